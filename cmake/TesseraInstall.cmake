@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Installation: library, headers, CMake package (find_package(tessera CONFIG)), pkg-config file, performance models.
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
+install(TARGETS tessera EXPORT tesseraTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+foreach(part IN ITEMS runtime codelets algorithms)
+  install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+endforeach()
+install(FILES "${TESSERA_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
+
+configure_package_config_file(cmake/tesseraConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake"
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake" "${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/FindStarPU.cmake" DESTINATION ${package_dir})
+
+configure_file(cmake/tessera.pc.in "${PROJECT_BINARY_DIR}/cmake/tessera.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/tessera.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY perfmodels DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera OPTIONAL)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/tessera)
