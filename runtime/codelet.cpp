@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/runtime/codelet.hpp>
+
+#include <map>
+
+#include <tessera/runtime/starpu_detail.hpp>
+
+namespace tessera {
+namespace {
+
+std::vector<Codelet*>& registry() {
+  static std::vector<Codelet*> codelets;
+  return codelets;
+}
+
+/// CUDA functions by codelet name: load order of the two files is not defined, so they meet at start.
+std::map<std::string, Codelet::Function>& cuda_functions() {
+  static std::map<std::string, Codelet::Function> functions;
+  return functions;
+}
+
+const TaskHeader& header_of(const starpu_task* task) { return *static_cast<const TaskHeader*>(task->cl_arg); }
+
+/// Sizes of the buffers, and what the arguments add.
+std::uint32_t task_footprint(starpu_task* task) {
+  const auto extra = registry()[header_of(task).codelet]->detail().footprint(task->cl_arg);
+  return starpu_hash_crc32c_be(extra, starpu_task_data_footprint(task));
+}
+
+/// Regressions are over the flops of the task.
+std::size_t task_size(starpu_task* task, unsigned) { return static_cast<std::size_t>(header_of(task).flops); }
+
+}  // namespace
+
+Codelet::Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model)
+    : name_(std::move(name)), index_(static_cast<int>(registry().size())), model_(model), detail_(new Detail) {
+  starpu_codelet_init(&detail_->codelet);
+  detail_->footprint = footprint;
+  detail_->codelet.cpu_funcs[0] = cpu;
+  detail_->codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
+  detail_->codelet.name = name_.c_str();
+  registry().push_back(this);
+}
+
+Codelet::~Codelet() = default;
+
+bool Codelet::has_cuda() const noexcept { return cuda_functions().contains(name_); }
+
+const std::vector<Codelet*>& Codelet::all() { return registry(); }
+
+bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function) {
+  return cuda_functions().emplace(codelet_name, function).second;
+}
+
+void prepare_codelets() {
+  for (Codelet* codelet : registry()) {
+    Codelet::Detail& detail = codelet->detail();
+    // StarPU keeps run-time state in both structures: they are made anew at every start.
+    const auto cpu = detail.codelet.cpu_funcs[0];
+    starpu_codelet_init(&detail.codelet);
+    detail.codelet.cpu_funcs[0] = cpu;
+    detail.codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    detail.codelet.name = codelet->name().c_str();
+#ifdef STARPU_USE_CUDA
+    if (auto found = cuda_functions().find(codelet->name()); found != cuda_functions().end()) {
+      detail.codelet.cuda_funcs[0] = found->second;
+      detail.codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
+    }
+#endif
+    detail.model = starpu_perfmodel{};
+    detail.model.symbol = codelet->name().c_str();
+    detail.model.type = codelet->model() == PerformanceModel::history ? STARPU_HISTORY_BASED : STARPU_NL_REGRESSION_BASED;
+    detail.model.footprint = task_footprint;
+    if (codelet->model() == PerformanceModel::regression) detail.model.size_base = task_size;
+    detail.codelet.model = &detail.model;
+  }
+}
+
+TaskBuffers::RawMatrix TaskBuffers::raw_matrix(int i) const noexcept {
+  const auto id = *static_cast<starpu_data_interface_id*>(buffers_[i]);
+  if (id == STARPU_MATRIX_INTERFACE_ID)
+    return {reinterpret_cast<void*>(STARPU_MATRIX_GET_PTR(buffers_[i])), static_cast<Index>(STARPU_MATRIX_GET_NX(buffers_[i])),
+            static_cast<Index>(STARPU_MATRIX_GET_NY(buffers_[i])), static_cast<Index>(STARPU_MATRIX_GET_LD(buffers_[i]))};
+  const auto size = static_cast<Index>(STARPU_VECTOR_GET_NX(buffers_[i]));
+  return {reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(buffers_[i])), size, 1, size};
+}
+
+}  // namespace tessera

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/runtime/data.hpp>
+#include <tessera/runtime/status.hpp>
+
+/// Codelets: one object per operation and scalar type, with a CPU implementation and, from the file `<name>_cuda.cu`, a
+/// CUDA one. A codelet registers itself at load time, so the program can list them all.
+namespace tessera {
+
+class Sequence;
+
+/// The buffers of a running task, in the order of its accesses.
+class TaskBuffers {
+ public:
+  TaskBuffers(void** buffers, int count) : buffers_(buffers), count_(count) {}
+  /// Number of buffers, where it varies.
+  int count() const noexcept { return count_; }
+  template <class T>
+  MatrixView<T> matrix(int i) const noexcept {
+    RawMatrix raw = raw_matrix(i);
+    return {static_cast<T*>(raw.pointer), raw.rows, raw.cols, raw.ld};
+  }
+  template <class T>
+  std::span<T> array(int i) const noexcept {
+    RawMatrix raw = raw_matrix(i);
+    return {static_cast<T*>(raw.pointer), static_cast<std::size_t>(raw.rows) / sizeof(T)};
+  }
+
+ private:
+  struct RawMatrix {
+    void* pointer;
+    Index rows, cols, ld;
+  };
+  RawMatrix raw_matrix(int i) const noexcept;
+  void** buffers_;
+  int count_;
+};
+
+/// Precedes the arguments in every task's argument block.
+struct TaskHeader {
+  Sequence* sequence;
+  std::uint32_t stage;
+  std::uint32_t buffers;
+  int codelet;  ///< Codelet::index()
+  double flops;
+};
+
+/// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's own rate.
+enum class PerformanceModel { history, regression };
+
+/// A kernel of a codelet: plain function on buffers and arguments. It reports a numerical failure by
+/// `task.fail(code, index)`.
+class TaskContext {
+ public:
+  explicit TaskContext(const TaskHeader& header) : header_(header) {}
+  /// Records a failure: tasks of the same sequence that have not started do nothing from then on.
+  void fail(StatusCode code, Index index) const noexcept;
+
+ private:
+  const TaskHeader& header_;
+};
+
+class Codelet {
+ public:
+  using Function = void (*)(void** buffers, void* arguments);
+  using Footprint = std::uint32_t (*)(const void* arguments);
+
+  /// Made by make_codelet; lives for the whole program.
+  Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model);
+  Codelet(const Codelet&) = delete;
+  Codelet& operator=(const Codelet&) = delete;
+  ~Codelet();
+
+  const std::string& name() const noexcept { return name_; }
+  bool has_cuda() const noexcept;
+  /// Index in all(), for statistics.
+  int index() const noexcept { return index_; }
+  PerformanceModel model() const noexcept { return model_; }
+  /// Every codelet of the library, in order of registration.
+  static const std::vector<Codelet*>& all();
+
+  struct Detail;
+  Detail& detail() const noexcept { return *detail_; }
+
+ private:
+  std::string name_;
+  int index_;
+  PerformanceModel model_;
+  std::unique_ptr<Detail> detail_;
+};
+
+/// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files, through
+/// cuda_codelet.hpp.
+bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function);
+
+namespace internal {
+
+/// False when the sequence has failed: the task does nothing.
+bool begin_task(const TaskHeader& header, double* start) noexcept;
+void end_task(const TaskHeader& header, double start) noexcept;
+
+template <class Arguments>
+struct TaskBlock {
+  TaskHeader header;
+  Arguments arguments;
+};
+
+template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
+void cpu_entry(void** buffers, void* argument) noexcept {
+  const auto& block = *static_cast<const TaskBlock<Arguments>*>(argument);
+  double start;
+  if (!begin_task(block.header, &start)) return;
+  Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
+  end_task(block.header, start);
+}
+
+template <class Arguments>
+std::uint32_t footprint_entry(const void* argument) {
+  if constexpr (requires(const Arguments& a) { a.footprint(); })
+    return static_cast<const TaskBlock<Arguments>*>(argument)->arguments.footprint();
+  else
+    return 0;
+}
+
+}  // namespace internal
+
+/// A codelet with kernel `void kernel(const TaskContext&, TaskBuffers, const Arguments&)`. `Arguments` is trivially
+/// copyable; a member `std::uint32_t footprint() const` adds to the performance model's key what the buffer sizes do not
+/// tell (operations, counts). Define it as an explicitly instantiated variable template:
+///   template <class T> Codelet gemm_codelet = make_codelet<GemmArguments<T>, gemm_task<T>>("gemm", type_letter<T>);
+template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
+Codelet make_codelet(const std::string& name, char letter = 0, PerformanceModel model = PerformanceModel::history) {
+  static_assert(std::is_trivially_copyable_v<Arguments>);
+  return Codelet(letter ? name + "_" + letter : name, &internal::cpu_entry<Arguments, Kernel>,
+                 &internal::footprint_entry<Arguments>, model);
+}
+
+}  // namespace tessera

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/runtime/data.hpp>
+
+namespace tessera {
+
+/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn. What acts on
+/// the rows from the left (a back-transform) is then independent in each slab.
+template <class T>
+class ColumnSlabs {
+ public:
+  ColumnSlabs() = default;
+  /// Slabs without contents, allocated lazily; slab j belongs to rank j mod size.
+  ColumnSlabs(Runtime& runtime, Index rows, Index cols, Index width);
+  /// In one process: the caller's column-major array z(ld, cols), in place.
+  static ColumnSlabs wrap(Runtime& runtime, T* z, Index ld, Index rows, Index cols, Index width);
+
+  Index rows() const noexcept { return rows_; }
+  Index cols() const noexcept { return cols_; }
+  Index width() const noexcept { return width_; }
+  Index count() const noexcept { return static_cast<Index>(slabs_.size()); }
+  Index first_col(Index j) const noexcept { return j * width_; }
+  Index slab_cols(Index j) const noexcept { return std::min(width_, cols_ - j * width_); }
+  const Data& slab(Index j) const noexcept { return slabs_[static_cast<std::size_t>(j)]; }
+  int owner(Index j) const noexcept { return slab(j).owner(); }
+  void release() { slabs_.clear(); }
+
+ private:
+  ColumnSlabs(Runtime& runtime, T* memory, Index ld, Index rows, Index cols, Index width);
+  Index rows_ = 0, cols_ = 0, width_ = 1;
+  std::vector<Data> slabs_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/runtime/data.hpp>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/starpu_detail.hpp>
+
+namespace tessera {
+namespace {
+
+/// Tells StarPU-MPI who owns the piece; every rank passes here in the same order, so the tags agree.
+void register_owner(Runtime& runtime, starpu_data_handle_t handle, int owner) {
+  if (runtime.size() == 1) return;
+  if (owner == Data::every_rank)
+    starpu_mpi_data_register_comm(handle, -1, STARPU_MPI_PER_NODE, runtime.detail().communicator);
+  else
+    starpu_mpi_data_register_comm(handle, runtime.detail().next_tag++, owner, runtime.detail().communicator);
+}
+
+bool holds(const Runtime& runtime, int owner) { return owner == Data::every_rank || owner == runtime.rank(); }
+
+}  // namespace
+
+Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner) {
+  return wrap_matrix(runtime, nullptr, rows, cols, rows, element_bytes, owner);
+}
+
+Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld, std::size_t element_bytes,
+                       int owner) {
+  Data data;
+  const bool wrapped = memory != nullptr && holds(runtime, owner);
+  starpu_data_handle_t handle;
+  starpu_matrix_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
+                              static_cast<uint32_t>(wrapped ? ld : rows), static_cast<uint32_t>(rows),
+                              static_cast<uint32_t>(cols), element_bytes);
+  register_owner(runtime, handle, owner);
+  data.handle_ = handle;
+  data.runtime_ = &runtime;
+  data.owner_ = owner;
+  data.wrapped_ = wrapped;
+  return data;
+}
+
+Data Data::bytes(Runtime& runtime, std::size_t size, int owner) { return wrap_bytes(runtime, nullptr, size, owner); }
+
+Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
+  Data data;
+  const bool wrapped = memory != nullptr && holds(runtime, owner);
+  starpu_data_handle_t handle;
+  starpu_vector_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
+                              static_cast<uint32_t>(size), 1);
+  register_owner(runtime, handle, owner);
+  data.handle_ = handle;
+  data.runtime_ = &runtime;
+  data.owner_ = owner;
+  data.wrapped_ = wrapped;
+  return data;
+}
+
+Data Data::scratch(Runtime& runtime, std::size_t size) {
+  Data data;
+  starpu_data_handle_t handle;
+  starpu_vector_data_register(&handle, -1, 0, static_cast<uint32_t>(std::max<std::size_t>(size, 1)), 1);
+  data.handle_ = handle;
+  data.runtime_ = &runtime;
+  data.owner_ = every_rank;
+  return data;
+}
+
+bool Data::local() const noexcept { return holds(*runtime_, owner_); }
+
+void Data::release() {
+  if (!handle_) return;
+  const auto handle = starpu_handle(*this);
+  if (runtime_->size() > 1 && owner_ != every_rank) starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
+  if (wrapped_)
+    starpu_data_unregister(handle);
+  else
+    starpu_data_unregister_submit(handle);
+  handle_ = nullptr;
+}
+
+void Data::flush_remote_copies() const {
+  if (runtime_->size() > 1 && owner_ != every_rank)
+    starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
+}
+
+void Data::invalidate() const {
+  flush_remote_copies();
+  if (local()) starpu_data_invalidate_submit(starpu_handle(*this));
+}
+
+HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
+  const auto handle = starpu_handle(data);
+  if (!data.local()) throw InvalidArgument("data", "a piece of another rank", "a piece that this rank holds");
+  starpu_data_acquire(handle, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
+  if (starpu_data_get_interface_id(handle) == STARPU_MATRIX_INTERFACE_ID) {
+    pointer_ = reinterpret_cast<void*>(starpu_matrix_get_local_ptr(handle));
+    rows_ = starpu_matrix_get_nx(handle);
+    cols_ = starpu_matrix_get_ny(handle);
+    ld_ = starpu_matrix_get_local_ld(handle);
+  } else {
+    pointer_ = reinterpret_cast<void*>(starpu_vector_get_local_ptr(handle));
+    rows_ = starpu_vector_get_nx(handle);
+    ld_ = rows_;
+  }
+}
+
+HostAccess::~HostAccess() { starpu_data_release(static_cast<starpu_data_handle_t>(handle_)); }
+
+}  // namespace tessera

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <tessera/runtime/runtime.hpp>
+
+namespace tessera {
+
+/// A column-major view of memory that somebody else owns.
+template <class T>
+struct MatrixView {
+  T* data = nullptr;
+  Index rows = 0, cols = 0, ld = 0;
+  T& operator()(Index i, Index j) const noexcept { return data[i + j * ld]; }
+  MatrixView block(Index row, Index col, Index m, Index n) const noexcept {
+    return {data + row + col * ld, m, n, ld};
+  }
+};
+
+/// One piece of data that tasks read and write: an owning, movable handle. With MPI every rank registers every piece, in
+/// the same order; memory exists only where the piece is owned or currently needed.
+class Data {
+ public:
+  /// Owner of data of which every rank keeps and computes its own copy (small, bitwise equal).
+  static constexpr int every_rank = -2;
+
+  Data() = default;
+  Data(Data&& other) noexcept { swap(other); }
+  Data& operator=(Data&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Data() { release(); }
+
+  /// rows x cols matrix, allocated where it is first written (its first access must be a write).
+  static Data matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner = 0);
+  /// The same on memory of the caller (column-major, ld), which must outlive the handle. `memory` is used on the owner
+  /// only.
+  static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld, std::size_t element_bytes,
+                          int owner = 0);
+  /// `size` bytes, allocated where first written.
+  static Data bytes(Runtime& runtime, std::size_t size, int owner = 0);
+  static Data wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner = 0);
+  /// A work space of `size` bytes for each worker that asks for it (access mode scratch).
+  static Data scratch(Runtime& runtime, std::size_t size);
+
+  bool valid() const noexcept { return handle_ != nullptr; }
+  int owner() const noexcept { return owner_; }
+  /// This rank holds the piece.
+  bool local() const noexcept;
+
+  /// Frees the data once the tasks submitted so far have used it; returns at once. For wrapped memory it waits until
+  /// the memory of the caller is up to date.
+  void release();
+  /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs; else nothing).
+  void flush_remote_copies() const;
+  /// Drops the contents (memory is freed); the next access must be a write.
+  void invalidate() const;
+
+  void* handle() const noexcept { return handle_; }
+  Runtime* runtime() const noexcept { return runtime_; }
+
+ private:
+  void swap(Data& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(runtime_, other.runtime_);
+    std::swap(owner_, other.owner_);
+    std::swap(wrapped_, other.wrapped_);
+  }
+  void* handle_ = nullptr;
+  Runtime* runtime_ = nullptr;
+  int owner_ = 0;
+  bool wrapped_ = false;
+};
+
+/// Host access to a piece that this rank holds: waits for the tasks submitted before, and holds later ones back until it
+/// is destroyed.
+class HostAccess {
+ public:
+  enum class Mode { read, write, read_write };
+  HostAccess(const Data& data, Mode mode);
+  ~HostAccess();
+  HostAccess(const HostAccess&) = delete;
+  HostAccess& operator=(const HostAccess&) = delete;
+  template <class T>
+  MatrixView<T> matrix() const noexcept {
+    return {static_cast<T*>(pointer_), rows_, cols_, ld_};
+  }
+  template <class T>
+  std::span<T> array() const noexcept {
+    return {static_cast<T*>(pointer_), static_cast<std::size_t>(rows_) / sizeof(T)};
+  }
+
+ private:
+  void* handle_;
+  void* pointer_;
+  Index rows_ = 0, cols_ = 1, ld_ = 0;
+};
+
+}  // namespace tessera

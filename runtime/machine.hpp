@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tessera {
+
+/// What hwloc says of the part of the machine that this process may use.
+struct Machine {
+  int physical_cores = 1;
+  int numa_nodes = 1;
+  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;  ///< one core's
+  std::int64_t l3_bytes = 0;  ///< one cache's; 0 without one
+  std::string cpu_model;
+};
+
+/// Reads the topology within the process's affinity mask.
+Machine inspect_machine();
+
+}  // namespace tessera

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/runtime/runtime.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include <tessera/runtime/blas_threads.hpp>
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/machine.hpp>
+#include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/version.hpp>
+
+namespace tessera {
+namespace {
+
+std::atomic<bool> alive = false;
+
+/// An environment variable for the time of StarPU's start; what the user set stays.
+class TemporaryVariable {
+ public:
+  TemporaryVariable(const char* name, const std::string& value, bool wanted = true) : name_(name) {
+    set_ = wanted && !std::getenv(name);
+    if (set_) setenv(name, value.c_str(), 0);
+  }
+  ~TemporaryVariable() {
+    if (set_) unsetenv(name_);
+  }
+
+ private:
+  const char* name_;
+  bool set_;
+};
+
+std::optional<int> environment_number(const char* name) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return std::nullopt;
+  return std::atoi(text);
+}
+
+void initialise_mpi() {
+  int initialised = 0;
+  MPI_Initialized(&initialised);
+  if (initialised) return;
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  std::atexit([] {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (!finalised) MPI_Finalize();
+  });
+}
+
+int ranks_on_this_host(MPI_Comm communicator) {
+  MPI_Comm local;
+  MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+  int count = 1;
+  MPI_Comm_size(local, &count);
+  MPI_Comm_free(&local);
+  return count;
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string_view view(text, static_cast<std::size_t>(std::max(length, 0)));
+  return std::string(view.substr(0, view.find_first_of(",\n")));
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+bool any_cuda_codelet() {
+  return std::any_of(Codelet::all().begin(), Codelet::all().end(), [](const Codelet* c) { return c->has_cuda(); });
+}
+
+}  // namespace
+
+Communicator Communicator::world() {
+  initialise_mpi();
+  return from_fortran(static_cast<int>(MPI_Comm_c2f(MPI_COMM_WORLD)));
+}
+
+void Runtime::Detail::activate() {
+  std::lock_guard lock(pause_mutex);
+  if (active_sequences++ == 0 && paused) {
+    starpu_resume();
+    paused = false;
+  }
+}
+
+void Runtime::Detail::deactivate() {
+  std::lock_guard lock(pause_mutex);
+  if (--active_sequences == 0 && !paused) {
+    starpu_pause();
+    paused = true;
+  }
+}
+
+Runtime::Runtime(const RuntimeOptions& options, Communicator communicator) : options_(options), detail_(new Detail) {
+  if (alive.exchange(true)) throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
+  try {
+    start(communicator);
+  } catch (...) {
+    alive = false;
+    throw;
+  }
+}
+
+void Runtime::start(Communicator communicator) {
+  const Machine machine = inspect_machine();
+  int local_ranks = 1;
+  if (!communicator.alone()) {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    MPI_Comm comm = MPI_Comm_f2c(communicator.fortran_handle());
+    MPI_Comm_rank(comm, &rank_);
+    MPI_Comm_size(comm, &size_);
+    if (size_ > 1) {
+      if (provided < MPI_THREAD_MULTIPLE)
+        throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
+      local_ranks = ranks_on_this_host(comm);
+      MPI_Comm_dup(comm, &detail_->communicator);
+      MPI_Comm_dup(comm, &detail_->host_communicator);
+    }
+  }
+
+  starpu_conf conf;
+  starpu_conf_init(&conf);
+  conf.precedence_over_environment_variables = 1;  // what the caller asks for wins; the rest is read here
+  conf.catch_signals = 0;
+  const int share = std::max(1, machine.physical_cores / local_ranks);
+  const int cores = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(share);
+  const bool have_cuda = any_cuda_codelet() && options_.gpus != 0;
+  if (options_.gpus > 0 && !have_cuda)
+    throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
+  conf.ncpus = cores;
+  conf.ncuda = have_cuda ? (options_.gpus > 0 ? options_.gpus : environment_number("STARPU_NCUDA").value_or(-1)) : 0;
+  conf.nopencl = 0;
+  const char* scheduler_variable = std::getenv("STARPU_SCHED");
+  info_.scheduler = !options_.scheduler.empty()                   ? options_.scheduler
+                    : scheduler_variable && *scheduler_variable ? scheduler_variable
+                    : have_cuda                                   ? "dmdas"
+                                                                  : "lws";
+  conf.sched_policy_name = info_.scheduler.c_str();
+  const bool crowded = !options_.bind || cores * local_ranks > machine.physical_cores;
+  const TemporaryVariable silent("STARPU_SILENT", "1");
+  const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
+  const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded);
+  detail_->traced = !options_.trace_directory.empty();
+  const TemporaryVariable trace("STARPU_FXT_TRACE", "1", detail_->traced);
+  const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, detail_->traced);
+  const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), detail_->traced);
+  starpu_fxt_autostart_profiling(detail_->traced ? 1 : 0);
+
+  prepare_codelets();
+  const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf) : starpu_init(&conf);
+  if (result != 0) throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})", conf.ncpus, conf.ncuda, result));
+  workers_ = static_cast<int>(starpu_worker_get_count());
+  info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
+  if (options_.gpus > 0 && info_.cuda_workers < options_.gpus) {
+    starpu_shutdown();
+    throw RuntimeError(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
+  }
+  if (info_.cuda_workers > 0) {
+    starpu_malloc_on_node_set_default_flags(STARPU_MAIN_RAM, STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+    starpu_cublas_init();
+    starpu_cusolver_init();
+    starpu_cusparse_init();
+  }
+  detail_->saved_blas_threads = blas_threads();
+  set_blas_threads(1);
+  starpu_pause();
+  detail_->paused = true;
+
+  info_.version = TESSERA_VERSION_STRING;
+  info_.commit = TESSERA_VERSION_COMMIT;
+  info_.starpu_version = fmt::format("{}.{}.{}", STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION);
+  info_.mpi_version = mpi_version();
+  info_.blas = blas_description();
+  info_.host = host_name();
+  info_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
+  info_.ranks = size_;
+  info_.physical_cores = machine.physical_cores;
+  info_.numa_nodes = machine.numa_nodes;
+  info_.memory_bytes = machine.memory_bytes;
+  info_.l2_bytes = machine.l2_bytes;
+  info_.l3_bytes = machine.l3_bytes;
+  info_.cpu_model = machine.cpu_model;
+  for (int worker = 0; worker < workers_; ++worker) {
+    if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) continue;
+    char name[128];
+    starpu_worker_get_name(worker, name, sizeof name);
+    info_.gpus.emplace_back(name);
+  }
+  log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}", info_.cpu_workers,
+                                  info_.cuda_workers, info_.scheduler, rank_, size_));
+}
+
+Runtime::~Runtime() {
+  starpu_resume();
+  starpu_task_wait_for_all();
+  if (info_.cuda_workers > 0) {
+    starpu_cusparse_shutdown();
+    starpu_cusolver_shutdown();
+    starpu_cublas_shutdown();
+  }
+  if (size_ > 1) {
+    starpu_mpi_wait_for_all(detail_->communicator);
+    starpu_mpi_barrier(detail_->communicator);
+    starpu_mpi_shutdown();
+    MPI_Comm_free(&detail_->communicator);
+    MPI_Comm_free(&detail_->host_communicator);
+  } else {
+    starpu_shutdown();
+  }
+  set_blas_threads(detail_->saved_blas_threads);
+  alive = false;
+}
+
+void Runtime::log(LogLevel level, std::string_view message) const {
+  if (options_.log) options_.log(level, message);
+}
+
+void Runtime::profile(bool on) {
+  starpu_profiling_status_set(on ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
+  if (on) worker_profiles();  // reading clears
+}
+
+std::vector<WorkerProfile> Runtime::worker_profiles() const {
+  std::vector<WorkerProfile> profiles;
+  for (int worker = 0; worker < workers_; ++worker) {
+    starpu_profiling_worker_info info;
+    if (starpu_profiling_worker_get_info(worker, &info) != 0) continue;
+    char name[128];
+    starpu_worker_get_name(worker, name, sizeof name);
+    WorkerProfile profile;
+    profile.name = name;
+    profile.total = starpu_timing_timespec_to_us(&info.total_time) * 1e-6;
+    profile.executing = starpu_timing_timespec_to_us(&info.executing_time) * 1e-6;
+    profile.sleeping = starpu_timing_timespec_to_us(&info.sleeping_time) * 1e-6;
+    profile.overhead = profile.total - profile.executing - profile.sleeping;
+    profile.tasks = info.executed_tasks;
+    profiles.push_back(std::move(profile));
+  }
+  return profiles;
+}
+
+void Runtime::run_exclusively(int threads, const std::function<void()>& work) {
+  detail_->activate();
+  starpu_task_wait_for_all();
+  detail_->deactivate();
+  set_blas_threads(threads);
+  try {
+    work();
+  } catch (...) {
+    set_blas_threads(1);
+    throw;
+  }
+  set_blas_threads(1);
+}
+
+void Runtime::all_reduce_max(double* values, Index count) const {
+  if (size_ > 1)
+    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, detail_->host_communicator);
+}
+
+void Runtime::all_reduce_sum(double* values, Index count) const {
+  if (size_ > 1)
+    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, detail_->host_communicator);
+}
+
+void Runtime::broadcast(void* bytes, Index count, int root) const {
+  if (size_ > 1) MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, root, detail_->host_communicator);
+}
+
+void Runtime::barrier() const {
+  if (size_ > 1) MPI_Barrier(detail_->host_communicator);
+}
+
+void Runtime::all_reduce_first_failure(double key[3]) const {
+  if (size_ == 1) return;
+  std::vector<double> all(3 * static_cast<std::size_t>(size_));
+  MPI_Allgather(key, 3, MPI_DOUBLE, all.data(), 3, MPI_DOUBLE, detail_->host_communicator);
+  for (int rank = 0; rank < size_; ++rank) {
+    const double* other = &all[3 * static_cast<std::size_t>(rank)];
+    if (other[2] == 0) continue;
+    const bool earlier = key[2] == 0 || other[0] > key[0] || (other[0] == key[0] && other[1] > key[1]);
+    if (earlier) std::copy(other, other + 3, key);
+  }
+}
+
+}  // namespace tessera

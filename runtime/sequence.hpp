@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/status.hpp>
+
+namespace tessera {
+
+/// How a task uses a piece of data.
+enum class AccessMode { read, write, read_write, accumulate, scratch };
+struct Access {
+  const Data* data;
+  AccessMode mode;
+};
+inline Access read(const Data& data) { return {&data, AccessMode::read}; }
+inline Access write(const Data& data) { return {&data, AccessMode::write}; }
+inline Access read_write(const Data& data) { return {&data, AccessMode::read_write}; }
+/// Read-write in any order among accumulating tasks (floating-point results then depend on the order).
+inline Access accumulate(const Data& data) { return {&data, AccessMode::accumulate}; }
+inline Access scratch(const Data& data) { return {&data, AccessMode::scratch}; }
+
+/// Larger runs earlier. Each algorithm documents its formula.
+struct TaskOptions {
+  int priority = 0;
+  double flops = 0;        ///< for rates and traces
+  int execute_on = -1;     ///< rank; -1: the owner of the first written piece
+};
+
+/// Per-stage and per-codelet figures of a finished sequence, of this rank.
+struct StageStatistics {
+  std::string name;
+  double seconds = 0;        ///< from the end of the stage before (or the first task) to the end of this one: they add up to the whole
+  double busy_seconds = 0;   ///< summed over the workers
+  double flops = 0;          ///< as counted by the tasks
+  Index tasks = 0;
+};
+struct CodeletStatistics {
+  std::string name;
+  Index tasks = 0;
+  double seconds = 0, flops = 0;
+};
+struct SequenceStatistics {
+  double submit_seconds = 0;  ///< from construction to the last insertion
+  double total_seconds = 0;   ///< from construction to the end of the last task
+  double busy_share = 0;      ///< busy seconds / (workers x total)
+  Index tasks = 0;
+  std::vector<StageStatistics> stages;
+  std::vector<CodeletStatistics> codelets;
+};
+
+/// The tasks of one computation: they share a status (after a failure the rest does nothing), stages and statistics.
+/// Inserted from one thread; several sequences may be in flight. Destroying an unfinished one waits for it.
+class Sequence {
+ public:
+  explicit Sequence(Runtime& runtime);
+  ~Sequence();
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+
+  Runtime& runtime() const noexcept { return runtime_; }
+
+  /// Tasks inserted from now on belong to the named stage.
+  void begin_stage(std::string_view name);
+
+  /// Inserts a task, in one process or many (all ranks insert the same tasks in the same order; a task runs where
+  /// `options.execute_on` says, by default where its first written piece lives; a rank that has no part in it skips it).
+  /// A task whose pieces are all `every_rank` runs on every rank. Data of owner `every_rank` may be read by any task; a
+  /// task with `execute_on = r` that writes it changes rank r's copy alone (insert one for each rank to keep them equal).
+  template <class Arguments>
+  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options, std::span<const Access> accesses,
+              std::source_location where = std::source_location::current()) {
+    internal::TaskBlock<Arguments> block{{this, current_stage_, static_cast<std::uint32_t>(accesses.size()),
+                                          codelet.index(), options.flops},
+                                         arguments};
+    insert_block(codelet, &block, sizeof block, options, accesses, where);
+  }
+  template <class Arguments>
+  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
+              std::initializer_list<Access> accesses, std::source_location where = std::source_location::current()) {
+    insert(codelet, arguments, options, std::span<const Access>(accesses.begin(), accesses.size()), where);
+  }
+
+  /// Waits for all tasks (collective over the ranks) and returns the combined status, equal on all ranks.
+  Status wait();
+  /// A failure has been seen on this rank.
+  bool failed() const noexcept;
+  /// Records a failure; of several the earliest stage and lowest index is kept.
+  void fail(StatusCode code, std::uint32_t stage, Index index) noexcept;
+  /// After wait().
+  SequenceStatistics statistics() const;
+  /// Keeps an object alive until the sequence has ended.
+  void keep(std::shared_ptr<void> object);
+
+  struct Detail;
+  Detail& detail() const noexcept { return *detail_; }
+
+ private:
+  void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
+                    std::span<const Access> accesses, const std::source_location& where);
+  Runtime& runtime_;
+  std::uint32_t current_stage_ = 0;
+  std::unique_ptr<Detail> detail_;
+};
+
+/// What a submitting call returns: the result is there after wait().
+template <class Result>
+class Completion {
+ public:
+  Completion(std::unique_ptr<Sequence> sequence, std::shared_ptr<Result> result)
+      : result_(std::move(result)), sequence_(std::move(sequence)) {}
+  /// Blocks until done; collective. The status tells whether the result is valid.
+  const Status& wait() {
+    if (!done_) {
+      status_ = sequence_->wait();
+      statistics_ = sequence_->statistics();
+      done_ = true;
+    }
+    return status_;
+  }
+  Result& result() { return *result_; }
+  const SequenceStatistics& statistics() const { return statistics_; }
+  Sequence& sequence() { return *sequence_; }
+
+ private:
+  // Destroyed in reverse order: the sequence waits before the result goes.
+  std::shared_ptr<Result> result_;
+  std::unique_ptr<Sequence> sequence_;
+  Status status_;
+  SequenceStatistics statistics_;
+  bool done_ = false;
+};
+
+}  // namespace tessera

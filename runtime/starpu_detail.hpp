@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <mpi.h>
+#include <starpu.h>
+#include <starpu_cublas_v2.h>
+#include <starpu_cusolver.h>
+#include <starpu_cusparse.h>
+#include <starpu_mpi.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/runtime.hpp>
+
+/// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
+namespace tessera {
+
+struct Runtime::Detail {
+  MPI_Comm communicator = MPI_COMM_NULL;         ///< StarPU-MPI's own duplicate
+  MPI_Comm host_communicator = MPI_COMM_NULL;    ///< ours, for the collectives of the submitting thread
+  starpu_mpi_tag_t next_tag = 0;
+  int saved_blas_threads = 1;
+  std::atomic<int> active_sequences = 0;         ///< workers are paused at 0
+  std::mutex pause_mutex;
+  bool paused = false;
+  bool traced = false;
+
+  void activate();
+  void deactivate();
+};
+
+struct Codelet::Detail {
+  starpu_codelet codelet{};
+  starpu_perfmodel model{};
+  Footprint footprint = nullptr;
+};
+
+inline starpu_data_handle_t starpu_handle(const Data& data) {
+  return static_cast<starpu_data_handle_t>(data.handle());
+}
+
+/// Prepares every registered codelet for a starting StarPU.
+void prepare_codelets();
+
+}  // namespace tessera
