@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tessera/runtime/types.hpp>
+
+namespace tessera {
+
+/// An HDF5 file of dense arrays. A rows x columns matrix is a data set of shape (columns, rows): HDF5 is
+/// row-major, so that each column of ours is contiguous, and `file["name"][k]` in h5py is column k. A complex
+/// number is the compound {double r, i} (float in single precision) that h5py and NumPy read as complex.
+/// Errors are InputErrors.
+class Hdf5File {
+ public:
+  /// Makes the file, or replaces it.
+  static Hdf5File create(const std::string& path);
+  static Hdf5File open(const std::string& path);
+  ~Hdf5File();
+  Hdf5File(Hdf5File&&) noexcept;
+  Hdf5File& operator=(Hdf5File&&) noexcept;
+
+  void write_attribute(std::string_view name, std::string_view value);
+  /// A vector: columns < 0.
+  template <class T>
+  void create_array(const std::string& name, Index rows, Index columns = -1);
+  /// Columns [first, first + columns) of a matrix made by create_array (a vector is one column).
+  template <class T>
+  void write_columns(const std::string& name, Index first, Index columns, const T* a, Index ld);
+  /// Whole data set, column-major; its shape is returned through rows and columns (1 for a vector).
+  template <class T>
+  std::vector<T> read(const std::string& name, Index& rows, Index& columns);
+
+  struct Detail;
+
+ private:
+  explicit Hdf5File(std::unique_ptr<Detail> detail);
+  std::unique_ptr<Detail> detail_;
+};
+
+}  // namespace tessera
