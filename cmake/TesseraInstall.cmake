@@ -20,6 +20,8 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersi
 install(FILES "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake" "${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/FindStarPU.cmake" DESTINATION ${package_dir})
 
+# Relative to the file itself, so that the installation can be moved and `cmake --install --prefix` is right.
+file(RELATIVE_PATH TESSERA_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/tessera.pc.in "${PROJECT_BINARY_DIR}/cmake/tessera.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/tessera.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY perfmodels DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera OPTIONAL)

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix; a program outside of the tree is built against it through
+# CMake's find_package and through pkg-config, and run.
+# shellcheck disable=SC2015,SC2016 # A && B || C is meant so; the texts of made-up commands must not be expanded
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+suite=Install
+# shellcheck source=tests/tools/cases.bash
+source "$root/tests/tools/cases.bash"
+
+build=${TESSERA_BUILD_DIR:-$root/build}
+cmake=${CMAKE:-cmake}
+cxx=${CXX:-g++}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+
+install_tree() {
+  "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
+  local name
+  for name in version.hpp runtime.hpp libtessera.so tessera.pc tesseraConfig.cmake FindStarPU.cmake; do
+    [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
+  done
+  # Nothing of the tree it was built in may be left in what is installed.
+  ! grep -rlF -e "$root/runtime" -e "$build/include" "$prefix" --include='*.cmake' --include='*.pc' --include='*.hpp'
+}
+
+write_consumer() {
+  cp "$root"/tests/tools/consumer/{CMakeLists.txt,main.cpp} "$work/"
+  (cd "$prefix/include" && find tessera -name '*.hpp' | sort | sed 's/.*/#include <&>/') >"$work/all_headers.hpp"
+}
+
+by_cmake() {
+  "$cmake" -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug >"$work/log" 2>&1 &&
+    "$cmake" --build "$work/build" >>"$work/log" 2>&1 || { tail -n 60 "$work/log"; return 1; }
+  "$work/build/consumer"
+}
+
+by_pkg_config() {
+  local starpu flags
+  starpu=$(sed -n 's/^TESSERA_STARPU_FOUND_PREFIX:INTERNAL=//p' "$build/CMakeCache.txt")
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)"):$starpu/lib/pkgconfig
+  export PKG_CONFIG_PATH
+  flags=$(pkg-config --cflags --libs tessera) || return 1
+  # shellcheck disable=SC2086 # several words
+  "$cxx" "$work/main.cpp" -o "$work/consumer" $flags "-Wl,-rpath,$starpu/lib" || return 1
+  "$work/consumer"
+}
+
+program_runs() {
+  [[ -x $prefix/bin/tessera ]] || { echo "this build has no program"; [[ ! -x $build/bin/tessera ]]; return; }
+  "$prefix/bin/tessera" --help >/dev/null
+}
+
+case_of Install install_tree
+write_consumer
+case_of FindPackage by_cmake
+case_of PkgConfig by_pkg_config
+case_of Program program_runs
+finish_cases

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# tools/setup, tools/quickstart and tools/check in bad situations, which commands put in front of PATH make up: each must end
+# with status 1 and one clear line. The scripts run in a copy, so that no log of the real tree is touched.
+# shellcheck disable=SC2015,SC2016 # A && B || C is meant so; the texts of made-up commands must not be expanded
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+suite=Scripts
+# shellcheck source=tests/tools/cases.bash
+source "$root/tests/tools/cases.bash"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/tree" "$work/starpu"
+cp -r "$root/tools" "$root/CMakePresets.json" "$work/tree/"
+real_path=$PATH
+
+# fake NAME TEXT: a command NAME in front of PATH that runs the shell text.
+fake() {
+  mkdir -p "$work/bin"
+  printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+
+# hide NAME...: a PATH with every command except these.
+hide() {
+  local directory command
+  mkdir -p "$work/rest"
+  local directories
+  IFS=: read -ra directories <<<"$real_path"
+  for directory in "${directories[@]}"; do
+    for command in "$directory"/*; do
+      [[ -e $work/rest/${command##*/} ]] || ln -s "$command" "$work/rest/${command##*/}" 2>/dev/null
+    done
+  done
+  for command in "$@"; do rm -f "$work/rest/$command"; done
+  real_path=$work/rest
+}
+
+# ends_with_line STATUS PATTERN COMMAND...: the status, and exactly one line on stderr, which matches.
+ends_with_line() {
+  local expected=$1 pattern=$2 status=0
+  shift 2
+  PATH=$work/bin:$real_path "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+  if ((status == expected)) && [[ $(grep -c . "$work/err") == 1 ]] && grep -qE -- "$pattern" "$work/err"; then return 0; fi
+  echo "status $status (expected $expected); the pattern was: $pattern"
+  sed 's/^/out: /' "$work/out"
+  sed 's/^/err: /' "$work/err"
+  return 1
+}
+
+help_is_printed() {
+  local script status=0
+  for script in setup quickstart check; do
+    "$work/tree/tools/$script" --help | grep -q "^usage: tools/$script" || status=1
+  done
+  return "$status"
+}
+
+unknown_option() {
+  local script
+  for script in setup quickstart check; do
+    "$work/tree/tools/$script" --no-such-option >/dev/null 2>"$work/err" </dev/null && return 1
+    grep -q "unknown option '--no-such-option'" "$work/err" || return 1
+    "$work/tree/tools/$script" --jobs none >/dev/null 2>"$work/err" </dev/null && return 1
+    grep -q "expects a positive number, got 'none'" "$work/err" || return 1
+  done
+}
+
+wrong_system() {
+  fake uname 'echo Plan9'
+  ends_with_line 1 'wrong operating system: Plan9' "$work/tree/tools/setup"
+}
+
+no_compiler() {
+  hide g++
+  # Its package is there, the command is not.
+  fake dpkg-query 'for p in g++ cmake ninja-build make patch pkg-config git libopenblas-pthread-dev libopenmpi-dev openmpi-bin \
+    libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev; do
+    printf "%s:installed " "$p"; done'
+  ends_with_line 1 "no compiler.*'g\+\+' is not on PATH" "$work/tree/tools/setup"
+}
+
+old_compiler() {
+  fake g++ 'exit 1'
+  ends_with_line 1 'no usable compiler: .*C\+\+20' "$work/tree/tools/setup"
+}
+
+no_network() {
+  fake dpkg-query ':'
+  fake apt-get 'echo "E: Could not resolve host"; exit 100'
+  if ((EUID == 0)); then
+    ends_with_line 1 'packages could not be installed: no network' "$work/tree/tools/setup"
+  else
+    ends_with_line 1 'you are not root; run: sudo apt-get install -y .*libhwloc-dev' "$work/tree/tools/setup"
+  fi
+}
+
+not_root() {
+  ((EUID == 0)) || return 0 # the case before says it
+  fake dpkg-query ':'
+  chmod 755 "$work" && chmod -R a+rwX "$work/tree"
+  ends_with_line 1 'you are not root; run: sudo apt-get install -y .*libhwloc-dev' \
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$work/tree/tools/setup"
+}
+
+no_network_for_starpu() {
+  fake apt-get '[[ $1 == indextargets ]] && { echo "Debian Packages http://nowhere.invalid/debian"; exit 0; }
+    echo "E: Failed to fetch: Temporary failure resolving"; exit 100'
+  TESSERA_STARPU_PREFIX=$work/starpu ends_with_line 1 "StarPU's source could not be fetched: no network" "$work/tree/tools/setup"
+}
+
+no_space() {
+  fake df 'echo header; echo "/dev/x 1000 990 10 99% /"'
+  TESSERA_STARPU_PREFIX=$work/starpu ends_with_line 1 'no disk space: building StarPU needs [0-9]+ MB .* 0 MB are free' "$work/tree/tools/setup"
+}
+
+bad_prefix() {
+  TESSERA_STARPU_PREFIX=/proc/starpu ends_with_line 1 'cannot write /proc/starpu' "$work/tree/tools/setup"
+}
+
+bad_archive() {
+  TESSERA_STARPU_PREFIX=$work/starpu TESSERA_STARPU_SOURCE=/no/such.tar.gz ends_with_line 1 "cannot read '/no/such.tar.gz'" "$work/tree/tools/setup"
+}
+
+build_fails() {
+  fake cmake 'echo "CMake Error at CMakeLists.txt:1 (project):"; echo "  made up"; exit 1'
+  ends_with_line 1 'Tessera could not be configured: CMake Error .*made up' "$work/tree/tools/$1"
+}
+
+# The second run of setup does nothing and takes a moment.
+second_run_is_quick() {
+  local start=$SECONDS
+  "$work/tree/tools/setup" </dev/null >"$work/out" 2>&1 && ((SECONDS - start <= 5)) && grep -q 'ready: StarPU 1\.4' "$work/out" ||
+    { cat "$work/out"; return 1; }
+}
+
+lint() {
+  command -v shellcheck >/dev/null || { echo "shellcheck is not installed: nothing checked"; return 0; }
+  (cd "$root" && shellcheck -S warning -x tools/setup tools/quickstart tools/check tools/lib/*.bash .ci/run tests/tools/*.bash)
+}
+
+case_of Help help_is_printed
+case_of UnknownOption unknown_option
+case_of SecondRunIsQuick second_run_is_quick
+for name in WrongSystem:wrong_system NoCompiler:no_compiler OldCompiler:old_compiler NoNetwork:no_network NotRoot:not_root \
+  NoNetworkForStarpu:no_network_for_starpu NoSpace:no_space BadPrefix:bad_prefix BadArchive:bad_archive \
+  QuickstartConfigureFails:build_fails:quickstart CheckConfigureFails:build_fails:check; do
+  IFS=: read -ra parts <<<"$name"
+  rm -rf "${work:?}/bin" "${work:?}/rest"
+  case_of "${parts[0]}" "${parts[@]:1}"
+done
+case_of Lint lint
+finish_cases
