@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Run-time choice of the instruction set for the few kernels that a BLAS does not provide.
+///
+/// Such a kernel's body is one file `<name>.inl`, included by `<name>_v2.cpp` (baseline x86-64, or whatever
+/// the compiler's default is), `<name>_v3.cpp` (-march=x86-64-v3: AVX2, FMA) and `<name>_v4.cpp`
+/// (-march=x86-64-v4: AVX-512), each of which defines TESSERA_CPU_LEVEL to 2, 3 or 4 first. The bodies live
+/// in namespaces level2, level3 and level4 and may call nothing of the standard library that is not inlined
+/// for sure: a weak symbol compiled for AVX-512 must not be picked by the linker for everyone.
+namespace tessera::kernels {
+
+/// The highest level (2, 3, 4 as in the x86-64 psABI) that this processor supports; 2 where it is not an
+/// x86-64.
+inline int cpu_level() noexcept {
+#if defined(__x86_64__)
+  static const int level = [] {
+    __builtin_cpu_init();
+    if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")))
+      return 2;
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl");
+    return avx512 ? 4 : 3;
+  }();
+  return level;
+#else
+  return 2;
+#endif
+}
+
+}  // namespace tessera::kernels
