@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
+
+#include <fmt/format.h>
+
+#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr int panel_priority = 3, product_priority = 2, next_update_priority = 1, update_priority = 0;
+
+/// The reduction's state: work space of one outer block of columns, reused by the next.
+template <class T>
+class Reduction {
+ public:
+  Reduction(Sequence& sequence, const TiledMatrix<T>& a, Index update_width, const BandMatrix<T>& band)
+      : sequence_(sequence),
+        runtime_(sequence.runtime()),
+        a_(a),
+        band_(band),
+        n_(a.rows()),
+        nb_(a.layout().tile_rows),
+        nt_(a.row_tiles()),
+        b_(band.bandwidth()),
+        kb_(update_width),
+        workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))) {}
+
+  /// Panels whose first column is in [c0, c0 + kb), then the rank-2k update of what is right of them.
+  void outer_block(Index c0, std::vector<Data>& t_factors) {
+    column_ = c0 / nb_;
+    allocate();
+    done_ = 0;
+    for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
+      if (done_ > 0) update_panel(c);
+      const Index width = std::min(b_, n_ - c);
+      copy_to_band(a_.tile(column_, column_), {c - column_ * nb_, c - column_ * nb_, width, width}, false, c, c);
+      if (c + b_ >= n_) continue;
+      factor_panel(c, t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(row_tile(c + b_)))));
+      form_z(c + b_);
+      done_ += b_;
+    }
+    if (c0 + kb_ < n_) update_trailing(c0 + kb_);
+  }
+
+ private:
+  // Tile rows and the part of each that lies in rows >= r.
+  Index row_tile(Index r) const { return r / nb_; }
+  Index first_row(Index i, Index r) const { return std::max<Index>(0, r - i * nb_); }
+  Index rows_from(Index i, Index r) const { return a_.tile_rows(i) - first_row(i, r); }
+  int owner(Index i) const { return a_.owner(i, column_); }
+  std::size_t at(Index i) const { return static_cast<std::size_t>(i); }
+
+  void allocate() {
+    vz_.clear();
+    w_.clear();
+    gram_.clear();
+    inner_.clear();
+    y_.clear();
+    vz_.resize(at(nt_));
+    w_.resize(at(nt_));
+    gram_.resize(at(nt_));
+    inner_.resize(at(nt_));
+    y_.resize(at(nt_));
+    vz_fresh_.assign(at(nt_), true);
+    for (Index i = column_; i < nt_; ++i) {
+      vz_[at(i)] = Data::matrix(runtime_, a_.tile_rows(i), 2 * kb_, sizeof(T), owner(i));
+      w_[at(i)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), owner(i));
+      gram_[at(i)] = Data::matrix(runtime_, b_, b_, sizeof(T), owner(i));
+      inner_[at(i)] = Data::matrix(runtime_, 2 * kb_ + b_, b_, sizeof(T), owner(i));
+      // Every rank that holds tiles of row or column i of the trailing matrix sums its own part of A W.
+      y_[at(i)].resize(at(runtime_.size()));
+      for (int rank : contributors(i))
+        y_[at(i)][at(rank)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), rank);
+    }
+    factor_ = Data::bytes(runtime_, kernels::PanelFactor<T>::bytes(b_), owner(column_));
+    inner_total_ = Data::matrix(runtime_, 2 * kb_ + b_, b_, sizeof(T), owner(column_));
+    stack_ = Data();
+  }
+
+  std::vector<int> contributors(Index i) const {
+    std::vector<bool> has(at(runtime_.size()));
+    for (Index j = column_; j <= i; ++j) has[at(a_.owner(i, j))] = true;
+    for (Index k = i; k < nt_; ++k) has[at(a_.owner(k, i))] = true;
+    has[at(owner(i))] = true;
+    std::vector<int> ranks;
+    for (int rank = 0; rank < runtime_.size(); ++rank)
+      if (has[at(rank)]) ranks.push_back(rank);
+    return ranks;
+  }
+
+  /// Brings the columns [c, c + b) up to date with the panels before them in this outer block.
+  void update_panel(Index c) {
+    const Index top_row = c - column_ * nb_, width = std::min(b_, n_ - c);
+    for (Index i = column_; i < nt_; ++i)
+      insert_panel_update<T>(sequence_, panel_priority, vz_[at(i)], i == column_ ? nullptr : &vz_[at(column_)], top_row, done_,
+                             kb_, a_.tile(i, column_), {first_row(i, c), top_row, rows_from(i, c), width});
+  }
+
+  void copy_to_band(const Data& source, TilePart part, bool from_factor, Index row0, Index col0) {
+    const Index s = band_.segment_of(col0);
+    insert_copy_to_band<T>(sequence_, panel_priority, source, part, from_factor, b_, row0, col0, band_.segment(s),
+                           band_.first_col(s));
+  }
+
+  /// QR of the panel in columns [c, c + b), rows from c + b: V into vz_ and the tiles, W = V T, T, and S R into the band.
+  void factor_panel(Index c, const Data& t) {
+    const Index r = c + b_, first = row_tile(r), col = c - column_ * nb_;
+    const auto panel = [&](Index i) { return TilePart(first_row(i, r), col, rows_from(i, r), b_); };
+    const auto v = [&](Index i) { return TilePart(first_row(i, r), done_, rows_from(i, r), b_); };
+    const auto fresh = [&](Index i) {
+      const bool was = vz_fresh_[at(i)];
+      vz_fresh_[at(i)] = false;
+      return was;
+    };
+    const bool one_tile = first == nt_ - 1;
+    if (one_tile)
+      insert_panel_householder<T>(sequence_, panel_priority, a_.tile(first, column_), panel(first), vz_[at(first)], v(first),
+                                  fresh(first), factor_, t, b_, workspace_);
+    else
+      factor_tall_panel(r, panel, v, fresh, t);
+    for (Index i = first; i < nt_; ++i)
+      insert_panel_vectors<T>(sequence_, panel_priority, factor_, t, vz_[at(i)], v(i), i == first, one_tile,
+                              a_.tile(i, column_), panel(i), w_[at(i)]);
+    copy_to_band(factor_, {0, 0, std::min(b_, n_ - r), b_}, true, r, c);
+  }
+
+  template <class Panel, class V, class Fresh>
+  void factor_tall_panel(Index r, const Panel& panel, const V& v, const Fresh& fresh, const Data& t) {
+    const Index first = row_tile(r);
+    std::vector<const Data*> grams;
+    for (Index i = first; i < nt_; ++i) grams.push_back(&gram_[at(i)]);
+    for (Index i = first; i < nt_; ++i)
+      insert_panel_gram<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), gram_[at(i)]);
+    insert_panel_cholesky<T>(sequence_, panel_priority, grams, factor_, b_);
+    for (Index i = first; i < nt_; ++i)
+      insert_panel_orthogonalize<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i),
+                                    fresh(i), gram_[at(i)]);
+    insert_panel_check<T>(sequence_, panel_priority, grams, factor_, b_);
+    // The leaves' triangles take the place of the Gram matrices.
+    Index stack_rows = 0;
+    for (Index i = first; i < nt_; ++i) {
+      insert_tsqr_leaf<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i), gram_[at(i)],
+                          workspace_);
+      stack_rows += std::min(b_, rows_from(i, r));
+    }
+    stack_ = Data::matrix(runtime_, stack_rows, b_, sizeof(T), factor_.owner());
+    insert_tsqr_combine<T>(sequence_, panel_priority, grams, factor_, stack_, std::min(b_, rows_from(first, r)),
+                           std::min(b_, rows_from(nt_ - 1, r)), b_, workspace_);
+    Index stack_row = 0;
+    for (Index i = first; i < nt_; ++i) {
+      insert_panel_finish<T>(sequence_, panel_priority, factor_, stack_, stack_row, vz_[at(i)], v(i), workspace_);
+      stack_row += std::min(b_, rows_from(i, r));
+    }
+    insert_panel_reconstruct<T>(sequence_, panel_priority, vz_[at(first)], v(first), factor_, t, b_);
+  }
+
+  /// Z of the panel whose reflectors start at row r: products with the tiles of A0, inner products, correction.
+  void form_z(Index r) {
+    const Index first = row_tile(r);
+    std::vector<std::vector<bool>> fresh(at(nt_), std::vector<bool>(at(runtime_.size()), true));
+    const auto take_fresh = [&](Index i, int rank) {
+      const bool was = fresh[at(i)][at(rank)];
+      fresh[at(i)][at(rank)] = false;
+      return was;
+    };
+    // By diagonals: neighbouring tasks then add to different tile rows.
+    for (Index distance = 0; distance < nt_ - first; ++distance)
+      for (Index i = first + distance; i < nt_; ++i) {
+        const Index j = i - distance;
+        const int rank = a_.owner(i, j);
+        const TilePart part(first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r));
+        const bool fresh_i = take_fresh(i, rank), fresh_j = i == j || take_fresh(j, rank);
+        insert_two_sided_product<T>(sequence_, product_priority, a_.tile(i, j), part, b_, w_[at(i)], y_[at(i)][at(rank)],
+                                    fresh_i, i == j ? nullptr : &w_[at(j)], i == j ? nullptr : &y_[at(j)][at(rank)], fresh_j);
+      }
+    std::vector<const Data*> pieces;
+    for (Index i = first; i < nt_; ++i) {
+      std::vector<const Data*> parts;
+      for (int rank = 0; rank < runtime_.size(); ++rank)
+        if (rank != owner(i) && !fresh[at(i)][at(rank)]) parts.push_back(&y_[at(i)][at(rank)]);
+      insert_inner_products<T>(sequence_, product_priority, vz_[at(i)], w_[at(i)], y_[at(i)][at(owner(i))],
+                               fresh[at(i)][at(owner(i))], parts, inner_[at(i)], first_row(i, r), rows_from(i, r), done_, kb_, b_);
+      pieces.push_back(&inner_[at(i)]);
+    }
+    insert_inner_sum<T>(sequence_, panel_priority, pieces, inner_total_, done_, kb_, b_);
+    for (Index i = first; i < nt_; ++i)
+      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i))], vz_[at(i)], first_row(i, r),
+                       rows_from(i, r), done_, kb_, b_);
+  }
+
+  /// A0 := A0 - V Z^H - Z V^H in rows and columns >= r, once for the whole outer block.
+  void update_trailing(Index r) {
+    const Index first = row_tile(r), next_column = first;
+    for (Index j = first; j < nt_; ++j)
+      for (Index i = j; i < nt_; ++i)
+        insert_rank_2k_update<T>(sequence_, j == next_column ? next_update_priority : update_priority, vz_[at(i)],
+                                 i == j ? nullptr : &vz_[at(j)], done_, kb_, a_.tile(i, j),
+                                 {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)});
+  }
+
+  Sequence& sequence_;
+  Runtime& runtime_;
+  const TiledMatrix<T>& a_;
+  const BandMatrix<T>& band_;
+  const Index n_, nb_, nt_, b_, kb_;
+  Data workspace_;
+  Index column_ = 0;  ///< tile column of the outer block
+  Index done_ = 0;    ///< columns of V and Z accumulated in it
+  std::vector<Data> vz_, w_, gram_, inner_;
+  std::vector<std::vector<Data>> y_;  ///< by tile row and rank
+  std::vector<bool> vz_fresh_;
+  Data factor_, inner_total_, stack_;
+};
+
+}  // namespace
+
+template <class T>
+void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
+                    BandReflectors<T>* reflectors) {
+  const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
+  if (tile % update_width != 0 || update_width % b != 0)
+    throw InvalidArgument("update_width", fmt::format("{}", update_width),
+                          fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
+  for (Index s = 0; s < band.segment_count(); ++s) insert_set_zero<T>(sequence, panel_priority, band.segment(s));
+  std::vector<Data> t_factors;
+  {
+    Reduction<T> reduction(sequence, a, update_width, band);
+    for (Index c0 = 0; c0 < n; c0 += update_width) {
+      reduction.outer_block(c0, t_factors);
+      const bool last_of_tile = (c0 + update_width) % tile == 0 || c0 + update_width >= n;
+      if (!reflectors && last_of_tile)
+        for (Index i = c0 / tile; i < a.row_tiles(); ++i) a.release_tile(i, c0 / tile);
+    }
+  }
+  if (reflectors) {
+    reflectors->vectors = std::move(a);
+    reflectors->t = std::move(t_factors);
+    reflectors->band = b;
+  }
+}
+
+#define TESSERA_INSTANTIATE(T) \
+  template void reduce_to_band<T>(Sequence&, TiledMatrix<T>&&, Index, const BandMatrix<T>&, BandReflectors<T>*);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera
