@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
+#include <tessera/codelets/tridiagonal/leaf.hpp>
+#include <tessera/codelets/tridiagonal/value_tasks.hpp>
+#include <tessera/codelets/tridiagonal/vector_tasks.hpp>
+
+namespace tessera {
+namespace {
+
+using tridiagonal::Child;
+using tridiagonal::MergeRecord;
+using tridiagonal::NodeSpectrum;
+
+int value_priority(int depth) {
+  return 64 + depth;
+}
+int pack_priority(int depth) {
+  return 4 * depth + 3;
+}
+int update_priority(int depth) {
+  return 4 * depth + 3;
+}
+int secular_priority(int depth) {
+  return 4 * depth + 2;
+}
+int slab_priority() {
+  return 1;
+}
+
+/// Rows of a leaf: n over a power of two, so that the tree is balanced, at most `largest` and a multiple
+/// of 8.
+Index balanced_leaf(Index n, Index largest) {
+  Index pieces = 1;
+  while (ceil_div(n, pieces) > largest) pieces *= 2;
+  return pieces == 1 ? n : ceil_div(ceil_div(n, pieces), 8) * 8;
+}
+
+/// The work of a leaf is cubic with vectors, so small problems on many workers want small leaves; tiles of
+/// 256 make good GEMMs.
+Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors) {
+  if (want_vectors)
+    return balanced_leaf(n, std::clamp<Index>(n / (6 * Index(runtime.workers()) * runtime.size()), 64, 256));
+  return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.workers()), 64, 512));
+}
+
+/// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
+/// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
+Index merge_parts(const Runtime& runtime, Index m, int depth) {
+  const double milliseconds = 4e-6 * double(m) * double(m);
+  const Index wanted = (4 * Index(runtime.workers())) >> std::min(depth, 30);
+  return std::max<Index>(1, std::min<Index>(wanted, static_cast<Index>(2 * milliseconds)));
+}
+
+}  // namespace
+
+template <class T>
+TridiagonalEigen<T>::TridiagonalEigen(Sequence& sequence, Index n, const Data& d, const Data& e,
+                                      bool want_vectors)
+    : runtime_(&sequence.runtime()),
+      n_(n),
+      leaf_(choose_leaf(*runtime_, n, want_vectors)),
+      want_vectors_(want_vectors) {
+  const Index leaves = ceil_div(n, leaf_);
+  plan(0, leaves, 0);
+  const int deepest = std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
+                        return a.depth < b.depth;
+                      })->depth;
+  std::size_t scratch_bytes = merge_scratch_bytes(n);
+  scratch_bytes = std::max(scratch_bytes,
+                           want_vectors ? leaf_scratch_bytes(leaf_) : kernels::subtree_scratch_bytes(leaf_));
+  scratch_ = Data::scratch(*runtime_, scratch_bytes);
+  values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n) * sizeof(Real), Data::every_rank);
+  const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n), Data::every_rank);
+  insert_tridiagonal_scale<Real>(sequence, value_priority(deepest + 1), n, leaf_, d, e, scaled);
+  for (Node& node : nodes_) {
+    if (node.leaves == 1)
+      submit_leaf(sequence, node, scaled);
+    else
+      submit_merge(sequence, node, scaled, &node == &nodes_.back());
+  }
+  insert_tridiagonal_unscale<Real>(sequence, value_priority(0), n, scaled, nodes_.back().spectrum, values_);
+  nodes_.back().spectrum.release();
+}
+
+template <class T>
+int TridiagonalEigen<T>::plan(Index first_leaf, Index leaves, int depth) {
+  Node node{first_leaf, leaves, first_leaf * leaf_, 0, depth, -1, -1, {}, {}, {}};
+  node.order = std::min(n_, (first_leaf + leaves) * leaf_) - node.start;
+  if (leaves > 1) {
+    const Index half = (leaves + 1) / 2;
+    node.left = plan(first_leaf, half, depth + 1);
+    node.right = plan(first_leaf + half, leaves - half, depth + 1);
+  }
+  nodes_.push_back(std::move(node));
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+template <class T>
+int TridiagonalEigen<T>::block_owner(Index leaf) const {
+  return static_cast<int>(leaf % runtime_->size());
+}
+
+template <class T>
+void TridiagonalEigen<T>::submit_leaf(Sequence& sequence, Node& node, const Data& scaled) {
+  const int priority = value_priority(node.depth);
+  const std::size_t bytes = static_cast<std::size_t>(NodeSpectrum::doubles(node.order)) * sizeof(double);
+  node.spectrum = Data::bytes(*runtime_, bytes, Data::every_rank);
+  if (!want_vectors_) {
+    insert_tridiagonal_subtree(sequence, priority, n_, node.start, node.order, double(precision<Real>),
+                               nodes_.size() > 1, scaled, node.spectrum, scratch_);
+    return;
+  }
+  const int owner = block_owner(node.first_leaf);
+  node.vectors = Data::matrix(*runtime_, node.order, node.order, sizeof(Real), owner);
+  if (runtime_->size() == 1) {
+    insert_tridiagonal_leaf<Real>(sequence, priority, n_, node.start, node.order, scaled, node.vectors,
+                                  node.spectrum, scratch_);
+    return;
+  }
+  // One rank computes the leaf, all go on with its spectrum.
+  const Data computed = Data::bytes(*runtime_, bytes, owner);
+  insert_tridiagonal_leaf<Real>(sequence, priority, n_, node.start, node.order, scaled, node.vectors,
+                                computed, scratch_);
+  for (int rank = 0; rank < runtime_->size(); ++rank)
+    insert_tridiagonal_spectrum_copy(sequence, priority, rank, computed, node.spectrum);
+}
+
+template <class T>
+void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Data& scaled, bool root) {
+  Node &left = nodes_[static_cast<std::size_t>(node.left)],
+       &right = nodes_[static_cast<std::size_t>(node.right)];
+  const Index m = node.order;
+  node.record = Data::bytes(*runtime_, MergeRecord::bytes(m), Data::every_rank);
+  node.spectrum = Data::bytes(*runtime_, static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double),
+                              Data::every_rank);
+  const MergeShape shape{
+      n_, right.start, left.order, right.order, double(precision<Real>), want_vectors_ || !root, !root};
+  const MergeData data{scaled, left.spectrum, right.spectrum, node.record, node.spectrum, scratch_};
+  const Index count = merge_parts(*runtime_, m, node.depth);
+  if (count == 1) {
+    insert_tridiagonal_merge(sequence, value_priority(node.depth), shape, data);
+  } else {
+    std::vector<Data> parts;
+    for (Index p = 0; p < count; ++p)
+      parts.push_back(
+          Data::bytes(*runtime_, static_cast<std::size_t>(2 * merge_part_capacity(m, count)) * sizeof(double),
+                      Data::every_rank));
+    insert_tridiagonal_merge_in_parts(sequence, value_priority(node.depth), shape, data, parts);
+  }
+  left.spectrum.release();
+  right.spectrum.release();
+  if (!want_vectors_) node.record.release();
+}
+
+/// One submission of eigenvectors: the row blocks of every node whose parent has not been done yet.
+template <class T>
+struct TridiagonalEigen<T>::VectorPass {
+  /// The rows of a node, for each of its leaves: tiles of `width` columns.
+  struct RowBlocks {
+    Index width = 0;
+    std::vector<std::vector<Data>> owned;
+    std::span<const Data> leaf;  ///< instead, for a leaf: kept by the solver
+    std::span<const Data> tiles(std::size_t block) const {
+      return owned.empty() ? leaf : std::span<const Data>(owned[block]);
+    }
+  };
+  /// A row block as the merge needs it.
+  struct PackedBlock {
+    Data packed;
+    Child child;
+    Index rows, inner;
+    int owner;
+  };
+
+  Sequence& sequence;
+  const TridiagonalEigen& solver;
+  Index lo;
+  const ColumnSlabs<T>& z;
+  std::vector<RowBlocks> blocks = std::vector<RowBlocks>(solver.nodes_.size());
+
+  void run() {
+    for (std::size_t i = 0; i < solver.nodes_.size(); ++i) {
+      const Node& node = solver.nodes_[i];
+      if (node.leaves == 1)
+        blocks[i] = RowBlocks{node.order, {}, std::span<const Data>(&node.vectors, 1)};
+      else if (i + 1 < solver.nodes_.size())
+        blocks[i] = merge(node);
+      else
+        merge_into_slabs(node);
+    }
+    if (solver.nodes_.size() == 1) copy_leaf_into_slabs();
+  }
+
+  std::vector<PackedBlock> pack(const Node& node) {
+    std::vector<PackedBlock> result;
+    for (const auto& [index, child] :
+         {std::pair{node.left, Child::left}, std::pair{node.right, Child::right}}) {
+      const Node& source = solver.nodes_[static_cast<std::size_t>(index)];
+      RowBlocks& rows = blocks[static_cast<std::size_t>(index)];
+      for (Index leaf = 0; leaf < source.leaves; ++leaf) {
+        const Index global = source.first_leaf + leaf;
+        PackedBlock block{{}, child, solver.block_rows(global), source.order, solver.block_owner(global)};
+        block.packed = Data::matrix(*solver.runtime_, block.rows, node.order, sizeof(Real), block.owner);
+        insert_pack_rows<Real>(sequence, pack_priority(node.depth), node.order, child, block.rows, rows.width,
+                               node.record, block.packed, rows.tiles(static_cast<std::size_t>(leaf)));
+        result.push_back(std::move(block));
+      }
+      rows = {};
+    }
+    return result;
+  }
+
+  /// A few buffers for panels of secular vectors, used in turn: enough to keep the workers busy, no more
+  /// memory than that.
+  std::vector<Data> panel_pool(const Node& node, Index width, Index panels) const {
+    const Index wanted = 2 + (2 * Index(solver.runtime_->workers()) >> std::min(node.depth, 30));
+    std::vector<Data> pool;
+    for (Index p = 0; p < std::min(wanted, panels); ++p)
+      pool.push_back(Data::matrix(*solver.runtime_, node.order, width, sizeof(Real), Data::every_rank));
+    return pool;
+  }
+
+  /// Output columns [begin, end) of all row blocks, one new tile each.
+  std::vector<Data> columns(const Node& node, const std::vector<PackedBlock>& packed, Index begin, Index end,
+                            const Data& panel) {
+    // The panel is this rank's own; without a row block it has no use for one.
+    const bool here = std::any_of(packed.begin(), packed.end(), [&](const PackedBlock& block) {
+      return block.owner == solver.runtime_->rank();
+    });
+    if (here)
+      insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end,
+                                   node.record, panel);
+    std::vector<Data> tiles;
+    for (const PackedBlock& block : packed) {
+      tiles.push_back(Data::matrix(*solver.runtime_, block.rows, end - begin, sizeof(Real), block.owner));
+      insert_update_rows<Real>(sequence, update_priority(node.depth), node.order, block.child, block.rows,
+                               block.inner, begin, end, node.record, block.packed, panel, tiles.back());
+    }
+    return tiles;
+  }
+
+  /// Columns of a tile: those of a leaf, more only where pack_rows would see too many tiles.
+  Index tile_columns() const { return std::max(solver.leaf_, ceil_div(solver.n_, 1000)); }
+
+  RowBlocks merge(const Node& node) {
+    RowBlocks result{
+        tile_columns(), std::vector<std::vector<Data>>(static_cast<std::size_t>(node.leaves)), {}};
+    const auto packed = pack(node);
+    const Index panels = ceil_div(node.order, result.width);
+    const auto pool = panel_pool(node, result.width, panels);
+    for (Index p = 0; p < panels; ++p) {
+      auto tiles = columns(node, packed, p * result.width, std::min((p + 1) * result.width, node.order),
+                           pool[static_cast<std::size_t>(p) % pool.size()]);
+      for (std::size_t block = 0; block < tiles.size(); ++block)
+        result.owned[block].push_back(std::move(tiles[block]));
+    }
+    return result;
+  }
+
+  void merge_into_slabs(const Node& node) {
+    const auto packed = pack(node);
+    const Index panels = ceil_div(z.width(), tile_columns()),
+                width = ceil_div(std::min(z.width(), z.cols()), panels);
+    const auto pool = panel_pool(node, width, panels * z.count());
+    std::size_t next = 0;
+    for (Index j = 0; j < z.count(); ++j) {
+      const Index first = lo + z.first_col(j), end = first + z.slab_cols(j);
+      std::vector<std::vector<Data>> tiles;
+      for (Index c = first; c < end; c += width)
+        tiles.push_back(columns(node, packed, c, std::min(c + width, end), pool[next++ % pool.size()]));
+      std::vector<const Data*> by_block;
+      for (std::size_t block = 0; block < packed.size(); ++block)
+        for (const auto& panel : tiles) by_block.push_back(&panel[block]);
+      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, static_cast<Index>(tiles.size()), width, 0,
+                          z.slab(j), by_block);
+    }
+  }
+
+  void copy_leaf_into_slabs() {
+    const Data* leaf = &solver.nodes_[0].vectors;
+    for (Index j = 0; j < z.count(); ++j)
+      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, 1, solver.n_, lo + z.first_col(j),
+                          z.slab(j), std::span<const Data* const>(&leaf, 1));
+  }
+};
+
+template <class T>
+void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z) {
+  if (hi > lo) VectorPass{sequence, *this, lo, z}.run();
+}
+
+#define TESSERA_INSTANTIATE(T) template class TridiagonalEigen<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

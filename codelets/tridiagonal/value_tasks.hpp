@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <tessera/codelets/tridiagonal/merge_record.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Codelets of the eigenvalue recursion of the tridiagonal divide and conquer: what the kernels of leaf.hpp,
+/// deflate.hpp and secular.hpp do, as tasks. All data is double and of owner `every_rank`, except where a
+/// parameter says otherwise.
+///
+/// Buffers by content, all untyped bytes:
+///   scaled     ScaledTridiagonal of the whole problem (order n)
+///   spectrum   NodeSpectrum of a node (3 m doubles)
+///   record     MergeRecord of a merge (MergeRecord::bytes(m))
+///   part       work of one part of a merge: 2 merge_part_capacity(m, parts) doubles
+///   scratch    Data::scratch of value_scratch_bytes(largest order) bytes
+/// Flops are not counted: the work depends on the deflation and is O(m^2) divisions.
+namespace tessera {
+
+/// T in double, scaled and cut, as one buffer.
+struct ScaledTridiagonal {
+  double* d;
+  double* e;
+  double* exponent;  ///< T = 2^exponent * scaled T
+
+  static constexpr std::size_t bytes(Index n) noexcept {
+    return static_cast<std::size_t>(2 * n + 1) * sizeof(double);
+  }
+  ScaledTridiagonal(void* buffer, Index n) noexcept
+      : d(static_cast<double*>(buffer)), e(d + n), exponent(e + n) {}
+};
+
+/// Scratch for a whole merge of order m, or its deflation.
+std::size_t merge_scratch_bytes(Index m) noexcept;
+/// Scratch for the eigenvectors of a leaf of order m.
+std::size_t leaf_scratch_bytes(Index m) noexcept;
+
+/// Codelet tridiagonal_scale_R: kernels::scale_and_cut.
+/// Buffers: d (read, n reals), e (read, n - 1 reals), scaled (write). Fails with not_finite, index: the row
+/// from 1.
+template <class R>
+void insert_tridiagonal_scale(Sequence& sequence, int priority, Index n, Index leaf, const Data& d,
+                              const Data& e, const Data& scaled);
+
+/// Codelet tridiagonal_leaf_R: kernels::leaf_eigenvectors of rows [start, start + m).
+/// Buffers: scaled (read), spectrum (write), q (write, m x m matrix of R, decides the rank), scratch.
+/// Flops: 4 m^3 (typical). Fails with no_convergence, index: start + 1.
+template <class R>
+void insert_tridiagonal_leaf(Sequence& sequence, int priority, Index n, Index start, Index m,
+                             const Data& scaled, const Data& q, const Data& spectrum, const Data& scratch);
+
+/// Codelet tridiagonal_subtree: kernels::subtree_values of rows [start, start + m).
+/// Buffers: scaled (read), spectrum (write), scratch. Fails with no_convergence, index: start + 1.
+void insert_tridiagonal_subtree(Sequence& sequence, int priority, Index n, Index start, Index m,
+                                double epsilon, bool rows, const Data& scaled, const Data& spectrum,
+                                const Data& scratch);
+
+/// Codelet tridiagonal_spectrum_copy: the spectrum that its owner computed becomes the copy of rank `rank`.
+/// Buffers: from (read, owned), to (write, every_rank).
+void insert_tridiagonal_spectrum_copy(Sequence& sequence, int priority, int rank, const Data& from,
+                                      const Data& to);
+
+/// Codelet tridiagonal_unscale_R: kernels::unscale_values of the whole spectrum.
+/// Buffers: scaled (read), spectrum (read), values (write, n reals).
+template <class R>
+void insert_tridiagonal_unscale(Sequence& sequence, int priority, Index n, const Data& scaled,
+                                const Data& spectrum, const Data& values);
+
+/// One merge: which rows, and what its result is needed for.
+struct MergeShape {
+  Index n = 0;    ///< order of the whole problem
+  Index cut = 0;  ///< first row of the right child
+  Index left = 0, right = 0;
+  double epsilon = 0;   ///< as in kernels::deflate
+  bool weights = true;  ///< the vectors, of this node or of its parent, need the weights
+  bool rows = true;     ///< there is a parent
+  Index order() const noexcept { return left + right; }
+};
+
+/// The data of a merge.
+struct MergeData {
+  const Data &scaled, &left, &right, &record, &merged, &scratch;
+};
+
+/// Codelet tridiagonal_merge: a whole small merge as one task.
+/// Buffers: scaled, left, right (read), record, merged (write), scratch. Fails with no_convergence, index:
+/// cut + 1.
+void insert_tridiagonal_merge(Sequence& sequence, int priority, const MergeShape& shape,
+                              const MergeData& data);
+
+/// Doubles in one half of a part's buffer.
+constexpr Index merge_part_capacity(Index m, Index parts) noexcept {
+  return m / parts + 2;
+}
+
+/// The same merge in steps, each step in `parts.size()` parts that share the poles evenly (how many there are
+/// is known only when the tasks run):
+///   deflate       scaled, left, right (read), record (write), scratch
+///   secular_roots record (read), part (write)              | gather: record (read-write), parts (read)
+///   secular_weights record (read), part (write)            | gather: record (read-write), parts (read)
+///   secular_rows  record (read), part (write)              | order: record (read-write), merged (write),
+///   parts (read)
+void insert_tridiagonal_merge_in_parts(Sequence& sequence, int priority, const MergeShape& shape,
+                                       const MergeData& data, std::span<const Data> parts);
+
+}  // namespace tessera
