@@ -245,8 +245,8 @@ struct TridiagonalEigen<T>::VectorPass {
     return tiles;
   }
 
-  /// Columns of a tile: those of a leaf, more only where pack_rows would see too many tiles.
-  Index tile_columns() const { return std::max(solver.leaf_, ceil_div(solver.n_, 1000)); }
+  /// Columns of a tile: 256 make good GEMMs, more only where pack_rows would see too many tiles.
+  Index tile_columns() const { return std::max({solver.leaf_, Index(256), ceil_div(solver.n_, 1000)}); }
 
   RowBlocks merge(const Node& node) {
     RowBlocks result{
@@ -263,22 +263,37 @@ struct TridiagonalEigen<T>::VectorPass {
     return result;
   }
 
+  /// Columns of a tile at the root. With several ranks a tile goes to the rank of one slab only; alone it may
+  /// reach over several slabs.
+  Index root_tile_columns() const {
+    const Index columns = std::min(tile_columns(), z.cols()), slab = std::min(z.width(), z.cols());
+    return solver.runtime_->size() == 1 ? columns : ceil_div(slab, ceil_div(slab, columns));
+  }
+
   void merge_into_slabs(const Node& node) {
+    struct Panel {
+      Index begin, end;  ///< columns of z
+      std::vector<Data> tiles;
+    };
     const auto packed = pack(node);
-    const Index panels = ceil_div(z.width(), tile_columns()),
-                width = ceil_div(std::min(z.width(), z.cols()), panels);
-    const auto pool = panel_pool(node, width, panels * z.count());
+    const Index width = root_tile_columns();
+    const auto pool = panel_pool(node, width, ceil_div(z.cols(), width) + z.count());
+    std::vector<Panel> panels;  // those that the next slabs still need
     std::size_t next = 0;
     for (Index j = 0; j < z.count(); ++j) {
-      const Index first = lo + z.first_col(j), end = first + z.slab_cols(j);
-      std::vector<std::vector<Data>> tiles;
-      for (Index c = first; c < end; c += width)
-        tiles.push_back(columns(node, packed, c, std::min(c + width, end), pool[next++ % pool.size()]));
-      std::vector<const Data*> by_block;
+      const Index first = z.first_col(j), end = first + z.slab_cols(j);
+      const Index limit = solver.runtime_->size() == 1 ? z.cols() : end;
+      while (panels.empty() || panels.back().end < end) {
+        const Index begin = panels.empty() ? first : panels.back().end, stop = std::min(begin + width, limit);
+        panels.push_back(
+            {begin, stop, columns(node, packed, lo + begin, lo + stop, pool[next++ % pool.size()])});
+      }
+      std::vector<const Data*> tiles;
       for (std::size_t block = 0; block < packed.size(); ++block)
-        for (const auto& panel : tiles) by_block.push_back(&panel[block]);
-      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, static_cast<Index>(tiles.size()), width, 0,
-                          z.slab(j), by_block);
+        for (const Panel& panel : panels) tiles.push_back(&panel.tiles[block]);
+      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, static_cast<Index>(panels.size()), width,
+                          first - panels.front().begin, z.slab(j), tiles);
+      std::erase_if(panels, [end](const Panel& panel) { return panel.end <= end; });
     }
   }
 

@@ -21,6 +21,7 @@ namespace tessera::kernels {
 /// narrower):
 ///                column j is tiles[j / tile_columns] + (j % tile_columns) * ldt
 /// packed, ldp    (W) rows x record.packed_columns(child), at most rows x m
+/// Entries below 2^-500 (double) or 2^-60 (float) become zero.
 /// Flops: 6 rows per rotation.
 /// Source: LAPACK dlaed2 (column types 1, 2, 3).
 template <class R>
