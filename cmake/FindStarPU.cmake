@@ -8,13 +8,13 @@
 # Imported targets: StarPU::StarPU, and StarPU::MPI with the component MPI (it carries StarPU::StarPU).
 # Results: StarPU_VERSION, StarPU_PREFIX, StarPU_HAS_CUDA, StarPU_HAS_FXT, StarPU_IS_SIMGRID.
 #
-# Searched, in this order: TESSERA_STARPU_PREFIX (CMake variable, then environment variable), PKG_CONFIG_PATH, /opt/starpu,
-# ~/.local/opt/starpu, the system.
+# Searched, in this order: TESSERA_STARPU_PREFIX (CMake variable, then environment variable), PKG_CONFIG_PATH,
+# ~/.local/opt/starpu, /opt/starpu, the system.
 find_package(PkgConfig QUIET)
 
 set(_starpu_path "$ENV{PKG_CONFIG_PATH}")
 set(_starpu_saved_path "${_starpu_path}")
-foreach(_prefix IN ITEMS "/opt/starpu" "$ENV{HOME}/.local/opt/starpu")
+foreach(_prefix IN ITEMS "$ENV{HOME}/.local/opt/starpu" /opt/starpu)
   set(_starpu_path "${_starpu_path}:${_prefix}/lib/pkgconfig")
 endforeach()
 foreach(_prefix IN ITEMS "$ENV{TESSERA_STARPU_PREFIX}" "${TESSERA_STARPU_PREFIX}")
