@@ -202,8 +202,8 @@ Status Sequence::wait() {
       detail_->status.stage = stage < detail_->stage_names.size() ? detail_->stage_names[stage] : "";
       detail_->failed = true;
     }
-    runtime_.detail().deactivate();
     detail_->kept.clear();
+    runtime_.detail().deactivate();
   }
   return detail_->status;
 }

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <tessera/algorithms/dense/eigensolve.hpp>
+
+namespace tessera {
+namespace {
+
+struct Named {
+  Solver solver;
+  std::string_view name;
+};
+constexpr Named solvers[] = {{Solver::automatic, "auto"}, {Solver::two_stage, "two_stage"}, {Solver::one_stage, "one_stage"},
+                             {Solver::vendor, "vendor"}};
+
+/// From measurements on 2 and 16 cores: LAPACK wins while everything fits a cache; with few workers the flops that the second
+/// back-transform adds cost more than the memory-bound one-stage reduction.
+Solver choose_solver(Index n, Index wanted, int workers) {
+  if (n <= 128) return Solver::vendor;
+  const bool most_vectors = wanted > n / 2;
+  return most_vectors && workers <= 4 ? Solver::one_stage : Solver::two_stage;
+}
+
+void check_range(Index n, const EigenRange<double>& range) {
+  if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
+    throw InvalidArgument("range", fmt::format("index [{}, {})", range.lo, range.hi), fmt::format("0 <= lo <= hi <= n = {}", n));
+  if (range.kind == EigenRange<>::Kind::value && !(range.above < range.upto))
+    throw InvalidArgument("range", fmt::format("value ({}, {}]", range.above, range.upto), "lower bound < upper bound");
+}
+
+void check_size(const char* name, Index value) {
+  constexpr Index largest = 1 << 20;
+  if (value < 0 || value > largest)
+    throw InvalidArgument(name, fmt::format("{}", value), fmt::format("1 to {}, or 0 to have it chosen", largest));
+}
+
+/// Band, update width and tile, each a multiple of the one before; what the caller gave is kept.
+void choose_tiles(EigensolveOptions& o, Index n, int workers) {
+  if (o.band == 0) {
+    o.band = n >= 1024 ? 64 : 32;
+    while (o.band > 1 && o.band * 2 > n) o.band /= 2;
+    if (o.update_width > 0)
+      while (o.update_width % o.band != 0) --o.band;
+    else if (o.tile > 0)
+      while (o.tile % o.band != 0) --o.band;
+  }
+  // Enough tiles that a row of them feeds all workers, but no smaller than what a GEMM needs to run at speed.
+  const Index wish = n >= 32 * workers * 256 / 8 ? 256 : n >= 1024 ? 192 : 96;
+  if (o.tile == 0) {
+    const Index unit = o.update_width > 0 ? o.update_width : o.band;
+    o.tile = std::max<Index>(unit, (wish / unit) * unit);
+  }
+  if (o.update_width == 0) {
+    o.update_width = o.band;
+    for (Index width = o.band; width <= 128; width += o.band)
+      if (o.tile % width == 0) o.update_width = width;
+  }
+  if (o.update_width % o.band != 0)
+    throw InvalidArgument("update_width", fmt::format("{}", o.update_width), fmt::format("a multiple of the band {}", o.band));
+  if (o.tile % o.update_width != 0)
+    throw InvalidArgument("tile", fmt::format("{}", o.tile), fmt::format("a multiple of the update width {}", o.update_width));
+}
+
+}  // namespace
+
+std::string_view to_string(Solver solver) {
+  for (const Named& named : solvers)
+    if (named.solver == solver) return named.name;
+  return "unknown";
+}
+
+Solver solver_from_string(std::string_view name) {
+  for (const Named& named : solvers)
+    if (named.name == name) return named.solver;
+  throw InvalidArgument("solver", name, "auto, two_stage, one_stage or vendor");
+}
+
+template <class T>
+EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options) {
+  EigensolveOptions o = options;
+  check_range(n, o.range);
+  check_size("tile", o.tile);
+  check_size("band", o.band);
+  check_size("update_width", o.update_width);
+  check_size("slab_width", o.slab_width);
+  if (o.band > std::max<Index>(n - 1, 1))
+    throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
+  const int workers = runtime.workers() * runtime.size();
+  const Index wanted = !o.vectors ? 0 : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo : n;
+  if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
+  choose_tiles(o, n, workers);
+  if (o.slab_width == 0) o.slab_width = std::clamp<Index>(ceil_div(std::max<Index>(wanted, 1), 3 * workers), std::min<Index>(32, std::max<Index>(n, 1)), 256);
+  return o;
+}
+
+#define TESSERA_INSTANTIATE(T) \
+  template EigensolveOptions resolve_options<T>(const Runtime&, Index, const EigensolveOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

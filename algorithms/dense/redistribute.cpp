@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/codelets/dense/copy.hpp>
+
+namespace tessera {
+namespace {
+
+/// The piece of the destination tile (i, j) that source tile rows and columns cover, in entries of the source matrix.
+struct Interval {
+  Index begin, end;
+  bool empty() const { return begin >= end; }
+  Index size() const { return end - begin; }
+};
+Interval intersect(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
+Interval tile_interval(Index tile, Index index, Index n) { return {index * tile, std::min((index + 1) * tile, n)}; }
+
+template <class R>
+Data replicate(Sequence& sequence, const Data& source) {
+  Runtime& runtime = sequence.runtime();
+  Data copy = Data::bytes(runtime, sizeof(R), Data::every_rank);
+  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_bytes(sequence, 4, source, copy, rank);
+  return copy;
+}
+
+}  // namespace
+
+template <class T>
+Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
+  using R = RealOf<T>;
+  Runtime& runtime = sequence.runtime();
+  const TileLayout& layout = a.layout();
+  const Uplo counted = layout.uplo == Uplo::upper ? Uplo::upper : Uplo::lower;
+  std::vector<Data> largest;
+  for (Index j = 0; j < a.col_tiles(); ++j)
+    for (Index i = 0; i < a.row_tiles(); ++i) {
+      const Interval rows = tile_interval(layout.tile_rows, i, layout.rows), cols = tile_interval(layout.tile_cols, j, layout.cols);
+      const bool counts = counted == Uplo::upper ? rows.begin < cols.end : rows.end > cols.begin;
+      if (!layout.exists(i, j) || !counts) continue;
+      largest.push_back(Data::bytes(runtime, sizeof(R), a.owner(i, j)));
+      insert_max_abs<T>(sequence, 4, a.tile(i, j), counted, rows.begin, cols.begin, largest.back());
+    }
+  std::vector<const Data*> pieces;
+  for (const Data& piece : largest) pieces.push_back(&piece);
+  const Data scale = Data::bytes(runtime, sizeof(R), 0);
+  insert_choose_scale<R>(sequence, 4, pieces, scale);
+  return replicate<R>(sequence, scale);
+}
+
+template <class T>
+Data unit_scale(Sequence& sequence) {
+  using R = RealOf<T>;
+  const Data scale = Data::bytes(sequence.runtime(), sizeof(R), 0);
+  insert_choose_scale<R>(sequence, 4, {}, scale);
+  return replicate<R>(sequence, scale);
+}
+
+template <class T>
+void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale, const TiledMatrix<T>& destination) {
+  const Index n = destination.rows(), nb = destination.layout().tile_rows;
+  const bool mirrored = source.layout().uplo == Uplo::upper;
+  const TileLayout& from = source.layout();
+  for (Index j = 0; j < destination.col_tiles(); ++j)
+    for (Index i = j; i < destination.row_tiles(); ++i) {
+      // Entries (rows, cols) of the lower triangle are read at (cols, rows) of an upper source.
+      const Interval rows = tile_interval(nb, i, n), cols = tile_interval(nb, j, n);
+      const Interval source_rows = mirrored ? cols : rows, source_cols = mirrored ? rows : cols;
+      bool fresh = true;
+      for (Index q = source_cols.begin / from.tile_cols; q * from.tile_cols < source_cols.end; ++q)
+        for (Index p = source_rows.begin / from.tile_rows; p * from.tile_rows < source_rows.end; ++p) {
+          if (!from.exists(p, q)) continue;
+          const Interval r = intersect(source_rows, tile_interval(from.tile_rows, p, n));
+          const Interval c = intersect(source_cols, tile_interval(from.tile_cols, q, n));
+          const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
+          if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) continue;
+          insert_copy_tile<T>(sequence, 3, source.tile(p, q),
+                              {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
+                              mirrored ? Op::adjoint : Op::none, scale, destination.tile(i, j),
+                              {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(), lower_cols.size()},
+                              fresh, lower_rows.begin, lower_cols.begin);
+          fresh = false;
+        }
+    }
+  source.flush_remote_copies();
+}
+
+#define TESSERA_INSTANTIATE(T)                                               \
+  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&);        \
+  template Data unit_scale<T>(Sequence&);                                    \
+  template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera
