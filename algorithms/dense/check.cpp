@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/check.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/codelets/dense/check.hpp>
+
+namespace tessera {
+namespace {
+
+/// Pieces of sums with the place of each in the whole vector.
+struct SumPiece {
+  Data data;
+  Index first;
+};
+
+Data sums_piece(Runtime& runtime, Index count, int owner) {
+  return Data::bytes(runtime, sizeof(double) * static_cast<std::size_t>(count), owner);
+}
+
+/// The largest entry of the vector that the pieces of all ranks add up to; NaN if any is.
+double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index n) {
+  std::vector<double> sums(static_cast<std::size_t>(n), 0.0);
+  for (const SumPiece& piece : pieces) {
+    if (!piece.data.local()) continue;
+    const HostAccess access(piece.data, HostAccess::Mode::read);
+    const auto values = access.array<const double>();
+    for (std::size_t k = 0; k < values.size(); ++k) sums[static_cast<std::size_t>(piece.first) + k] += values[k];
+  }
+  runtime.all_reduce_sum(sums.data(), n);
+  double largest = 0;
+  for (double sum : sums) largest = std::isnan(sum) ? sum : std::max(largest, sum);
+  return largest;
+}
+
+/// A Hermitian matrix in lower tiles as they are, or copied to that form.
+template <class T>
+TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a) {
+  Runtime& runtime = sequence.runtime();
+  const Index tile = 256;
+  TiledMatrix<T> copy(runtime, {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
+  copy_hermitian(sequence, a, unit_scale<T>(sequence), copy);
+  return copy;
+}
+
+template <class T>
+ColumnSlabs<T> times(Sequence& sequence, const TiledMatrix<T>& a, const ColumnSlabs<T>& z) {
+  ColumnSlabs<T> y(sequence.runtime(), z.rows(), z.cols(), z.width());
+  const Index tile = a.layout().tile_rows;
+  for (Index j = 0; j < a.col_tiles(); ++j)
+    for (Index i = j; i < a.row_tiles(); ++i)
+      for (Index s = 0; s < z.count(); ++s)
+        insert_hermitian_times_slab<T>(sequence, a.tile(i, j), i * tile, j * tile, z.slab(s), y.slab(s), i == 0 && j == 0);
+  return y;
+}
+
+/// 1-norm of R - Y diag(values), or of R.
+template <class T>
+double norm_of_columns(Runtime& runtime, const ColumnSlabs<T>& r, const ColumnSlabs<T>* y, const Data* values) {
+  Sequence sequence(runtime);
+  std::vector<SumPiece> pieces;
+  for (Index s = 0; s < r.count(); ++s) {
+    pieces.push_back({sums_piece(runtime, r.slab_cols(s), r.owner(s)), r.first_col(s)});
+    insert_column_sums<T>(sequence, r.slab(s), y ? &y->slab(s) : nullptr, values, r.first_col(s), pieces.back().data);
+  }
+  sequence.wait();
+  return largest_sum(runtime, pieces, r.cols());
+}
+
+/// 1-norm of I - X^H Y (row sums: the matrix is Hermitian up to rounding).
+template <class T>
+double distance_from_orthogonal(Runtime& runtime, const ColumnSlabs<T>& x, const ColumnSlabs<T>& y) {
+  Sequence sequence(runtime);
+  const Data workspace = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(x.width() * x.width()));
+  std::vector<SumPiece> pieces;
+  for (Index j = 0; j < x.count(); ++j)
+    for (Index k = 0; k < x.count(); ++k) {
+      pieces.push_back({sums_piece(runtime, x.slab_cols(k), y.owner(j)), x.first_col(k)});
+      const bool one_piece = &x.slab(k) == &y.slab(j);
+      insert_inner_sums<T>(sequence, one_piece ? nullptr : &x.slab(k), y.slab(j), j == k, pieces.back().data, workspace);
+    }
+  sequence.wait();
+  return largest_sum(runtime, pieces, x.cols());
+}
+
+template <class T>
+double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
+  Sequence sequence(runtime);
+  std::vector<SumPiece> pieces;
+  const Index tile = a.layout().tile_rows;
+  for (Index j = 0; j < a.col_tiles(); ++j)
+    for (Index i = j; i < a.row_tiles(); ++i) {
+      const Index count = i == j ? a.tile_cols(j) : a.tile_cols(j) + a.tile_rows(i);
+      pieces.push_back({sums_piece(runtime, count, a.owner(i, j)), j * tile});
+      insert_tile_sums<T>(sequence, a.tile(i, j), i == j, pieces.back().data);
+    }
+  sequence.wait();
+  // The second part of a piece belongs to the tile's rows.
+  std::vector<double> sums(static_cast<std::size_t>(a.rows()), 0.0);
+  std::size_t k = 0;
+  for (Index j = 0; j < a.col_tiles(); ++j)
+    for (Index i = j; i < a.row_tiles(); ++i, ++k) {
+      if (!pieces[k].data.local()) continue;
+      const HostAccess access(pieces[k].data, HostAccess::Mode::read);
+      const auto values = access.array<const double>();
+      for (Index c = 0; c < a.tile_cols(j); ++c) sums[static_cast<std::size_t>(j * tile + c)] += values[static_cast<std::size_t>(c)];
+      for (Index r = 0; i != j && r < a.tile_rows(i); ++r)
+        sums[static_cast<std::size_t>(i * tile + r)] += values[static_cast<std::size_t>(a.tile_cols(j) + r)];
+    }
+  runtime.all_reduce_sum(sums.data(), a.rows());
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+}  // namespace
+
+template <class T>
+double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a) {
+  Sequence sequence(runtime);
+  const TiledMatrix<T> copy = lower_copy(sequence, a);
+  sequence.wait();
+  return norm_of_lower(runtime, copy);
+}
+
+template <class T>
+EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
+                            std::span<const RealOf<T>> values, const ColumnSlabs<T>& z) {
+  EigenCheck check;
+  const double scale = static_cast<double>(std::max<Index>(a.rows(), 1)) * precision<T>;
+  ColumnSlabs<T> az, bz;
+  const Data lambda = Data::wrap_bytes(runtime, const_cast<RealOf<T>*>(values.data()), sizeof(RealOf<T>) * std::max<std::size_t>(values.size(), 1),
+                                       Data::every_rank);
+  {
+    Sequence sequence(runtime);
+    const TiledMatrix<T> lower_a = lower_copy(sequence, a);
+    az = times(sequence, lower_a, z);
+    TiledMatrix<T> lower_b;
+    if (b) {
+      lower_b = lower_copy(sequence, *b);
+      bz = times(sequence, lower_b, z);
+    }
+    sequence.wait();
+    check.norm_a = norm_of_lower(runtime, lower_a);
+    if (b) check.norm_b = norm_of_lower(runtime, lower_b);
+  }
+  if (z.count() == 0) return check;
+  const double norm_a = check.norm_a > 0 ? check.norm_a : 1;
+  check.residual = norm_of_columns(runtime, az, b ? &bz : &z, &lambda) / (scale * norm_a);
+  az.release();
+  check.orthogonality = distance_from_orthogonal(runtime, z, b ? bz : z) / scale;
+  if (b) {
+    const double norm_z = norm_of_columns<T>(runtime, z, nullptr, nullptr);
+    check.residual /= norm_z;
+    check.orthogonality /= check.norm_b * norm_z * norm_z;
+  }
+  return check;
+}
+
+template <class R>
+double check_values(std::span<const R> values, std::span<const R> reference, Index n, double norm_a) {
+  double largest = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const double difference = std::abs(double(values[k]) - double(reference[k]));
+    largest = std::isnan(difference) ? difference : std::max(largest, difference);
+  }
+  return largest / (static_cast<double>(std::max<Index>(n, 1)) * (norm_a > 0 ? norm_a : 1) * double(precision<R>));
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                                          \
+  template double hermitian_norm<T>(Runtime&, const TiledMatrix<T>&);                                                  \
+  template EigenCheck check_eigenpairs<T>(Runtime&, const TiledMatrix<T>&, const TiledMatrix<T>*,                      \
+                                          std::span<const RealOf<T>>, const ColumnSlabs<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+template double check_values<float>(std::span<const float>, std::span<const float>, Index, double);
+template double check_values<double>(std::span<const double>, std::span<const double>, Index, double);
+
+}  // namespace tessera
