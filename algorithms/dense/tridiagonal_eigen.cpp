@@ -216,10 +216,11 @@ struct TridiagonalEigen<T>::VectorPass {
     return result;
   }
 
-  /// A few buffers for panels of secular vectors, used in turn: enough to keep the workers busy, no more
-  /// memory than that.
+  /// A few buffers for panels of secular vectors, used in turn: enough to keep the workers busy with the row
+  /// blocks of this and the other nodes, and no more memory than that.
   std::vector<Data> panel_pool(const Node& node, Index width, Index panels) const {
-    const Index wanted = 2 + (2 * Index(solver.runtime_->workers()) >> std::min(node.depth, 30));
+    const Index leaves = ceil_div(ceil_div(solver.n_, solver.leaf_), Index(solver.runtime_->size()));
+    const Index wanted = 2 + ceil_div(2 * Index(solver.runtime_->workers()), leaves);
     std::vector<Data> pool;
     for (Index p = 0; p < std::min(wanted, panels); ++p)
       pool.push_back(Data::matrix(*solver.runtime_, node.order, width, sizeof(Real), Data::every_rank));

@@ -26,8 +26,8 @@ namespace tessera {
 /// merge for count vectors and n^3/3 in all those below it. Memory: 3/2 n^2 elements and a few panels of
 /// secular vectors (n x tile each) at the last merge.
 ///
-/// Priorities: values 64 + depth of the node, vectors 4 depth + (3: pack, update; 2: secular vectors; 1:
-/// slabs): what is deep in the tree first, what frees memory before what takes it.
+/// Priorities: values 64 + depth of the node; vectors 4 depth + (3: pack, update; 2: secular vectors), slabs
+/// 4: what is deep in the tree first, what frees memory before what takes it.
 ///
 /// Failures: not_finite, index: row of T from 1; no_convergence, index: first row of the piece, from 1.
 /// Sources: Cuppen, Numer. Math. 36 (1981); Gu & Eisenstat, SIAM J. Matrix Anal. Appl. 16 (1995); Tisseur &
