@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/back_tridiagonal.hpp>
+#include <tessera/codelets/band/band_tasks.hpp>
+
+namespace tessera {
+namespace {
+
+/// Sweeps a WY group: enough columns for a register tile, few zeros in the parallelogram.
+template <class T>
+Index sweeps_per_group(Index bandwidth) noexcept {
+  return std::min<Index>(bandwidth, is_complex<T> ? 8 : 16);
+}
+
+/// Groups that a task applies together: their window (b + groups g rows) is read and written once for all of
+/// them.
+constexpr Index groups_per_task(Index sweeps) noexcept {
+  return std::clamp<Index>(64 / sweeps, 1, 8);
+}
+
+/// Tasks' worth of WY blocks in memory at a time.
+constexpr Index ring_tasks = 3;
+
+template <class T>
+class BackTransform {
+ public:
+  BackTransform(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z)
+      : sequence_(sequence),
+        reflectors_(reflectors),
+        z_(z),
+        n_(reflectors.size()),
+        bandwidth_(reflectors.bandwidth()),
+        sweeps_(sweeps_per_group<T>(bandwidth_)),
+        per_task_(groups_per_task(sweeps_)),
+        workspace_(Data::scratch(
+            sequence.runtime(),
+            static_cast<std::size_t>(kernels::wy_workspace<T>(bandwidth_, sweeps_)) * sizeof(RealOf<T>))) {
+    const Index groups = ceil_div(n_ - 1, sweeps_), ring = std::min(groups, ring_tasks * per_task_);
+    const auto bytes =
+        static_cast<std::size_t>(kernels::WyLayout<T>::size(n_, bandwidth_, 0, sweeps_)) * sizeof(T);
+    for (Index i = 0; i < ring; ++i)
+      ring_.push_back(Data::bytes(sequence.runtime(), bytes, Data::every_rank));
+  }
+
+  void run() {
+    const Index groups = ceil_div(n_ - 1, sweeps_);
+    for (Index end = groups; end > 0; end -= std::min(end, per_task_))
+      apply(std::max<Index>(end - per_task_, 0), end);
+  }
+
+ private:
+  Index group_sweeps(Index group) const noexcept { return std::min(sweeps_, n_ - 1 - group * sweeps_); }
+  const Data& blocks(Index group) const noexcept {
+    return ring_[static_cast<std::size_t>(group % static_cast<Index>(ring_.size()))];
+  }
+  void form_hops(Index group, Index first_hop, Index last_hop, int priority);
+  void form(Index group, int priority);
+  void apply(Index begin, Index end);
+
+  Sequence& sequence_;
+  ChaseReflectors<T>& reflectors_;
+  const ColumnSlabs<T>& z_;
+  Index n_, bandwidth_, sweeps_, per_task_;
+  Data workspace_;
+  std::vector<Data> ring_;
+};
+
+/// The WY blocks first_hop .. last_hop - 1 of a group on every rank that has slabs, by as many tasks as the
+/// number of pieces that hold their reflectors asks for.
+template <class T>
+void BackTransform<T>::form_hops(Index group, Index first_hop, Index last_hop, int priority) {
+  const Index first = group * sweeps_, sweeps = group_sweeps(group);
+  std::vector<kernels::Reflectors<T>> shapes;
+  std::vector<const Data*> data;
+  const auto& pieces = reflectors_.pieces();
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    const kernels::Reflectors<T>& shape = piece->shape;
+    if (shape.first_sweep + shape.sweeps <= first) break;
+    if (shape.first_sweep >= first + sweeps || shape.first_hop >= last_hop ||
+        shape.first_hop + shape.hops <= first_hop)
+      continue;
+    shapes.push_back(shape);
+    data.push_back(&piece->data);
+  }
+  if (static_cast<Index>(shapes.size()) > max_form_pieces && last_hop - first_hop > 1) {
+    const Index middle = (first_hop + last_hop) / 2;
+    form_hops(group, first_hop, middle, priority);
+    form_hops(group, middle, last_hop, priority);
+    return;
+  }
+  const int ranks = static_cast<int>(std::min<Index>(sequence_.runtime().size(), z_.count()));
+  for (int rank = 0; rank < ranks; ++rank)
+    insert_form_wy<T>(sequence_, priority, rank, n_, bandwidth_, first, sweeps, first_hop, last_hop, shapes,
+                      data, blocks(group), workspace_);
+}
+
+/// All WY blocks of a group; pieces that no earlier group needs are released.
+template <class T>
+void BackTransform<T>::form(Index group, int priority) {
+  const Index first = group * sweeps_;
+  form_hops(group, 0, kernels::hop_count(n_, bandwidth_, first), priority);
+  auto& pieces = reflectors_.pieces();
+  while (!pieces.empty() && pieces.back().shape.first_sweep >= first) pieces.pop_back();
+}
+
+template <class T>
+void BackTransform<T>::apply(Index begin, Index end) {
+  const int priority = static_cast<int>(begin);
+  std::vector<const Data*> data;
+  for (Index group = end - 1; group >= begin; --group)
+    form(group, priority + 2 * static_cast<int>(per_task_));
+  for (Index group = begin; group < end; ++group) data.push_back(&blocks(group));
+  for (Index j = 0; j < z_.count(); ++j)
+    insert_apply_wy<T>(sequence_, priority, n_, bandwidth_, begin * sweeps_, sweeps_, group_sweeps(end - 1),
+                       data, z_.slab(j), z_.slab_cols(j), workspace_);
+}
+
+}  // namespace
+
+template <class T>
+void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+  if (reflectors.size() > 1 && z.count() > 0) BackTransform<T>(sequence, reflectors, z).run();
+  reflectors.release();
+}
+
+#define TESSERA_INSTANTIATE(T) \
+  template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
+#include <tessera/runtime/column_slabs.hpp>
+
+namespace tessera {
+
+/// Z := Q Z with the Q of band_to_tridiagonal: eigenvectors of the tridiagonal matrix become those of the
+/// band. Returns after submission.
+///
+/// The sweeps are taken in WY groups of g (16 for real types, 8 for complex ones), several groups a task,
+/// from the last to the first (codelets/band/wy_blocks.hpp). Each rank that owns slabs forms the WY blocks
+/// that its slabs share, in a ring of a few buffers, so that little more than the reflectors themselves is
+/// ever in memory.
+///
+/// Priorities: the sweeps' order counts, later sweeps first; the forming of blocks goes before their
+/// application.
+///
+/// @param reflectors  read; released piece by piece as the tasks have used them
+/// @param z           n rows; read and written
+/// Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
+template <class T>
+void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
+
+}  // namespace tessera

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
+#include <tessera/codelets/band/band_tasks.hpp>
+
+namespace tessera {
+
+Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept {
+  const Index concurrent =
+      n / (6 * std::max<Index>(workers, 1));  // n / (2 width) = 1.5 workers, width = 2 product
+  const Index product = std::clamp<Index>(concurrent, 128, 320);
+  return std::max<Index>(product / bandwidth, 1);
+}
+
+namespace {
+
+/// The chase's view of the band: segments on ranks, and which rank runs which tile.
+template <class T>
+class Chase {
+ public:
+  Chase(Sequence& sequence, Index n, Index bandwidth, const ChaseOptions& options)
+      : sequence_(sequence),
+        n_(n),
+        bandwidth_(bandwidth),
+        sweeps_(options.sweeps > 0
+                    ? options.sweeps
+                    : chase_sweeps_per_task(n, bandwidth,
+                                            Index(sequence.runtime().workers()) * sequence.runtime().size())),
+        width_(2 * bandwidth * sweeps_),
+        ranks_(static_cast<int>(std::clamp<Index>(
+            segment_count() / (options.segments_per_rank > 0 ? options.segments_per_rank : 4), 1,
+            sequence.runtime().size()))),
+        workspace_(Data::scratch(
+            sequence.runtime(),
+            static_cast<std::size_t>(kernels::chase_workspace<T>(bandwidth)) * sizeof(RealOf<T>))) {
+    for (Index k = 0; k < segment_count(); ++k)
+      segments_.push_back(Data::bytes(
+          sequence.runtime(),
+          static_cast<std::size_t>(kernels::BandLayout<T>::size(bandwidth, columns(k))) * sizeof(T),
+          owner(k)));
+  }
+
+  void gather(const BandMatrix<T>& band);
+  void run(ChaseReflectors<T>* reflectors);
+  void extract(const Data& d, const Data& e);
+
+ private:
+  Index segment_count() const noexcept { return ceil_div(n_, width_); }
+  Index columns(Index k) const noexcept { return std::min(width_, n_ - k * width_); }
+  int owner(Index k) const noexcept {
+    const double position = (static_cast<double>(k) + 0.5) / static_cast<double>(segment_count());
+    return std::min(static_cast<int>(position * position * ranks_), ranks_ - 1);
+  }
+  /// Tile t works on the segments t - 1 and t.
+  int tile_rank(Index t) const noexcept { return owner(std::max<Index>(t - 1, 0)); }
+  Index tile_begin(Index t) const noexcept { return t == 0 ? -width_ : t * width_ - 2 * bandwidth_; }
+  void group(Index first_sweep, Index sweeps, ChaseReflectors<T>* reflectors);
+
+  Sequence& sequence_;
+  Index n_, bandwidth_, sweeps_, width_;
+  int ranks_;
+  Data workspace_;
+  std::vector<Data> segments_;
+};
+
+template <class T>
+void Chase<T>::gather(const BandMatrix<T>& band) {
+  std::vector<const Data*> pieces;
+  for (Index k = 0; k < segment_count(); ++k) {
+    pieces.clear();
+    for (Index s = k * sweeps_; s < std::min((k + 1) * sweeps_, band.segment_count()); ++s)
+      pieces.push_back(&band.segment(s));
+    insert_band_gather<T>(sequence_, 0, n_, bandwidth_, k * width_, columns(k), band.segment_width(), pieces,
+                          segments_[static_cast<std::size_t>(k)]);
+  }
+}
+
+template <class T>
+void Chase<T>::group(Index first_sweep, Index sweeps, ChaseReflectors<T>* reflectors) {
+  const Index last_position = n_ - 2 + 2 * bandwidth_ * (sweeps - 1);
+  const Index first_tile = (first_sweep + 2 * bandwidth_) / width_;
+  const Index end_tile = (last_position + 2 * bandwidth_) / width_ + 1;
+  int rank = -1;
+  const Data* kept = nullptr;
+  ChaseTile<T> tile{n_, bandwidth_, first_sweep, sweeps, 0, 0, 0, width_, {}};
+  for (Index t = first_tile; t < end_tile; ++t) {
+    bool fresh = false;
+    if (reflectors && tile_rank(t) != rank) {
+      // A new piece for the tiles from here on that run on the same rank.
+      rank = tile_rank(t);
+      Index end = t + 1;
+      while (end < end_tile && tile_rank(end) == rank) ++end;
+      tile.reflectors = kernels::Reflectors<T>::of_tiles(n_, bandwidth_, first_sweep, sweeps, tile_begin(t),
+                                                         tile_begin(end));
+      kept = nullptr;
+      if (tile.reflectors.size() > 0) {
+        reflectors->pieces().push_back(
+            {tile.reflectors,
+             Data::bytes(sequence_.runtime(), static_cast<std::size_t>(tile.reflectors.size()) * sizeof(T),
+                         rank)});
+        kept = &reflectors->pieces().back().data;
+        fresh = true;
+      }
+    }
+    const Index first_segment = std::max<Index>(t - 1, 0);
+    tile.column_begin = tile_begin(t);
+    tile.column_end = tile_begin(t + 1);
+    tile.first_column = first_segment * width_;
+    const Index second = t == 0 || t >= segment_count() ? -1 : t;
+    insert_chase_tile<T>(sequence_, static_cast<int>(-(2 * (first_sweep / sweeps_) + t)), tile,
+                         segments_[static_cast<std::size_t>(first_segment)],
+                         second < 0 ? nullptr : &segments_[static_cast<std::size_t>(second)], kept, fresh,
+                         workspace_);
+  }
+}
+
+template <class T>
+void Chase<T>::run(ChaseReflectors<T>* reflectors) {
+  for (Index first = 0; first + 1 < n_; first += sweeps_)
+    group(first, std::min(sweeps_, n_ - 1 - first), reflectors);
+}
+
+template <class T>
+void Chase<T>::extract(const Data& d, const Data& e) {
+  using R = RealOf<T>;
+  std::vector<Data> pieces;
+  std::vector<const Data*> pointers;
+  pieces.reserve(segments_.size());
+  for (Index k = 0; k < segment_count(); ++k) {
+    pieces.push_back(
+        Data::bytes(sequence_.runtime(), static_cast<std::size_t>(2 * columns(k)) * sizeof(R), owner(k)));
+    pointers.push_back(&pieces.back());
+    insert_tridiagonal_piece<T>(sequence_, 0, n_, bandwidth_, k * width_, columns(k),
+                                segments_[static_cast<std::size_t>(k)], pieces.back());
+  }
+  for (int rank = 0; rank < sequence_.runtime().size(); ++rank)
+    insert_tridiagonal_assemble<R>(sequence_, 0, rank, n_, width_, pointers, d, e);
+}
+
+}  // namespace
+
+template <class T>
+void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
+                         ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
+  const Index n = band.size();
+  Chase<T> chase(sequence, n, band.bandwidth(), options);
+  chase.gather(band);
+  band.release();
+  if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
+  chase.run(reflectors);
+  chase.extract(d, e);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                               \
+  template void band_to_tridiagonal<T>(Sequence&, BandMatrix<T>&&, const Data&, const Data&, \
+                                       ChaseReflectors<T>*, const ChaseOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/codelets/band/chase.hpp>
+#include <tessera/runtime/band_matrix.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+namespace tessera {
+
+/// The reflectors of a band's reduction to tridiagonal form, as the chase leaves them: pieces of some
+/// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether.
+template <class T>
+class ChaseReflectors {
+ public:
+  struct Piece {
+    kernels::Reflectors<T> shape;  ///< data is null: the elements are in `data`
+    Data data;
+  };
+
+  ChaseReflectors() = default;
+  ChaseReflectors(Index n, Index bandwidth) : n_(n), bandwidth_(bandwidth) {}
+  Index size() const noexcept { return n_; }
+  Index bandwidth() const noexcept { return bandwidth_; }
+  /// By ascending first sweep.
+  std::vector<Piece>& pieces() noexcept { return pieces_; }
+  const std::vector<Piece>& pieces() const noexcept { return pieces_; }
+  void release() { pieces_.clear(); }
+
+ private:
+  Index n_ = 0, bandwidth_ = 1;
+  std::vector<Piece> pieces_;
+};
+
+/// Sizes of the chase's tasks: `sweeps` consecutive sweeps a group, tiles and segments of 2 b sweeps columns.
+///
+/// Two neighbouring groups are two tiles apart, so n / (2 width) tasks run at once; a task has 24 (sweeps
+/// b)^2 flops. The largest group up to sweeps b = 320 (a tile is then about a millisecond of work and stays
+/// in a core's second cache) that leaves one and a half tasks a worker, but not below sweeps b = 128 (a task
+/// must outweigh its overhead).
+Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
+
+/// Sizes that a caller may set; 0: chosen.
+struct ChaseOptions {
+  Index sweeps = 0;             ///< a group
+  Index segments_per_rank = 0;  ///< at least; 4 if not set, for a rank to have more work than messages
+};
+
+/// Reduces a Hermitian band matrix to a real symmetric tridiagonal one, T = Q^H B Q, by bulge chasing (see
+/// codelets/band/chase.hpp). Returns after submission.
+///
+/// The band is copied into wider segments with room for the bulge, which are dealt to the ranks in contiguous
+/// runs of equal work (column j is passed by j sweeps, so the runs get shorter); neighbours exchange one
+/// segment a group of sweeps. Tile t of group g follows tile t - 1 of its group and tile t + 1 of the group
+/// before, by the segments that they share. The result does not depend on the number of workers or ranks.
+///
+/// Priorities: -(2 group + tile), the time step of the ideal pipeline.
+///
+/// @param band        read, and released
+/// @param d           n reals, every_rank; written on all ranks
+/// @param e           max(n - 1, 1) reals, every_rank; written on all ranks
+/// @param reflectors  null: none are kept (values only)
+/// Errors (status): not_finite, index = column from 1, if the band holds NaN or infinity.
+/// Flops: 6 n^2 b; complex x 4.
+template <class T>
+void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
+                         ChaseReflectors<T>* reflectors, const ChaseOptions& options = {});
+
+}  // namespace tessera

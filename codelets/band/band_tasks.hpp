@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/wy_blocks.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// The codelets of the band family, on the kernels of chase.hpp and wy_blocks.hpp.
+///
+/// Footprints: the buffers' sizes; for chase_tile, form_wy and apply_wy also what their work depends on.
+namespace tessera {
+
+/// Columns first_column .. first_column + columns - 1 of the chase's storage (kernels::BandLayout, written)
+/// from pieces of a BandMatrix (read): matrices of 2b rows, column j from its diagonal down, `piece_columns`
+/// columns each; room for the bulge and padding are zeroed. The first piece begins with first_column. Errors:
+/// not_finite with index = column, from 1, where a number of the band is NaN or infinite.
+template <class T>
+void insert_band_gather(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_column,
+                        Index columns, Index piece_columns, std::span<const Data* const> pieces,
+                        const Data& segment);
+
+/// One tile of a chase: kernels::chase_tile on one or two consecutive segments (read-write), of which the
+/// first begins with the column `first_column`. `reflectors` tells what `kept` (write, then read-write; null:
+/// nothing is kept) holds. Flops: 6 b (2 b) a hop; complex x 4.
+template <class T>
+struct ChaseTile {
+  Index n, bandwidth, first_sweep, sweeps, column_begin, column_end, first_column, segment_width;
+  kernels::Reflectors<T> reflectors;
+};
+template <class T>
+void insert_chase_tile(Sequence& sequence, int priority, const ChaseTile<T>& tile, const Data& first,
+                       const Data* second, const Data* kept, bool kept_is_new, const Data& workspace);
+
+/// Diagonal and subdiagonal of the columns of a segment that the chase has finished (read) to `piece`:
+/// `columns` reals each (write).
+template <class T>
+void insert_tridiagonal_piece(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_column,
+                              Index columns, const Data& segment, const Data& piece);
+
+/// d (n reals) and e (max(n - 1, 1), write) from the pieces in order (read), `piece_columns` columns each, on
+/// one rank.
+template <class R>
+void insert_tridiagonal_assemble(Sequence& sequence, int priority, int rank, Index n, Index piece_columns,
+                                 std::span<const Data* const> pieces, const Data& d, const Data& e);
+
+/// kernels::form_wy of the hops first_hop .. last_hop - 1 of a group: `kept` (read) as `pieces` describe,
+/// `blocks` (write if the hops begin with 0, else read-write) on rank `rank`. At most max_form_pieces pieces.
+inline constexpr Index max_form_pieces = 64;
+template <class T>
+void insert_form_wy(Sequence& sequence, int priority, int rank, Index n, Index bandwidth, Index first_sweep,
+                    Index sweeps, Index first_hop, Index last_hop,
+                    std::span<const kernels::Reflectors<T>> pieces, std::span<const Data* const> kept,
+                    const Data& blocks, const Data& workspace);
+
+/// kernels::apply_wy of all hops of some groups (blocks, read) to a slab (n x columns, read-write). Group i
+/// holds the sweeps from first_sweep + i * sweeps on, the last one `last_sweeps` of them. Flops: 4 b a
+/// reflector and column; complex x 4.
+template <class T>
+void insert_apply_wy(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_sweep,
+                     Index sweeps, Index last_sweeps, std::span<const Data* const> blocks, const Data& slab,
+                     Index columns, const Data& workspace);
+
+}  // namespace tessera
