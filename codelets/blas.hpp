@@ -6,26 +6,26 @@
 
 #include <tessera/runtime/types.hpp>
 
-/// BLAS and LAPACK for the four scalar types, one overload set a routine (column-major, leading dimensions as in
-/// the reference). `her*`/`he*`/`un*`/`hb*` names stand for their real twins (`sy*`, `or*`, `sb*`) too. Sizes beyond
-/// 32 bits are the caller's error (tiles are small). Nothing here checks arguments or allocates; LAPACK routines
-/// return `info`.
+/// BLAS and LAPACK for the four scalar types, one overload set a routine (column-major, leading dimensions as
+/// in the reference). `her*`/`he*`/`un*`/`hb*` names stand for their real twins (`sy*`, `or*`, `sb*`) too.
+/// Sizes beyond 32 bits are the caller's error (tiles are small). Nothing here checks arguments or allocates;
+/// LAPACK routines return `info`.
 namespace tessera::blas {
 
 template <class T>
-void gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta,
-          T* c, Index ldc) noexcept;
+void gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
+          T beta, T* c, Index ldc) noexcept;
 /// C := alpha A A^H + beta C (op none) or alpha A^H A + beta C (op adjoint), one triangle.
 template <class T>
 void herk(Uplo uplo, Op op, Index n, Index k, RealOf<T> alpha, const T* a, Index lda, RealOf<T> beta, T* c,
           Index ldc) noexcept;
 /// C := alpha A B^H + conj(alpha) B A^H + beta C (op none), one triangle.
 template <class T>
-void her2k(Uplo uplo, Op op, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, RealOf<T> beta,
-           T* c, Index ldc) noexcept;
+void her2k(Uplo uplo, Op op, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
+           RealOf<T> beta, T* c, Index ldc) noexcept;
 template <class T>
-void hemm(Side side, Uplo uplo, Index m, Index n, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c,
-          Index ldc) noexcept;
+void hemm(Side side, Uplo uplo, Index m, Index n, T alpha, const T* a, Index lda, const T* b, Index ldb,
+          T beta, T* c, Index ldc) noexcept;
 template <class T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* a, Index lda, T* b,
           Index ldb) noexcept;
@@ -78,22 +78,24 @@ template <class R>
 int steqr(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work) noexcept;
 /// Eigenpairs of a real symmetric tridiagonal matrix by divide and conquer (compz 'I').
 template <class R>
-int stedc(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work, Index lwork, int* iwork, Index liwork) noexcept;
+int stedc(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work, Index lwork, int* iwork,
+          Index liwork) noexcept;
 
 /// Dense Hermitian drivers, used as the vendor solver and as the peer. `rwork` is unused for real types.
 template <class T>
-int heevd(char jobz, Uplo uplo, Index n, T* a, Index lda, RealOf<T>* w, T* work, Index lwork, RealOf<T>* rwork,
-          Index lrwork, int* iwork, Index liwork) noexcept;
+int heevd(char jobz, Uplo uplo, Index n, T* a, Index lda, RealOf<T>* w, T* work, Index lwork,
+          RealOf<T>* rwork, Index lrwork, int* iwork, Index liwork) noexcept;
 /// range 'A', 'V' (vl, vu] or 'I' (il..iu from 1); m eigenvalues found.
 template <class T>
-int heevr(char jobz, char range, Uplo uplo, Index n, T* a, Index lda, RealOf<T> vl, RealOf<T> vu, Index il, Index iu,
-          RealOf<T> abstol, Index* m, RealOf<T>* w, T* z, Index ldz, int* isuppz, T* work, Index lwork,
-          RealOf<T>* rwork, Index lrwork, int* iwork, Index liwork) noexcept;
+int heevr(char jobz, char range, Uplo uplo, Index n, T* a, Index lda, RealOf<T> vl, RealOf<T> vu, Index il,
+          Index iu, RealOf<T> abstol, Index* m, RealOf<T>* w, T* z, Index ldz, int* isuppz, T* work,
+          Index lwork, RealOf<T>* rwork, Index lrwork, int* iwork, Index liwork) noexcept;
 template <class T>
 int hegvd(int itype, char jobz, Uplo uplo, Index n, T* a, Index lda, T* b, Index ldb, RealOf<T>* w, T* work,
           Index lwork, RealOf<T>* rwork, Index lrwork, int* iwork, Index liwork) noexcept;
 /// Hermitian tridiagonal reduction (one stage): A = Q T Q^H.
 template <class T>
-int hetrd(Uplo uplo, Index n, T* a, Index lda, RealOf<T>* d, RealOf<T>* e, T* tau, T* work, Index lwork) noexcept;
+int hetrd(Uplo uplo, Index n, T* a, Index lda, RealOf<T>* d, RealOf<T>* e, T* tau, T* work,
+          Index lwork) noexcept;
 
 }  // namespace tessera::blas

@@ -8,17 +8,18 @@
 
 namespace tessera {
 
-/// The lower band of a Hermitian n x n matrix, with room for the bulge of a chase. Column j is stored from its diagonal
-/// down: entry (i, j) at offset i - j of a column of ld = 2 b entries, of which the first b + 1 are the band. The columns
-/// are cut into segments of 2 b, one handle each (a 2b x segment_cols matrix), dealt to the ranks in blocks of consecutive
-/// segments in turn.
+/// The lower band of a Hermitian n x n matrix, with room for the bulge of a chase. Column j is stored from
+/// its diagonal down: entry (i, j) at offset i - j of a column of ld = 2 b entries, of which the first b + 1
+/// are the band. The columns are cut into segments of 2 b, one handle each (a 2b x segment_cols matrix),
+/// dealt to the ranks in blocks of consecutive segments in turn.
 template <class T>
 class BandMatrix {
  public:
   BandMatrix() = default;
   /// Segments without contents: each must first be written.
   /// @param bandwidth b >= 1
-  BandMatrix(Runtime& runtime, Index n, Index bandwidth, Index segments_per_block = 16) : n_(n), bandwidth_(bandwidth) {
+  BandMatrix(Runtime& runtime, Index n, Index bandwidth, Index segments_per_block = 16)
+      : n_(n), bandwidth_(bandwidth) {
     for (Index s = 0; s * segment_width() < n; ++s)
       segments_.push_back(Data::matrix(runtime, ld(), segment_cols(s), sizeof(T),
                                        static_cast<int>(s / segments_per_block % runtime.size())));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/blas_threads.hpp>
-
 #include <dlfcn.h>
+
+#include <tessera/runtime/blas_threads.hpp>
 
 namespace tessera {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/codelet.hpp>
-
 #include <map>
 
+#include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {
@@ -20,7 +19,9 @@ std::map<std::string, Codelet::Function>& cuda_functions() {
   return functions;
 }
 
-const TaskHeader& header_of(const starpu_task* task) { return *static_cast<const TaskHeader*>(task->cl_arg); }
+const TaskHeader& header_of(const starpu_task* task) {
+  return *static_cast<const TaskHeader*>(task->cl_arg);
+}
 
 /// Sizes of the buffers, and what the arguments add.
 std::uint32_t task_footprint(starpu_task* task) {
@@ -29,12 +30,17 @@ std::uint32_t task_footprint(starpu_task* task) {
 }
 
 /// Regressions are over the flops of the task.
-std::size_t task_size(starpu_task* task, unsigned) { return static_cast<std::size_t>(header_of(task).flops); }
+std::size_t task_size(starpu_task* task, unsigned) {
+  return static_cast<std::size_t>(header_of(task).flops);
+}
 
 }  // namespace
 
 Codelet::Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model)
-    : name_(std::move(name)), index_(static_cast<int>(registry().size())), model_(model), detail_(new Detail) {
+    : name_(std::move(name)),
+      index_(static_cast<int>(registry().size())),
+      model_(model),
+      detail_(new Detail) {
   starpu_codelet_init(&detail_->codelet);
   detail_->footprint = footprint;
   detail_->codelet.cpu_funcs[0] = cpu;
@@ -45,9 +51,13 @@ Codelet::Codelet(std::string name, Function cpu, Footprint footprint, Performanc
 
 Codelet::~Codelet() = default;
 
-bool Codelet::has_cuda() const noexcept { return cuda_functions().contains(name_); }
+bool Codelet::has_cuda() const noexcept {
+  return cuda_functions().contains(name_);
+}
 
-const std::vector<Codelet*>& Codelet::all() { return registry(); }
+const std::vector<Codelet*>& Codelet::all() {
+  return registry();
+}
 
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function) {
   return cuda_functions().emplace(codelet_name, function).second;
@@ -70,7 +80,8 @@ void prepare_codelets() {
 #endif
     detail.model = starpu_perfmodel{};
     detail.model.symbol = codelet->name().c_str();
-    detail.model.type = codelet->model() == PerformanceModel::history ? STARPU_HISTORY_BASED : STARPU_NL_REGRESSION_BASED;
+    detail.model.type =
+        codelet->model() == PerformanceModel::history ? STARPU_HISTORY_BASED : STARPU_NL_REGRESSION_BASED;
     detail.model.footprint = task_footprint;
     if (codelet->model() == PerformanceModel::regression) detail.model.size_base = task_size;
     detail.codelet.model = &detail.model;
@@ -80,8 +91,10 @@ void prepare_codelets() {
 TaskBuffers::RawMatrix TaskBuffers::raw_matrix(int i) const noexcept {
   const auto id = *static_cast<starpu_data_interface_id*>(buffers_[i]);
   if (id == STARPU_MATRIX_INTERFACE_ID)
-    return {reinterpret_cast<void*>(STARPU_MATRIX_GET_PTR(buffers_[i])), static_cast<Index>(STARPU_MATRIX_GET_NX(buffers_[i])),
-            static_cast<Index>(STARPU_MATRIX_GET_NY(buffers_[i])), static_cast<Index>(STARPU_MATRIX_GET_LD(buffers_[i]))};
+    return {reinterpret_cast<void*>(STARPU_MATRIX_GET_PTR(buffers_[i])),
+            static_cast<Index>(STARPU_MATRIX_GET_NX(buffers_[i])),
+            static_cast<Index>(STARPU_MATRIX_GET_NY(buffers_[i])),
+            static_cast<Index>(STARPU_MATRIX_GET_LD(buffers_[i]))};
   const auto size = static_cast<Index>(STARPU_VECTOR_GET_NX(buffers_[i]));
   return {reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(buffers_[i])), size, 1, size};
 }

@@ -12,8 +12,8 @@
 #include <tessera/runtime/data.hpp>
 #include <tessera/runtime/status.hpp>
 
-/// Codelets: one object per operation and scalar type, with a CPU implementation and, from the file `<name>_cuda.cu`, a
-/// CUDA one. A codelet registers itself at load time, so the program can list them all.
+/// Codelets: one object per operation and scalar type, with a CPU implementation and, from the file
+/// `<name>_cuda.cu`, a CUDA one. A codelet registers itself at load time, so the program can list them all.
 namespace tessera {
 
 class Sequence;
@@ -54,7 +54,8 @@ struct TaskHeader {
   double flops;
 };
 
-/// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's own rate.
+/// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's
+/// own rate.
 enum class PerformanceModel { history, regression };
 
 /// A kernel of a codelet: plain function on buffers and arguments. It reports a numerical failure by
@@ -98,8 +99,8 @@ class Codelet {
   std::unique_ptr<Detail> detail_;
 };
 
-/// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files, through
-/// cuda_codelet.hpp.
+/// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files,
+/// through cuda_codelet.hpp.
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function);
 
 namespace internal {
@@ -119,7 +120,8 @@ void cpu_entry(void** buffers, void* argument) noexcept {
   const auto& block = *static_cast<const TaskBlock<Arguments>*>(argument);
   double start;
   if (!begin_task(block.header, &start)) return;
-  Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
+  Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
+         block.arguments);
   end_task(block.header, start);
 }
 
@@ -133,12 +135,15 @@ std::uint32_t footprint_entry(const void* argument) {
 
 }  // namespace internal
 
-/// A codelet with kernel `void kernel(const TaskContext&, TaskBuffers, const Arguments&)`. `Arguments` is trivially
-/// copyable; a member `std::uint32_t footprint() const` adds to the performance model's key what the buffer sizes do not
-/// tell (operations, counts). Define it as an explicitly instantiated variable template:
-///   template <class T> Codelet gemm_codelet = make_codelet<GemmArguments<T>, gemm_task<T>>("gemm", type_letter<T>);
+/// A codelet with kernel `void kernel(const TaskContext&, TaskBuffers, const Arguments&)`. `Arguments` is
+/// trivially copyable; a member `std::uint32_t footprint() const` adds to the performance model's key what
+/// the buffer sizes do not tell (operations, counts). Define it as an explicitly instantiated variable
+/// template:
+///   template <class T> Codelet gemm_codelet = make_codelet<GemmArguments<T>, gemm_task<T>>("gemm",
+///   type_letter<T>);
 template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
-Codelet make_codelet(const std::string& name, char letter = 0, PerformanceModel model = PerformanceModel::history) {
+Codelet make_codelet(const std::string& name, char letter = 0,
+                     PerformanceModel model = PerformanceModel::history) {
   static_assert(std::is_trivially_copyable_v<Arguments>);
   return Codelet(letter ? name + "_" + letter : name, &internal::cpu_entry<Arguments, Kernel>,
                  &internal::footprint_entry<Arguments>, model);

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/column_slabs.hpp>
-
 #include <fmt/format.h>
 
+#include <tessera/runtime/column_slabs.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
@@ -14,8 +13,8 @@ ColumnSlabs<T>::ColumnSlabs(Runtime& runtime, T* memory, Index ld, Index rows, I
   if (width < 1) throw InvalidArgument("width", fmt::format("{}", width), "at least 1 column a slab");
   if (rows == 0) return;
   for (Index j = 0; j * width < cols; ++j)
-    slabs_.push_back(Data::wrap_matrix(runtime, memory ? memory + j * width * ld : nullptr, rows, slab_cols(j), ld,
-                                       sizeof(T), static_cast<int>(j % runtime.size())));
+    slabs_.push_back(Data::wrap_matrix(runtime, memory ? memory + j * width * ld : nullptr, rows,
+                                       slab_cols(j), ld, sizeof(T), static_cast<int>(j % runtime.size())));
 }
 
 template <class T>
@@ -24,8 +23,10 @@ ColumnSlabs<T>::ColumnSlabs(Runtime& runtime, Index rows, Index cols, Index widt
 
 template <class T>
 ColumnSlabs<T> ColumnSlabs<T>::wrap(Runtime& runtime, T* z, Index ld, Index rows, Index cols, Index width) {
-  if (runtime.size() != 1) throw InvalidArgument("z", "one array", "ColumnSlabs of their own with several ranks");
-  if (ld < std::max<Index>(rows, 1)) throw InvalidArgument("ldz", fmt::format("{}", ld), fmt::format("at least {}", rows));
+  if (runtime.size() != 1)
+    throw InvalidArgument("z", "one array", "ColumnSlabs of their own with several ranks");
+  if (ld < std::max<Index>(rows, 1))
+    throw InvalidArgument("ldz", fmt::format("{}", ld), fmt::format("at least {}", rows));
   return ColumnSlabs(runtime, z, ld, rows, cols, width);
 }
 

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn. What acts on
-/// the rows from the left (a back-transform) is then independent in each slab.
+/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn.
+/// What acts on the rows from the left (a back-transform) is then independent in each slab.
 template <class T>
 class ColumnSlabs {
  public:

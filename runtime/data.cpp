@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/runtime/data.hpp>
-
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
@@ -17,7 +16,9 @@ void register_owner(Runtime& runtime, starpu_data_handle_t handle, int owner) {
     starpu_mpi_data_register_comm(handle, runtime.detail().next_tag++, owner, runtime.detail().communicator);
 }
 
-bool holds(const Runtime& runtime, int owner) { return owner == Data::every_rank || owner == runtime.rank(); }
+bool holds(const Runtime& runtime, int owner) {
+  return owner == Data::every_rank || owner == runtime.rank();
+}
 
 }  // namespace
 
@@ -25,12 +26,13 @@ Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_
   return wrap_matrix(runtime, nullptr, rows, cols, rows, element_bytes, owner);
 }
 
-Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld, std::size_t element_bytes,
-                       int owner) {
+Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
+                       std::size_t element_bytes, int owner) {
   Data data;
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  starpu_matrix_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
+  starpu_matrix_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1,
+                              reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
                               static_cast<uint32_t>(wrapped ? ld : rows), static_cast<uint32_t>(rows),
                               static_cast<uint32_t>(cols), element_bytes);
   register_owner(runtime, handle, owner);
@@ -41,13 +43,16 @@ Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, I
   return data;
 }
 
-Data Data::bytes(Runtime& runtime, std::size_t size, int owner) { return wrap_bytes(runtime, nullptr, size, owner); }
+Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
+  return wrap_bytes(runtime, nullptr, size, owner);
+}
 
 Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
   Data data;
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  starpu_vector_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1, reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
+  starpu_vector_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1,
+                              reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
                               static_cast<uint32_t>(size), 1);
   register_owner(runtime, handle, owner);
   data.handle_ = handle;
@@ -67,12 +72,15 @@ Data Data::scratch(Runtime& runtime, std::size_t size) {
   return data;
 }
 
-bool Data::local() const noexcept { return holds(*runtime_, owner_); }
+bool Data::local() const noexcept {
+  return holds(*runtime_, owner_);
+}
 
 void Data::release() {
   if (!handle_) return;
   const auto handle = starpu_handle(*this);
-  if (runtime_->size() > 1 && owner_ != every_rank) starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
+  if (runtime_->size() > 1 && owner_ != every_rank)
+    starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
   if (wrapped_)
     starpu_data_unregister(handle);
   else
@@ -106,6 +114,8 @@ HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
   }
 }
 
-HostAccess::~HostAccess() { starpu_data_release(static_cast<starpu_data_handle_t>(handle_)); }
+HostAccess::~HostAccess() {
+  starpu_data_release(static_cast<starpu_data_handle_t>(handle_));
+}
 
 }  // namespace tessera

@@ -21,8 +21,8 @@ struct MatrixView {
   }
 };
 
-/// One piece of data that tasks read and write: an owning, movable handle. With MPI every rank registers every piece, in
-/// the same order; memory exists only where the piece is owned or currently needed.
+/// One piece of data that tasks read and write: an owning, movable handle. With MPI every rank registers
+/// every piece, in the same order; memory exists only where the piece is owned or currently needed.
 class Data {
  public:
   /// Owner of data of which every rank keeps and computes its own copy (small, bitwise equal).
@@ -38,10 +38,10 @@ class Data {
 
   /// rows x cols matrix, allocated where it is first written (its first access must be a write).
   static Data matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner = 0);
-  /// The same on memory of the caller (column-major, ld), which must outlive the handle. `memory` is used on the owner
-  /// only.
-  static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld, std::size_t element_bytes,
-                          int owner = 0);
+  /// The same on memory of the caller (column-major, ld), which must outlive the handle. `memory` is used on
+  /// the owner only.
+  static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
+                          std::size_t element_bytes, int owner = 0);
   /// `size` bytes, allocated where first written.
   static Data bytes(Runtime& runtime, std::size_t size, int owner = 0);
   static Data wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner = 0);
@@ -53,10 +53,11 @@ class Data {
   /// This rank holds the piece.
   bool local() const noexcept;
 
-  /// Frees the data once the tasks submitted so far have used it; returns at once. For wrapped memory it waits until
-  /// the memory of the caller is up to date.
+  /// Frees the data once the tasks submitted so far have used it; returns at once. For wrapped memory it
+  /// waits until the memory of the caller is up to date.
   void release();
-  /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs; else nothing).
+  /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
+  /// else nothing).
   void flush_remote_copies() const;
   /// Drops the contents (memory is freed); the next access must be a write.
   void invalidate() const;
@@ -77,8 +78,8 @@ class Data {
   bool wrapped_ = false;
 };
 
-/// Host access to a piece that this rank holds: waits for the tasks submitted before, and holds later ones back until it
-/// is destroyed.
+/// Host access to a piece that this rank holds: waits for the tasks submitted before, and holds later ones
+/// back until it is destroyed.
 class HostAccess {
  public:
   enum class Mode { read, write, read_write };

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/error.hpp>
-
 #include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 
 InvalidArgument::InvalidArgument(std::string_view name, std::string_view value, std::string_view expected)
-    : Error(fmt::format("{} = {}: expected {}", name, value, expected)), name_(name), value_(value), expected_(expected) {}
+    : Error(fmt::format("{} = {}: expected {}", name, value, expected)),
+      name_(name),
+      value_(value),
+      expected_(expected) {}
 
 InputError::InputError(std::string_view file, Index line, std::string_view reason)
     : Error(line > 0 ? fmt::format("{}:{}: {}", file, line, reason) : fmt::format("{}: {}", file, reason)),

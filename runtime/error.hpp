@@ -8,8 +8,8 @@
 
 #include <tessera/runtime/types.hpp>
 
-/// Exceptions of the library: what() is one line for a person. They are thrown before anything is submitted; a failure
-/// inside a submitted task is a Status (status.hpp), never an exception through a task.
+/// Exceptions of the library: what() is one line for a person. They are thrown before anything is submitted;
+/// a failure inside a submitted task is a Status (status.hpp), never an exception through a task.
 namespace tessera {
 
 /// Base of every exception that the library throws.
@@ -41,7 +41,8 @@ class InputError : public Error {
   Index line_;
 };
 
-/// The runtime cannot start or cannot run a task (no worker of the kind asked for, already running, no memory).
+/// The runtime cannot start or cannot run a task (no worker of the kind asked for, already running, no
+/// memory).
 class RuntimeError : public Error {
   using Error::Error;
 };

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/machine.hpp>
+#include <algorithm>
 
 #include <hwloc.h>
 
-#include <algorithm>
+#include <tessera/runtime/machine.hpp>
 
 namespace tessera {
 

@@ -1,18 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/runtime.hpp>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/machine.hpp>
+#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/version.hpp>
 
@@ -80,7 +79,8 @@ std::string host_name() {
 }
 
 bool any_cuda_codelet() {
-  return std::any_of(Codelet::all().begin(), Codelet::all().end(), [](const Codelet* c) { return c->has_cuda(); });
+  return std::any_of(Codelet::all().begin(), Codelet::all().end(),
+                     [](const Codelet* c) { return c->has_cuda(); });
 }
 
 }  // namespace
@@ -106,8 +106,10 @@ void Runtime::Detail::deactivate() {
   }
 }
 
-Runtime::Runtime(const RuntimeOptions& options, Communicator communicator) : options_(options), detail_(new Detail) {
-  if (alive.exchange(true)) throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
+Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
+    : options_(options), detail_(new Detail) {
+  if (alive.exchange(true))
+    throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
   try {
     start(communicator);
   } catch (...) {
@@ -144,13 +146,14 @@ void Runtime::start(Communicator communicator) {
   if (options_.gpus > 0 && !have_cuda)
     throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
   conf.ncpus = cores;
-  conf.ncuda = have_cuda ? (options_.gpus > 0 ? options_.gpus : environment_number("STARPU_NCUDA").value_or(-1)) : 0;
+  conf.ncuda =
+      have_cuda ? (options_.gpus > 0 ? options_.gpus : environment_number("STARPU_NCUDA").value_or(-1)) : 0;
   conf.nopencl = 0;
   const char* scheduler_variable = std::getenv("STARPU_SCHED");
-  info_.scheduler = !options_.scheduler.empty()                   ? options_.scheduler
+  info_.scheduler = !options_.scheduler.empty()                 ? options_.scheduler
                     : scheduler_variable && *scheduler_variable ? scheduler_variable
-                    : have_cuda                                   ? "dmdas"
-                                                                  : "lws";
+                    : have_cuda                                 ? "dmdas"
+                                                                : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
   const bool crowded = !options_.bind || cores * local_ranks > machine.physical_cores;
   const TemporaryVariable silent("STARPU_SILENT", "1");
@@ -159,12 +162,16 @@ void Runtime::start(Communicator communicator) {
   detail_->traced = !options_.trace_directory.empty();
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", detail_->traced);
   const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, detail_->traced);
-  const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), detail_->traced);
+  const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_),
+                                       detail_->traced);
   starpu_fxt_autostart_profiling(detail_->traced ? 1 : 0);
 
   prepare_codelets();
-  const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf) : starpu_init(&conf);
-  if (result != 0) throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})", conf.ncpus, conf.ncuda, result));
+  const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
+                               : starpu_init(&conf);
+  if (result != 0)
+    throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})",
+                                   conf.ncpus, conf.ncuda, result));
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
   if (options_.gpus > 0 && info_.cuda_workers < options_.gpus) {
@@ -184,7 +191,8 @@ void Runtime::start(Communicator communicator) {
 
   info_.version = TESSERA_VERSION_STRING;
   info_.commit = TESSERA_VERSION_COMMIT;
-  info_.starpu_version = fmt::format("{}.{}.{}", STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION);
+  info_.starpu_version =
+      fmt::format("{}.{}.{}", STARPU_MAJOR_VERSION, STARPU_MINOR_VERSION, STARPU_RELEASE_VERSION);
   info_.mpi_version = mpi_version();
   info_.blas = blas_description();
   info_.host = host_name();
@@ -202,8 +210,8 @@ void Runtime::start(Communicator communicator) {
     starpu_worker_get_name(worker, name, sizeof name);
     info_.gpus.emplace_back(name);
   }
-  log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}", info_.cpu_workers,
-                                  info_.cuda_workers, info_.scheduler, rank_, size_));
+  log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
+                                  info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
 }
 
 Runtime::~Runtime() {
@@ -271,12 +279,14 @@ void Runtime::run_exclusively(int threads, const std::function<void()>& work) {
 
 void Runtime::all_reduce_max(double* values, Index count) const {
   if (size_ > 1)
-    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX, detail_->host_communicator);
+    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX,
+                  detail_->host_communicator);
 }
 
 void Runtime::all_reduce_sum(double* values, Index count) const {
   if (size_ > 1)
-    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM, detail_->host_communicator);
+    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM,
+                  detail_->host_communicator);
 }
 
 void Runtime::broadcast(void* bytes, Index count, int root) const {

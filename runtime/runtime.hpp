@@ -12,8 +12,8 @@
 
 namespace tessera {
 
-/// The caller's MPI communicator without MPI's header: `Communicator::from_fortran(MPI_Comm_c2f(comm))`. A default one
-/// stands for this process alone, and needs no MPI.
+/// The caller's MPI communicator without MPI's header: `Communicator::from_fortran(MPI_Comm_c2f(comm))`. A
+/// default one stands for this process alone, and needs no MPI.
 class Communicator {
  public:
   Communicator() = default;
@@ -33,13 +33,16 @@ enum class LogLevel { debug, info, warning, error };
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 struct RuntimeOptions {
-  int cores = -1;             ///< CPU workers; -1: every physical core that this process may use, shared among the local ranks
-  int gpus = -1;              ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than there are is an error
-  std::string scheduler{};    ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
-  bool synchronous = false;   ///< debugging: every task runs to its end at insertion
+  int cores =
+      -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local ranks
+  int gpus = -1;  ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
+                  ///< there are is an error
+  std::string
+      scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
+  bool synchronous = false;       ///< debugging: every task runs to its end at insertion
   std::string trace_directory{};  ///< non-empty: record an FxT trace there (written at shutdown)
-  bool bind = true;           ///< bind workers to cores (off: oversubscribed test runs)
-  LogSink log{};              ///< the library prints nothing by itself
+  bool bind = true;               ///< bind workers to cores (off: oversubscribed test runs)
+  LogSink log{};                  ///< the library prints nothing by itself
 };
 
 /// What the runtime found and decided.
@@ -51,16 +54,17 @@ struct RuntimeInfo {
   std::vector<std::string> gpus;
 };
 
-/// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's profiling).
+/// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's
+/// profiling).
 struct WorkerProfile {
   std::string name;
   double executing = 0, sleeping = 0, overhead = 0, total = 0;
   Index tasks = 0;
 };
 
-/// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker (restored at
-/// the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a time in a process; start
-/// and stop as often as wanted. Collective over the communicator.
+/// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker
+/// (restored at the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a
+/// time in a process; start and stop as often as wanted. Collective over the communicator.
 /// @throws RuntimeError when StarPU cannot start as asked, or a Runtime is alive already.
 class Runtime {
  public:
@@ -81,15 +85,18 @@ class Runtime {
   void profile(bool on);
   std::vector<WorkerProfile> worker_profiles() const;
 
-  /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer library).
+  /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer
+  /// library).
   void run_exclusively(int threads, const std::function<void()>& work);
 
-  // Collectives on small host data for the layers above (a test of convergence, a range by value); no-ops alone.
+  // Collectives on small host data for the layers above (a test of convergence, a range by value); no-ops
+  // alone.
   void all_reduce_max(double* values, Index count) const;
   void all_reduce_sum(double* values, Index count) const;
   void broadcast(void* bytes, Index count, int root) const;
   void barrier() const;
-  /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all ranks.
+  /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
+  /// ranks.
   void all_reduce_first_failure(double key[3]) const;
 
   struct Detail;  // StarPU's and MPI's side, for runtime/*.cpp only

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/sequence.hpp>
-
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {
@@ -48,8 +47,12 @@ starpu_data_access_mode starpu_mode(AccessMode mode) {
   return STARPU_RW;
 }
 
-bool writes(AccessMode mode) { return mode == AccessMode::write || mode == AccessMode::read_write || mode == AccessMode::accumulate; }
-bool reads(AccessMode mode) { return mode == AccessMode::read || mode == AccessMode::read_write || mode == AccessMode::accumulate; }
+bool writes(AccessMode mode) {
+  return mode == AccessMode::write || mode == AccessMode::read_write || mode == AccessMode::accumulate;
+}
+bool reads(AccessMode mode) {
+  return mode == AccessMode::read || mode == AccessMode::read_write || mode == AccessMode::accumulate;
+}
 
 /// Where a task runs; every_rank for tasks on replicated data alone.
 int execution_rank(const TaskOptions& options, std::span<const Access> accesses) {
@@ -59,13 +62,14 @@ int execution_rank(const TaskOptions& options, std::span<const Access> accesses)
   return Data::every_rank;
 }
 
-/// Whether StarPU-MPI has anything to do on this rank for the task: it runs here, sends a piece, gets a written piece back,
-/// or must forget a received copy that is now out of date.
+/// Whether StarPU-MPI has anything to do on this rank for the task: it runs here, sends a piece, gets a
+/// written piece back, or must forget a received copy that is now out of date.
 bool concerns(int me, int where, std::span<const Access> accesses) {
   if (where == me) return true;
   for (const Access& access : accesses) {
     if (access.data->owner() == me && access.mode != AccessMode::scratch) return true;
-    if (writes(access.mode) && access.data->owner() != Data::every_rank && starpu_mpi_cached_receive(starpu_handle(*access.data)))
+    if (writes(access.mode) && access.data->owner() != Data::every_rank &&
+        starpu_mpi_cached_receive(starpu_handle(*access.data)))
       return true;
   }
   return false;
@@ -104,14 +108,19 @@ void Sequence::begin_stage(std::string_view name) {
   detail_->stage_names.emplace_back(name);
 }
 
-void Sequence::keep(std::shared_ptr<void> object) { detail_->kept.push_back(std::move(object)); }
+void Sequence::keep(std::shared_ptr<void> object) {
+  detail_->kept.push_back(std::move(object));
+}
 
-bool Sequence::failed() const noexcept { return detail_->failed.load(std::memory_order_relaxed); }
+bool Sequence::failed() const noexcept {
+  return detail_->failed.load(std::memory_order_relaxed);
+}
 
 void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept {
   std::lock_guard lock(detail_->mutex);
   const bool first = detail_->status.ok();
-  if (first || stage < detail_->failed_stage || (stage == detail_->failed_stage && index < detail_->status.index)) {
+  if (first || stage < detail_->failed_stage ||
+      (stage == detail_->failed_stage && index < detail_->status.index)) {
     detail_->status.code = code;
     detail_->status.index = index;
     detail_->failed_stage = stage;
@@ -119,8 +128,9 @@ void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept 
   detail_->failed.store(true);
 }
 
-void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
-                            std::span<const Access> accesses, const std::source_location& where) {
+void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes,
+                            const TaskOptions& options, std::span<const Access> accesses,
+                            const std::source_location& where) {
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
@@ -159,14 +169,14 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
-#define TESSERA_TASK                                                                                                  \
-  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY, options.priority,    \
-      STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback, static_cast<void*>(this),                \
-      STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, where.file_name(), STARPU_TASK_LINE, \
-      static_cast<int>(where.line())
-  const int result =
-      distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl, STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
-                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);
+#define TESSERA_TASK                                                                                       \
+  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,           \
+      options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback,             \
+      static_cast<void*>(this), STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, \
+      where.file_name(), STARPU_TASK_LINE, static_cast<int>(where.line())
+  const int result = distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl,
+                                                            STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
+                                 : (starpu_task_insert)(cl, TESSERA_TASK, 0);
 #undef TESSERA_TASK
   if (result < 0) {
     std::lock_guard lock(detail_->mutex);
@@ -232,7 +242,8 @@ SequenceStatistics Sequence::statistics() const {
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (stages[s].tasks == 0) continue;
     const double end = std::max(stages[s].end, previous);
-    result.stages.push_back({detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks});
+    result.stages.push_back(
+        {detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks});
     previous = end;
     last = std::max(last, end);
     busy += stages[s].busy;
@@ -245,7 +256,8 @@ SequenceStatistics Sequence::statistics() const {
   }
   result.total_seconds = last - detail_->start;
   if (result.total_seconds > 0)
-    result.busy_share = busy / (result.total_seconds * static_cast<double>(std::max<std::size_t>(detail_->workers.size(), 1)));
+    result.busy_share = busy / (result.total_seconds *
+                                static_cast<double>(std::max<std::size_t>(detail_->workers.size(), 1)));
   return result;
 }
 

@@ -20,26 +20,37 @@ struct Access {
   const Data* data;
   AccessMode mode;
 };
-inline Access read(const Data& data) { return {&data, AccessMode::read}; }
-inline Access write(const Data& data) { return {&data, AccessMode::write}; }
-inline Access read_write(const Data& data) { return {&data, AccessMode::read_write}; }
+inline Access read(const Data& data) {
+  return {&data, AccessMode::read};
+}
+inline Access write(const Data& data) {
+  return {&data, AccessMode::write};
+}
+inline Access read_write(const Data& data) {
+  return {&data, AccessMode::read_write};
+}
 /// Read-write in any order among accumulating tasks (floating-point results then depend on the order).
-inline Access accumulate(const Data& data) { return {&data, AccessMode::accumulate}; }
-inline Access scratch(const Data& data) { return {&data, AccessMode::scratch}; }
+inline Access accumulate(const Data& data) {
+  return {&data, AccessMode::accumulate};
+}
+inline Access scratch(const Data& data) {
+  return {&data, AccessMode::scratch};
+}
 
 /// Larger runs earlier. Each algorithm documents its formula.
 struct TaskOptions {
   int priority = 0;
-  double flops = 0;        ///< for rates and traces
-  int execute_on = -1;     ///< rank; -1: the owner of the first written piece
+  double flops = 0;     ///< for rates and traces
+  int execute_on = -1;  ///< rank; -1: the owner of the first written piece
 };
 
 /// Per-stage and per-codelet figures of a finished sequence, of this rank.
 struct StageStatistics {
   std::string name;
-  double seconds = 0;        ///< from the end of the stage before (or the first task) to the end of this one: they add up to the whole
-  double busy_seconds = 0;   ///< summed over the workers
-  double flops = 0;          ///< as counted by the tasks
+  double seconds = 0;  ///< from the end of the stage before (or the first task) to the end of this one: they
+                       ///< add up to the whole
+  double busy_seconds = 0;  ///< summed over the workers
+  double flops = 0;         ///< as counted by the tasks
   Index tasks = 0;
 };
 struct CodeletStatistics {
@@ -56,8 +67,9 @@ struct SequenceStatistics {
   std::vector<CodeletStatistics> codelets;
 };
 
-/// The tasks of one computation: they share a status (after a failure the rest does nothing), stages and statistics.
-/// Inserted from one thread; several sequences may be in flight. Destroying an unfinished one waits for it.
+/// The tasks of one computation: they share a status (after a failure the rest does nothing), stages and
+/// statistics. Inserted from one thread; several sequences may be in flight. Destroying an unfinished one
+/// waits for it.
 class Sequence {
  public:
   explicit Sequence(Runtime& runtime);
@@ -70,21 +82,24 @@ class Sequence {
   /// Tasks inserted from now on belong to the named stage.
   void begin_stage(std::string_view name);
 
-  /// Inserts a task, in one process or many (all ranks insert the same tasks in the same order; a task runs where
-  /// `options.execute_on` says, by default where its first written piece lives; a rank that has no part in it skips it).
-  /// A task whose pieces are all `every_rank` runs on every rank. Data of owner `every_rank` may be read by any task; a
-  /// task with `execute_on = r` that writes it changes rank r's copy alone (insert one for each rank to keep them equal).
+  /// Inserts a task, in one process or many (all ranks insert the same tasks in the same order; a task runs
+  /// where `options.execute_on` says, by default where its first written piece lives; a rank that has no part
+  /// in it skips it). A task whose pieces are all `every_rank` runs on every rank. Data of owner `every_rank`
+  /// may be read by any task; a task with `execute_on = r` that writes it changes rank r's copy alone (insert
+  /// one for each rank to keep them equal).
   template <class Arguments>
-  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options, std::span<const Access> accesses,
+  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
+              std::span<const Access> accesses,
               std::source_location where = std::source_location::current()) {
-    internal::TaskBlock<Arguments> block{{this, current_stage_, static_cast<std::uint32_t>(accesses.size()),
-                                          codelet.index(), options.flops},
-                                         arguments};
+    internal::TaskBlock<Arguments> block{
+        {this, current_stage_, static_cast<std::uint32_t>(accesses.size()), codelet.index(), options.flops},
+        arguments};
     insert_block(codelet, &block, sizeof block, options, accesses, where);
   }
   template <class Arguments>
   void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
-              std::initializer_list<Access> accesses, std::source_location where = std::source_location::current()) {
+              std::initializer_list<Access> accesses,
+              std::source_location where = std::source_location::current()) {
     insert(codelet, arguments, options, std::span<const Access>(accesses.begin(), accesses.size()), where);
   }
 

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
 #include <mpi.h>
 #include <starpu.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cusolver.h>
 #include <starpu_cusparse.h>
 #include <starpu_mpi.h>
-
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <vector>
 
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/runtime.hpp>
@@ -21,11 +21,11 @@
 namespace tessera {
 
 struct Runtime::Detail {
-  MPI_Comm communicator = MPI_COMM_NULL;         ///< StarPU-MPI's own duplicate
-  MPI_Comm host_communicator = MPI_COMM_NULL;    ///< ours, for the collectives of the submitting thread
+  MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
+  MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
   starpu_mpi_tag_t next_tag = 0;
   int saved_blas_threads = 1;
-  std::atomic<int> active_sequences = 0;         ///< workers are paused at 0
+  std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
   bool traced = false;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/status.hpp>
-
 #include <fmt/format.h>
+
+#include <tessera/runtime/status.hpp>
 
 namespace tessera {
 
@@ -11,8 +11,9 @@ std::string Status::message() const {
     case StatusCode::success:
       return "success";
     case StatusCode::not_positive_definite:
-      return fmt::format("{}: the matrix is not positive definite, its leading minor of order {} is not positive", stage,
-                         index);
+      return fmt::format(
+          "{}: the matrix is not positive definite, its leading minor of order {} is not positive", stage,
+          index);
     case StatusCode::not_finite:
       return fmt::format("{}: the input has a NaN or an infinity in column {}", stage, index);
     case StatusCode::no_convergence:

@@ -8,8 +8,8 @@
 
 namespace tessera {
 
-/// What became of a submitted computation. A numerical failure names the stage and an index whose meaning the stage
-/// documents (the leading minor for Cholesky, the column for a NaN in the input, ...).
+/// What became of a submitted computation. A numerical failure names the stage and an index whose meaning the
+/// stage documents (the leading minor for Cholesky, the column for a NaN in the input, ...).
 enum class StatusCode : int {
   success = 0,
   not_positive_definite = 1,  ///< index: order of the leading minor, from 1

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/tiled_matrix.hpp>
-
 #include <fmt/format.h>
+
+#include <tessera/runtime/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -22,12 +22,15 @@ Index local_extent(Index n, Index block, int index, int count) {
 }
 
 template <class T>
-TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLayout& layout, bool block_cyclic)
+TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLayout& layout,
+                            bool block_cyclic)
     : layout_(layout) {
   if (layout.rows < 0 || layout.cols < 0)
-    throw InvalidArgument("layout", fmt::format("{} x {}", layout.rows, layout.cols), "a size of at least 0 x 0");
+    throw InvalidArgument("layout", fmt::format("{} x {}", layout.rows, layout.cols),
+                          "a size of at least 0 x 0");
   if (layout.tile_rows < 1 || layout.tile_cols < 1)
-    throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols), "at least 1 x 1");
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols),
+                          "at least 1 x 1");
   if (layout.grid.rows < 1 || layout.grid.cols < 1 || layout.grid.rows * layout.grid.cols > runtime.size())
     throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
                           fmt::format("a grid of at most {} ranks", runtime.size()));
@@ -38,7 +41,8 @@ TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLay
       Data& tile = tiles_[static_cast<std::size_t>(i + j * row_tiles())];
       T* place = nullptr;
       if (memory) {
-        const Index local_i = block_cyclic ? i / layout.grid.rows : i, local_j = block_cyclic ? j / layout.grid.cols : j;
+        const Index local_i = block_cyclic ? i / layout.grid.rows : i,
+                    local_j = block_cyclic ? j / layout.grid.cols : j;
         place = memory + local_i * layout.tile_rows + local_j * layout.tile_cols * ld;
       }
       tile = Data::wrap_matrix(runtime, place, tile_rows(i), tile_cols(j), ld, sizeof(T), owner(i, j));
@@ -52,7 +56,8 @@ TiledMatrix<T>::TiledMatrix(Runtime& runtime, const TileLayout& layout)
 template <class T>
 TiledMatrix<T> TiledMatrix<T>::wrap(Runtime& runtime, T* a, Index ld, const TileLayout& layout) {
   if (ld < std::max<Index>(1, layout.rows))
-    throw InvalidArgument("ld", fmt::format("{}", ld), fmt::format("at least {} (the number of rows)", layout.rows));
+    throw InvalidArgument("ld", fmt::format("{}", ld),
+                          fmt::format("at least {} (the number of rows)", layout.rows));
   if (layout.grid.rows * layout.grid.cols != 1)
     throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
                           "1 x 1 for an array in LAPACK layout (use wrap_block_cyclic)");
@@ -60,7 +65,8 @@ TiledMatrix<T> TiledMatrix<T>::wrap(Runtime& runtime, T* a, Index ld, const Tile
 }
 
 template <class T>
-TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld, const TileLayout& layout) {
+TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld,
+                                                 const TileLayout& layout) {
   return TiledMatrix(runtime, local, std::max<Index>(ld, 1), layout, true);
 }
 

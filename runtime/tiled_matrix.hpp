@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// A rows x cols grid of ranks; tile (i, j) belongs to rank (i mod rows, j mod cols). Ranks beyond rows x cols hold no
-/// tiles.
+/// A rows x cols grid of ranks; tile (i, j) belongs to rank (i mod rows, j mod cols). Ranks beyond rows x
+/// cols hold no tiles.
 struct ProcessGrid {
   int rows = 1, cols = 1;
   bool column_major = false;  ///< rank = p + q rows instead of p cols + q (BLACS 'C' and 'R')
@@ -38,17 +38,20 @@ struct TileLayout {
   }
 };
 
-/// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile where and
-/// when it is first written. In a triangular layout the diagonal tiles are whole squares of which one triangle counts.
+/// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
+/// where and when it is first written. In a triangular layout the diagonal tiles are whole squares of which
+/// one triangle counts.
 template <class T>
 class TiledMatrix {
  public:
   TiledMatrix() = default;
   /// Tiles without contents, allocated lazily on their owners.
   TiledMatrix(Runtime& runtime, const TileLayout& layout);
-  /// The caller's column-major array a(ld, cols), in place; one process (or every rank of a 1 x 1 grid on rank 0).
+  /// The caller's column-major array a(ld, cols), in place; one process (or every rank of a 1 x 1 grid on
+  /// rank 0).
   static TiledMatrix wrap(Runtime& runtime, T* a, Index ld, const TileLayout& layout);
-  /// The caller's part of a 2-D block-cyclic array as ScaLAPACK lays it out: local blocks packed, leading dimension ld.
+  /// The caller's part of a 2-D block-cyclic array as ScaLAPACK lays it out: local blocks packed, leading
+  /// dimension ld.
   static TiledMatrix wrap_block_cyclic(Runtime& runtime, T* local, Index ld, const TileLayout& layout);
 
   const TileLayout& layout() const noexcept { return layout_; }
@@ -56,9 +59,15 @@ class TiledMatrix {
   Index cols() const noexcept { return layout_.cols; }
   Index row_tiles() const noexcept { return layout_.row_tiles(); }
   Index col_tiles() const noexcept { return layout_.col_tiles(); }
-  Index tile_rows(Index i) const noexcept { return std::min(layout_.tile_rows, layout_.rows - i * layout_.tile_rows); }
-  Index tile_cols(Index j) const noexcept { return std::min(layout_.tile_cols, layout_.cols - j * layout_.tile_cols); }
-  const Data& tile(Index i, Index j) const noexcept { return tiles_[static_cast<std::size_t>(i + j * row_tiles())]; }
+  Index tile_rows(Index i) const noexcept {
+    return std::min(layout_.tile_rows, layout_.rows - i * layout_.tile_rows);
+  }
+  Index tile_cols(Index j) const noexcept {
+    return std::min(layout_.tile_cols, layout_.cols - j * layout_.tile_cols);
+  }
+  const Data& tile(Index i, Index j) const noexcept {
+    return tiles_[static_cast<std::size_t>(i + j * row_tiles())];
+  }
   int owner(Index i, Index j) const noexcept { return layout_.grid.rank(i, j); }
   /// Frees the tiles once the submitted tasks have used them (wrapped memory: waits until it is up to date).
   void release() { tiles_.clear(); }
@@ -72,8 +81,8 @@ class TiledMatrix {
   std::vector<Data> tiles_;
 };
 
-/// Rows and columns of the local part of a block-cyclic array (ScaLAPACK's numroc): of `n` in blocks of `block` over
-/// `count` processes, those of process `index`.
+/// Rows and columns of the local part of a block-cyclic array (ScaLAPACK's numroc): of `n` in blocks of
+/// `block` over `count` processes, those of process `index`.
 Index local_extent(Index n, Index block, int index, int count);
 
 }  // namespace tessera

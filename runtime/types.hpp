@@ -72,11 +72,14 @@ enum class Uplo : char { lower = 'L', upper = 'U', general = 'A' };
 enum class Side : char { left = 'L', right = 'R' };
 enum class Diag : char { non_unit = 'N', unit = 'U' };
 
-constexpr Index ceil_div(Index a, Index b) noexcept { return (a + b - 1) / b; }
+constexpr Index ceil_div(Index a, Index b) noexcept {
+  return (a + b - 1) / b;
+}
 
 }  // namespace tessera
 
-/// Explicit instantiation for the four scalar types: TESSERA_FOR_SCALARS(MACRO) expands MACRO(type) four times.
+/// Explicit instantiation for the four scalar types: TESSERA_FOR_SCALARS(MACRO) expands MACRO(type) four
+/// times.
 #define TESSERA_FOR_SCALARS(MACRO) \
   MACRO(float) MACRO(double) MACRO(std::complex<float>) MACRO(std::complex<double>)
 #define TESSERA_FOR_REALS(MACRO) MACRO(float) MACRO(double)

@@ -18,8 +18,8 @@ struct ColumnReflector {
 
 /// Fills `h`, whose pieces point at h.top.
 template <class T>
-void merge_column(Sequence& sequence, const BandReflectors<T>& q, Index column, Index first_panel, Index panels,
-                  ColumnReflector<T>& h) {
+void merge_column(Sequence& sequence, const BandReflectors<T>& q, Index column, Index first_panel,
+                  Index panels, ColumnReflector<T>& h) {
   Runtime& runtime = sequence.runtime();
   const TiledMatrix<T>& tiles = q.vectors;
   h.k = panels * q.band;
@@ -31,7 +31,8 @@ void merge_column(Sequence& sequence, const BandReflectors<T>& q, Index column, 
   h.pieces.push_back(&h.top);
   for (Index i = column + 1; i < tiles.row_tiles(); ++i) h.pieces.push_back(&tiles.tile(i, column));
   std::vector<const Data*> t_panels;
-  for (Index p = first_panel; p < first_panel + panels; ++p) t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
+  for (Index p = first_panel; p < first_panel + panels; ++p)
+    t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   insert_merge_t<T>(sequence, merge_priority, h.pieces, t_panels, h.t, h.rows, h.k, q.band);
 }
 
@@ -42,7 +43,8 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   BandReflectors<T> q = std::move(reflectors);
   if (q.panels() == 0 || z.count() == 0) return;
   const Index tile = q.vectors.layout().tile_rows, panels_per_tile = tile / q.band;
-  const Data workspace = Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(tile * z.width()));
+  const Data workspace =
+      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(tile * z.width()));
   const Index columns = ceil_div(q.panels(), panels_per_tile);
   for (Index column = columns - 1; column >= 0; --column) {
     const Index first_panel = column * panels_per_tile;
@@ -50,8 +52,8 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
     ColumnReflector<T> h;
     merge_column(sequence, q, column, first_panel, panels, h);
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_block_reflector<T>(sequence, apply_priority, h.pieces, h.t, z.slab(j), h.first_row, h.rows, h.k,
-                                      z.slab_cols(j), workspace);
+      insert_apply_block_reflector<T>(sequence, apply_priority, h.pieces, h.t, z.slab(j), h.first_row, h.rows,
+                                      h.k, z.slab_cols(j), workspace);
     for (Index i = column; i < q.vectors.row_tiles(); ++i) q.vectors.release_tile(i, column);
   }
 }
@@ -62,13 +64,14 @@ void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T
     std::vector<const Data*> row;
     for (Index i = 0; i <= k; ++i) row.push_back(&l.tile(k, i));
     for (Index j = 0; j < x.count(); ++j)
-      insert_solve_adjoint_row<T>(sequence, 0, row, x.slab(j), l.layout().tile_rows, l.tile_rows(k), x.slab_cols(j));
+      insert_solve_adjoint_row<T>(sequence, 0, row, x.slab(j), l.layout().tile_rows, l.tile_rows(k),
+                                  x.slab_cols(j));
     for (const Data* tile : row) tile->flush_remote_copies();
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                              \
-  template void back_band<T>(Sequence&, BandReflectors<T>&&, const ColumnSlabs<T>&);        \
+#define TESSERA_INSTANTIATE(T)                                                       \
+  template void back_band<T>(Sequence&, BandReflectors<T>&&, const ColumnSlabs<T>&); \
   template void to_general<T>(Sequence&, const TiledMatrix<T>&, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -7,16 +7,17 @@
 
 namespace tessera {
 
-/// Z := Q Z with the orthogonal factor of reduce_to_band (Eq. 6e of the GPU-ELPA2 paper): the panels of each tile column are
-/// merged into one block reflector as wide as the tile, and applied from the last to the first, slab by slab.
+/// Z := Q Z with the orthogonal factor of reduce_to_band (Eq. 6e of the GPU-ELPA2 paper): the panels of each
+/// tile column are merged into one block reflector as wide as the tile, and applied from the last to the
+/// first, slab by slab.
 ///
 /// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x tile for the merged factors.
 /// Priorities: merging 1, applying 0. The reflectors are consumed: tiles are released as they have been used.
 template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
 
-/// X := L^-H X: eigenvectors of the standard problem become those of A x = lambda B x, B = L L^H. Slab by slab, block rows
-/// from the last to the first. Flops: n^2 k (complex: x 4). Priority 0.
+/// X := L^-H X: eigenvectors of the standard problem become those of A x = lambda B x, B = L L^H. Slab by
+/// slab, block rows from the last to the first. Flops: n^2 k (complex: x 4). Priority 0.
 /// @pre l: n x n lower layout, square tiles.
 template <class T>
 void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T>& x);

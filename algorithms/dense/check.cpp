@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/dense/check.hpp>
-
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/codelets/dense/check.hpp>
 
@@ -28,7 +27,8 @@ double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index 
     if (!piece.data.local()) continue;
     const HostAccess access(piece.data, HostAccess::Mode::read);
     const auto values = access.array<const double>();
-    for (std::size_t k = 0; k < values.size(); ++k) sums[static_cast<std::size_t>(piece.first) + k] += values[k];
+    for (std::size_t k = 0; k < values.size(); ++k)
+      sums[static_cast<std::size_t>(piece.first) + k] += values[k];
   }
   runtime.all_reduce_sum(sums.data(), n);
   double largest = 0;
@@ -41,7 +41,8 @@ template <class T>
 TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a) {
   Runtime& runtime = sequence.runtime();
   const Index tile = 256;
-  TiledMatrix<T> copy(runtime, {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
+  TiledMatrix<T> copy(runtime,
+                      {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
   copy_hermitian(sequence, a, unit_scale<T>(sequence), copy);
   return copy;
 }
@@ -53,18 +54,21 @@ ColumnSlabs<T> times(Sequence& sequence, const TiledMatrix<T>& a, const ColumnSl
   for (Index j = 0; j < a.col_tiles(); ++j)
     for (Index i = j; i < a.row_tiles(); ++i)
       for (Index s = 0; s < z.count(); ++s)
-        insert_hermitian_times_slab<T>(sequence, a.tile(i, j), i * tile, j * tile, z.slab(s), y.slab(s), i == 0 && j == 0);
+        insert_hermitian_times_slab<T>(sequence, a.tile(i, j), i * tile, j * tile, z.slab(s), y.slab(s),
+                                       i == 0 && j == 0);
   return y;
 }
 
 /// 1-norm of R - Y diag(values), or of R.
 template <class T>
-double norm_of_columns(Runtime& runtime, const ColumnSlabs<T>& r, const ColumnSlabs<T>* y, const Data* values) {
+double norm_of_columns(Runtime& runtime, const ColumnSlabs<T>& r, const ColumnSlabs<T>* y,
+                       const Data* values) {
   Sequence sequence(runtime);
   std::vector<SumPiece> pieces;
   for (Index s = 0; s < r.count(); ++s) {
     pieces.push_back({sums_piece(runtime, r.slab_cols(s), r.owner(s)), r.first_col(s)});
-    insert_column_sums<T>(sequence, r.slab(s), y ? &y->slab(s) : nullptr, values, r.first_col(s), pieces.back().data);
+    insert_column_sums<T>(sequence, r.slab(s), y ? &y->slab(s) : nullptr, values, r.first_col(s),
+                          pieces.back().data);
   }
   sequence.wait();
   return largest_sum(runtime, pieces, r.cols());
@@ -80,7 +84,8 @@ double distance_from_orthogonal(Runtime& runtime, const ColumnSlabs<T>& x, const
     for (Index k = 0; k < x.count(); ++k) {
       pieces.push_back({sums_piece(runtime, x.slab_cols(k), y.owner(j)), x.first_col(k)});
       const bool one_piece = &x.slab(k) == &y.slab(j);
-      insert_inner_sums<T>(sequence, one_piece ? nullptr : &x.slab(k), y.slab(j), j == k, pieces.back().data, workspace);
+      insert_inner_sums<T>(sequence, one_piece ? nullptr : &x.slab(k), y.slab(j), j == k, pieces.back().data,
+                           workspace);
     }
   sequence.wait();
   return largest_sum(runtime, pieces, x.cols());
@@ -106,7 +111,8 @@ double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
       if (!pieces[k].data.local()) continue;
       const HostAccess access(pieces[k].data, HostAccess::Mode::read);
       const auto values = access.array<const double>();
-      for (Index c = 0; c < a.tile_cols(j); ++c) sums[static_cast<std::size_t>(j * tile + c)] += values[static_cast<std::size_t>(c)];
+      for (Index c = 0; c < a.tile_cols(j); ++c)
+        sums[static_cast<std::size_t>(j * tile + c)] += values[static_cast<std::size_t>(c)];
       for (Index r = 0; i != j && r < a.tile_rows(i); ++r)
         sums[static_cast<std::size_t>(i * tile + r)] += values[static_cast<std::size_t>(a.tile_cols(j) + r)];
     }
@@ -130,8 +136,9 @@ EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const Til
   EigenCheck check;
   const double scale = static_cast<double>(std::max<Index>(a.rows(), 1)) * precision<T>;
   ColumnSlabs<T> az, bz;
-  const Data lambda = Data::wrap_bytes(runtime, const_cast<RealOf<T>*>(values.data()), sizeof(RealOf<T>) * std::max<std::size_t>(values.size(), 1),
-                                       Data::every_rank);
+  const Data lambda =
+      Data::wrap_bytes(runtime, const_cast<RealOf<T>*>(values.data()),
+                       sizeof(RealOf<T>) * std::max<std::size_t>(values.size(), 1), Data::every_rank);
   {
     Sequence sequence(runtime);
     const TiledMatrix<T> lower_a = lower_copy(sequence, a);
@@ -165,12 +172,13 @@ double check_values(std::span<const R> values, std::span<const R> reference, Ind
     const double difference = std::abs(double(values[k]) - double(reference[k]));
     largest = std::isnan(difference) ? difference : std::max(largest, difference);
   }
-  return largest / (static_cast<double>(std::max<Index>(n, 1)) * (norm_a > 0 ? norm_a : 1) * double(precision<R>));
+  return largest /
+         (static_cast<double>(std::max<Index>(n, 1)) * (norm_a > 0 ? norm_a : 1) * double(precision<R>));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                          \
-  template double hermitian_norm<T>(Runtime&, const TiledMatrix<T>&);                                                  \
-  template EigenCheck check_eigenpairs<T>(Runtime&, const TiledMatrix<T>&, const TiledMatrix<T>*,                      \
+#define TESSERA_INSTANTIATE(T)                                                                    \
+  template double hermitian_norm<T>(Runtime&, const TiledMatrix<T>&);                             \
+  template EigenCheck check_eigenpairs<T>(Runtime&, const TiledMatrix<T>&, const TiledMatrix<T>*, \
                                           std::span<const RealOf<T>>, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 template double check_values<float>(std::span<const float>, std::span<const float>, Index, double);

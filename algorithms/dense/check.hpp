@@ -12,14 +12,17 @@ namespace tessera {
 
 /// Scaled errors of computed eigenpairs; below 30 is right, below 1 is good. eps = LAPACK's dlamch('P').
 struct EigenCheck {
-  double residual = 0;       ///< ||A Z - Z L||_1 / (n ||A||_1 eps); generalized: ||A Z - B Z L||_1 / (n ||A||_1 ||Z||_1 eps)
-  double orthogonality = 0;  ///< ||I - Z^H Z||_1 / (n eps); generalized: ||I - Z^H B Z||_1 / (n ||B||_1 ||Z||_1^2 eps)
-  double norm_a = 0;         ///< ||A||_1
-  double norm_b = 0;         ///< ||B||_1, 0 for a standard problem
+  double residual =
+      0;  ///< ||A Z - Z L||_1 / (n ||A||_1 eps); generalized: ||A Z - B Z L||_1 / (n ||A||_1 ||Z||_1 eps)
+  double orthogonality =
+      0;  ///< ||I - Z^H Z||_1 / (n eps); generalized: ||I - Z^H B Z||_1 / (n ||B||_1 ||Z||_1^2 eps)
+  double norm_a = 0;  ///< ||A||_1
+  double norm_b = 0;  ///< ||B||_1, 0 for a standard problem
 };
 
-/// Checks eigenpairs by tiled products; blocking and collective. A (and B) in any layout that eigensolve takes.
-/// A zero matrix counts with norm 1. Flops: 2 n^2 k + 2 n k^2 (generalized: 4 n^2 k + 2 n k^2) (complex: x 4).
+/// Checks eigenpairs by tiled products; blocking and collective. A (and B) in any layout that eigensolve
+/// takes. A zero matrix counts with norm 1. Flops: 2 n^2 k + 2 n k^2 (generalized: 4 n^2 k + 2 n k^2)
+/// (complex: x 4).
 /// @param values the k eigenvalues that belong to the columns of z
 template <class T>
 EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/dense/eigensolve.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +8,7 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
+#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
@@ -25,7 +24,8 @@ template <class T>
 class Solve {
  public:
   using R = RealOf<T>;
-  Solve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, const EigensolveOptions& options, T* z, Index ldz)
+  Solve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, const EigensolveOptions& options,
+        T* z, Index ldz)
       : runtime_(runtime),
         a_(a),
         b_(b),
@@ -60,10 +60,11 @@ class Solve {
     BandReflectors<T> band_reflectors;
     ChaseReflectors<T> chase_reflectors;
     sequence_->begin_stage("reduce_to_band");  // 6a
-    reduce_to_band<T>(*sequence_, std::move(work), options_.update_width, band, options_.vectors ? &band_reflectors : nullptr);
+    reduce_to_band<T>(*sequence_, std::move(work), options_.update_width, band,
+                      options_.vectors ? &band_reflectors : nullptr);
     sequence_->begin_stage("band_to_tridiagonal");  // 6b
     band_to_tridiagonal<T>(*sequence_, std::move(band), d, e, options_.vectors ? &chase_reflectors : nullptr);
-    if (!solve_tridiagonal(d, e)) return;  // 6c
+    if (!solve_tridiagonal(d, e)) return;        // 6c
     sequence_->begin_stage("back_tridiagonal");  // 6d
     back_tridiagonal<T>(*sequence_, std::move(chase_reflectors), result_->vectors);
     sequence_->begin_stage("back_band");  // 6e
@@ -83,8 +84,8 @@ class Solve {
   }
 
   void solve_by_vendor(const TiledMatrix<T>& work) {
-    // LAPACK computes values and vectors together, so with a range by value all vectors of the task are needed at once: the
-    // values are found first.
+    // LAPACK computes values and vectors together, so with a range by value all vectors of the task are
+    // needed at once: the values are found first.
     const Data values = tridiagonal_piece(n_);
     sequence_->begin_stage("vendor");
     if (options_.range.kind == EigenRange<>::Kind::value) {
@@ -98,7 +99,8 @@ class Solve {
     } else {
       choose_range(values);
       if (options_.vectors && hi_ > lo_) make_slabs();
-      vendor_eigensolve<T>(*sequence_, work, lo_, hi_, values, result_->vectors.count() ? &result_->vectors : nullptr);
+      vendor_eigensolve<T>(*sequence_, work, lo_, hi_, values,
+                           result_->vectors.count() ? &result_->vectors : nullptr);
     }
     export_values(values);
     if (result_->vectors.count()) to_general_form();
@@ -151,7 +153,8 @@ class Solve {
   }
 
   Data tridiagonal_piece(Index count) const {
-    return Data::bytes(runtime_, sizeof(R) * static_cast<std::size_t>(std::max<Index>(count, 1)), Data::every_rank);
+    return Data::bytes(runtime_, sizeof(R) * static_cast<std::size_t>(std::max<Index>(count, 1)),
+                       Data::every_rank);
   }
 
   /// lo_, hi_. A range by value needs the eigenvalues: the only place where submitting waits.
@@ -168,7 +171,8 @@ class Solve {
     const auto w = values_access.array<R>();
     const R scale = scale_access.array<R>()[0];
     const auto count_upto = [&](double bound) {
-      return static_cast<Index>(std::count_if(w.begin(), w.end(), [&](R x) { return double(x / scale) <= bound; }));
+      return static_cast<Index>(
+          std::count_if(w.begin(), w.end(), [&](R x) { return double(x / scale) <= bound; }));
     };
     lo_ = failed > 0 ? 0 : count_upto(range.above);
     hi_ = failed > 0 ? 0 : std::max(lo_, count_upto(range.upto));
@@ -178,7 +182,8 @@ class Solve {
     result_->first = lo_;
     result_->values.resize(static_cast<std::size_t>(hi_ - lo_));
     if (hi_ <= lo_) return;
-    auto out = std::make_shared<Data>(Data::wrap_bytes(runtime_, result_->values.data(), sizeof(R) * result_->values.size(), Data::every_rank));
+    auto out = std::make_shared<Data>(Data::wrap_bytes(runtime_, result_->values.data(),
+                                                       sizeof(R) * result_->values.size(), Data::every_rank));
     insert_export_values<R>(*sequence_, 4, values, scale_, lo_, hi_ - lo_, *out);
     sequence_->keep(std::move(out));
   }
@@ -205,7 +210,8 @@ class Solve {
 template <class T>
 void check_square(const TiledMatrix<T>& a, const char* name) {
   if (a.rows() != a.cols())
-    throw InvalidArgument(name, std::to_string(a.rows()) + " x " + std::to_string(a.cols()), "a square matrix");
+    throw InvalidArgument(name, std::to_string(a.rows()) + " x " + std::to_string(a.cols()),
+                          "a square matrix");
 }
 
 template <class T>
@@ -214,7 +220,9 @@ Completion<EigenResult<T>> submit(Runtime& runtime, const TiledMatrix<T>& a, con
   check_square(a, "a");
   if (b) {
     check_square(*b, "b");
-    if (b->rows() != a.rows()) throw InvalidArgument("b", std::to_string(b->rows()) + " rows", std::to_string(a.rows()) + " rows, as a");
+    if (b->rows() != a.rows())
+      throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
+                            std::to_string(a.rows()) + " rows, as a");
   }
   return Solve<T>(runtime, a, b, resolve_options<T>(runtime, a.rows(), options), z, ldz).submit();
 }
@@ -222,24 +230,27 @@ Completion<EigenResult<T>> submit(Runtime& runtime, const TiledMatrix<T>& a, con
 }  // namespace
 
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a, const EigensolveOptions& options) {
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
+                                             const EigensolveOptions& options) {
   return submit<T>(runtime, a, nullptr, options, nullptr, 0);
 }
 
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>& b,
-                                             const EigensolveOptions& options) {
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
+                                             const TiledMatrix<T>& b, const EigensolveOptions& options) {
   return submit<T>(runtime, a, &b, options, nullptr, 0);
 }
 
 template <class T>
-Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb, RealOf<T>* w, T* z,
-                  Index ldz, Index* count, const EigensolveOptions& options) {
+Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb,
+                  RealOf<T>* w, T* z, Index ldz, Index* count, const EigensolveOptions& options) {
   if (n < 0) throw InvalidArgument("n", std::to_string(n), "at least 0");
   if (n > 0 && !a) throw InvalidArgument("a", "null", "an array");
   if (n > 0 && !w) throw InvalidArgument("w", "null", "an array");
-  if (n > 0 && options.vectors && !z) throw InvalidArgument("z", "null", "an array, or options.vectors = false");
-  if (options.vectors && ldz < std::max<Index>(n, 1)) throw InvalidArgument("ldz", std::to_string(ldz), "at least n = " + std::to_string(n));
+  if (n > 0 && options.vectors && !z)
+    throw InvalidArgument("z", "null", "an array, or options.vectors = false");
+  if (options.vectors && ldz < std::max<Index>(n, 1))
+    throw InvalidArgument("ldz", std::to_string(ldz), "at least n = " + std::to_string(n));
   const EigensolveOptions used = resolve_options<T>(runtime, n, options);
   const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
   // The wrapped arrays are only read.
@@ -255,12 +266,13 @@ Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, c
   return status;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                              \
-  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&, const EigensolveOptions&);     \
-  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&, const TiledMatrix<T>&,         \
-                                                           const EigensolveOptions&);                                      \
-  template Status eigensolve<T>(Runtime&, Uplo, Index, const T*, Index, const T*, Index, RealOf<T>*, T*, Index, Index*,    \
-                                const EigensolveOptions&);
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&,                  \
+                                                           const EigensolveOptions&);                        \
+  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&,                  \
+                                                           const TiledMatrix<T>&, const EigensolveOptions&); \
+  template Status eigensolve<T>(Runtime&, Uplo, Index, const T*, Index, const T*, Index, RealOf<T>*, T*,     \
+                                Index, Index*, const EigensolveOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

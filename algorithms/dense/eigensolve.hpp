@@ -9,7 +9,8 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
-/// Dense Hermitian eigenproblems A x = lambda x and A x = lambda B x, for float, double, complex<float>, complex<double>.
+/// Dense Hermitian eigenproblems A x = lambda x and A x = lambda B x, for float, double, complex<float>,
+/// complex<double>.
 namespace tessera {
 
 enum class Solver {
@@ -27,15 +28,15 @@ template <class R = double>
 struct EigenRange {
   enum class Kind { all, index, value };
   Kind kind = Kind::all;
-  Index lo = 0, hi = 0;  ///< index: the eigenvalues number lo, ..., hi - 1, from 0
-  R above = 0, upto = 0; ///< value: those in (above, upto]
+  Index lo = 0, hi = 0;   ///< index: the eigenvalues number lo, ..., hi - 1, from 0
+  R above = 0, upto = 0;  ///< value: those in (above, upto]
   static EigenRange all() { return {}; }
   static EigenRange index(Index lo, Index hi) { return {Kind::index, lo, hi, 0, 0}; }
   static EigenRange value(R above, R upto) { return {Kind::value, 0, 0, above, upto}; }
 };
 
-/// Sizes of 0 are chosen from n, the machine and the workers. With `vectors`, memory beside the input is about 3.2 n^2
-/// elements in all for the two-stage solver, shared by the ranks.
+/// Sizes of 0 are chosen from n, the machine and the workers. With `vectors`, memory beside the input is
+/// about 3.2 n^2 elements in all for the two-stage solver, shared by the ranks.
 struct EigensolveOptions {
   Solver solver = Solver::automatic;
   EigenRange<double> range;
@@ -49,9 +50,10 @@ struct EigensolveOptions {
 template <class T>
 struct EigenResult {
   std::vector<RealOf<T>> values;  ///< eigenvalues of the range, ascending; the same on every rank
-  ColumnSlabs<T> vectors;         ///< n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors
-  Index first = 0;                ///< number of values[0] in the whole spectrum
-  EigensolveOptions used;         ///< with everything resolved
+  ColumnSlabs<T>
+      vectors;      ///< n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors
+  Index first = 0;  ///< number of values[0] in the whole spectrum
+  EigensolveOptions used;  ///< with everything resolved
 };
 
 /// The sizes that a solve would use.
@@ -59,31 +61,37 @@ struct EigenResult {
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);
 
-/// Submits A x = lambda x and returns at once (a range by value waits for the eigenvalues: their number decides what is
-/// submitted then; other sequences proceed meanwhile). A is read only and must stay as it is until the end.
+/// Submits A x = lambda x and returns at once (a range by value waits for the eigenvalues: their number
+/// decides what is submitted then; other sequences proceed meanwhile). A is read only and must stay as it is
+/// until the end.
 ///
-/// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and grid.
+/// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and
+/// grid.
 /// @throws InvalidArgument before anything is submitted.
 /// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A.
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a, const EigensolveOptions& options = {});
-
-/// Submits A x = lambda B x, B positive definite: Cholesky factorisation, reduction to standard form, solution, and
-/// back-substitution. B is read only.
-/// Status, in addition: not_positive_definite (stage "cholesky", index = order of the leading minor).
-template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>& b,
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
                                              const EigensolveOptions& options = {});
 
-/// The blocking call on LAPACK-layout arrays, one process: all of A x = lambda x (or with b, A x = lambda B x).
+/// Submits A x = lambda B x, B positive definite: Cholesky factorisation, reduction to standard form,
+/// solution, and back-substitution. B is read only. Status, in addition: not_positive_definite (stage
+/// "cholesky", index = order of the leading minor).
+template <class T>
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
+                                             const TiledMatrix<T>& b, const EigensolveOptions& options = {});
+
+/// The blocking call on LAPACK-layout arrays, one process: all of A x = lambda x (or with b, A x = lambda B
+/// x).
 ///
 /// @param uplo triangle of a (and b) that is read; the arrays are not changed
 /// @param w n values (of which the range's count are written), ascending
-/// @param z ldz x count: eigenvectors; may be null when options.vectors is false. For a range by value it must have room
+/// @param z ldz x count: eigenvectors; may be null when options.vectors is false. For a range by value it
+/// must have room
 ///          for n columns.
 /// @param count how many eigenvalues the range has; may be null
 template <class T>
-Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb, RealOf<T>* w, T* z,
-                  Index ldz, Index* count = nullptr, const EigensolveOptions& options = {});
+Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb,
+                  RealOf<T>* w, T* z, Index ldz, Index* count = nullptr,
+                  const EigensolveOptions& options = {});
 
 }  // namespace tessera

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
 
@@ -13,11 +13,13 @@ struct Named {
   Solver solver;
   std::string_view name;
 };
-constexpr Named solvers[] = {{Solver::automatic, "auto"}, {Solver::two_stage, "two_stage"}, {Solver::one_stage, "one_stage"},
+constexpr Named solvers[] = {{Solver::automatic, "auto"},
+                             {Solver::two_stage, "two_stage"},
+                             {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
 
-/// From measurements on 2 and 16 cores: LAPACK wins while everything fits a cache; with few workers the flops that the second
-/// back-transform adds cost more than the memory-bound one-stage reduction.
+/// From measurements on 2 and 16 cores: LAPACK wins while everything fits a cache; with few workers the flops
+/// that the second back-transform adds cost more than the memory-bound one-stage reduction.
 Solver choose_solver(Index n, Index wanted, int workers) {
   if (n <= 128) return Solver::vendor;
   const bool most_vectors = wanted > n / 2;
@@ -26,15 +28,18 @@ Solver choose_solver(Index n, Index wanted, int workers) {
 
 void check_range(Index n, const EigenRange<double>& range) {
   if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
-    throw InvalidArgument("range", fmt::format("index [{}, {})", range.lo, range.hi), fmt::format("0 <= lo <= hi <= n = {}", n));
+    throw InvalidArgument("range", fmt::format("index [{}, {})", range.lo, range.hi),
+                          fmt::format("0 <= lo <= hi <= n = {}", n));
   if (range.kind == EigenRange<>::Kind::value && !(range.above < range.upto))
-    throw InvalidArgument("range", fmt::format("value ({}, {}]", range.above, range.upto), "lower bound < upper bound");
+    throw InvalidArgument("range", fmt::format("value ({}, {}]", range.above, range.upto),
+                          "lower bound < upper bound");
 }
 
 void check_size(const char* name, Index value) {
   constexpr Index largest = 1 << 20;
   if (value < 0 || value > largest)
-    throw InvalidArgument(name, fmt::format("{}", value), fmt::format("1 to {}, or 0 to have it chosen", largest));
+    throw InvalidArgument(name, fmt::format("{}", value),
+                          fmt::format("1 to {}, or 0 to have it chosen", largest));
 }
 
 /// Band, update width and tile, each a multiple of the one before; what the caller gave is kept.
@@ -59,9 +64,11 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers) {
       if (o.tile % width == 0) o.update_width = width;
   }
   if (o.update_width % o.band != 0)
-    throw InvalidArgument("update_width", fmt::format("{}", o.update_width), fmt::format("a multiple of the band {}", o.band));
+    throw InvalidArgument("update_width", fmt::format("{}", o.update_width),
+                          fmt::format("a multiple of the band {}", o.band));
   if (o.tile % o.update_width != 0)
-    throw InvalidArgument("tile", fmt::format("{}", o.tile), fmt::format("a multiple of the update width {}", o.update_width));
+    throw InvalidArgument("tile", fmt::format("{}", o.tile),
+                          fmt::format("a multiple of the update width {}", o.update_width));
 }
 
 }  // namespace
@@ -89,10 +96,14 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   if (o.band > std::max<Index>(n - 1, 1))
     throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
   const int workers = runtime.workers() * runtime.size();
-  const Index wanted = !o.vectors ? 0 : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo : n;
+  const Index wanted = !o.vectors                                  ? 0
+                       : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
+                                                                   : n;
   if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
   choose_tiles(o, n, workers);
-  if (o.slab_width == 0) o.slab_width = std::clamp<Index>(ceil_div(std::max<Index>(wanted, 1), 3 * workers), std::min<Index>(32, std::max<Index>(n, 1)), 256);
+  if (o.slab_width == 0)
+    o.slab_width = std::clamp<Index>(ceil_div(std::max<Index>(wanted, 1), 3 * workers),
+                                     std::min<Index>(32, std::max<Index>(n, 1)), 256);
   return o;
 }
 

@@ -6,14 +6,19 @@
 namespace tessera {
 namespace {
 
-/// The piece of the destination tile (i, j) that source tile rows and columns cover, in entries of the source matrix.
+/// The piece of the destination tile (i, j) that source tile rows and columns cover, in entries of the source
+/// matrix.
 struct Interval {
   Index begin, end;
   bool empty() const { return begin >= end; }
   Index size() const { return end - begin; }
 };
-Interval intersect(Interval a, Interval b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
-Interval tile_interval(Index tile, Index index, Index n) { return {index * tile, std::min((index + 1) * tile, n)}; }
+Interval intersect(Interval a, Interval b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+Interval tile_interval(Index tile, Index index, Index n) {
+  return {index * tile, std::min((index + 1) * tile, n)};
+}
 
 template <class R>
 Data replicate(Sequence& sequence, const Data& source) {
@@ -34,7 +39,8 @@ Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
   std::vector<Data> largest;
   for (Index j = 0; j < a.col_tiles(); ++j)
     for (Index i = 0; i < a.row_tiles(); ++i) {
-      const Interval rows = tile_interval(layout.tile_rows, i, layout.rows), cols = tile_interval(layout.tile_cols, j, layout.cols);
+      const Interval rows = tile_interval(layout.tile_rows, i, layout.rows),
+                     cols = tile_interval(layout.tile_cols, j, layout.cols);
       const bool counts = counted == Uplo::upper ? rows.begin < cols.end : rows.end > cols.begin;
       if (!layout.exists(i, j) || !counts) continue;
       largest.push_back(Data::bytes(runtime, sizeof(R), a.owner(i, j)));
@@ -56,7 +62,8 @@ Data unit_scale(Sequence& sequence) {
 }
 
 template <class T>
-void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale, const TiledMatrix<T>& destination) {
+void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
+                    const TiledMatrix<T>& destination) {
   const Index n = destination.rows(), nb = destination.layout().tile_rows;
   const bool mirrored = source.layout().uplo == Uplo::upper;
   const TileLayout& from = source.layout();
@@ -73,20 +80,22 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
           const Interval c = intersect(source_cols, tile_interval(from.tile_cols, q, n));
           const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
           if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) continue;
-          insert_copy_tile<T>(sequence, 3, source.tile(p, q),
-                              {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
-                              mirrored ? Op::adjoint : Op::none, scale, destination.tile(i, j),
-                              {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(), lower_cols.size()},
-                              fresh, lower_rows.begin, lower_cols.begin);
+          insert_copy_tile<T>(
+              sequence, 3, source.tile(p, q),
+              {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
+              mirrored ? Op::adjoint : Op::none, scale, destination.tile(i, j),
+              {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(),
+               lower_cols.size()},
+              fresh, lower_rows.begin, lower_cols.begin);
           fresh = false;
         }
     }
   source.flush_remote_copies();
 }
 
-#define TESSERA_INSTANTIATE(T)                                               \
-  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&);        \
-  template Data unit_scale<T>(Sequence&);                                    \
+#define TESSERA_INSTANTIATE(T)                                        \
+  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&); \
+  template Data unit_scale<T>(Sequence&);                             \
   template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// Checks a Hermitian matrix for NaN and infinities and finds its scale: one real, every_rank, a power of two that brings the
-/// largest entry to [1/2, 1). Only the triangle that the layout names is looked at (of a general layout the lower one).
-/// Errors: status not_finite, index = column of the entry, from 1.
+/// Checks a Hermitian matrix for NaN and infinities and finds its scale: one real, every_rank, a power of two
+/// that brings the largest entry to [1/2, 1). Only the triangle that the layout names is looked at (of a
+/// general layout the lower one). Errors: status not_finite, index = column of the entry, from 1.
 template <class T>
 Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a);
 
@@ -17,9 +17,11 @@ Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a);
 template <class T>
 Data unit_scale(Sequence& sequence);
 
-/// destination := scale source for Hermitian matrices: any tile size, grid and triangle of the source into lower tiles.
-/// A general source counts with its lower triangle. Imaginary parts on the diagonal are dropped, as in LAPACK.
+/// destination := scale source for Hermitian matrices: any tile size, grid and triangle of the source into
+/// lower tiles. A general source counts with its lower triangle. Imaginary parts on the diagonal are dropped,
+/// as in LAPACK.
 template <class T>
-void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale, const TiledMatrix<T>& destination);
+void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
+                    const TiledMatrix<T>& destination);
 
 }  // namespace tessera

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/dense/reduce_to_band.hpp>
-
 #include <fmt/format.h>
 
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
@@ -37,9 +36,11 @@ class Reduction {
     for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
       if (done_ > 0) update_panel(c);
       const Index width = std::min(b_, n_ - c);
-      copy_to_band(a_.tile(column_, column_), {c - column_ * nb_, c - column_ * nb_, width, width}, false, c, c);
+      copy_to_band(a_.tile(column_, column_), {c - column_ * nb_, c - column_ * nb_, width, width}, false, c,
+                   c);
       if (c + b_ >= n_) continue;
-      factor_panel(c, t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(row_tile(c + b_)))));
+      factor_panel(
+          c, t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(row_tile(c + b_)))));
       form_z(c + b_);
       done_ += b_;
     }
@@ -96,17 +97,19 @@ class Reduction {
   void update_panel(Index c) {
     const Index top_row = c - column_ * nb_, width = std::min(b_, n_ - c);
     for (Index i = column_; i < nt_; ++i)
-      insert_panel_update<T>(sequence_, panel_priority, vz_[at(i)], i == column_ ? nullptr : &vz_[at(column_)], top_row, done_,
-                             kb_, a_.tile(i, column_), {first_row(i, c), top_row, rows_from(i, c), width});
+      insert_panel_update<T>(sequence_, panel_priority, vz_[at(i)],
+                             i == column_ ? nullptr : &vz_[at(column_)], top_row, done_, kb_,
+                             a_.tile(i, column_), {first_row(i, c), top_row, rows_from(i, c), width});
   }
 
   void copy_to_band(const Data& source, TilePart part, bool from_factor, Index row0, Index col0) {
     const Index s = band_.segment_of(col0);
-    insert_copy_to_band<T>(sequence_, panel_priority, source, part, from_factor, b_, row0, col0, band_.segment(s),
-                           band_.first_col(s));
+    insert_copy_to_band<T>(sequence_, panel_priority, source, part, from_factor, b_, row0, col0,
+                           band_.segment(s), band_.first_col(s));
   }
 
-  /// QR of the panel in columns [c, c + b), rows from c + b: V into vz_ and the tiles, W = V T, T, and S R into the band.
+  /// QR of the panel in columns [c, c + b), rows from c + b: V into vz_ and the tiles, W = V T, T, and S R
+  /// into the band.
   void factor_panel(Index c, const Data& t) {
     const Index r = c + b_, first = row_tile(r), col = c - column_ * nb_;
     const auto panel = [&](Index i) { return TilePart(first_row(i, r), col, rows_from(i, r), b_); };
@@ -118,8 +121,8 @@ class Reduction {
     };
     const bool one_tile = first == nt_ - 1;
     if (one_tile)
-      insert_panel_householder<T>(sequence_, panel_priority, a_.tile(first, column_), panel(first), vz_[at(first)], v(first),
-                                  fresh(first), factor_, t, b_, workspace_);
+      insert_panel_householder<T>(sequence_, panel_priority, a_.tile(first, column_), panel(first),
+                                  vz_[at(first)], v(first), fresh(first), factor_, t, b_, workspace_);
     else
       factor_tall_panel(r, panel, v, fresh, t);
     for (Index i = first; i < nt_; ++i)
@@ -137,28 +140,31 @@ class Reduction {
       insert_panel_gram<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), gram_[at(i)]);
     insert_panel_cholesky<T>(sequence_, panel_priority, grams, factor_, b_);
     for (Index i = first; i < nt_; ++i)
-      insert_panel_orthogonalize<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i),
-                                    fresh(i), gram_[at(i)]);
+      insert_panel_orthogonalize<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_,
+                                    vz_[at(i)], v(i), fresh(i), gram_[at(i)]);
     insert_panel_check<T>(sequence_, panel_priority, grams, factor_, b_);
     // The leaves' triangles take the place of the Gram matrices.
     Index stack_rows = 0;
     for (Index i = first; i < nt_; ++i) {
-      insert_tsqr_leaf<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i), gram_[at(i)],
-                          workspace_);
+      insert_tsqr_leaf<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i),
+                          gram_[at(i)], workspace_);
       stack_rows += std::min(b_, rows_from(i, r));
     }
     stack_ = Data::matrix(runtime_, stack_rows, b_, sizeof(T), factor_.owner());
-    insert_tsqr_combine<T>(sequence_, panel_priority, grams, factor_, stack_, std::min(b_, rows_from(first, r)),
-                           std::min(b_, rows_from(nt_ - 1, r)), b_, workspace_);
+    insert_tsqr_combine<T>(sequence_, panel_priority, grams, factor_, stack_,
+                           std::min(b_, rows_from(first, r)), std::min(b_, rows_from(nt_ - 1, r)), b_,
+                           workspace_);
     Index stack_row = 0;
     for (Index i = first; i < nt_; ++i) {
-      insert_panel_finish<T>(sequence_, panel_priority, factor_, stack_, stack_row, vz_[at(i)], v(i), workspace_);
+      insert_panel_finish<T>(sequence_, panel_priority, factor_, stack_, stack_row, vz_[at(i)], v(i),
+                             workspace_);
       stack_row += std::min(b_, rows_from(i, r));
     }
     insert_panel_reconstruct<T>(sequence_, panel_priority, vz_[at(first)], v(first), factor_, t, b_);
   }
 
-  /// Z of the panel whose reflectors start at row r: products with the tiles of A0, inner products, correction.
+  /// Z of the panel whose reflectors start at row r: products with the tiles of A0, inner products,
+  /// correction.
   void form_z(Index r) {
     const Index first = row_tile(r);
     std::vector<std::vector<bool>> fresh(at(nt_), std::vector<bool>(at(runtime_.size()), true));
@@ -174,8 +180,9 @@ class Reduction {
         const int rank = a_.owner(i, j);
         const TilePart part(first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r));
         const bool fresh_i = take_fresh(i, rank), fresh_j = i == j || take_fresh(j, rank);
-        insert_two_sided_product<T>(sequence_, product_priority, a_.tile(i, j), part, b_, w_[at(i)], y_[at(i)][at(rank)],
-                                    fresh_i, i == j ? nullptr : &w_[at(j)], i == j ? nullptr : &y_[at(j)][at(rank)], fresh_j);
+        insert_two_sided_product<T>(sequence_, product_priority, a_.tile(i, j), part, b_, w_[at(i)],
+                                    y_[at(i)][at(rank)], fresh_i, i == j ? nullptr : &w_[at(j)],
+                                    i == j ? nullptr : &y_[at(j)][at(rank)], fresh_j);
       }
     std::vector<const Data*> pieces;
     for (Index i = first; i < nt_; ++i) {
@@ -183,13 +190,14 @@ class Reduction {
       for (int rank = 0; rank < runtime_.size(); ++rank)
         if (rank != owner(i) && !fresh[at(i)][at(rank)]) parts.push_back(&y_[at(i)][at(rank)]);
       insert_inner_products<T>(sequence_, product_priority, vz_[at(i)], w_[at(i)], y_[at(i)][at(owner(i))],
-                               fresh[at(i)][at(owner(i))], parts, inner_[at(i)], first_row(i, r), rows_from(i, r), done_, kb_, b_);
+                               fresh[at(i)][at(owner(i))], parts, inner_[at(i)], first_row(i, r),
+                               rows_from(i, r), done_, kb_, b_);
       pieces.push_back(&inner_[at(i)]);
     }
     insert_inner_sum<T>(sequence_, panel_priority, pieces, inner_total_, done_, kb_, b_);
     for (Index i = first; i < nt_; ++i)
-      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i))], vz_[at(i)], first_row(i, r),
-                       rows_from(i, r), done_, kb_, b_);
+      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i))], vz_[at(i)],
+                       first_row(i, r), rows_from(i, r), done_, kb_, b_);
   }
 
   /// A0 := A0 - V Z^H - Z V^H in rows and columns >= r, once for the whole outer block.
@@ -197,8 +205,8 @@ class Reduction {
     const Index first = row_tile(r), next_column = first;
     for (Index j = first; j < nt_; ++j)
       for (Index i = j; i < nt_; ++i)
-        insert_rank_2k_update<T>(sequence_, j == next_column ? next_update_priority : update_priority, vz_[at(i)],
-                                 i == j ? nullptr : &vz_[at(j)], done_, kb_, a_.tile(i, j),
+        insert_rank_2k_update<T>(sequence_, j == next_column ? next_update_priority : update_priority,
+                                 vz_[at(i)], i == j ? nullptr : &vz_[at(j)], done_, kb_, a_.tile(i, j),
                                  {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)});
   }
 
@@ -223,9 +231,11 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
                     BandReflectors<T>* reflectors) {
   const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
   if (tile % update_width != 0 || update_width % b != 0)
-    throw InvalidArgument("update_width", fmt::format("{}", update_width),
-                          fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
-  for (Index s = 0; s < band.segment_count(); ++s) insert_set_zero<T>(sequence, panel_priority, band.segment(s));
+    throw InvalidArgument(
+        "update_width", fmt::format("{}", update_width),
+        fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
+  for (Index s = 0; s < band.segment_count(); ++s)
+    insert_set_zero<T>(sequence, panel_priority, band.segment(s));
   std::vector<Data> t_factors;
   {
     Reduction<T> reduction(sequence, a, update_width, band);
@@ -243,8 +253,9 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
   }
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void reduce_to_band<T>(Sequence&, TiledMatrix<T>&&, Index, const BandMatrix<T>&, BandReflectors<T>*);
+#define TESSERA_INSTANTIATE(T)                                                              \
+  template void reduce_to_band<T>(Sequence&, TiledMatrix<T>&&, Index, const BandMatrix<T>&, \
+                                  BandReflectors<T>*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

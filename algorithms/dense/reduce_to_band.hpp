@@ -10,19 +10,21 @@
 
 namespace tessera {
 
-/// The orthogonal factor of reduce_to_band: A = Q B Q^H, Q = H_0 H_1 ..., H_p = I - V_p T_p V_p^H. V_p (rows from
-/// (p + 1) b on) lies in the columns of panel p of the reduced matrix's lower tiles, with explicit ones and zeros.
+/// The orthogonal factor of reduce_to_band: A = Q B Q^H, Q = H_0 H_1 ..., H_p = I - V_p T_p V_p^H. V_p (rows
+/// from (p + 1) b on) lies in the columns of panel p of the reduced matrix's lower tiles, with explicit ones
+/// and zeros.
 template <class T>
 struct BandReflectors {
-  TiledMatrix<T> vectors;          ///< the tiles that held A
-  std::vector<Data> t;             ///< T_p, b x b upper triangular, one per panel
+  TiledMatrix<T> vectors;  ///< the tiles that held A
+  std::vector<Data> t;     ///< T_p, b x b upper triangular, one per panel
   Index band = 1;
   Index panels() const noexcept { return static_cast<Index>(t.size()); }
 };
 
-/// Full to band: B = Q^H A Q with bandwidth b (Eq. 6a of the GPU-ELPA2 paper, arXiv:2002.10991), double-blocked: the trailing
-/// matrix is updated once for every `update_width` columns, by one rank-2k product (see codelets/dense/two_sided.hpp).
-/// The panels are factored by Cholesky QR twice with a Householder TSQR fall-back (codelets/dense/panel_qr.hpp).
+/// Full to band: B = Q^H A Q with bandwidth b (Eq. 6a of the GPU-ELPA2 paper, arXiv:2002.10991),
+/// double-blocked: the trailing matrix is updated once for every `update_width` columns, by one rank-2k
+/// product (see codelets/dense/two_sided.hpp). The panels are factored by Cholesky QR twice with a
+/// Householder TSQR fall-back (codelets/dense/panel_qr.hpp).
 ///
 ///     column:  0    b    2b         what a panel step does
 ///            [ D            ]       D   diagonal block, goes into the band
@@ -30,9 +32,11 @@ struct BandReflectors {
 ///            [ V  *  A0     ]       V   reflectors, stay in the tiles for back_band
 ///            [ V  *  *  A0  ]       A0  not updated within an outer block
 ///
-/// Flops: 4/3 n^3 (complex: x 4). Every step of a panel needs the one before: the products A0 W are where the parallelism is.
-/// Priorities: panel steps 3, products and sums 2, updates of the next outer block's columns 1, other updates 0.
-/// @pre a: n x n, lower layout, square tiles, contents consumed; tile % update_width == 0, update_width % b == 0.
+/// Flops: 4/3 n^3 (complex: x 4). Every step of a panel needs the one before: the products A0 W are where the
+/// parallelism is. Priorities: panel steps 3, products and sums 2, updates of the next outer block's columns
+/// 1, other updates 0.
+/// @pre a: n x n, lower layout, square tiles, contents consumed; tile % update_width == 0, update_width % b
+/// == 0.
 /// @param band written completely; bandwidth b (band.bandwidth()).
 /// @param reflectors takes over the tiles of `a`; null: values only, tiles are released as soon as possible.
 template <class T>

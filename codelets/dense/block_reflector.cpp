@@ -1,19 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/block_reflector.hpp>
-
 #include <algorithm>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/block_reflector.hpp>
+#include <tessera/codelets/dense/block_reflector_arguments.hpp>
 #include <tessera/codelets/tile_part.hpp>
 
 namespace tessera {
 namespace {
 
-struct ReflectorArguments {
-  std::int32_t first_row, rows, k, b, pieces;
-  std::uint32_t footprint() const noexcept { return footprint_of(rows, k, pieces); }
-};
+using namespace block_reflector_codelets;
 
 template <class T>
 void top_reflectors_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
@@ -26,7 +23,8 @@ void top_reflectors_task(const TaskContext&, TaskBuffers buffers, const Reflecto
   }
 }
 template <class T>
-Codelet top_reflectors_codelet = make_codelet<ReflectorArguments, top_reflectors_task<T>>("top_reflectors", type_letter<T>);
+Codelet top_reflectors_codelet = make_codelet<ReflectorArguments, top_reflectors_task<T>>("top_reflectors",
+                                                                                          type_letter<T>);
 
 template <class T>
 void merge_t_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
@@ -40,7 +38,8 @@ void merge_t_task(const TaskContext&, TaskBuffers buffers, const ReflectorArgume
   for (Index j = 0; j < k; j += b) {
     const auto t_panel = buffers.matrix<const T>(a.pieces + static_cast<int>(j / b));
     T* column = &t(0, j);
-    blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, j, b, T(-1), t_panel.data, t_panel.ld, column, t.ld);
+    blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, j, b, T(-1), t_panel.data, t_panel.ld,
+               column, t.ld);
     blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, j, b, T(1), t.data, t.ld, column, t.ld);
     blas::lacpy(Uplo::general, b, b, t_panel.data, t_panel.ld, &t(j, j), t.ld);
   }
@@ -51,13 +50,15 @@ Codelet merge_t_codelet = make_codelet<ReflectorArguments, merge_t_task<T>>("mer
 template <class T>
 void apply_block_reflector_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
   const auto t = buffers.matrix<const T>(a.pieces);
-  const auto c = buffers.matrix<T>(a.pieces + 1).block(a.first_row, 0, a.rows, buffers.matrix<T>(a.pieces + 1).cols);
+  const auto c =
+      buffers.matrix<T>(a.pieces + 1).block(a.first_row, 0, a.rows, buffers.matrix<T>(a.pieces + 1).cols);
   const Index k = a.k;
   T* w = buffers.array<T>(a.pieces + 2).data();
   Index row = 0;
   for (int piece = 0; piece < a.pieces; ++piece) {
     const auto v = buffers.matrix<const T>(piece);
-    blas::gemm(Op::adjoint, Op::none, k, c.cols, v.rows, T(1), v.data, v.ld, &c(row, 0), c.ld, T(piece == 0 ? 0 : 1), w, k);
+    blas::gemm(Op::adjoint, Op::none, k, c.cols, v.rows, T(1), v.data, v.ld, &c(row, 0), c.ld,
+               T(piece == 0 ? 0 : 1), w, k);
     row += v.rows;
   }
   blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, k, c.cols, T(1), t.data, t.ld, w, k);
@@ -72,23 +73,23 @@ template <class T>
 Codelet apply_block_reflector_codelet =
     make_codelet<ReflectorArguments, apply_block_reflector_task<T>>("apply_block_reflector", type_letter<T>);
 
-struct SolveArguments {
-  Index tile, rows;
-};
 template <class T>
 void solve_adjoint_row_task(const TaskContext&, TaskBuffers buffers, const SolveArguments& a) {
   const int last = buffers.count() - 2;  // index of L_kk
   const auto x = buffers.matrix<T>(last + 1);
   T* x_k = &x(last * a.tile, 0);
   const auto diagonal = buffers.matrix<const T>(last);
-  blas::trsm(Side::left, Uplo::lower, Op::adjoint, Diag::non_unit, a.rows, x.cols, T(1), diagonal.data, diagonal.ld, x_k, x.ld);
+  blas::trsm(Side::left, Uplo::lower, Op::adjoint, Diag::non_unit, a.rows, x.cols, T(1), diagonal.data,
+             diagonal.ld, x_k, x.ld);
   for (int i = 0; i < last; ++i) {
     const auto l = buffers.matrix<const T>(i);
-    blas::gemm(Op::adjoint, Op::none, l.cols, x.cols, l.rows, T(-1), l.data, l.ld, x_k, x.ld, T(1), &x(i * a.tile, 0), x.ld);
+    blas::gemm(Op::adjoint, Op::none, l.cols, x.cols, l.rows, T(-1), l.data, l.ld, x_k, x.ld, T(1),
+               &x(i * a.tile, 0), x.ld);
   }
 }
 template <class T>
-Codelet solve_adjoint_row_codelet = make_codelet<SolveArguments, solve_adjoint_row_task<T>>("solve_adjoint_row", type_letter<T>);
+Codelet solve_adjoint_row_codelet =
+    make_codelet<SolveArguments, solve_adjoint_row_task<T>>("solve_adjoint_row", type_letter<T>);
 
 std::vector<Access> reading(std::span<const Data* const> pieces) {
   std::vector<Access> accesses;
@@ -100,50 +101,57 @@ std::vector<Access> reading(std::span<const Data* const> pieces) {
 
 template <class T>
 void insert_top_reflectors(Sequence& sequence, int priority, const Data& tile, const Data& top, Index b) {
-  sequence.insert(top_reflectors_codelet<T>, ReflectorArguments{0, 0, 0, std::int32_t(b), 0}, {.priority = priority},
-                  {read(tile), write(top)});
+  sequence.insert(top_reflectors_codelet<T>, ReflectorArguments{0, 0, 0, std::int32_t(b), 0},
+                  {.priority = priority}, {read(tile), write(top)});
 }
 
 template <class T>
-void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v, std::span<const Data* const> t_panels,
-                    const Data& t, Index rows, Index k, Index b) {
+void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v,
+                    std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b) {
   auto accesses = reading(v);
   for (const Data* panel : t_panels) accesses.push_back(read(*panel));
   accesses.push_back(write(t));
   const double flops = (double(rows) * k * k + double(k) * k * k / 3) * flop_factor<T>;
-  sequence.insert(merge_t_codelet<T>, ReflectorArguments{0, std::int32_t(rows), std::int32_t(k), std::int32_t(b), std::int32_t(v.size())},
-                  {.priority = priority, .flops = flops}, accesses);
+  sequence.insert(
+      merge_t_codelet<T>,
+      ReflectorArguments{0, std::int32_t(rows), std::int32_t(k), std::int32_t(b), std::int32_t(v.size())},
+      {.priority = priority, .flops = flops}, accesses);
 }
 
 template <class T>
-void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v, const Data& t,
-                                  const Data& c, Index first_row, Index rows, Index k, Index cols, const Data& workspace) {
+void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v,
+                                  const Data& t, const Data& c, Index first_row, Index rows, Index k,
+                                  Index cols, const Data& workspace) {
   auto accesses = reading(v);
   accesses.push_back(read(t));
   accesses.push_back(read_write(c));
   accesses.push_back(scratch(workspace));
   sequence.insert(apply_block_reflector_codelet<T>,
-                  ReflectorArguments{std::int32_t(first_row), std::int32_t(rows), std::int32_t(k), 0, std::int32_t(v.size())},
+                  ReflectorArguments{std::int32_t(first_row), std::int32_t(rows), std::int32_t(k), 0,
+                                     std::int32_t(v.size())},
                   {.priority = priority, .flops = 4.0 * double(rows) * k * cols * flop_factor<T>}, accesses);
 }
 
 template <class T>
-void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row, const Data& x, Index tile,
-                              Index rows_k, Index cols) {
+void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
+                              const Data& x, Index tile, Index rows_k, Index cols) {
   auto accesses = reading(l_row);
   accesses.push_back(read_write(x));
   const double above = double(l_row.size() - 1) * tile;
-  sequence.insert(solve_adjoint_row_codelet<T>, SolveArguments{tile, rows_k},
-                  {.priority = priority, .flops = (2 * above + rows_k) * double(rows_k) * cols * flop_factor<T>}, accesses);
+  sequence.insert(
+      solve_adjoint_row_codelet<T>, SolveArguments{tile, rows_k},
+      {.priority = priority, .flops = (2 * above + rows_k) * double(rows_k) * cols * flop_factor<T>},
+      accesses);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                           \
-  template void insert_top_reflectors<T>(Sequence&, int, const Data&, const Data&, Index);                              \
-  template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>, std::span<const Data* const>,           \
-                                  const Data&, Index, Index, Index);                                                    \
-  template void insert_apply_block_reflector<T>(Sequence&, int, std::span<const Data* const>, const Data&, const Data&, \
-                                                Index, Index, Index, Index, const Data&);                               \
-  template void insert_solve_adjoint_row<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index, Index, Index);
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template void insert_top_reflectors<T>(Sequence&, int, const Data&, const Data&, Index);                 \
+  template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>,                            \
+                                  std::span<const Data* const>, const Data&, Index, Index, Index);         \
+  template void insert_apply_block_reflector<T>(Sequence&, int, std::span<const Data* const>, const Data&, \
+                                                const Data&, Index, Index, Index, Index, const Data&);     \
+  template void insert_solve_adjoint_row<T>(Sequence&, int, std::span<const Data* const>, const Data&,     \
+                                            Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -6,32 +6,34 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a tile's width,
-/// V = [Vtop; tiles below] with k columns, applied to slabs of columns.
-/// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
+/// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a
+/// tile's width, V = [Vtop; tiles below] with k columns, applied to slabs of columns. Source: LAPACK larft,
+/// larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// Vtop := the reflectors in a diagonal tile, zero above them: column j starts at row (j / b + 1) b of the tile.
-/// Buffers: tile (read), Vtop (write, rows x k).
+/// Vtop := the reflectors in a diagonal tile, zero above them: column j starts at row (j / b + 1) b of the
+/// tile. Buffers: tile (read), Vtop (write, rows x k).
 template <class T>
 void insert_top_reflectors(Sequence& sequence, int priority, const Data& tile, const Data& top, Index b);
 
 /// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
 /// T12 = -T1 (V1^H V2) T2. Buffers: V pieces (read), T_p (read), T (write, k x k). [rows k^2 + k^3 / 3]
 template <class T>
-void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v, std::span<const Data* const> t_panels,
-                    const Data& t, Index rows, Index k, Index b);
+void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v,
+                    std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b);
 
-/// C := (I - V T V^H) C for the rows of the slab from first_row on. Buffers: V pieces (read), T (read), C (read-write),
-/// scratch of 2 k x (slab columns). [4 rows k cols]
+/// C := (I - V T V^H) C for the rows of the slab from first_row on. Buffers: V pieces (read), T (read), C
+/// (read-write), scratch of 2 k x (slab columns). [4 rows k cols]
 template <class T>
-void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v, const Data& t,
-                                  const Data& c, Index first_row, Index rows, Index k, Index cols, const Data& workspace);
+void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v,
+                                  const Data& t, const Data& c, Index first_row, Index rows, Index k,
+                                  Index cols, const Data& workspace);
 
-/// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the lower Cholesky
-/// factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Buffers: L_k0 .. L_kk (read), X (read-write slab).
+/// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the
+/// lower Cholesky factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Buffers: L_k0 .. L_kk (read),
+/// X (read-write slab).
 template <class T>
-void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row, const Data& x, Index tile,
-                              Index rows_k, Index cols);
+void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
+                              const Data& x, Index tile, Index rows_k, Index cols);
 
 }  // namespace tessera

@@ -1,25 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/copy.hpp>
-
 #include <algorithm>
 #include <cmath>
+
+#include <tessera/codelets/dense/copy.hpp>
+#include <tessera/codelets/dense/copy_arguments.hpp>
 
 namespace tessera {
 namespace {
 
-struct MaxAbsArguments {
-  Uplo uplo;
-  Index row0, col0;
-};
+using namespace copy_codelets;
+
 template <class T>
 void max_abs_task(const TaskContext& task, TaskBuffers buffers, const MaxAbsArguments& a) {
   const auto tile = buffers.matrix<const T>(0);
   RealOf<T> largest = 0;
   for (Index j = 0; j < tile.cols; ++j) {
-    const Index diagonal = std::clamp<Index>(a.col0 + j - a.row0, 0, tile.rows);  // first row at or below the diagonal
+    const Index diagonal =
+        std::clamp<Index>(a.col0 + j - a.row0, 0, tile.rows);  // first row at or below the diagonal
     const Index end_upper = std::clamp<Index>(a.col0 + j - a.row0 + 1, 0, tile.rows);
-    const Index begin = a.uplo == Uplo::upper ? 0 : diagonal, end = a.uplo == Uplo::upper ? end_upper : tile.rows;
+    const Index begin = a.uplo == Uplo::upper ? 0 : diagonal,
+                end = a.uplo == Uplo::upper ? end_upper : tile.rows;
     RealOf<T> column = 0;
     bool finite = true;
     for (Index i = begin; i < end; ++i) {
@@ -39,7 +40,6 @@ void max_abs_task(const TaskContext& task, TaskBuffers buffers, const MaxAbsArgu
 template <class T>
 Codelet max_abs_codelet = make_codelet<MaxAbsArguments, max_abs_task<T>>("max_abs", type_letter<T>);
 
-struct NoArguments {};
 template <class R>
 void choose_scale_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const int count = buffers.count() - 1;
@@ -48,11 +48,13 @@ void choose_scale_task(const TaskContext&, TaskBuffers buffers, const NoArgument
   int exponent = 0;
   if (largest > 0) std::frexp(largest, &exponent);
   // Twice the exponent range of a subnormal would overflow: the factor stays finite and nonzero.
-  exponent = std::clamp(exponent, std::numeric_limits<R>::min_exponent + 1, std::numeric_limits<R>::max_exponent - 1);
+  exponent = std::clamp(exponent, std::numeric_limits<R>::min_exponent + 1,
+                        std::numeric_limits<R>::max_exponent - 1);
   buffers.array<R>(count)[0] = std::ldexp(R(1), -exponent);
 }
 template <class R>
-Codelet choose_scale_codelet = make_codelet<NoArguments, choose_scale_task<R>>("choose_scale", type_letter<R>);
+Codelet choose_scale_codelet = make_codelet<NoArguments, choose_scale_task<R>>("choose_scale",
+                                                                               type_letter<R>);
 
 void copy_bytes_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const auto source = buffers.array<const char>(0);
@@ -60,12 +62,6 @@ void copy_bytes_task(const TaskContext&, TaskBuffers buffers, const NoArguments&
 }
 Codelet copy_bytes_codelet = make_codelet<NoArguments, copy_bytes_task>("copy_bytes");
 
-struct CopyArguments {
-  TilePart source, destination;
-  Op op;
-  Index row0, col0;
-  std::uint32_t footprint() const noexcept { return footprint_of(destination.rows, destination.cols, int(op)); }
-};
 template <class T>
 void copy_tile_task(const TaskContext&, TaskBuffers buffers, const CopyArguments& a) {
   const auto source = a.source.of(buffers.matrix<const T>(0));
@@ -77,66 +73,72 @@ void copy_tile_task(const TaskContext&, TaskBuffers buffers, const CopyArguments
     else
       for (Index i = 0; i < destination.rows; ++i) destination(i, j) = scale * conjugate(source(j, i));
     const Index diagonal = a.col0 + j - a.row0;
-    if (diagonal >= 0 && diagonal < destination.rows) destination(diagonal, j) = real_part(destination(diagonal, j));
+    if (diagonal >= 0 && diagonal < destination.rows)
+      destination(diagonal, j) = real_part(destination(diagonal, j));
   }
 }
 template <class T>
 Codelet copy_tile_codelet = make_codelet<CopyArguments, copy_tile_task<T>>("copy_tile", type_letter<T>);
 
-struct ExportArguments {
-  Index first, count;
-};
 template <class R>
 void export_values_task(const TaskContext&, TaskBuffers buffers, const ExportArguments& a) {
   const auto values = buffers.array<const R>(0);
   const R scale = buffers.array<const R>(1)[0];
   const auto out = buffers.array<R>(2);
-  for (Index k = 0; k < a.count; ++k) out[static_cast<std::size_t>(k)] = values[static_cast<std::size_t>(a.first + k)] / scale;
+  for (Index k = 0; k < a.count; ++k)
+    out[static_cast<std::size_t>(k)] = values[static_cast<std::size_t>(a.first + k)] / scale;
 }
 template <class R>
-Codelet export_values_codelet = make_codelet<ExportArguments, export_values_task<R>>("export_values", type_letter<R>);
+Codelet export_values_codelet = make_codelet<ExportArguments, export_values_task<R>>("export_values",
+                                                                                     type_letter<R>);
 
 }  // namespace
 
 template <class T>
-void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo uplo, Index row0, Index col0, const Data& out) {
-  sequence.insert(max_abs_codelet<T>, MaxAbsArguments{uplo, row0, col0}, {.priority = priority}, {read(tile), write(out)});
+void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo uplo, Index row0, Index col0,
+                    const Data& out) {
+  sequence.insert(max_abs_codelet<T>, MaxAbsArguments{uplo, row0, col0}, {.priority = priority},
+                  {read(tile), write(out)});
 }
 
 template <class R>
-void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values, const Data& scale) {
+void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
+                         const Data& scale) {
   std::vector<Access> accesses;
   for (const Data* value : values) accesses.push_back(read(*value));
   accesses.push_back(write(scale));
   sequence.insert(choose_scale_codelet<R>, NoArguments{}, {.priority = priority}, accesses);
 }
 
-void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination, int execute_on) {
+void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
+                       int execute_on) {
   sequence.insert(copy_bytes_codelet, NoArguments{}, {.priority = priority, .execute_on = execute_on},
                   {read(source), write(destination)});
 }
 
 template <class T>
-void insert_copy_tile(Sequence& sequence, int priority, const Data& source, TilePart source_part, Op op, const Data& scale,
-                      const Data& destination, TilePart destination_part, bool fresh, Index row0, Index col0) {
-  sequence.insert(copy_tile_codelet<T>, CopyArguments{source_part, destination_part, op, row0, col0}, {.priority = priority},
+void insert_copy_tile(Sequence& sequence, int priority, const Data& source, TilePart source_part, Op op,
+                      const Data& scale, const Data& destination, TilePart destination_part, bool fresh,
+                      Index row0, Index col0) {
+  sequence.insert(copy_tile_codelet<T>, CopyArguments{source_part, destination_part, op, row0, col0},
+                  {.priority = priority},
                   {read(source), read(scale), fresh ? write(destination) : read_write(destination)});
 }
 
 template <class R>
-void insert_export_values(Sequence& sequence, int priority, const Data& values, const Data& scale, Index first, Index count,
-                          const Data& out) {
+void insert_export_values(Sequence& sequence, int priority, const Data& values, const Data& scale,
+                          Index first, Index count, const Data& out) {
   sequence.insert(export_values_codelet<R>, ExportArguments{first, count}, {.priority = priority},
                   {read(values), read(scale), write(out)});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                            \
-  template void insert_max_abs<T>(Sequence&, int, const Data&, Uplo, Index, Index, const Data&);                         \
-  template void insert_copy_tile<T>(Sequence&, int, const Data&, TilePart, Op, const Data&, const Data&, TilePart, bool, \
-                                    Index, Index);
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template void insert_max_abs<T>(Sequence&, int, const Data&, Uplo, Index, Index, const Data&);         \
+  template void insert_copy_tile<T>(Sequence&, int, const Data&, TilePart, Op, const Data&, const Data&, \
+                                    TilePart, bool, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#define TESSERA_INSTANTIATE_REAL(R)                                                                             \
-  template void insert_choose_scale<R>(Sequence&, int, std::span<const Data* const>, const Data&);             \
+#define TESSERA_INSTANTIATE_REAL(R)                                                                \
+  template void insert_choose_scale<R>(Sequence&, int, std::span<const Data* const>, const Data&); \
   template void insert_export_values<R>(Sequence&, int, const Data&, const Data&, Index, Index, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 

@@ -15,7 +15,7 @@
 namespace tessera {
 
 template <class T>
-void insert_gemm(Sequence& sequence, int priority, Op op_a, Op op_b, T alpha, const Data& a, TilePart part_a, const Data& b,
-                 TilePart part_b, T beta, const Data& c, TilePart part_c);
+void insert_gemm(Sequence& sequence, int priority, Op op_a, Op op_b, T alpha, const Data& a, TilePart part_a,
+                 const Data& b, TilePart part_b, T beta, const Data& c, TilePart part_c);
 
 }  // namespace tessera

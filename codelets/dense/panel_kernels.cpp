@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/panel_kernels.hpp>
-
 #include <cmath>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/panel_kernels.hpp>
 
 namespace tessera::kernels {
 
@@ -28,8 +27,8 @@ RealOf<T> distance_from_identity(MatrixView<const T> g) noexcept {
 }
 
 template <class T>
-void reconstruct_householder(MatrixView<T> q1, MatrixView<const T> r, MatrixView<T> v1, MatrixView<T> x, MatrixView<T> t,
-                             MatrixView<T> band) noexcept {
+void reconstruct_householder(MatrixView<T> q1, MatrixView<const T> r, MatrixView<T> v1, MatrixView<T> x,
+                             MatrixView<T> t, MatrixView<T> band) noexcept {
   using R = RealOf<T>;
   const Index b = q1.cols;
   blas::laset(Uplo::general, b, b, T(0), T(1), v1.data, v1.ld);
@@ -80,12 +79,12 @@ void thin_qr(MatrixView<T> a, MatrixView<T> r, T* tau, T* work) noexcept {
   blas::ungqr(a.rows, k, k, a.data, a.ld, tau, work, 64 * a.cols);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                          \
-  template bool gram_cholesky<T>(MatrixView<const T>, MatrixView<T>) noexcept;                                        \
-  template RealOf<T> distance_from_identity<T>(MatrixView<const T>) noexcept;                                         \
-  template void reconstruct_householder<T>(MatrixView<T>, MatrixView<const T>, MatrixView<T>, MatrixView<T>,          \
-                                           MatrixView<T>, MatrixView<T>) noexcept;                                    \
-  template void householder_panel<T>(MatrixView<T>, MatrixView<T>, MatrixView<T>, T*, T*) noexcept;                   \
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template bool gram_cholesky<T>(MatrixView<const T>, MatrixView<T>) noexcept;                               \
+  template RealOf<T> distance_from_identity<T>(MatrixView<const T>) noexcept;                                \
+  template void reconstruct_householder<T>(MatrixView<T>, MatrixView<const T>, MatrixView<T>, MatrixView<T>, \
+                                           MatrixView<T>, MatrixView<T>) noexcept;                           \
+  template void householder_panel<T>(MatrixView<T>, MatrixView<T>, MatrixView<T>, T*, T*) noexcept;          \
   template void thin_qr<T>(MatrixView<T>, MatrixView<T>, T*, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

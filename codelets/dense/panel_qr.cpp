@@ -1,21 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/panel_qr.hpp>
-
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/codelets/dense/panel_qr_arguments.hpp>
 
 namespace tessera {
 namespace {
 
-using kernels::PanelFactor;
+using namespace panel_qr_codelets;
 
-struct PanelArguments {
-  TilePart panel, v;
-  std::int32_t b = 0, stack_row = 0, first_rows = 0, last_rows = 0;
-  bool top = false, formed = false;
-  std::uint32_t footprint() const noexcept { return footprint_of(panel.rows, v.rows, b, top, formed); }
-};
+using kernels::PanelFactor;
 
 template <class T>
 PanelFactor<T> factor_of(TaskBuffers buffers, int i, Index b) {
@@ -53,7 +48,8 @@ void panel_cholesky_task(const TaskContext&, TaskBuffers buffers, const PanelArg
   *factor.fallback = !kernels::gram_cholesky<T>({sum.data, sum.rows, sum.cols, sum.ld}, factor.r1());
 }
 template <class T>
-Codelet panel_cholesky_codelet = make_codelet<PanelArguments, panel_cholesky_task<T>>("panel_cholesky", type_letter<T>);
+Codelet panel_cholesky_codelet = make_codelet<PanelArguments, panel_cholesky_task<T>>("panel_cholesky",
+                                                                                      type_letter<T>);
 
 template <class T>
 void panel_orthogonalize_task(const TaskContext&, TaskBuffers buffers, const PanelArguments& a) {
@@ -62,8 +58,8 @@ void panel_orthogonalize_task(const TaskContext&, TaskBuffers buffers, const Pan
   if (*factor.fallback) return;
   const auto q = a.v.of(buffers.matrix<T>(2));
   blas::lacpy(Uplo::general, p.rows, p.cols, p.data, p.ld, q.data, q.ld);
-  blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r1().data, factor.b, q.data,
-             q.ld);
+  blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r1().data,
+             factor.b, q.data, q.ld);
   gram<T>({q.data, q.rows, q.cols, q.ld}, buffers.matrix<T>(3));
 }
 template <class T>
@@ -78,7 +74,8 @@ void panel_check_task(const TaskContext&, TaskBuffers buffers, const PanelArgume
   const auto sum = factor.work();
   add_grams<T>(buffers, count, sum);
   const MatrixView<const T> g{sum.data, sum.rows, sum.cols, sum.ld};
-  // Within this distance the second Cholesky QR is orthogonal to working precision; written so that NaN fails.
+  // Within this distance the second Cholesky QR is orthogonal to working precision; written so that NaN
+  // fails.
   const bool close = kernels::distance_from_identity<T>(g) <= RealOf<T>(0.1);
   if (!close || !kernels::gram_cholesky<T>(g, factor.r2())) {
     *factor.fallback = 1;
@@ -86,10 +83,12 @@ void panel_check_task(const TaskContext&, TaskBuffers buffers, const PanelArgume
   }
   const Index b = a.b;
   blas::lacpy(Uplo::general, b, b, factor.r1().data, b, factor.r().data, b);
-  blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, b, b, T(1), factor.r2().data, b, factor.r().data, b);
+  blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, b, b, T(1), factor.r2().data, b,
+             factor.r().data, b);
 }
 template <class T>
-Codelet panel_check_codelet = make_codelet<PanelArguments, panel_check_task<T>>("panel_check", type_letter<T>);
+Codelet panel_check_codelet = make_codelet<PanelArguments, panel_check_task<T>>("panel_check",
+                                                                                type_letter<T>);
 
 template <class T>
 void tsqr_leaf_task(const TaskContext&, TaskBuffers buffers, const PanelArguments& a) {
@@ -120,26 +119,28 @@ void tsqr_combine_task(const TaskContext&, TaskBuffers buffers, const PanelArgum
   kernels::thin_qr<T>(stack, factor.r(), work, work + a.b);
 }
 template <class T>
-Codelet tsqr_combine_codelet = make_codelet<PanelArguments, tsqr_combine_task<T>>("tsqr_combine", type_letter<T>);
+Codelet tsqr_combine_codelet = make_codelet<PanelArguments, tsqr_combine_task<T>>("tsqr_combine",
+                                                                                  type_letter<T>);
 
 template <class T>
 void panel_finish_task(const TaskContext&, TaskBuffers buffers, const PanelArguments& a) {
   const auto q = a.v.of(buffers.matrix<T>(2));
   const auto factor = factor_of<T>(buffers, 0, q.cols);
   if (!*factor.fallback) {
-    blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r2().data, factor.b, q.data,
-               q.ld);
+    blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r2().data,
+               factor.b, q.data, q.ld);
     return;
   }
   const auto stack = buffers.matrix<const T>(1);
   T* product = buffers.array<T>(3).data();
   const Index inner = std::min(q.rows, q.cols);
-  blas::gemm(Op::none, Op::none, q.rows, q.cols, inner, T(1), q.data, q.ld, stack.data + a.stack_row, stack.ld, T(0), product,
-             q.rows);
+  blas::gemm(Op::none, Op::none, q.rows, q.cols, inner, T(1), q.data, q.ld, stack.data + a.stack_row,
+             stack.ld, T(0), product, q.rows);
   blas::lacpy(Uplo::general, q.rows, q.cols, product, q.rows, q.data, q.ld);
 }
 template <class T>
-Codelet panel_finish_codelet = make_codelet<PanelArguments, panel_finish_task<T>>("panel_finish", type_letter<T>);
+Codelet panel_finish_codelet = make_codelet<PanelArguments, panel_finish_task<T>>("panel_finish",
+                                                                                  type_letter<T>);
 
 template <class T>
 void panel_reconstruct_task(const TaskContext&, TaskBuffers buffers, const PanelArguments& a) {
@@ -149,7 +150,8 @@ void panel_reconstruct_task(const TaskContext&, TaskBuffers buffers, const Panel
   const auto q1 = factor.work();
   blas::lacpy(Uplo::general, b, b, q.data, q.ld, q1.data, b);
   const auto r = factor.r();
-  kernels::reconstruct_householder<T>(q1, {r.data, b, b, b}, factor.v1(), factor.x(), buffers.matrix<T>(2), factor.band());
+  kernels::reconstruct_householder<T>(q1, {r.data, b, b, b}, factor.v1(), factor.x(), buffers.matrix<T>(2),
+                                      factor.band());
 }
 template <class T>
 Codelet panel_reconstruct_codelet =
@@ -179,8 +181,8 @@ void panel_vectors_task(const TaskContext&, TaskBuffers buffers, const PanelArgu
   if (!a.formed) {
     const auto factor = factor_of<T>(buffers, 0, b);
     const Index head = a.top ? b : 0;
-    blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, v.rows - head, b, T(1), factor.x().data, b, v.data + head,
-               v.ld);
+    blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, v.rows - head, b, T(1), factor.x().data, b,
+               v.data + head, v.ld);
     if (a.top) blas::lacpy(Uplo::general, b, b, factor.v1().data, b, v.data, v.ld);
   }
   blas::lacpy(Uplo::general, v.rows, b, v.data, v.ld, p.data, p.ld);
@@ -188,7 +190,8 @@ void panel_vectors_task(const TaskContext&, TaskBuffers buffers, const PanelArgu
   blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, w.rows, b, T(1), t.data, t.ld, w.data, w.ld);
 }
 template <class T>
-Codelet panel_vectors_codelet = make_codelet<PanelArguments, panel_vectors_task<T>>("panel_vectors", type_letter<T>);
+Codelet panel_vectors_codelet = make_codelet<PanelArguments, panel_vectors_task<T>>("panel_vectors",
+                                                                                    type_letter<T>);
 
 template <class T>
 double panel_flops(Index rows, Index b, double passes) {
@@ -208,20 +211,24 @@ template <class T>
 void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram) {
   PanelArguments arguments{.panel = panel, .v = {}};
   sequence.insert(panel_gram_codelet<T>, arguments,
-                  {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 1)}, {read(p), write(gram)});
+                  {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 1)},
+                  {read(p), write(gram)});
 }
 
 template <class T>
-void insert_panel_cholesky(Sequence& sequence, int priority, std::span<const Data* const> grams, const Data& factor, Index b) {
+void insert_panel_cholesky(Sequence& sequence, int priority, std::span<const Data* const> grams,
+                           const Data& factor, Index b) {
   PanelArguments arguments{.panel = {}, .v = {}, .b = std::int32_t(b)};
   auto accesses = reading(grams);
   accesses.push_back(write(factor));
-  sequence.insert(panel_cholesky_codelet<T>, arguments, {.priority = priority, .flops = panel_flops<T>(b, b, 1. / 3)}, accesses);
+  sequence.insert(panel_cholesky_codelet<T>, arguments,
+                  {.priority = priority, .flops = panel_flops<T>(b, b, 1. / 3)}, accesses);
 }
 
 template <class T>
-void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& factor,
-                                const Data& vz, TilePart v, bool fresh, const Data& gram) {
+void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p, TilePart panel,
+                                const Data& factor, const Data& vz, TilePart v, bool fresh,
+                                const Data& gram) {
   PanelArguments arguments{.panel = panel, .v = v};
   sequence.insert(panel_orthogonalize_codelet<T>, arguments,
                   {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 2)},
@@ -229,25 +236,31 @@ void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p,
 }
 
 template <class T>
-void insert_panel_check(Sequence& sequence, int priority, std::span<const Data* const> grams, const Data& factor, Index b) {
+void insert_panel_check(Sequence& sequence, int priority, std::span<const Data* const> grams,
+                        const Data& factor, Index b) {
   PanelArguments arguments{.panel = {}, .v = {}, .b = std::int32_t(b)};
   auto accesses = reading(grams);
   accesses.push_back(read_write(factor));
-  sequence.insert(panel_check_codelet<T>, arguments, {.priority = priority, .flops = panel_flops<T>(b, b, 4. / 3)}, accesses);
+  sequence.insert(panel_check_codelet<T>, arguments,
+                  {.priority = priority, .flops = panel_flops<T>(b, b, 4. / 3)}, accesses);
 }
 
 template <class T>
-void insert_tsqr_leaf(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& factor, const Data& vz,
-                      TilePart v, const Data& l, const Data& workspace) {
+void insert_tsqr_leaf(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& factor,
+                      const Data& vz, TilePart v, const Data& l, const Data& workspace) {
   PanelArguments arguments{.panel = panel, .v = v};
   sequence.insert(tsqr_leaf_codelet<T>, arguments, {.priority = priority},
                   {read(p), read(factor), read_write(vz), write(l), scratch(workspace)});
 }
 
 template <class T>
-void insert_tsqr_combine(Sequence& sequence, int priority, std::span<const Data* const> leaves, const Data& factor,
-                         const Data& stack, Index first_leaf_rows, Index last_leaf_rows, Index b, const Data& workspace) {
-  PanelArguments arguments{.panel = {}, .v = {}, .b = std::int32_t(b), .first_rows = std::int32_t(first_leaf_rows),
+void insert_tsqr_combine(Sequence& sequence, int priority, std::span<const Data* const> leaves,
+                         const Data& factor, const Data& stack, Index first_leaf_rows, Index last_leaf_rows,
+                         Index b, const Data& workspace) {
+  PanelArguments arguments{.panel = {},
+                           .v = {},
+                           .b = std::int32_t(b),
+                           .first_rows = std::int32_t(first_leaf_rows),
                            .last_rows = std::int32_t(last_leaf_rows)};
   auto accesses = reading(leaves);
   accesses.push_back(read_write(factor));
@@ -257,24 +270,27 @@ void insert_tsqr_combine(Sequence& sequence, int priority, std::span<const Data*
 }
 
 template <class T>
-void insert_panel_finish(Sequence& sequence, int priority, const Data& factor, const Data& stack, Index stack_row,
-                         const Data& vz, TilePart v, const Data& workspace) {
+void insert_panel_finish(Sequence& sequence, int priority, const Data& factor, const Data& stack,
+                         Index stack_row, const Data& vz, TilePart v, const Data& workspace) {
   PanelArguments arguments{.panel = {}, .v = v, .stack_row = std::int32_t(stack_row)};
-  sequence.insert(panel_finish_codelet<T>, arguments, {.priority = priority, .flops = panel_flops<T>(v.rows, v.cols, 1)},
+  sequence.insert(panel_finish_codelet<T>, arguments,
+                  {.priority = priority, .flops = panel_flops<T>(v.rows, v.cols, 1)},
                   {read(factor), read(stack), read_write(vz), scratch(workspace)});
 }
 
 template <class T>
-void insert_panel_reconstruct(Sequence& sequence, int priority, const Data& vz, TilePart v, const Data& factor, const Data& t,
-                              Index b) {
+void insert_panel_reconstruct(Sequence& sequence, int priority, const Data& vz, TilePart v,
+                              const Data& factor, const Data& t, Index b) {
   PanelArguments arguments{.panel = {}, .v = v, .b = std::int32_t(b)};
-  sequence.insert(panel_reconstruct_codelet<T>, arguments, {.priority = priority, .flops = panel_flops<T>(b, b, 2)},
+  sequence.insert(panel_reconstruct_codelet<T>, arguments,
+                  {.priority = priority, .flops = panel_flops<T>(b, b, 2)},
                   {read(vz), read_write(factor), write(t)});
 }
 
 template <class T>
-void insert_panel_householder(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& vz, TilePart v,
-                              bool fresh, const Data& factor, const Data& t, Index b, const Data& workspace) {
+void insert_panel_householder(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& vz,
+                              TilePart v, bool fresh, const Data& factor, const Data& t, Index b,
+                              const Data& workspace) {
   PanelArguments arguments{.panel = panel, .v = v, .b = std::int32_t(b)};
   sequence.insert(panel_householder_codelet<T>, arguments,
                   {.priority = priority, .flops = panel_flops<T>(panel.rows, b, 3)},
@@ -282,8 +298,8 @@ void insert_panel_householder(Sequence& sequence, int priority, const Data& p, T
 }
 
 template <class T>
-void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, const Data& t, const Data& vz, TilePart v,
-                          bool top, bool formed, const Data& p, TilePart panel, const Data& w) {
+void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, const Data& t, const Data& vz,
+                          TilePart v, bool top, bool formed, const Data& p, TilePart panel, const Data& w) {
   PanelArguments arguments{.panel = panel, .v = v, .top = top, .formed = formed};
   sequence.insert(panel_vectors_codelet<T>, arguments,
                   {.priority = priority, .flops = panel_flops<T>(v.rows, v.cols, formed ? 1 : 2)},
@@ -295,23 +311,24 @@ std::size_t panel_workspace_bytes(Index rows, Index b) {
   return sizeof(T) * static_cast<std::size_t>(std::max(65 * b, rows * b));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                              \
-  template void insert_panel_gram<T>(Sequence&, int, const Data&, TilePart, const Data&);                                  \
-  template void insert_panel_cholesky<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);                \
-  template void insert_panel_orthogonalize<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&, TilePart,   \
-                                              bool, const Data&);                                                          \
-  template void insert_panel_check<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);                   \
-  template void insert_tsqr_leaf<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&, TilePart,             \
-                                    const Data&, const Data&);                                                             \
-  template void insert_tsqr_combine<T>(Sequence&, int, std::span<const Data* const>, const Data&, const Data&, Index,      \
-                                       Index, Index, const Data&);                                                         \
-  template void insert_panel_finish<T>(Sequence&, int, const Data&, const Data&, Index, const Data&, TilePart,             \
-                                       const Data&);                                                                       \
-  template void insert_panel_reconstruct<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&, Index);       \
-  template void insert_panel_householder<T>(Sequence&, int, const Data&, TilePart, const Data&, TilePart, bool,            \
-                                            const Data&, const Data&, Index, const Data&);                                 \
-  template void insert_panel_vectors<T>(Sequence&, int, const Data&, const Data&, const Data&, TilePart, bool, bool,       \
-                                        const Data&, TilePart, const Data&);                                               \
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template void insert_panel_gram<T>(Sequence&, int, const Data&, TilePart, const Data&);                    \
+  template void insert_panel_cholesky<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);  \
+  template void insert_panel_orthogonalize<T>(Sequence&, int, const Data&, TilePart, const Data&,            \
+                                              const Data&, TilePart, bool, const Data&);                     \
+  template void insert_panel_check<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);     \
+  template void insert_tsqr_leaf<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&,         \
+                                    TilePart, const Data&, const Data&);                                     \
+  template void insert_tsqr_combine<T>(Sequence&, int, std::span<const Data* const>, const Data&,            \
+                                       const Data&, Index, Index, Index, const Data&);                       \
+  template void insert_panel_finish<T>(Sequence&, int, const Data&, const Data&, Index, const Data&,         \
+                                       TilePart, const Data&);                                               \
+  template void insert_panel_reconstruct<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&, \
+                                            Index);                                                          \
+  template void insert_panel_householder<T>(Sequence&, int, const Data&, TilePart, const Data&, TilePart,    \
+                                            bool, const Data&, const Data&, Index, const Data&);             \
+  template void insert_panel_vectors<T>(Sequence&, int, const Data&, const Data&, const Data&, TilePart,     \
+                                        bool, bool, const Data&, TilePart, const Data&);                     \
   template std::size_t panel_workspace_bytes<T>(Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

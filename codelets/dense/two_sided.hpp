@@ -7,65 +7,71 @@
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets of the two-sided, double-blocked update in reduce_to_band. With H = I - V T V^H, W = V T and Y = A W:
+/// Codelets of the two-sided, double-blocked update in reduce_to_band. With H = I - V T V^H, W = V T and Y =
+/// A W:
 ///   H^H A H = A - V Z^H - Z V^H,  Z = Y - 1/2 V (W^H Y).
-/// Within an outer block of kb columns the trailing matrix A0 is not updated: with the accumulated V and Z of the earlier
-/// panels, A = A0 - Vacc Zacc^H - Zacc Vacc^H, so Y = A0 W - Vacc (Zacc^H W) - Zacc (Vacc^H W).
+/// Within an outer block of kb columns the trailing matrix A0 is not updated: with the accumulated V and Z of
+/// the earlier panels, A = A0 - Vacc Zacc^H - Zacc Vacc^H, so Y = A0 W - Vacc (Zacc^H W) - Zacc (Vacc^H W).
 ///
-/// VZ is a tile row's accumulator, rows x 2 kb: V in the columns [0, kb), Z in [kb, 2 kb); `done` columns of each are in use.
-/// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025), double-blocked
-/// reduction; ELPA2's bandred for the single-blocked form.
+/// VZ is a tile row's accumulator, rows x 2 kb: V in the columns [0, kb), Z in [kb, 2 kb); `done` columns of
+/// each are in use. Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition
+/// ..." (2025), double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera {
 
-/// Y_i := [Y_i +] A W_j and, off the diagonal, Y_j := [Y_j +] A^H W_i, for the part of tile (i, j) of A0 (lower tiles; on the
-/// diagonal the lower triangle counts). Buffers: A, W_i, [W_j] (read), Y_i, [Y_j] (write if fresh, else read-write).
-/// W and Y are rows x b with the rows of their tile row. [4 m n b; 2 m^2 b on the diagonal]
+/// Y_i := [Y_i +] A W_j and, off the diagonal, Y_j := [Y_j +] A^H W_i, for the part of tile (i, j) of A0
+/// (lower tiles; on the diagonal the lower triangle counts). Buffers: A, W_i, [W_j] (read), Y_i, [Y_j] (write
+/// if fresh, else read-write). W and Y are rows x b with the rows of their tile row. [4 m n b; 2 m^2 b on the
+/// diagonal]
 template <class T>
-void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, TilePart part, Index b, const Data& w_i,
-                              const Data& y_i, bool fresh_i, const Data* w_j, const Data* y_j, bool fresh_j);
+void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, TilePart part, Index b,
+                              const Data& w_i, const Data& y_i, bool fresh_i, const Data* w_j,
+                              const Data* y_j, bool fresh_j);
 
-/// Y := sum of the parts of Y that other ranks computed (`y_fresh`: Y has no part of its own), and the inner products
-/// D := [Vacc^H W (done rows); at row kb: Zacc^H W (done rows); at row 2 kb: W^H Y (b rows)] of one tile row (rows from `row`).
-/// Buffers: VZ, W (read), parts (read), Y (read-write, or write if y_fresh), D (write, (2 kb + b) x b).
-/// `vz_valid` false: nothing is in VZ yet.
+/// Y := sum of the parts of Y that other ranks computed (`y_fresh`: Y has no part of its own), and the inner
+/// products D := [Vacc^H W (done rows); at row kb: Zacc^H W (done rows); at row 2 kb: W^H Y (b rows)] of one
+/// tile row (rows from `row`). Buffers: VZ, W (read), parts (read), Y (read-write, or write if y_fresh), D
+/// (write, (2 kb + b) x b). `vz_valid` false: nothing is in VZ yet.
 template <class T>
-void insert_inner_products(Sequence& sequence, int priority, const Data& vz, const Data& w, const Data& y, bool y_fresh,
-                           std::span<const Data* const> parts, const Data& d, Index row, Index rows, Index done, Index kb,
-                           Index b);
+void insert_inner_products(Sequence& sequence, int priority, const Data& vz, const Data& w, const Data& y,
+                           bool y_fresh, std::span<const Data* const> parts, const Data& d, Index row,
+                           Index rows, Index done, Index kb, Index b);
 
 /// Sums the tile rows' D; then D's last b rows become 1/2 W^H (A W) with the delayed corrections.
 /// pieces (read), D (write).
 template <class T>
-void insert_inner_sum(Sequence& sequence, int priority, std::span<const Data* const> pieces, const Data& d, Index done,
-                      Index kb, Index b);
+void insert_inner_sum(Sequence& sequence, int priority, std::span<const Data* const> pieces, const Data& d,
+                      Index done, Index kb, Index b);
 
 /// Z := Y - Vacc (Zacc^H W) - Zacc (Vacc^H W) - V (1/2 W^H A W) into the panel's columns of VZ.
 /// Buffers: D, Y (read), VZ (read-write). [8 rows done b + 2 rows b^2]
 template <class T>
-void insert_form_z(Sequence& sequence, int priority, const Data& d, const Data& y, const Data& vz, Index row, Index rows,
-                   Index done, Index kb, Index b);
+void insert_form_z(Sequence& sequence, int priority, const Data& d, const Data& y, const Data& vz, Index row,
+                   Index rows, Index done, Index kb, Index b);
 
-/// P := P - V Ztop^H - Z Vtop^H: brings the next panel's columns up to date. V, Z: the panel's rows in `vz`; Vtop, Ztop: the
-/// rows [top_row, top_row + columns of P) of `vz_top`. Buffers: VZ, [VZtop if another tile row] (read), tile with P (read-write).
+/// P := P - V Ztop^H - Z Vtop^H: brings the next panel's columns up to date. V, Z: the panel's rows in `vz`;
+/// Vtop, Ztop: the rows [top_row, top_row + columns of P) of `vz_top`. Buffers: VZ, [VZtop if another tile
+/// row] (read), tile with P (read-write).
 template <class T>
-void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const Data* vz_top, Index top_row, Index done,
-                         Index kb, const Data& p, TilePart panel);
+void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const Data* vz_top, Index top_row,
+                         Index done, Index kb, const Data& p, TilePart panel);
 
 /// A := A - V_i Z_j^H - Z_i V_j^H on the part of tile (i, j) (vz_j null on the diagonal: lower triangle).
 /// Buffers: VZ_i, [VZ_j] (read), A (read-write). [4 m n done; half on the diagonal]
 template <class T>
-void insert_rank_2k_update(Sequence& sequence, int priority, const Data& vz_i, const Data* vz_j, Index done, Index kb,
-                           const Data& a, TilePart part);
+void insert_rank_2k_update(Sequence& sequence, int priority, const Data& vz_i, const Data* vz_j, Index done,
+                           Index kb, const Data& a, TilePart part);
 
 /// Sets a piece (matrix or bytes) to zero. (write)
 template <class T>
 void insert_set_zero(Sequence& sequence, int priority, const Data& a);
 
-/// Copies into a band segment what lies within the band: entry (i, j) of the source part is entry (row0 + i, col0 + j) of the
-/// band matrix, lower triangle only. The source is a tile or, with `from_factor`, the band part of a PanelFactor of width b.
-/// Buffers: source (read), segment (read-write, ld x columns from first_col).
+/// Copies into a band segment what lies within the band: entry (i, j) of the source part is entry (row0 + i,
+/// col0 + j) of the band matrix, lower triangle only. The source is a tile or, with `from_factor`, the band
+/// part of a PanelFactor of width b. Buffers: source (read), segment (read-write, ld x columns from
+/// first_col).
 template <class T>
-void insert_copy_to_band(Sequence& sequence, int priority, const Data& source, TilePart part, bool from_factor, Index b,
-                         Index row0, Index col0, const Data& segment, Index first_col);
+void insert_copy_to_band(Sequence& sequence, int priority, const Data& source, TilePart part,
+                         bool from_factor, Index b, Index row0, Index col0, const Data& segment,
+                         Index first_col);
 
 }  // namespace tessera
