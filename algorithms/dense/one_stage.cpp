@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/one_stage.hpp>
+#include <tessera/codelets/dense/block_reflector.hpp>
+#include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
+#include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr int column_priority = 2, product_priority = 1, matrix_priority = 0, factor_priority = 1,
+              apply_priority = 0;
+constexpr Index chunk_rows = 512;  ///< rows that a chunk should at least have
+
+template <class T>
+class OneStage {
+ public:
+  OneStage(Sequence& sequence, const TileLayout& layout, const OneStageOptions& options, bool keep)
+      : sequence_(sequence),
+        runtime_(sequence.runtime()),
+        options_(options),
+        keep_(keep),
+        layout_(layout.rows, layout.tile_rows, options.work_tile),
+        rows_(layout_.rows()),
+        workers_(common_worker_count()) {
+    tiles_ = std::make_shared<WorkTiles>(layout_, layout.grid, runtime_.size(),
+                                         options.tasks_per_worker * workers_);
+    sequence.keep(tiles_);
+    for (Index g = 0; g < tiles_->groups(); ++g) {
+      const auto slots = static_cast<Index>(tiles_->group(g).size());
+      groups_.push_back(
+          slots == 0 ? Data() : Data::matrix(runtime_, layout_.w, layout_.w * slots, sizeof(T), rank_of(g)));
+    }
+    rest_ = rows_ - 1;
+    while (rest_ > 0 && layout_.n - layout_.start(rest_ - 1) <= options.rest) --rest_;
+  }
+
+  void pack(TiledMatrix<T>& a) {
+    std::vector<bool> fresh(at(tiles_->groups()), true);
+    const Index per_rank = tiles_->groups_per_rank();
+    for (Index j = 0; j < a.col_tiles(); ++j)
+      for (Index i = j; i < a.row_tiles(); ++i) {
+        for (Index g = a.owner(i, j) * per_rank; g < (a.owner(i, j) + 1) * per_rank; ++g) {
+          if (!has_part(g, i, j)) continue;
+          insert_pack_tile<T>(sequence_, matrix_priority, *tiles_, g, i, j, a.tile(i, j), groups_[at(g)],
+                              fresh[at(g)]);
+          fresh[at(g)] = false;
+        }
+        a.release_tile(i, j);
+      }
+  }
+
+  void reduce(std::vector<typename OneStageReflectors<T>::Block>& blocks) {
+    for (Index column = 0; column < rest_; ++column) reduce_block(column, blocks);
+    reduce_rest(blocks);
+  }
+
+ private:
+  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+  int rank_of(Index group) const { return static_cast<int>(group / tiles_->groups_per_rank()); }
+
+  /// Every rank must make the same tasks, also where the ranks' worker counts differ.
+  Index common_worker_count() const {
+    Index count = runtime_.workers();
+    runtime_.broadcast(&count, sizeof count, 0);
+    return std::max<Index>(count, 1);
+  }
+
+  bool has_part(Index g, Index i, Index j) const {
+    const auto& list = tiles_->group(g);
+    const Index begin = tiles_->first_slot(g, j * layout_.pieces),
+                end = tiles_->first_slot(g, (j + 1) * layout_.pieces);
+    return std::any_of(list.begin() + begin, list.begin() + end,
+                       [&](const WorkTiles::Tile& tile) { return tile.i / layout_.pieces == i; });
+  }
+
+  /// The panels in one work column; their reflectors are one block of the back-transform.
+  void reduce_block(Index column, std::vector<typename OneStageReflectors<T>::Block>& blocks) {
+    const Index remaining = layout_.n - layout_.start(column), columns = layout_.count(column);
+    const double bytes = 0.5 * double(remaining) * double(remaining) * sizeof(T);
+    product_tasks_ = tiles_->groups_per_rank();
+    while (product_tasks_ > 1 &&
+           bytes / double(product_tasks_ * runtime_.size()) < double(options_.least_bytes))
+      product_tasks_ = product_tasks_ % 2 == 0 ? product_tasks_ / 2 : 1;
+    const Index wanted =
+        runtime_.size() * std::clamp<Index>(remaining / (chunk_rows * runtime_.size()), 1, workers_);
+    chunks_ = {static_cast<std::int32_t>(column), static_cast<std::int32_t>(rows_),
+               static_cast<std::int32_t>(layout_.w),
+               static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
+    allocate(std::min(options_.panel, columns));
+    auto& block = blocks.emplace_back();
+    if (keep_) start_block(block, column, columns);
+    for (Index done = 0; done < columns; done += options_.panel) {
+      const Index k = std::min(options_.panel, columns - done);
+      pieces_.scalars = Data::bytes(runtime_, ScalarPiece<T>::bytes(k), owner_of_chunk(0));
+      reduce_panel(column, done, k);
+      for (Index c = 0; keep_ && c < chunks_.chunks; ++c)
+        insert_store_reflectors<T>(sequence_, matrix_priority, layout_, chunks_, c, k, done, pieces_.v[at(c)],
+                                   block.v[at(c)]);
+      const Index first = done + k < columns ? column : column + 1;
+      for (Index g = 0; g < tiles_->groups(); ++g)
+        if (live(g, first))
+          insert_rank_update<T>(sequence_, matrix_priority, *tiles_, g, chunks_, k, first, pieces_.v,
+                                groups_[at(g)]);
+      block.scalars.push_back(std::move(pieces_.scalars));
+      block.scalar_counts.push_back(k);
+    }
+    pieces_ = PanelPieces();
+  }
+
+  bool live(Index g, Index column) const {
+    return tiles_->first_slot(g, column) < static_cast<Index>(tiles_->group(g).size());
+  }
+  int owner_of_chunk(Index c) const { return static_cast<int>(c % runtime_.size()); }
+  Index height() const { return Index(chunks_.end - chunks_.first) * layout_.w; }
+
+  void allocate(Index k) {
+    for (Index c = 0; c < chunks_.chunks; ++c) {
+      const int owner = owner_of_chunk(c);
+      const Index rows = chunks_.rows(c);
+      pieces_.x.push_back(Data::bytes(runtime_, sizeof(T) * at(ColumnPiece::header(k) + rows), owner));
+      pieces_.v.push_back(Data::matrix(runtime_, rows, 3 * k, sizeof(T), owner));
+      pieces_.p.push_back(Data::matrix(runtime_, rows, k, sizeof(T), owner));
+    }
+    for (Index t = 0; t < product_tasks_ * runtime_.size(); ++t)
+      pieces_.y.push_back(Data::bytes(runtime_, sizeof(T) * at(ProductPiece::header(k) + height()),
+                                      static_cast<int>(t / product_tasks_)));
+    for (Index g = 0; g < tiles_->groups(); ++g) {
+      const bool has_column = tiles_->first_slot(g, chunks_.first) < tiles_->first_slot(g, chunks_.first + 1);
+      pieces_.extracted.push_back(has_column ? Data::matrix(runtime_, height(), k, sizeof(T), rank_of(g))
+                                             : Data());
+    }
+    workspace_ = Data::scratch(runtime_, sizeof(T) * at(height()));
+  }
+
+  void start_block(typename OneStageReflectors<T>::Block& block, Index column, Index columns) {
+    block.first_row = layout_.start(column);
+    block.rows = layout_.n - block.first_row;
+    block.k = columns;
+    for (Index c = 0; c < chunks_.chunks; ++c) {
+      const Index rows = layout_.start(chunks_.begin(c + 1)) - layout_.start(chunks_.begin(c));
+      block.v.push_back(Data::matrix(runtime_, rows, columns, sizeof(T), owner_of_chunk(c)));
+    }
+  }
+
+  void reduce_panel(Index column, Index done, Index k) {
+    const Index first = layout_.start(column) + done;
+    for (Index g = 0; g < tiles_->groups(); ++g)
+      if (pieces_.extracted[at(g)].valid())
+        insert_extract_columns<T>(sequence_, matrix_priority, *tiles_, g, layout_.padded(first), k,
+                                  groups_[at(g)], pieces_.extracted[at(g)]);
+    for (Index p = 0; p < k; ++p) {
+      ColumnStep step{chunks_, static_cast<std::int32_t>(p), static_cast<std::int32_t>(k),
+                      layout_.padded(first + p), layout_.padded(first + p + 1)};
+      if (!step.last()) step.after = layout_.padded(first + p + 2);
+      if (p == 0)
+        for (Index c = 0; c < chunks_.chunks; ++c)
+          insert_panel_start<T>(sequence_, product_priority, step, c, pieces_);
+      const auto parts = multiply(step);
+      for (Index c = 0; c < chunks_.chunks; ++c)
+        insert_column_update<T>(sequence_, column_priority, step, c, parts, pieces_);
+    }
+  }
+
+  /// The product tasks of one column; returns the parts of y that they write.
+  std::vector<const Data*> multiply(const ColumnStep& step) {
+    std::vector<const Data*> parts;
+    const Index per_rank = tiles_->groups_per_rank(), column = step.next / layout_.w, ranks = runtime_.size();
+    for (Index rank = 0; rank < ranks; ++rank)
+      for (Index t = 0; t < product_tasks_; ++t) {
+        ProductWork work{tiles_.get(), static_cast<int>(rank), rank * per_rank + t, product_tasks_};
+        std::vector<const Data*> groups;
+        bool any = false;
+        for (Index g = work.first_group; g < (rank + 1) * per_rank && groups_[at(g)].valid();
+             g += product_tasks_) {
+          groups.push_back(&groups_[at(g)]);
+          any = any || live(g, column);
+        }
+        work.count = any ? static_cast<Index>(groups.size()) : 0;
+        if (!any) groups.clear();
+        // The chunks of this rank are rank, rank + ranks, ...: in turn to its tasks.
+        work.first_inner = rank + ranks * t;
+        work.inner_stride = ranks * product_tasks_;
+        if (step.p > 0 && work.first_inner < chunks_.chunks)
+          work.inner = ceil_div(chunks_.chunks - work.first_inner, work.inner_stride);
+        if (!any && work.inner == 0) continue;
+        const Data& y = pieces_.y[at(rank * product_tasks_ + t)];
+        insert_column_product<T>(sequence_, product_priority, step, work, groups, pieces_, y, workspace_);
+        parts.push_back(&y);
+      }
+    return parts;
+  }
+
+  void reduce_rest(std::vector<typename OneStageReflectors<T>::Block>& blocks) {
+    const Index m = layout_.n - layout_.start(rest_), padded = (rows_ - rest_) * layout_.w;
+    std::vector<Data> squares;
+    std::vector<const Data*> pointers;
+    for (Index g = 0; g < tiles_->groups(); ++g)
+      if (live(g, rest_)) {
+        squares.push_back(Data::matrix(runtime_, padded, padded, sizeof(T), rank_of(g)));
+        insert_extract_columns<T>(sequence_, matrix_priority, *tiles_, g, rest_ * layout_.w, padded,
+                                  groups_[at(g)], squares.back());
+      }
+    for (const Data& square : squares) pointers.push_back(&square);
+    auto& block = blocks.emplace_back();
+    block.first_row = layout_.start(rest_);
+    block.rows = m;
+    block.k = m - 1;
+    block.scalars.push_back(Data::bytes(runtime_, ScalarPiece<T>::bytes(m), 0));
+    block.scalar_counts.push_back(m);
+    if (keep_ && m > 1) block.v.push_back(Data::matrix(runtime_, m, m - 1, sizeof(T), 0));
+    const Data workspace = Data::scratch(runtime_, rest_workspace_bytes<T>(m));
+    insert_tridiagonalize_rest<T>(sequence_, column_priority, layout_, rest_, pointers, block.scalars.back(),
+                                  block.v.empty() ? nullptr : &block.v.back(), workspace);
+  }
+
+  Sequence& sequence_;
+  Runtime& runtime_;
+  const OneStageOptions options_;
+  const bool keep_;
+  const WorkLayout layout_;
+  const Index rows_, workers_;
+  std::shared_ptr<WorkTiles> tiles_;
+  std::vector<Data> groups_;
+  Index rest_ = 0;           ///< first work row that LAPACK gets
+  Index product_tasks_ = 1;  ///< of a rank
+  RowChunks chunks_;
+  PanelPieces pieces_;
+  Data workspace_;
+};
+
+/// d and e on every rank, from the scalars of all panels.
+template <class T>
+void place_all_scalars(Sequence& sequence, Index n,
+                       const std::vector<typename OneStageReflectors<T>::Block>& blocks, const Data& d,
+                       const Data& e) {
+  for (int rank = 0; rank < sequence.runtime().size(); ++rank) {
+    Index first = 0;
+    for (const auto& block : blocks)
+      for (std::size_t panel = 0; panel < block.scalars.size(); ++panel) {
+        const Index count = block.scalar_counts[panel];
+        insert_place_scalars<T>(sequence, column_priority, rank, first, count, std::min(count, n - 1 - first),
+                                block.scalars[panel], d, e);
+        first += count;
+      }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const Data& e,
+                    OneStageReflectors<T>* reflectors, const OneStageOptions& options) {
+  if (options.panel < 1 || options.panel > widest_panel)
+    throw InvalidArgument("panel", fmt::format("{}", options.panel),
+                          fmt::format("1 to {} columns", widest_panel));
+  if (options.work_tile < 1)
+    throw InvalidArgument("work_tile", fmt::format("{}", options.work_tile), "at least 1");
+  const Index n = a.rows();
+  std::vector<typename OneStageReflectors<T>::Block> blocks;
+  {
+    OneStage<T> stage(sequence, a.layout(), options, reflectors != nullptr);
+    stage.pack(a);
+    a.release();
+    stage.reduce(blocks);
+  }
+  place_all_scalars<T>(sequence, n, blocks, d, e);
+  if (reflectors) reflectors->blocks = std::move(blocks);
+}
+
+template <class T>
+void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+  OneStageReflectors<T> q = std::move(reflectors);
+  if (z.count() == 0) return;
+  Index widest = 1;
+  for (const auto& block : q.blocks) widest = std::max(widest, block.k);
+  const Data workspace =
+      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(widest * z.width()));
+  for (; !q.blocks.empty(); q.blocks.pop_back()) {
+    const auto& block = q.blocks.back();
+    if (block.k == 0) continue;
+    const Data t = Data::matrix(sequence.runtime(), block.k, block.k, sizeof(T), block.v.front().owner());
+    std::vector<const Data*> scalars, v;
+    for (const Data& panel : block.scalars) scalars.push_back(&panel);
+    for (const Data& piece : block.v) v.push_back(&piece);
+    insert_reflector_factor<T>(sequence, factor_priority, block.v, scalars, block.rows, block.k, t);
+    for (Index j = 0; j < z.count(); ++j)
+      insert_apply_block_reflector<T>(sequence, apply_priority, v, t, z.slab(j), block.first_row, block.rows,
+                                      block.k, z.slab_cols(j), workspace);
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                                           \
+  template void tridiagonalize<T>(Sequence&, TiledMatrix<T>&&, const Data&, const Data&, \
+                                  OneStageReflectors<T>*, const OneStageOptions&);       \
+  template void back_one_stage<T>(Sequence&, OneStageReflectors<T>&&, const ColumnSlabs<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

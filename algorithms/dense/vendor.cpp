@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/vendor.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
+
+namespace tessera {
+namespace {
+
+template <class T>
+void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b, Index lo, Index hi,
+           const Data& values, const ColumnSlabs<T>* z) {
+  const Index n = a.rows();
+  if (lo < 0 || hi < lo || hi > n)
+    throw InvalidArgument("range", fmt::format("[{}, {})", lo, hi), fmt::format("within [0, {})", n));
+  if (z && z->cols() != hi - lo)
+    throw InvalidArgument("z", fmt::format("{} columns", z->cols()), fmt::format("{} columns", hi - lo));
+  // LAPACK counts its work array of 2 n^2 elements in 32 bits.
+  constexpr Index largest = 32000;
+  if (n > largest)
+    throw InvalidArgument("n", fmt::format("{}", n), fmt::format("at most {} for LAPACK's driver", largest));
+  Runtime& runtime = sequence.runtime();
+  const bool vectors = z && z->count() > 0;
+  const Data on_root = Data::bytes(runtime, sizeof(RealOf<T>) * static_cast<std::size_t>(n), 0);
+  const Data workspace =
+      Data::scratch(runtime, lapack_eigensolve_workspace_bytes<T>(n, b != nullptr, vectors));
+  insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, runtime.workers(), on_root, vectors ? z : nullptr,
+                              workspace);
+  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_values(sequence, 0, rank, on_root, values);
+  a.flush_remote_copies();
+  if (b) b->flush_remote_copies();
+}
+
+}  // namespace
+
+template <class T>
+void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, Index lo, Index hi, const Data& values,
+                       const ColumnSlabs<T>* z) {
+  solve<T>(sequence, a, nullptr, lo, hi, values, z);
+}
+template <class T>
+void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& b, Index lo,
+                       Index hi, const Data& values, const ColumnSlabs<T>* z) {
+  solve<T>(sequence, a, &b, lo, hi, values, z);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                              \
+  template void vendor_eigensolve<T>(Sequence&, const TiledMatrix<T>&, Index, Index, const Data&,           \
+                                     const ColumnSlabs<T>*);                                                \
+  template void vendor_eigensolve<T>(Sequence&, const TiledMatrix<T>&, const TiledMatrix<T>&, Index, Index, \
+                                     const Data&, const ColumnSlabs<T>*);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/tiled_matrix.hpp>
+
+namespace tessera {
+
+/// The whole problem A x = lambda x by LAPACK's heevd as one task: for small matrices, and to compare with.
+///
+/// A is gathered in the memory of rank 0, with LAPACK's work space (3 to 4 times A): not for matrices that
+/// only fit in the memory of several ranks. BLAS uses as many threads as rank 0 has workers while the task
+/// runs.
+/// @pre a: n x n, n >= 1, lower layout, square tiles; only read. n^2 below 2^31, LAPACK's limit on its work
+/// arrays (2 n^2).
+/// @param values all n eigenvalues, ascending: n reals, every_rank bytes, written on all ranks.
+/// @param z if not null, the eigenvectors [lo, hi): n x (hi - lo), any slab width, written completely.
+/// Errors: status no_convergence (index: LAPACK's info).
+template <class T>
+void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, Index lo, Index hi, const Data& values,
+                       const ColumnSlabs<T>* z);
+
+/// A x = lambda B x with positive definite B, by hegvd: Z^H B Z = I. b: like a.
+/// Errors: status not_positive_definite (index: the leading minor of B), no_convergence.
+template <class T>
+void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& b, Index lo,
+                       Index hi, const Data& values, const ColumnSlabs<T>* z);
+
+}  // namespace tessera

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/tiled_matrix.hpp>
+
+/// Codelet lapack_eigensolve: A x = lambda x by heevd, or A x = lambda B x by hegvd, as one task on rank 0.
+///
+/// Buffers: values (write, n reals), scratch for the whole problem, lower tiles of A and of B if there is one
+/// (read), slabs (write) of the eigenvectors [lo, lo + cols of the slabs). BLAS runs with `threads` threads
+/// while the task lasts, and with one again afterwards. Flops: 4/3 n^3, with vectors 9 n^3 (complex: x 4), as
+/// LAPACK's own counts. Errors: not_positive_definite (index: leading minor of B), no_convergence (index:
+/// LAPACK's info). Source: LAPACK heevd, hegvd.
+namespace tessera {
+
+template <class T>
+void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatrix<T>& a,
+                              const TiledMatrix<T>* b, Index lo, int threads, const Data& values,
+                              const ColumnSlabs<T>* z, const Data& workspace);
+template <class T>
+std::size_t lapack_eigensolve_workspace_bytes(Index n, bool generalized, bool vectors);
+
+/// values (every_rank) of one rank := values of rank 0. Buffers: source (read), target (write).
+void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target);
+
+}  // namespace tessera

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <tessera/codelets/tridiagonalize/work_layout.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Codelets of a panel of the one-stage tridiagonalisation: two rounds of tasks for each column.
+///
+/// Column q of A, up to date, is x with x(q) = d_q; the reflector H = I - tau v v^H, v(q+1) = 1, makes it
+/// (.., d_q, e_q, 0, ..) with real e_q (LAPACK larfg). With the p reflectors of the panel before it, A = A0 -
+/// V W^H - W V^H, and
+///
+///     round 1 (products):  y = A0 v,  s = [V^H v; W^H v],  v^H y                         in parts, by groups
+///     of tiles round 2 (columns):   w = tau (y - V (W^H v) - W (V^H v)) - 1/2 |tau|^2 (v^H A v) v
+///                          x = P(:, p+1) - V W(q+1, :)^H - W V(q+1, :)^H                  by chunks of rows
+///
+/// where V and W in the last line include v and w, and v^H A v = v^H y - 2 Re (V^H v)^H (W^H v): all sums
+/// over the whole height are in the parts of round 1, so that nothing waits between w and the next x.
+///
+/// Pieces of data (layout: see work_layout.hpp; k is the width of the panel)
+///   x_c   a chunk of x behind a header (norm in two numbers, x(q+1), d_q, rows q+1 of V and W): ColumnPiece
+///   y_t   the whole trailing height of a product task's part of y behind a header (tau, e_q, 1 / (x(q+1) -
+///   e_q),
+///         v^H y, s, rows q+1 of V and W): ProductPiece
+///   V_c   chunk rows x 3 k: [V | W | V], so that its first and its last 2 k columns are the operands of the
+///   rank-2k update P_c   chunk rows x k: the panel's columns of A0 scalars  k real d, k real e, k tau:
+///   ScalarPiece
+/// Source: LAPACK latrd; the delayed sums as in ELPA1 (tridiag).
+namespace tessera {
+
+/// Columns that a panel may have.
+inline constexpr Index widest_panel = 256;
+
+/// Elements of T before the data in an x_c, and their places.
+struct ColumnPiece {
+  static constexpr Index norm_scale = 0, norm_squares = 1, alpha = 2, diagonal = 3, row = 4;
+  static Index header(Index k) noexcept { return ceil_div(row + 2 * k, 16) * 16; }
+};
+struct ProductPiece {
+  static constexpr Index tau = 0, beta = 1, factor = 2, v_y = 3, sums = 4;
+  static Index row(Index k) noexcept { return sums + 2 * k; }
+  static Index header(Index k) noexcept { return ceil_div(sums + 4 * k, 16) * 16; }
+};
+template <class T>
+struct ScalarPiece {
+  static std::size_t bytes(Index k) noexcept {
+    return static_cast<std::size_t>(k) * (2 * sizeof(RealOf<T>) + sizeof(T));
+  }
+  explicit ScalarPiece(char* memory, Index k) noexcept
+      : d(reinterpret_cast<RealOf<T>*>(memory)), e(d + k), tau(reinterpret_cast<T*>(e + k)) {}
+  RealOf<T>*d, *e;
+  T* tau;
+};
+
+/// One column of a panel. Indices are padded ones.
+struct ColumnStep {
+  RowChunks chunks;
+  std::int32_t p = 0;  ///< the column's place in the panel
+  std::int32_t k = 1;  ///< columns of the panel
+  Index q = 0;         ///< the column
+  Index next = 0;      ///< the row after q
+  Index after = -1;    ///< the row after `next`; -1: there is none
+  bool last() const noexcept { return p + 1 == k; }
+};
+
+/// The handles of a panel.
+struct PanelPieces {
+  std::vector<Data> x, v, p;    ///< by chunk
+  std::vector<Data> y;          ///< by product task
+  std::vector<Data> extracted;  ///< by group: the panel's columns in the group's tiles, zero elsewhere
+  Data scalars;
+};
+
+/// P_c := the chunk's rows of the sum of the groups' extracted columns, x_c := its first column.
+/// Buffers: x_c, P_c (write), extracted (read).
+template <class T>
+void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
+                        const PanelPieces& pieces);
+
+/// One product task: groups `first_group`, `first_group` + `stride`, ... (`count` of them; numbers over all
+/// ranks), and the sums s of the chunks in `inner`. Buffers: y_t (write), x (read, all), groups (read), V of
+/// the inner chunks (read), scratch of the trailing height. Flops: 4 x the area of the groups' trailing
+/// tiles.
+struct ProductWork {
+  const WorkTiles* tiles = nullptr;
+  int rank = 0;
+  Index first_group = 0, stride = 1, count = 0;
+  Index first_inner = 0, inner_stride = 1, inner = 0;
+};
+template <class T>
+void insert_column_product(Sequence& sequence, int priority, const ColumnStep& step, const ProductWork& work,
+                           std::span<const Data* const> groups, const PanelPieces& pieces, const Data& y,
+                           const Data& workspace);
+
+/// Round 2 for one chunk. `parts`: the y_t that were written. The first chunk also writes the scalars.
+/// Buffers: x_c (read-write), V_c (write in the first step, else read-write), P_c (read), scalars, parts
+/// (read).
+template <class T>
+void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
+                          std::span<const Data* const> parts, const PanelPieces& pieces);
+
+}  // namespace tessera
