@@ -6,9 +6,7 @@
 namespace tessera {
 
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept {
-  const Index concurrent =
-      n / (6 * std::max<Index>(workers, 1));  // n / (2 width) = 1.5 workers, width = 2 product
-  const Index product = std::clamp<Index>(concurrent, 128, 320);
+  const Index product = std::clamp<Index>(n / (10 * std::max<Index>(workers, 1)), 128, 320);
   return std::max<Index>(product / bandwidth, 1);
 }
 

@@ -36,10 +36,10 @@ class ChaseReflectors {
 
 /// Sizes of the chase's tasks: `sweeps` consecutive sweeps a group, tiles and segments of 2 b sweeps columns.
 ///
-/// Two neighbouring groups are two tiles apart, so n / (2 width) tasks run at once; a task has 24 (sweeps
-/// b)^2 flops. The largest group up to sweeps b = 320 (a tile is then about a millisecond of work and stays
-/// in a core's second cache) that leaves one and a half tasks a worker, but not below sweeps b = 128 (a task
-/// must outweigh its overhead).
+/// Two neighbouring groups are two tiles apart, so n / (4 sweeps b) tasks run at once in the beginning and
+/// fewer as the sweeps get shorter; a task has 24 (sweeps b)^2 flops. The largest group up to sweeps b = 320
+/// (its tile stays in a core's second cache) with which two and a half tasks a worker run at first, but not
+/// below sweeps b = 128 (a task, then of 40 us, must outweigh its overhead).
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
 
 /// Sizes that a caller may set; 0: chosen.
