@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/tile_part.hpp>
 
 namespace tessera {
 namespace {
 
-struct GatherArguments {
-  Index n, bandwidth, first_column, columns, piece_columns;
-};
+using namespace band_codelets;
+
 template <class T>
 void band_gather_task(const TaskContext& task, TaskBuffers buffers, const GatherArguments& a) {
   T* const segment = buffers.array<T>(0).data();
@@ -26,14 +25,6 @@ Codelet band_gather_codelet = make_codelet<GatherArguments, band_gather_task<T>>
                                                                                  type_letter<T>);
 
 template <class T>
-struct ChaseArguments {
-  ChaseTile<T> tile;
-  bool two_segments, keep;
-  std::uint32_t footprint() const noexcept {
-    return footprint_of(tile.bandwidth, tile.sweeps, two_segments, keep);
-  }
-};
-template <class T>
 void chase_tile_task(const TaskContext&, TaskBuffers buffers, const ChaseArguments<T>& a) {
   // Buffers: scratch, first segment, second segment if any, reflectors if kept.
   T* const segments[2] = {buffers.array<T>(1).data(), a.two_segments ? buffers.array<T>(2).data() : nullptr};
@@ -48,9 +39,6 @@ template <class T>
 Codelet chase_tile_codelet = make_codelet<ChaseArguments<T>, chase_tile_task<T>>("chase_tile",
                                                                                  type_letter<T>);
 
-struct PieceArguments {
-  Index n, bandwidth, first_column, columns;
-};
 template <class T>
 void tridiagonal_piece_task(const TaskContext&, TaskBuffers buffers, const PieceArguments& a) {
   RealOf<T>* const piece = buffers.array<RealOf<T>>(1).data();
@@ -61,9 +49,6 @@ template <class T>
 Codelet tridiagonal_piece_codelet =
     make_codelet<PieceArguments, tridiagonal_piece_task<T>>("tridiagonal_piece", type_letter<T>);
 
-struct AssembleArguments {
-  Index n, piece_columns;
-};
 template <class R>
 void tridiagonal_assemble_task(const TaskContext&, TaskBuffers buffers, const AssembleArguments& a) {
   R* const d = buffers.array<R>(0).data();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -24,11 +24,6 @@ void insert_band_gather(Sequence& sequence, int priority, Index n, Index bandwid
 /// first begins with the column `first_column`. `reflectors` tells what `kept` (write, then read-write; null:
 /// nothing is kept) holds. Flops: 6 b (2 b) a hop; complex x 4.
 template <class T>
-struct ChaseTile {
-  Index n, bandwidth, first_sweep, sweeps, column_begin, column_end, first_column, segment_width;
-  kernels::Reflectors<T> reflectors;
-};
-template <class T>
 void insert_chase_tile(Sequence& sequence, int priority, const ChaseTile<T>& tile, const Data& first,
                        const Data* second, const Data* kept, bool kept_is_new, const Data& workspace);
 
@@ -46,7 +41,6 @@ void insert_tridiagonal_assemble(Sequence& sequence, int priority, int rank, Ind
 
 /// kernels::form_wy of the hops first_hop .. last_hop - 1 of a group: `kept` (read) as `pieces` describe,
 /// `blocks` (write if the hops begin with 0, else read-write) on rank `rank`. At most max_form_pieces pieces.
-inline constexpr Index max_form_pieces = 64;
 template <class T>
 void insert_form_wy(Sequence& sequence, int priority, int rank, Index n, Index bandwidth, Index first_sweep,
                     Index sweeps, Index first_hop, Index last_hop,

@@ -1,18 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/tile_part.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
 
-template <class T>
-struct FormArguments {
-  Index n, bandwidth, first_sweep, sweeps, first_hop, last_hop, piece_count;
-  kernels::Reflectors<T> pieces[max_form_pieces];
-  std::uint32_t footprint() const noexcept { return footprint_of(bandwidth, sweeps, last_hop - first_hop); }
-};
+using namespace band_codelets;
+
 template <class T>
 void form_wy_task(const TaskContext&, TaskBuffers buffers, const FormArguments<T>& a) {
   kernels::Reflectors<T> pieces[max_form_pieces];
@@ -27,12 +23,6 @@ void form_wy_task(const TaskContext&, TaskBuffers buffers, const FormArguments<T
 template <class T>
 Codelet form_wy_codelet = make_codelet<FormArguments<T>, form_wy_task<T>>("form_wy", type_letter<T>);
 
-struct ApplyArguments {
-  Index n, bandwidth, first_sweep, sweeps, last_sweeps;
-  std::uint32_t footprint() const noexcept {
-    return footprint_of(bandwidth, sweeps, kernels::hop_count(n, bandwidth, first_sweep));
-  }
-};
 template <class T>
 void apply_wy_task(const TaskContext&, TaskBuffers buffers, const ApplyArguments& a) {
   // Buffers: scratch, slab, blocks of the groups.
