@@ -9,31 +9,33 @@ namespace {
 constexpr int merge_priority = 1, apply_priority = 0;
 
 /// The panels of one tile column as a block reflector.
-template <class T>
 struct ColumnReflector {
-  Data top, t;
-  std::vector<const Data*> pieces;
+  Data v, t;
   Index first_row = 0, rows = 0, k = 0;
 };
 
-/// Fills `h`, whose pieces point at h.top.
+/// Gathers the column and releases its tiles.
 template <class T>
-void merge_column(Sequence& sequence, const BandReflectors<T>& q, Index column, Index first_panel,
-                  Index panels, ColumnReflector<T>& h) {
+ColumnReflector merge_column(Sequence& sequence, BandReflectors<T>& q, Index column, Index first_panel,
+                             Index panels) {
   Runtime& runtime = sequence.runtime();
-  const TiledMatrix<T>& tiles = q.vectors;
+  TiledMatrix<T>& tiles = q.vectors;
+  const int owner = tiles.owner(column, column);
+  ColumnReflector h;
   h.k = panels * q.band;
   h.first_row = column * tiles.layout().tile_rows;
   h.rows = tiles.rows() - h.first_row;
-  h.top = Data::matrix(runtime, tiles.tile_rows(column), h.k, sizeof(T), tiles.owner(column, column));
-  h.t = Data::matrix(runtime, h.k, h.k, sizeof(T), tiles.owner(column, column));
-  insert_top_reflectors<T>(sequence, merge_priority, tiles.tile(column, column), h.top, q.band);
-  h.pieces.push_back(&h.top);
-  for (Index i = column + 1; i < tiles.row_tiles(); ++i) h.pieces.push_back(&tiles.tile(i, column));
-  std::vector<const Data*> t_panels;
+  h.v = Data::matrix(runtime, h.rows, h.k, sizeof(T), owner);
+  h.t = Data::matrix(runtime, h.k, h.k, sizeof(T), owner);
+  std::vector<const Data*> pieces, t_panels;
+  for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
+  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band);
+  for (Index i = column; i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
-  insert_merge_t<T>(sequence, merge_priority, h.pieces, t_panels, h.t, h.rows, h.k, q.band);
+  const Data* v = &h.v;
+  insert_merge_t<T>(sequence, merge_priority, {&v, 1}, t_panels, h.t, h.rows, h.k, q.band);
+  return h;
 }
 
 }  // namespace
@@ -49,12 +51,11 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   for (Index column = columns - 1; column >= 0; --column) {
     const Index first_panel = column * panels_per_tile;
     const Index panels = std::min(panels_per_tile, q.panels() - first_panel);
-    ColumnReflector<T> h;
-    merge_column(sequence, q, column, first_panel, panels, h);
+    const ColumnReflector h = merge_column(sequence, q, column, first_panel, panels);
+    const Data* v = &h.v;
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_block_reflector<T>(sequence, apply_priority, h.pieces, h.t, z.slab(j), h.first_row, h.rows,
+      insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,
                                       h.k, z.slab_cols(j), workspace);
-    for (Index i = column; i < q.vectors.row_tiles(); ++i) q.vectors.release_tile(i, column);
   }
 }
 

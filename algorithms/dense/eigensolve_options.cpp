@@ -52,8 +52,8 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers) {
     else if (o.tile > 0)
       while (o.tile % o.band != 0) --o.band;
   }
-  // Enough tiles that a row of them feeds all workers, but no smaller than what a GEMM needs to run at speed.
-  const Index wish = n >= 32 * workers * 256 / 8 ? 256 : n >= 1024 ? 192 : 96;
+  // Large enough that a GEMM runs at speed, small enough that the trailing matrix feeds all workers.
+  const Index wish = n >= 2048 ? 256 : n >= 1024 ? 192 : 96;
   if (o.tile == 0) {
     const Index unit = o.update_width > 0 ? o.update_width : o.band;
     o.tile = std::max<Index>(unit, (wish / unit) * unit);
@@ -69,6 +69,13 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers) {
   if (o.tile % o.update_width != 0)
     throw InvalidArgument("tile", fmt::format("{}", o.tile),
                           fmt::format("a multiple of the update width {}", o.update_width));
+}
+
+/// A whole number of slabs for each worker, 256 columns at most (beyond that products gain nothing), 32 at
+/// least.
+Index choose_slab_width(Index wanted, int workers) {
+  const Index rounds = std::max<Index>(1, ceil_div(wanted, 256 * workers));
+  return std::clamp<Index>(ceil_div(wanted, rounds * workers), 32, 256);
 }
 
 }  // namespace
@@ -101,9 +108,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
                                                                    : n;
   if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
   choose_tiles(o, n, workers);
-  if (o.slab_width == 0)
-    o.slab_width = std::clamp<Index>(ceil_div(std::max<Index>(wanted, 1), 3 * workers),
-                                     std::min<Index>(32, std::max<Index>(n, 1)), 256);
+  if (o.slab_width == 0) o.slab_width = choose_slab_width(wanted, workers);
   return o;
 }
 

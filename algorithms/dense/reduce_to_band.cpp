@@ -26,6 +26,7 @@ class Reduction {
         nt_(a.row_tiles()),
         b_(band.bandwidth()),
         kb_(update_width),
+        slots_(std::clamp<Index>(sequence.runtime().workers() / 4, 1, 8)),
         workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))) {}
 
   /// Panels whose first column is in [c0, c0 + kb), then the rank-2k update of what is right of them.
@@ -72,10 +73,12 @@ class Reduction {
       w_[at(i)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), owner(i));
       gram_[at(i)] = Data::matrix(runtime_, b_, b_, sizeof(T), owner(i));
       inner_[at(i)] = Data::matrix(runtime_, 2 * kb_ + b_, b_, sizeof(T), owner(i));
-      // Every rank that holds tiles of row or column i of the trailing matrix sums its own part of A W.
-      y_[at(i)].resize(at(runtime_.size()));
+      // Every rank that holds tiles of row or column i of the trailing matrix sums its own part of A W, in
+      // several slots: one sum would be a chain of as many tasks as the row has tiles.
+      y_[at(i)].resize(at(runtime_.size() * slots_));
       for (int rank : contributors(i))
-        y_[at(i)][at(rank)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), rank);
+        for (Index slot = 0; slot < slots_; ++slot)
+          y_[at(i)][at(rank * slots_ + slot)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), rank);
     }
     factor_ = Data::bytes(runtime_, kernels::PanelFactor<T>::bytes(b_), owner(column_));
     inner_total_ = Data::matrix(runtime_, 2 * kb_ + b_, b_, sizeof(T), owner(column_));
@@ -167,36 +170,37 @@ class Reduction {
   /// correction.
   void form_z(Index r) {
     const Index first = row_tile(r);
-    std::vector<std::vector<bool>> fresh(at(nt_), std::vector<bool>(at(runtime_.size()), true));
-    const auto take_fresh = [&](Index i, int rank) {
-      const bool was = fresh[at(i)][at(rank)];
-      fresh[at(i)][at(rank)] = false;
+    std::vector<std::vector<bool>> fresh(at(nt_), std::vector<bool>(at(runtime_.size() * slots_), true));
+    const auto take_fresh = [&](Index i, Index part) {
+      const bool was = fresh[at(i)][at(part)];
+      fresh[at(i)][at(part)] = false;
       return was;
     };
     // By diagonals: neighbouring tasks then add to different tile rows.
     for (Index distance = 0; distance < nt_ - first; ++distance)
       for (Index i = first + distance; i < nt_; ++i) {
         const Index j = i - distance;
-        const int rank = a_.owner(i, j);
+        const Index y = a_.owner(i, j) * slots_ + distance % slots_;
         const TilePart part(first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r));
-        const bool fresh_i = take_fresh(i, rank), fresh_j = i == j || take_fresh(j, rank);
+        const bool fresh_i = take_fresh(i, y), fresh_j = i == j || take_fresh(j, y);
         insert_two_sided_product<T>(sequence_, product_priority, a_.tile(i, j), part, b_, w_[at(i)],
-                                    y_[at(i)][at(rank)], fresh_i, i == j ? nullptr : &w_[at(j)],
-                                    i == j ? nullptr : &y_[at(j)][at(rank)], fresh_j);
+                                    y_[at(i)][at(y)], fresh_i, i == j ? nullptr : &w_[at(j)],
+                                    i == j ? nullptr : &y_[at(j)][at(y)], fresh_j);
       }
     std::vector<const Data*> pieces;
     for (Index i = first; i < nt_; ++i) {
+      const Index own = owner(i) * slots_;
       std::vector<const Data*> parts;
-      for (int rank = 0; rank < runtime_.size(); ++rank)
-        if (rank != owner(i) && !fresh[at(i)][at(rank)]) parts.push_back(&y_[at(i)][at(rank)]);
-      insert_inner_products<T>(sequence_, product_priority, vz_[at(i)], w_[at(i)], y_[at(i)][at(owner(i))],
-                               fresh[at(i)][at(owner(i))], parts, inner_[at(i)], first_row(i, r),
-                               rows_from(i, r), done_, kb_, b_);
+      for (Index part = 0; part < runtime_.size() * slots_; ++part)
+        if (part != own && !fresh[at(i)][at(part)]) parts.push_back(&y_[at(i)][at(part)]);
+      insert_inner_products<T>(sequence_, product_priority, vz_[at(i)], w_[at(i)], y_[at(i)][at(own)],
+                               fresh[at(i)][at(own)], parts, inner_[at(i)], first_row(i, r), rows_from(i, r),
+                               done_, kb_, b_);
       pieces.push_back(&inner_[at(i)]);
     }
     insert_inner_sum<T>(sequence_, panel_priority, pieces, inner_total_, done_, kb_, b_);
     for (Index i = first; i < nt_; ++i)
-      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i))], vz_[at(i)],
+      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i) * slots_)], vz_[at(i)],
                        first_row(i, r), rows_from(i, r), done_, kb_, b_);
   }
 
@@ -214,12 +218,12 @@ class Reduction {
   Runtime& runtime_;
   const TiledMatrix<T>& a_;
   const BandMatrix<T>& band_;
-  const Index n_, nb_, nt_, b_, kb_;
+  const Index n_, nb_, nt_, b_, kb_, slots_;
   Data workspace_;
   Index column_ = 0;  ///< tile column of the outer block
   Index done_ = 0;    ///< columns of V and Z accumulated in it
   std::vector<Data> vz_, w_, gram_, inner_;
-  std::vector<std::vector<Data>> y_;  ///< by tile row and rank
+  std::vector<std::vector<Data>> y_;  ///< by tile row, then rank x slots + slot
   std::vector<bool> vz_fresh_;
   Data factor_, inner_total_, stack_;
 };

@@ -13,18 +13,19 @@ namespace {
 using namespace block_reflector_codelets;
 
 template <class T>
-void top_reflectors_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
-  const auto tile = buffers.matrix<const T>(0);
-  const auto top = buffers.matrix<T>(1);
-  for (Index j = 0; j < top.cols; ++j) {
-    const Index start = std::min((j / a.b + 1) * a.b, top.rows);
-    std::fill_n(&top(0, j), start, T(0));
-    std::copy_n(&tile(0, j) + start, top.rows - start, &top(0, j) + start);
+void gather_reflectors_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
+  const auto v = buffers.matrix<T>(a.pieces);
+  Index row = 0;
+  for (int piece = 0; piece < a.pieces; ++piece) {
+    const auto tile = buffers.matrix<const T>(piece);
+    blas::lacpy(Uplo::general, tile.rows, v.cols, tile.data, tile.ld, &v(row, 0), v.ld);
+    row += tile.rows;
   }
+  for (Index j = 0; j < v.cols; ++j) std::fill_n(&v(0, j), std::min((j / a.b + 1) * a.b, v.rows), T(0));
 }
 template <class T>
-Codelet top_reflectors_codelet = make_codelet<ReflectorArguments, top_reflectors_task<T>>("top_reflectors",
-                                                                                          type_letter<T>);
+Codelet gather_reflectors_codelet =
+    make_codelet<ReflectorArguments, gather_reflectors_task<T>>("gather_reflectors", type_letter<T>);
 
 template <class T>
 void merge_t_task(const TaskContext&, TaskBuffers buffers, const ReflectorArguments& a) {
@@ -100,9 +101,13 @@ std::vector<Access> reading(std::span<const Data* const> pieces) {
 }  // namespace
 
 template <class T>
-void insert_top_reflectors(Sequence& sequence, int priority, const Data& tile, const Data& top, Index b) {
-  sequence.insert(top_reflectors_codelet<T>, ReflectorArguments{0, 0, 0, std::int32_t(b), 0},
-                  {.priority = priority}, {read(tile), write(top)});
+void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
+                              const Data& v, Index b) {
+  auto accesses = reading(tiles);
+  accesses.push_back(write(v));
+  sequence.insert(gather_reflectors_codelet<T>,
+                  ReflectorArguments{0, 0, 0, std::int32_t(b), std::int32_t(tiles.size())},
+                  {.priority = priority}, accesses);
 }
 
 template <class T>
@@ -145,7 +150,8 @@ void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const 
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                             \
-  template void insert_top_reflectors<T>(Sequence&, int, const Data&, const Data&, Index);                 \
+  template void insert_gather_reflectors<T>(Sequence&, int, std::span<const Data* const>, const Data&,     \
+                                            Index);                                                        \
   template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>,                            \
                                   std::span<const Data* const>, const Data&, Index, Index, Index);         \
   template void insert_apply_block_reflector<T>(Sequence&, int, std::span<const Data* const>, const Data&, \

@@ -7,14 +7,16 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a
-/// tile's width, V = [Vtop; tiles below] with k columns, applied to slabs of columns. Source: LAPACK larft,
-/// larfb; Bischof and Van Loan's WY accumulation.
+/// tile's width, V with k columns in one or several pieces below each other, applied to slabs of columns.
+/// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// Vtop := the reflectors in a diagonal tile, zero above them: column j starts at row (j / b + 1) b of the
-/// tile. Buffers: tile (read), Vtop (write, rows x k).
+/// V := the reflectors of a tile column, the diagonal tile first, gathered in one piece (two large products a
+/// slab then instead of two small ones a tile); column j is zero above row (j / b + 1) b. Buffers: tiles
+/// (read), V (write, rows x k).
 template <class T>
-void insert_top_reflectors(Sequence& sequence, int priority, const Data& tile, const Data& top, Index b);
+void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
+                              const Data& v, Index b);
 
 /// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
 /// T12 = -T1 (V1^H V2) T2. Buffers: V pieces (read), T_p (read), T (write, k x k). [rows k^2 + k^3 / 3]
