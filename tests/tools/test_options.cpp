@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <tessera/runtime/error.hpp>
+
+#include "options.hpp"
+#include "tuning.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::program;
+
+TEST(RangeText, IsParsed) {
+  EXPECT_EQ(parse_range("all").kind, RangeOption::Kind::all);
+  const RangeOption index = parse_range("index:3:20");
+  EXPECT_EQ(index.kind, RangeOption::Kind::index);
+  EXPECT_EQ(index.index_low, 3);
+  EXPECT_EQ(index.index_high, 20);
+  const RangeOption value = parse_range("value:-1.5:2e-3");
+  EXPECT_EQ(value.kind, RangeOption::Kind::value);
+  EXPECT_EQ(value.value_low, -1.5);
+  EXPECT_EQ(value.value_high, 2e-3);
+  EXPECT_EQ(parse_range("value:-inf:0").value_low, -HUGE_VAL);
+  for (const char* text : {"all", "index:3:20", "value:-1.5:0.002"})
+    EXPECT_EQ(to_string(parse_range(text)), text);
+  for (const char* bad : {"", "some", "index:", "index:3", "index:3:", "index:5:3", "index:-1:3",
+                          "index:1:2:3", "value:2:1", "value:1:1", "value:a:b", "value:nan:1"})
+    EXPECT_THROW(parse_range(bad), InvalidArgument) << bad;
+}
+
+TEST(GridText, IsParsed) {
+  EXPECT_EQ(parse_grid("2x3").rows, 2);
+  EXPECT_EQ(parse_grid("2x3").cols, 3);
+  for (const char* bad : {"", "2", "2x", "x3", "0x3", "2x-1", "axb", "2x3x4"})
+    EXPECT_THROW(parse_grid(bad), InvalidArgument) << bad;
+}
+
+/// Parses the words behind `tessera eigen`.
+EigenProgramOptions parse_eigen(std::vector<std::string> words) {
+  CLI::App app;
+  EigenProgramOptions options;
+  add_eigen_options(app, options);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  validate(options);
+  return options;
+}
+
+TEST(EigenOptions, AreRead) {
+  const auto options = parse_eigen(
+      {"--generate",     "banded:7",   "--n",       "100",    "--type",      "z",  "--solver", "two_stage",
+       "--range",        "index:0:20", "--vectors", "no",     "--tile",      "64", "--band",   "16",
+       "--update-width", "32",         "--peer",    "lapack", "--cores",     "2",  "--gpus",   "0",
+       "--seed",         "9",          "--repeat",  "3",      "--warmup",    "1",  "--check",  "all",
+       "--json",         "-",          "--grid",    "1x2",    "--electrons", "10", "--quiet"});
+  EXPECT_EQ(options.generate, "banded:7");
+  EXPECT_EQ(options.n, 100);
+  EXPECT_EQ(options.type, 'z');
+  EXPECT_EQ(options.solver, "two_stage");
+  EXPECT_EQ(options.range.index_high, 20);
+  EXPECT_FALSE(options.vectors);
+  EXPECT_EQ(options.tile, 64);
+  EXPECT_EQ(options.band, 16);
+  EXPECT_EQ(options.update_width, 32);
+  EXPECT_EQ(options.peer, "lapack");
+  EXPECT_EQ(options.common.cores, 2);
+  EXPECT_EQ(options.common.gpus, 0);
+  EXPECT_EQ(options.common.seed, 9u);
+  EXPECT_EQ(options.common.repeat, 3);
+  EXPECT_EQ(options.common.check, CheckPolicy::all);
+  EXPECT_TRUE(options.common.json_alone());
+  EXPECT_TRUE(options.common.quiet);
+  EXPECT_EQ(options.grid.cols, 2);
+  EXPECT_EQ(options.electrons, 10);
+}
+
+TEST(EigenOptions, DefaultsCheckTheLastRun) {
+  auto options = parse_eigen({"--generate", "random", "--n", "10", "--repeat", "3"});
+  EXPECT_FALSE(options.common.wants_check(1));
+  EXPECT_TRUE(options.common.wants_check(2));
+  EXPECT_TRUE(options.vectors);
+  EXPECT_EQ(options.type, 0);
+}
+
+TEST(EigenOptions, BadValuesAreRefused) {
+  const std::vector<std::string> good{"--generate", "random", "--n", "10"};
+  const std::vector<std::vector<std::string>> refused_by_parser{{"--range", "index:5:2"},
+                                                                {"--type", "x"},
+                                                                {"--solver", "magic"},
+                                                                {"--vectors", "maybe"},
+                                                                {"--tile", "0"},
+                                                                {"--tile", "many"},
+                                                                {"--cores", "-3"},
+                                                                {"--repeat", "0"},
+                                                                {"--check", "some"},
+                                                                {"--peer", "matlab"},
+                                                                {"--grid", "2"},
+                                                                {"--generate", "foo"},
+                                                                {"--n", "-5"},
+                                                                {"--nonsense"},
+                                                                {"--json"}};
+  for (const auto& extra : refused_by_parser) {
+    auto words = good;
+    words.insert(words.end(), extra.begin(), extra.end());
+    EXPECT_THROW(parse_eigen(words), CLI::ParseError) << fmt::format("{}", fmt::join(extra, " "));
+  }
+  EXPECT_THROW(parse_eigen({}), InvalidArgument) << "no matrix";
+  EXPECT_THROW(parse_eigen({"--generate", "random"}), InvalidArgument) << "no order";
+  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--generate", "random", "--n", "3"}), InvalidArgument);
+  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--n", "3"}), InvalidArgument);
+  EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--electrons", "3"}), InvalidArgument);
+  EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--output", "/no/such/place/x"}),
+               InvalidArgument);
+}
+
+TEST(Tuning, SurvivesTheFileAndIsApplied) {
+  const auto path =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera_tuning_{}.json", ::getpid())).string();
+  std::filesystem::remove(path);
+  EXPECT_THROW(read_tuning(path), InputError);
+  write_tuning(path, {{1000, 'd', true, 2, Solver::two_stage, 192, 48, 96, 1.5}});
+  write_tuning(path, {{4000, 'd', true, 2, Solver::two_stage, 256, 64, 128, 9},
+                      {1000, 'd', false, 2, Solver::vendor, 0, 0, 0, 1}});
+  write_tuning(path, {{1000, 'd', true, 2, Solver::one_stage, 128, 32, 64, 1.25}});
+  const auto entries = read_tuning(path);
+  ASSERT_EQ(entries.size(), 3u) << "the new entry replaces the old one";
+
+  EigensolveOptions options;
+  apply_tuning(entries, 'd', 1100, true, 2, options);
+  EXPECT_EQ(options.solver, Solver::one_stage);
+  EXPECT_EQ(options.tile, 128);
+  EXPECT_EQ(options.update_width, 64);
+  options = {};
+  options.solver = Solver::two_stage;
+  options.band = 16;
+  apply_tuning(entries, 'd', 3500, true, 2, options);
+  EXPECT_EQ(options.solver, Solver::two_stage) << "what the user says stays";
+  EXPECT_EQ(options.band, 16);
+  EXPECT_EQ(options.tile, 0);
+  for (const auto& [type, n, vectors, workers] : std::vector<std::tuple<char, Index, bool, int>>{
+           {'s', 1000, true, 2}, {'d', 100, true, 2}, {'d', 1000, true, 8}}) {
+    options = {};
+    apply_tuning(entries, type, n, vectors, workers, options);
+    EXPECT_EQ(options.solver, Solver::automatic) << type << n << workers;
+  }
+  std::ofstream(path) << "{\"something\": 3}";
+  EXPECT_THROW(read_tuning(path), InputError);
+  std::filesystem::remove(path);
+}
+
+}  // namespace

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "nominal_flops.hpp"
+#include "report.hpp"
+
+namespace {
+
+using namespace tessera::program;
+
+RunRecord run_of(double seconds) {
+  RunRecord run;
+  run.total_seconds = seconds;
+  run.submit_seconds = 0.01;
+  run.stages = {{"reduce_to_band", seconds / 2, seconds, 1e9, 100},
+                {"tridiagonal_eigen", seconds / 2, seconds, 0, 20}};
+  run.flops = 2e9;
+  run.tasks = 120;
+  run.workers = {4, 0.9, 0.07, 0.03, unknown};
+  run.peak_bytes = 3.0 * 1024 * 1024;
+  run.peak_matrices = 3.5;
+  run.result = {{"n", 736}, {"count", 736}};
+  return run;
+}
+
+Report example() {
+  Report report;
+  report.command = "eigen";
+  report.version = "1.2.3";
+  report.commit = "abc";
+  report.title = "tessera 1.2.3 (abc) eigen";
+  report.command_line = {"tessera", "eigen"};
+  report.lines = {{"matrix", "random, n = 736"}};
+  report.runs = {run_of(3), run_of(1), run_of(2)};
+  return report;
+}
+
+TEST(Median, OfOddEvenAndNothing) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({7}), 7);
+  EXPECT_TRUE(std::isnan(median({})));
+}
+
+TEST(Check, PassesBelowTheBoundOnly) {
+  CheckRecord check;
+  EXPECT_FALSE(check.any());
+  EXPECT_TRUE(check.passed()) << "nothing was checked";
+  check.residual = 0.1;
+  EXPECT_TRUE(check.any());
+  EXPECT_TRUE(check.passed());
+  check.orthogonality = check_bound;
+  EXPECT_FALSE(check.passed());
+  check.orthogonality = 1;
+  check.values = HUGE_VAL;
+  EXPECT_FALSE(check.passed());
+}
+
+TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
+  Report report = example();
+  report.peer = PeerRecord{"lapack dsyevd", 4, {4, 6, 5}, {}};
+  CheckRecord check;
+  check.residual = 0.5;
+  check.orthogonality = 0.25;
+  report.runs.back().check = check;
+  const Json json = to_json(report);
+  std::vector<std::string> keys;
+  for (const auto& item : json.items()) keys.push_back(item.key());
+  EXPECT_EQ(keys, (std::vector<std::string>{"command", "version", "commit", "command_line", "machine",
+                                            "options", "runs", "peer"}));
+  const Json& run = json["runs"][2];
+  EXPECT_EQ(run["seconds"]["total"], 2.0);
+  EXPECT_EQ(run["seconds"]["submit"], 0.01);
+  EXPECT_EQ(run["seconds"]["stages"]["reduce_to_band"], 1.0);
+  EXPECT_DOUBLE_EQ(run["gflops"]["reduce_to_band"], 1.0);
+  EXPECT_DOUBLE_EQ(run["gflops"]["total"], 1.0);
+  EXPECT_TRUE(run["gflops"]["tridiagonal_eigen"].is_null()) << "not counted";
+  EXPECT_EQ(run["tasks"], 120);
+  EXPECT_EQ(run["workers"]["busy"], 0.9);
+  EXPECT_EQ(run["workers"]["idle"], 0.07);
+  EXPECT_TRUE(run["workers"].contains("bytes_moved"));
+  EXPECT_EQ(run["check"]["residual"], 0.5);
+  EXPECT_TRUE(run["check"]["values"].is_null());
+  EXPECT_EQ(run["check"]["passed"], true);
+  EXPECT_FALSE(json["runs"][0].contains("check"));
+  EXPECT_EQ(run["result"]["count"], 736);
+  EXPECT_EQ(run["memory"]["peak_matrices"], 3.5);
+  EXPECT_EQ(json["peer"]["name"], "lapack dsyevd");
+  EXPECT_EQ(json["peer"]["seconds"], 5.0);
+  EXPECT_EQ(json["peer"]["ratio"], 2.5) << "5 s of the peer against 2 s";
+  EXPECT_NO_THROW(Json::parse(json.dump()));
+}
+
+TEST(JsonRecord, FractionsOfTheLimit) {
+  Report report = example();
+  report.limit = LimitRecord{"gemm", 2};
+  const Json json = to_json(report);
+  EXPECT_EQ(json["limit"]["gflops"], 2.0);
+  EXPECT_DOUBLE_EQ(json["limit"]["fractions"]["reduce_to_band"], 0.5);
+}
+
+TEST(ReportText, ShowsTheMedianRunAndFits) {
+  Report report = example();
+  report.peer = PeerRecord{"lapack dsyevd", 4, {4, 6, 5}, {}};
+  CheckRecord check;
+  check.residual = 31;
+  report.runs.back().check = check;
+  report.results = {{"HOMO", "-0.0797670777"}};
+  const std::string text = format_report(report);
+  EXPECT_NE(text.find("median of 3, 1 s to 3 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("reduce_to_band"), std::string::npos);
+  EXPECT_NE(text.find("ratio 2.50"), std::string::npos);
+  EXPECT_NE(text.find("busy 90.0 %"), std::string::npos);
+  EXPECT_NE(text.find("3.50 n^2"), std::string::npos);
+  EXPECT_NE(text.find("HOMO          -0.0797670777"), std::string::npos);
+  EXPECT_NE(text.find("residual 31 (bound 30): FAILED"), std::string::npos) << text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(Units, AreReadable) {
+  EXPECT_EQ(format_seconds(12.34), "12.3 s");
+  EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(format_seconds(4e-6), "4 us");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(format_bytes(64.0 * 1024 * 1024 * 1024), "64 GiB");
+}
+
+TEST(NominalFlops, OfTheStages) {
+  EXPECT_DOUBLE_EQ(nominal_flops("reduce_to_band", 300, 300, 32, 1), 4.0 / 3 * 27e6);
+  EXPECT_DOUBLE_EQ(nominal_flops("cholesky", 300, 0, 0, 4), 36e6);
+  EXPECT_DOUBLE_EQ(nominal_flops("band_to_tridiagonal", 300, 300, 32, 1), 6 * 9e4 * 32);
+  EXPECT_DOUBLE_EQ(nominal_flops("back_band", 300, 100, 32, 1), 2 * 9e4 * 100);
+  EXPECT_EQ(nominal_flops("tridiagonal_eigen", 300, 100, 32, 1), 0);
+  RunRecord run;
+  run.stages = {{"back_band", 1, 1, 5, 1}, {"tridiagonal_eigen", 1, 1, 7, 1}};
+  set_nominal_flops(run, 10, 10, 2, 1);
+  EXPECT_EQ(run.stages[0].flops, 2000);
+  EXPECT_EQ(run.stages[1].flops, 7) << "as the tasks counted";
+  EXPECT_EQ(run.flops, 2007);
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/runtime/error.hpp>
+
+#include "bench_stages.hpp"
+#include "nominal_flops.hpp"
+#include "problem.hpp"
+#include "session.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Orders up to this are measured as the limit; beyond it the rate does not grow any more.
+constexpr Index limit_order = 4000;
+
+template <class T>
+Report describe(Session& session, const BenchProgramOptions& options) {
+  Runtime& runtime = session.runtime();
+  EigensolveOptions wanted;
+  wanted.solver = Solver::two_stage;
+  wanted.tile = options.tile;
+  wanted.band = options.band;
+  wanted.update_width = options.update_width;
+  const EigensolveOptions sizes = resolve_options<T>(runtime, options.n, wanted);
+  Report report = session.new_report("bench");
+  report.title += " " + options.stage;
+  const Index columns = options.vectors > 0 ? options.vectors : options.n;
+  report.options["stage"] = options.stage;
+  report.options["generate"] = options.generate;
+  report.options["n"] = options.n;
+  report.options["columns"] = columns;
+  report.options["type"] = std::string(1, type_letter<T>);
+  report.options["tile"] = sizes.tile;
+  report.options["band"] = sizes.band;
+  report.options["update_width"] = sizes.update_width;
+  report.options["peer"] = options.peer;
+  report.lines.emplace_back(
+      "sizes",
+      fmt::format("{}, n = {}, {} columns, type {}, tile {}, band {}, update width {}", options.generate,
+                  options.n, columns, type_letter<T>, sizes.tile, sizes.band, sizes.update_width));
+  return report;
+}
+
+template <class T>
+int bench(Session& session, const BenchProgramOptions& options) {
+  Runtime& runtime = session.runtime();
+  const CommonOptions& common = options.common;
+  if (options.vectors > options.n)
+    throw InvalidArgument("--columns", fmt::format("{}", options.vectors),
+                          fmt::format("at most n = {}", options.n));
+  if (options.peer == "lapack" && runtime.size() > 1)
+    throw InvalidArgument("--peer", options.peer, "one process (LAPACK does not know of the others)");
+  require_memory(runtime, options.n, sizeof(T), 2);
+  Report report = describe<T>(session, options);
+  const double order = static_cast<double>(options.n);
+  session.set_memory_unit(order * order * sizeof(T));
+
+  const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
+  const auto stage = make_stage_bench<T>(session, options);
+  std::vector<double> limits;
+  for (int run = -common.warmup; run < common.repeat; ++run) {
+    session.progress().stage("the machine's limit");
+    if (options.stage != "gemm")
+      limits.push_back(measure_gemm_limit<T>(session, std::min(options.n, limit_order), 1));
+    session.progress().stage("preparing " + options.stage);
+    stage->prepare();
+    session.progress().stage(options.stage);
+    session.begin_run();
+    Sequence sequence(runtime);
+    sequence.begin_stage(options.stage);
+    stage->submit(sequence);
+    const Status status = sequence.wait();
+    RunRecord record = session.end_run(sequence.statistics());
+    if (!status) throw Error(status.message());
+    set_nominal_flops(record, options.n, columns, band, flop_factor<T>);
+    if (run >= 0 && common.wants_check(run)) {
+      session.progress().stage("checking");
+      record.check = stage->check();
+    }
+    if (options.peer == "lapack") {
+      std::string name;
+      const double seconds = stage->peer(name);
+      if (run >= 0 && !std::isnan(seconds)) {
+        if (!report.peer) report.peer = PeerRecord{name, std::max(1, runtime.info().cpu_workers), {}, {}};
+        report.peer->seconds.push_back(seconds);
+      }
+    }
+    if (run >= 0) report.runs.push_back(std::move(record));
+  }
+  if (!limits.empty()) report.limit = LimitRecord{"gemm", *std::max_element(limits.begin(), limits.end())};
+  return session.finish(report);
+}
+
+}  // namespace
+
+int run_bench(BenchProgramOptions& options) {
+  int code = exit_good;
+  {
+    Session session(options.common);
+    switch (options.type) {
+      case 's':
+        code = bench<float>(session, options);
+        break;
+      case 'd':
+        code = bench<double>(session, options);
+        break;
+      case 'c':
+        code = bench<std::complex<float>>(session, options);
+        break;
+      default:
+        code = bench<std::complex<double>>(session, options);
+        break;
+    }
+  }
+  if (!options.common.trace.empty() && speaks())
+    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
+  return code;
+}
+
+}  // namespace tessera::program

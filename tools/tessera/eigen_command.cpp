@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/check.hpp>
+#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/matrix_market.hpp>
+
+#include "eigen_output.hpp"
+#include "lapack_peer.hpp"
+#include "nominal_flops.hpp"
+#include "problem.hpp"
+#include "session.hpp"
+#include "tuning.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+const char* type_name(char type) {
+  switch (type) {
+    case 's':
+      return "single real (s)";
+    case 'd':
+      return "double real (d)";
+    case 'c':
+      return "single complex (c)";
+    default:
+      return "double complex (z)";
+  }
+}
+
+EigenRange<double> to_library(const RangeOption& range) {
+  switch (range.kind) {
+    case RangeOption::Kind::all:
+      return EigenRange<double>::all();
+    case RangeOption::Kind::index:
+      return EigenRange<double>::index(range.index_low, range.index_high);
+    case RangeOption::Kind::value:
+      break;
+  }
+  return EigenRange<double>::value(range.value_low, range.value_high);
+}
+
+/// One `tessera eigen` in scalar type T.
+template <class T>
+class EigenRun {
+ public:
+  EigenRun(const EigenProgramOptions& options, Session& session)
+      : options_(options),
+        session_(session),
+        runtime_(session.runtime()),
+        report_(session.new_report("eigen")) {}
+
+  int operator()() {
+    if (options_.peer == "lapack" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (LAPACK does not know of the others)");
+    if (!options_.tuning.empty()) tuning_ = read_tuning(options_.tuning);
+    load_matrices();
+    describe();
+    const int rounds = options_.common.warmup + options_.common.repeat;
+    for (int round = 0; round < rounds; ++round) one_round(round - options_.common.warmup);
+    return session_.finish(report_);
+  }
+
+ private:
+  bool generalized() const { return !options_.overlap.empty(); }
+
+  void load_matrices() {
+    const ProcessGrid grid = process_grid(runtime_, options_.grid);
+    MatrixSource source{options_.matrix, options_.generate, options_.n, options_.common.seed, options_.scale};
+    session_.progress().stage("reading the matrix");
+    // Memory is counted from before the input is made.
+    Index order = options_.n;
+    if (!source.file.empty())
+      session_.together([&] { order = MatrixMarketReader(source.file).header().rows; });
+    session_.set_memory_unit(static_cast<double>(order) * static_cast<double>(order) * sizeof(T));
+    a_ = load<T>(session_, source, grid, options_.tile);
+    n_ = a_.matrix.rows();
+    if (generalized()) {
+      MatrixSource overlap{options_.overlap, "overlap", n_, options_.common.seed + 1, 1};
+      if (options_.overlap == "generated") overlap.file.clear();
+      b_ = load<T>(session_, overlap, grid, options_.tile);
+      if (b_.matrix.rows() != n_)
+        throw InputError(options_.overlap, 0,
+                         fmt::format("is of order {}, the matrix of order {}", b_.matrix.rows(), n_));
+      a_.exact_eigenvalues.reset();
+    }
+    solve_options_.solver = solver_from_string(options_.solver);
+    solve_options_.range = to_library(options_.range);
+    solve_options_.vectors = options_.vectors;
+    solve_options_.tile = options_.tile;
+    solve_options_.band = options_.band;
+    solve_options_.update_width = options_.update_width;
+    if (!options_.tuning.empty())
+      apply_tuning(tuning_, type_letter<T>, n_, options_.vectors, runtime_.workers() * runtime_.size(),
+                   solve_options_);
+    used_ = resolve_options<T>(runtime_, n_, solve_options_);
+  }
+
+  void describe() {
+    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
+    Json& json = report_.options;
+    json["matrix"] = source;
+    if (generalized()) json["overlap"] = options_.overlap;
+    json["n"] = n_;
+    json["scale"] = options_.scale;
+    json["type"] = std::string(1, type_letter<T>);
+    json["solver"] = std::string(to_string(used_.solver));
+    json["range"] = to_string(options_.range);
+    json["vectors"] = options_.vectors;
+    json["tile"] = used_.tile;
+    json["band"] = used_.band;
+    json["update_width"] = used_.update_width;
+    json["slab_width"] = used_.slab_width;
+    json["peer"] = options_.peer;
+    const ProcessGrid grid = a_.matrix.layout().grid;
+    json["grid"] = fmt::format("{}x{}", grid.rows, grid.cols);
+    report_.lines.emplace_back("matrix",
+                               fmt::format("{}, n = {}, {}", source, n_, type_name(type_letter<T>)));
+    if (generalized()) report_.lines.emplace_back("overlap", options_.overlap);
+    std::string solver = fmt::format("{}, {}, {}", to_string(used_.solver), to_string(options_.range),
+                                     options_.vectors ? "with vectors" : "values only");
+    if (used_.solver == Solver::two_stage)
+      solver +=
+          fmt::format(", tile {}, band {}, update width {}", used_.tile, used_.band, used_.update_width);
+    report_.lines.emplace_back("solver", solver);
+  }
+
+  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  void one_round(int index) {
+    const bool timed = index >= 0;
+    session_.progress().stage(timed ? fmt::format("solving, run {} of {}", index + 1, options_.common.repeat)
+                                    : std::string("warming up"));
+    session_.begin_run();
+    auto completion = generalized() ? submit_eigensolve<T>(runtime_, a_.matrix, b_.matrix, solve_options_)
+                                    : submit_eigensolve<T>(runtime_, a_.matrix, solve_options_);
+    const Status status = completion.wait();
+    RunRecord run = session_.end_run(completion.statistics());
+    if (!status) throw Error(status.message());
+    const EigenResult<T>& result = completion.result();
+    const auto count = static_cast<Index>(result.values.size());
+    set_nominal_flops(run, n_, count, used_.band, flop_factor<T>);
+    run.result = summary(result);
+
+    const bool last = index == options_.common.repeat - 1;
+    const bool check = timed && options_.common.wants_check(index);
+    LapackSolution<T> peer;
+    if (options_.peer == "lapack") peer = solve_peer(index, check);
+    if (check) {
+      session_.progress().stage("checking");
+      run.check = check_ours(result, peer);
+    }
+    if (last) {
+      add_results(result);
+      if (!options_.output.empty()) {
+        session_.progress().stage("writing the output");
+        write_eigenpairs<T>(session_, options_.output, result.values, result.vectors);
+      }
+    }
+    if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  LapackSolution<T> solve_peer(int index, bool check) {
+    session_.progress().stage("LAPACK");
+    const int threads = std::max(1, runtime_.info().cpu_workers);
+    LapackSolution<T> peer;
+    std::vector<T> a = gather_lower(a_.matrix), b;
+    if (generalized()) b = gather_lower(b_.matrix);
+    runtime_.run_exclusively(threads, [&] {
+      peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);
+    });
+    if (index < 0) return peer;
+    if (!report_.peer) report_.peer = PeerRecord{peer.name, threads, {}, {}};
+    report_.peer->seconds.push_back(peer.seconds);
+    if (check) {
+      CheckRecord record;
+      if (options_.vectors && !peer.values.empty()) {
+        const auto count = static_cast<Index>(peer.values.size());
+        const auto z =
+            ColumnSlabs<T>::wrap(runtime_, peer.vectors.data(), n_, n_, count, std::min<Index>(count, 256));
+        check_pairs(record, peer.values, z);
+      }
+      if (a_.exact_eigenvalues)
+        compare_values(record, peer.values, *a_.exact_eigenvalues, peer.first, "the exact eigenvalues");
+      report_.peer->check = record;
+    }
+    return peer;
+  }
+
+  void check_pairs(CheckRecord& record, const std::vector<RealOf<T>>& values, const ColumnSlabs<T>& z) {
+    const EigenCheck check =
+        check_eigenpairs<T>(runtime_, a_.matrix, generalized() ? &b_.matrix : nullptr, values, z);
+    const auto known = [](double x) { return std::isnan(x) ? HUGE_VAL : x; };
+    record.residual = known(check.residual);
+    record.orthogonality = known(check.orthogonality);
+  }
+
+  /// max |lambda - reference| / (n ||A||_1 eps); two matrices: the largest |reference| instead of the norm.
+  template <class Reference>
+  void compare_values(CheckRecord& record, const std::vector<RealOf<T>>& values,
+                      const std::vector<Reference>& reference, Index first, const std::string& name) {
+    double worst = 0, scale = a_.norm;
+    if (generalized()) {
+      scale = 0;
+      for (const Reference x : reference) scale = std::max(scale, std::abs(static_cast<double>(x)));
+    }
+    const std::size_t offset = static_cast<std::size_t>(first);
+    const std::size_t count = std::min(values.size(), reference.size() - std::min(offset, reference.size()));
+    for (std::size_t k = 0; k < count; ++k) {
+      const double difference =
+          std::abs(static_cast<double>(values[k]) - static_cast<double>(reference[offset + k]));
+      worst = std::isnan(difference) ? HUGE_VAL : std::max(worst, difference);
+    }
+    if (worst > 0) worst /= static_cast<double>(n_) * scale * static_cast<double>(precision<T>);
+    record.values = worst;
+    record.values_against = name;
+  }
+
+  CheckRecord check_ours(const EigenResult<T>& result, const LapackSolution<T>& peer) {
+    CheckRecord record;
+    if (n_ == 0) return record;
+    if (options_.vectors && !result.values.empty()) check_pairs(record, result.values, result.vectors);
+    if (a_.exact_eigenvalues)
+      compare_values(record, result.values, *a_.exact_eigenvalues, result.first, "the exact eigenvalues");
+    else if (!peer.name.empty() && peer.values.size() == result.values.size())
+      compare_values(record, result.values, peer.values, 0, peer.name);
+    if (!generalized() && static_cast<Index>(result.values.size()) == n_) {
+      double sum = 0;
+      for (const RealOf<T> value : result.values) sum += static_cast<double>(value);
+      const double difference = std::abs(sum - a_.trace);
+      const double unit = static_cast<double>(n_) * a_.norm * static_cast<double>(precision<T>);
+      record.trace = std::isnan(difference) ? HUGE_VAL : difference > 0 ? difference / unit : 0;
+    }
+    return record;
+  }
+
+  Json summary(const EigenResult<T>& result) const {
+    Json json;
+    json["n"] = n_;
+    json["count"] = result.values.size();
+    json["first_index"] = result.first;
+    if (!result.values.empty()) {
+      json["first"] = result.values.front();
+      json["last"] = result.values.back();
+    }
+    if (const auto frontier = frontier_orbitals(result)) {
+      json["homo"] = frontier->first;
+      json["lumo"] = frontier->second;
+      json["gap"] = frontier->second - frontier->first;
+    }
+    return json;
+  }
+
+  /// Highest occupied and lowest free value of --electrons, if both are in the range.
+  std::optional<std::pair<double, double>> frontier_orbitals(const EigenResult<T>& result) const {
+    if (options_.electrons <= 0) return std::nullopt;
+    const Index homo = options_.electrons / 2 - 1 - result.first;
+    if (homo < 0 || homo + 1 >= static_cast<Index>(result.values.size())) return std::nullopt;
+    return std::pair(static_cast<double>(result.values[homo]), static_cast<double>(result.values[homo + 1]));
+  }
+
+  void add_results(const EigenResult<T>& result) {
+    auto& lines = report_.results;
+    if (result.values.empty())
+      lines.emplace_back("eigenvalues", "none in the range");
+    else
+      lines.emplace_back(
+          "eigenvalues",
+          fmt::format("{}, number {} to {}: {:.10g} to {:.10g}", result.values.size(), result.first,
+                      result.first + static_cast<Index>(result.values.size()) - 1, result.values.front(),
+                      result.values.back()));
+    if (options_.electrons < 0) return;
+    if (const auto frontier = frontier_orbitals(result)) {
+      lines.emplace_back("HOMO", fmt::format("{:.10f}", frontier->first));
+      lines.emplace_back("LUMO", fmt::format("{:.10f}", frontier->second));
+      lines.emplace_back("gap", fmt::format("{:.10f}", frontier->second - frontier->first));
+    } else {
+      lines.emplace_back("HOMO, LUMO",
+                         fmt::format("of {} electrons are not in the range", options_.electrons));
+    }
+  }
+
+  const EigenProgramOptions& options_;
+  Session& session_;
+  Runtime& runtime_;
+  Report report_;
+  Index n_ = 0;
+  HermitianProblem<T> a_, b_;
+  std::vector<TuningEntry> tuning_;
+  EigensolveOptions solve_options_, used_;
+};
+
+/// What the file's header asks for; d otherwise.
+char default_type(const EigenProgramOptions& options) {
+  if (options.matrix.empty()) return 'd';
+  for (const std::string& file : {options.matrix, options.overlap})
+    if (!file.empty() && MatrixMarketReader(file).header().field == MatrixMarketField::complex) return 'z';
+  return 'd';
+}
+
+}  // namespace
+
+int run_eigen(EigenProgramOptions& options) {
+  validate(options);
+  if (options.type == 0) options.type = default_type(options);
+  int code = exit_good;
+  {
+    Session session(options.common);
+    switch (options.type) {
+      case 's':
+        code = EigenRun<float>(options, session)();
+        break;
+      case 'd':
+        code = EigenRun<double>(options, session)();
+        break;
+      case 'c':
+        code = EigenRun<std::complex<float>>(options, session)();
+        break;
+      default:
+        code = EigenRun<std::complex<double>>(options, session)();
+        break;
+    }
+  }
+  if (!options.common.trace.empty() && speaks())
+    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
+  return code;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "eigen_output.hpp"
+
+#include <exception>
+#include <optional>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/hdf5_file.hpp>
+#include <tessera/runtime/matrix_market.hpp>
+
+#include "problem.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// One of the two kinds of files; the columns come slab by slab.
+template <class T>
+class Output {
+ public:
+  Output(const std::string& prefix, const std::vector<RealOf<T>>& values, Index rows, Index columns)
+      : rows_(rows) {
+    const auto count = static_cast<Index>(values.size());
+    if (prefix.ends_with(".h5")) {
+      hdf5_.emplace(Hdf5File::create(prefix));
+      hdf5_->write_attribute("content",
+                             "eigenvalues (values) and eigenvectors (vectors, row k belongs to value k)");
+      hdf5_->create_array<RealOf<T>>("values", count);
+      hdf5_->write_columns("values", 0, 1, values.data(), count);
+      if (columns > 0) hdf5_->create_array<T>("vectors", rows, columns);
+      return;
+    }
+    write_matrix_market(prefix + "_values.mtx", count, 1, values.data(), count, "eigenvalues");
+    if (columns > 0)
+      market_.emplace(prefix + "_vectors.mtx", rows, columns, is_complex<T>, "eigenvectors, one a column");
+  }
+
+  void put(Index first, Index columns, const T* a) {
+    if (hdf5_) hdf5_->write_columns("vectors", first, columns, a, rows_);
+    if (market_) market_->append(a, columns, rows_);
+  }
+  void close() {
+    if (market_) market_->close();
+  }
+
+ private:
+  Index rows_;
+  std::optional<Hdf5File> hdf5_;
+  std::optional<MatrixMarketWriter> market_;
+};
+
+}  // namespace
+
+template <class T>
+void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
+                      const ColumnSlabs<T>& vectors) {
+  Runtime& runtime = session.runtime();
+  std::optional<Output<T>> output;
+  std::exception_ptr failure;
+  // All ranks take part in the gathering whatever happens to the file.
+  const auto attempt = [&](const auto& step) {
+    if (runtime.rank() != 0 || failure) return;
+    try {
+      step();
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+  };
+  attempt([&] { output.emplace(prefix, values, vectors.rows(), vectors.cols()); });
+  for (Index s = 0; s < vectors.count(); ++s) {
+    const std::vector<T> columns = gather_slab(runtime, vectors, s);
+    attempt([&] { output->put(vectors.first_col(s), vectors.slab_cols(s), columns.data()); });
+  }
+  attempt([&] { output->close(); });
+  session.together([&] {
+    if (failure) std::rethrow_exception(failure);
+  });
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                   \
+  template void write_eigenpairs<T>(Session&, const std::string&, const std::vector<RealOf<T>>&, \
+                                    const ColumnSlabs<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::program

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <tessera/runtime/column_slabs.hpp>
+
+#include "session.hpp"
+
+namespace tessera::program {
+
+/// Writes PREFIX_values.mtx and, if there are vectors, PREFIX_vectors.mtx; or one HDF5 file with `values` and
+/// `vectors` if the prefix ends in .h5. Collective; rank 0 writes, one slab at a time in memory. @throws
+/// InputError on all ranks
+template <class T>
+void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
+                      const ColumnSlabs<T>& vectors);
+
+}  // namespace tessera::program

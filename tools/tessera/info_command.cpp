@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/codelet.hpp>
+
+#include "session.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// One codelet name in all its types: `gemm` of gemm_s, gemm_d, gemm_c, gemm_z.
+struct CodeletFamily {
+  std::string types;
+  bool cuda = false;
+  PerformanceModel model = PerformanceModel::history;
+};
+
+std::map<std::string, CodeletFamily> codelet_families() {
+  std::map<std::string, CodeletFamily> families;
+  for (const Codelet* codelet : Codelet::all()) {
+    std::string name = codelet->name(), type;
+    const std::size_t size = name.size();
+    if (size > 2 && name[size - 2] == '_' &&
+        std::string_view("sdcz").find(name[size - 1]) != std::string_view::npos) {
+      type = name.substr(size - 1);
+      name.resize(size - 2);
+    }
+    CodeletFamily& family = families[name];
+    family.types += type;
+    family.cuda = family.cuda || codelet->has_cuda();
+    family.model = codelet->model();
+  }
+  for (auto& [name, family] : families)
+    std::sort(family.types.begin(), family.types.end(), [](char a, char b) {
+      constexpr std::string_view order = "sdcz";
+      return order.find(a) < order.find(b);
+    });
+  return families;
+}
+
+const char* to_string(PerformanceModel model) {
+  return model == PerformanceModel::history ? "history" : "regression";
+}
+
+}  // namespace
+
+int run_info(const InfoProgramOptions& options) {
+  Session session(options.common);
+  if (session.runtime().rank() != 0) return exit_good;
+  const RuntimeInfo& info = session.runtime().info();
+  const Report report = session.new_report("info");
+  Json document;
+  document["command"] = "info";
+  document["version"] = report.version;
+  document["commit"] = report.commit;
+  document["machine"] = report.machine;
+  if (options.codelets) {
+    document["codelets"] = Json::array();
+    for (const auto& [name, family] : codelet_families())
+      document["codelets"].push_back({{"name", name},
+                                      {"types", family.types},
+                                      {"cpu", true},
+                                      {"cuda", family.cuda},
+                                      {"model", to_string(family.model)}});
+  }
+  if (!options.common.json_alone() && !options.common.quiet) {
+    const auto line = [](const char* label, const std::string& text) {
+      fmt::print("{:<14}{}\n", label, text);
+    };
+    line("tessera", fmt::format("{} ({})", report.version, report.commit));
+    line("host", info.host);
+    line("cpu", fmt::format("{}, {} cores, {} NUMA node{}", info.cpu_model, info.physical_cores,
+                            info.numa_nodes, info.numa_nodes == 1 ? "" : "s"));
+    line("memory",
+         fmt::format("{}, L2 {} a core, L3 {}", format_bytes(static_cast<double>(info.memory_bytes)),
+                     format_bytes(static_cast<double>(info.l2_bytes)),
+                     format_bytes(static_cast<double>(info.l3_bytes))));
+    line("workers", machine_line(info));
+    for (const std::string& gpu : info.gpus) line("gpu", gpu);
+    line("starpu", info.starpu_version);
+    line("mpi", info.mpi_version);
+    line("blas", info.blas);
+    if (options.codelets) {
+      fmt::print("{:<28}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
+      for (const auto& [name, family] : codelet_families())
+        fmt::print("  {:<26}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes", family.cuda ? "yes" : "no",
+                   to_string(family.model));
+    }
+  }
+  if (!options.common.json.empty()) write_json(options.common.json, document);
+  return exit_good;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <new>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/version.hpp>
+
+#include "options.hpp"
+#include "session.hpp"
+
+namespace tessera::program {
+namespace {
+
+/// One line on stderr, from one process only.
+int complain(const std::string& message) {
+  if (speaks()) fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+  return exit_bad_input;
+}
+
+struct Options {
+  EigenProgramOptions eigen;
+  BenchProgramOptions bench;
+  InfoProgramOptions info;
+  TraceProgramOptions trace;
+  TuneProgramOptions tune;
+  CalibrateProgramOptions calibrate;
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("Dense Hermitian eigenproblems as task graphs on StarPU", "tessera");
+  app.set_version_flag("--version",
+                       fmt::format("tessera {} ({})", TESSERA_VERSION_STRING, TESSERA_VERSION_COMMIT));
+  app.require_subcommand(1);
+  app.footer("Exit code: 0 all checks passed, 1 a check failed, 2 bad usage or input.");
+  Options options;
+  int code = exit_good;
+  add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
+  add_bench_options(*app.add_subcommand("bench", "measure one stage beside the machine's limit"),
+                    options.bench);
+  add_info_options(*app.add_subcommand("info", "machine, versions, codelets"), options.info);
+  add_calibrate_options(*app.add_subcommand("calibrate", "measure StarPU's performance models"),
+                        options.calibrate);
+  add_trace_options(*app.add_subcommand("trace", "summarise a trace left by --trace"), options.trace);
+  add_tune_options(*app.add_subcommand("tune", "find the fastest solver and sizes"), options.tune);
+  app.get_subcommand("eigen")->callback([&] { code = run_eigen(options.eigen); });
+  app.get_subcommand("bench")->callback([&] { code = run_bench(options.bench); });
+  app.get_subcommand("info")->callback([&] { code = run_info(options.info); });
+  app.get_subcommand("calibrate")->callback([&] { code = run_calibrate(options.calibrate); });
+  app.get_subcommand("trace")->callback([&] { code = run_trace(options.trace); });
+  app.get_subcommand("tune")->callback([&] { code = run_tune(options.tune); });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    return speaks() ? app.exit(request) : exit_good;
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what());
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace tessera::program
+
+int main(int argc, char** argv) {
+  using namespace tessera;
+  program::command_line().assign(argv, argv + argc);
+  try {
+    return program::run(argc, argv);
+  } catch (const Error& error) {
+    return program::complain(error.what());
+  } catch (const std::bad_alloc&) {
+    return program::complain("there is not enough memory");
+  } catch (const std::exception& error) {
+    return program::complain(error.what());
+  }
+}

@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "options.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/runtime/error.hpp>
+
+namespace tessera::program {
+
+namespace {
+
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// The two texts behind `NAME:`.
+bool split_pair(std::string_view text, std::string_view prefix, char separator, std::string_view& a,
+                std::string_view& b) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  const auto middle = text.find(separator);
+  if (middle == std::string_view::npos) return false;
+  a = text.substr(0, middle);
+  b = text.substr(middle + 1);
+  return true;
+}
+
+/// Turns a parse function that throws into a check of the parser.
+template <class Parse>
+CLI::Validator parsed_by(Parse parse, const std::string& shown) {
+  return CLI::Validator(
+      [parse](const std::string& text) -> std::string {
+        try {
+          parse(text);
+          return {};
+        } catch (const Error& error) {
+          return error.what();
+        }
+      },
+      shown);
+}
+
+std::string generator_help() {
+  std::string text = "Hermitian test matrix, with --n; KIND is one of";
+  for (const GeneratorKind& kind : generator_kinds())
+    text += fmt::format("\n  {}{}: {}", kind.name, kind.takes_argument ? "[:ARG]" : "", kind.help);
+  return text;
+}
+
+void check_generator(const std::string& kind) {
+  MatrixGenerator<double>::make(kind, 1);
+}
+
+void add_type_option(CLI::App& command, char& type, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          "--type", [&type](const std::string& text) { type = text.at(0); }, help)
+      ->check(CLI::IsMember({"s", "d", "c", "z"}))
+      ->type_name("s|d|c|z");
+}
+
+void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, const std::string& help) {
+  command
+      .add_option_function<std::string>(
+          name, [&value](const std::string& text) { value = text == "yes"; }, help)
+      ->check(CLI::IsMember({"yes", "no"}))
+      ->type_name("yes|no");
+}
+
+void add_grid_option(CLI::App& command, GridOption& grid) {
+  command
+      .add_option_function<std::string>(
+          "--grid", [&grid](const std::string& text) { grid = parse_grid(text); },
+          "process grid under mpirun (default: as square as possible)")
+      ->check(parsed_by(parse_grid, "PxQ"))
+      ->type_name("PxQ");
+}
+
+void add_size_options(CLI::App& command, Index& tile, Index& band, Index& update_width) {
+  command.add_option("--tile", tile, "order of the tiles (default: from the machine)")
+      ->check(CLI::Range(1, 1 << 20));
+  command.add_option("--band", band, "width of the intermediate band (default: chosen)")
+      ->check(CLI::Range(1, 4096));
+  command
+      .add_option("--update-width", update_width,
+                  "columns per update of the trailing matrix (default: chosen)")
+      ->check(CLI::Range(1, 1 << 20));
+}
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_option("--cores", options.cores, "CPU workers (default: every core)")
+      ->check(CLI::Range(0, 4096));
+  command.add_option("--gpus", options.gpus, "GPUs (default: all that can be used)")
+      ->check(CLI::Range(0, 64));
+  command.add_option("--scheduler", options.scheduler,
+                     "StarPU's scheduling policy (default: lws, with GPUs dmdas)");
+  command.add_option("--seed", options.seed, "of everything that is random");
+  command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
+      ->check(CLI::Range(1, 100000));
+  command.add_option("--warmup", options.warmup, "runs before, not counted")->check(CLI::Range(0, 100000));
+  command
+      .add_option_function<std::string>(
+          "--check",
+          [&options](const std::string& text) {
+            options.check = text == "none"  ? CheckPolicy::none
+                            : text == "all" ? CheckPolicy::all
+                                            : CheckPolicy::last;
+          },
+          "which runs are checked (default: last); a failed check is exit code 1")
+      ->check(CLI::IsMember({"none", "last", "all"}))
+      ->type_name("none|last|all");
+  command
+      .add_option("--json", options.json,
+                  "write the record of the run there (- for stdout, then nothing else is)")
+      ->type_name("FILE|-");
+  command.add_option("--trace", options.trace, "record StarPU's trace there and summarise it")
+      ->type_name("DIR");
+  command.add_flag("--quiet", options.quiet, "no report and no progress");
+}
+
+}  // namespace
+
+RangeOption parse_range(const std::string& text) {
+  RangeOption range;
+  std::string_view a, b;
+  if (text == "all") return range;
+  if (split_pair(text, "index:", ':', a, b) && parse_number(a, range.index_low) &&
+      parse_number(b, range.index_high) && range.index_low >= 0 && range.index_low <= range.index_high) {
+    range.kind = RangeOption::Kind::index;
+    return range;
+  }
+  if (split_pair(text, "value:", ':', a, b) && parse_number(a, range.value_low) &&
+      parse_number(b, range.value_high) && !std::isnan(range.value_low) && !std::isnan(range.value_high) &&
+      range.value_low < range.value_high) {
+    range.kind = RangeOption::Kind::value;
+    return range;
+  }
+  throw InvalidArgument(
+      "--range", text,
+      "all, index:LO:HI with 0 <= LO <= HI (eigenvalues LO to HI-1, from 0), or value:LO:HI with LO < HI");
+}
+
+std::string to_string(const RangeOption& range) {
+  switch (range.kind) {
+    case RangeOption::Kind::all:
+      return "all";
+    case RangeOption::Kind::index:
+      return fmt::format("index:{}:{}", range.index_low, range.index_high);
+    case RangeOption::Kind::value:
+      break;
+  }
+  return fmt::format("value:{}:{}", range.value_low, range.value_high);
+}
+
+GridOption parse_grid(const std::string& text) {
+  GridOption grid;
+  std::string_view a, b;
+  if (split_pair(text, "", 'x', a, b) && parse_number(a, grid.rows) && parse_number(b, grid.cols) &&
+      grid.rows > 0 && grid.cols > 0)
+    return grid;
+  throw InvalidArgument("--grid", text, "PxQ, two positive numbers");
+}
+
+const std::vector<std::string>& bench_stages() {
+  static const std::vector<std::string> stages{"cholesky",
+                                               "to_standard",
+                                               "reduce_to_band",
+                                               "band_to_tridiagonal",
+                                               "tridiagonal_eigen",
+                                               "back_tridiagonal",
+                                               "back_band",
+                                               "to_general",
+                                               "gemm"};
+  return stages;
+}
+
+void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
+  command.add_option("--matrix", options.matrix, "Hermitian matrix A, Matrix Market, may be gzipped")
+      ->type_name("FILE");
+  command
+      .add_option("--overlap", options.overlap,
+                  "positive definite B of A x = lambda B x: a file, or `generated` for a test matrix")
+      ->type_name("FILE");
+  command.add_option("--generate", options.generate, generator_help())
+      ->check(parsed_by(check_generator, "KIND"))
+      ->type_name("KIND");
+  command.add_option("--n", options.n, "order of the generated matrix")->check(CLI::NonNegativeNumber);
+  command.add_option("--scale", options.scale, "factor on the generated matrix");
+  add_type_option(command, options.type, "scalar type (default: z for a complex file, else d)");
+  command.add_option("--solver", options.solver, "default: auto, by the order and the range")
+      ->check(CLI::IsMember({"auto", "two_stage", "one_stage", "vendor"}))
+      ->type_name("auto|two_stage|one_stage|vendor");
+  command
+      .add_option_function<std::string>(
+          "--range", [&options](const std::string& text) { options.range = parse_range(text); },
+          "eigenpairs LO to HI-1 in ascending order from 0, or those with values in (LO, HI] (default: all)")
+      ->check(parsed_by(parse_range, "RANGE"))
+      ->type_name("all|index:LO:HI|value:LO:HI");
+  add_yes_no_option(command, "--vectors", options.vectors, "eigenvectors too (default: yes)");
+  add_size_options(command, options.tile, options.band, options.update_width);
+  command
+      .add_option("--peer", options.peer,
+                  "solve with this library too, on as many threads, alternating run by run")
+      ->check(CLI::IsMember({"none", "lapack"}))
+      ->type_name("none|lapack");
+  command
+      .add_option("--tuning", options.tuning,
+                  "take the solver and the sizes from what `tessera tune` has found")
+      ->type_name("FILE");
+  command
+      .add_option("--output", options.output,
+                  "write PREFIX_values.mtx and PREFIX_vectors.mtx, or one HDF5 file if PREFIX ends in .h5")
+      ->type_name("PREFIX");
+  command
+      .add_option("--electrons", options.electrons, "print HOMO, LUMO and gap of N electrons, two an orbital")
+      ->check(CLI::NonNegativeNumber);
+  add_grid_option(command, options.grid);
+  add_common_options(command, options.common);
+}
+
+void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
+  command.add_option("stage", options.stage, "what to measure: " + CLI::detail::join(bench_stages(), ", "))
+      ->required()
+      ->check(CLI::IsMember(bench_stages()))
+      ->type_name("STAGE");
+  command.add_option("--generate", options.generate, "kind of the matrix, as for eigen (default: random)")
+      ->check(parsed_by(check_generator, "KIND"))
+      ->type_name("KIND");
+  command.add_option("--n", options.n, "order of the matrix (default: 2000)")->check(CLI::PositiveNumber);
+  command.add_option("--columns", options.vectors, "vectors that are transformed back (default: n)")
+      ->check(CLI::PositiveNumber);
+  add_type_option(command, options.type, "scalar type (default: d)");
+  add_size_options(command, options.tile, options.band, options.update_width);
+  command.add_option("--peer", options.peer, "run LAPACK's routine of the same job, where there is one")
+      ->check(CLI::IsMember({"none", "lapack"}))
+      ->type_name("none|lapack");
+  add_grid_option(command, options.grid);
+  add_common_options(command, options.common);
+}
+
+void add_info_options(CLI::App& command, InfoProgramOptions& options) {
+  command.add_flag("--codelets", options.codelets, "list the codelets with their implementations and models");
+  add_common_options(command, options.common);
+}
+
+void add_trace_options(CLI::App& command, TraceProgramOptions& options) {
+  command.add_option("directory", options.directory, "where a command with --trace DIR has left its trace")
+      ->required()
+      ->type_name("DIR");
+  command.add_option("--json", options.json, "write the summary there (- for stdout, then nothing else is)")
+      ->type_name("FILE|-");
+  command.add_option("--chrome", options.chrome, "write the tasks as Chrome/Perfetto trace events")
+      ->type_name("FILE");
+  command.add_option("--svg", options.svg, "draw the workers' Gantt chart")->type_name("FILE");
+}
+
+void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
+  command.add_option("--n", options.orders, "orders to tune for (default: 1000)")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  add_type_option(command, options.type, "scalar type (default: d)");
+  add_yes_no_option(command, "--vectors", options.vectors, "tune for eigenvectors too (default: yes)");
+  command.add_option("--output", options.output, "file to which the result is added (default: tuning.json)")
+      ->type_name("FILE");
+  add_common_options(command, options.common);
+}
+
+void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) {
+  command.add_option("--n", options.orders, "orders to solve (default: 500,1000,2000)")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
+  command.add_option("--types", options.types, "scalar types, some of sdcz (default: d)")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return text.empty() || text.find_first_not_of("sdcz") != std::string::npos
+                       ? std::string("expected some of the letters sdcz")
+                       : std::string();
+          },
+          "TYPES"))
+      ->type_name("TYPES");
+  add_common_options(command, options.common);
+}
+
+void validate(EigenProgramOptions& options) {
+  if (options.matrix.empty() == options.generate.empty())
+    throw InvalidArgument("--matrix", options.matrix.empty() ? "nothing" : options.matrix,
+                          "either --matrix FILE or --generate KIND --n N");
+  if (!options.generate.empty() && options.n < 0)
+    throw InvalidArgument("--n", "nothing", "the order of the generated matrix");
+  if (!options.matrix.empty() && options.n >= 0)
+    throw InvalidArgument("--n", fmt::format("{}", options.n),
+                          "--n only with --generate (a file has its own order)");
+  if (!std::isfinite(options.scale))
+    throw InvalidArgument("--scale", fmt::format("{}", options.scale), "a finite number");
+  if (!options.matrix.empty() && options.overlap == "generated")
+    throw InvalidArgument("--overlap", options.overlap, "a file where --matrix is a file");
+  if (options.electrons >= 0 && options.electrons % 2 != 0)
+    throw InvalidArgument("--electrons", fmt::format("{}", options.electrons),
+                          "an even number (closed shell)");
+  if (!options.output.empty()) {
+    const auto folder = std::filesystem::path(options.output).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+      throw InvalidArgument("--output", options.output,
+                            fmt::format("an existing directory ({} is none)", folder.string()));
+  }
+}
+
+Json to_json(const CommonOptions& options) {
+  constexpr std::array<const char*, 3> policies{"none", "last", "all"};
+  Json json;
+  json["cores"] = options.cores;
+  json["gpus"] = options.gpus;
+  json["seed"] = options.seed;
+  json["repeat"] = options.repeat;
+  json["warmup"] = options.warmup;
+  json["check"] = policies[static_cast<std::size_t>(options.check)];
+  if (!options.trace.empty()) json["trace"] = options.trace;
+  return json;
+}
+
+}  // namespace tessera::program

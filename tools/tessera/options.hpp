@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <tessera/runtime/types.hpp>
+
+/// What the user can ask for on the command line. Every add_*_options registers the options of one command on
+/// its subcommand; bad values are errors of the parser, so nothing has been started yet.
+namespace tessera::program {
+
+using Json = nlohmann::ordered_json;
+
+enum class CheckPolicy { none, last, all };
+
+struct CommonOptions {
+  int cores = -1;
+  int gpus = -1;
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  int warmup = 0;
+  CheckPolicy check = CheckPolicy::last;
+  std::string json;   ///< file, "-" for stdout, empty for none
+  std::string trace;  ///< directory, empty for none
+  std::string scheduler;
+  bool quiet = false;
+
+  /// The JSON goes to stdout, so nothing else may.
+  bool json_alone() const { return json == "-"; }
+  bool wants_check(int run) const {
+    return check == CheckPolicy::all || (check == CheckPolicy::last && run == repeat - 1);
+  }
+};
+
+/// `all`, `index:LO:HI` for [LO, HI) from 0, or `value:LO:HI` for (LO, HI].
+struct RangeOption {
+  enum class Kind { all, index, value };
+  Kind kind = Kind::all;
+  Index index_low = 0, index_high = 0;
+  double value_low = 0, value_high = 0;
+};
+/// @throws InvalidArgument
+RangeOption parse_range(const std::string& text);
+std::string to_string(const RangeOption& range);
+
+/// `PxQ`; 0x0: as square as possible.
+struct GridOption {
+  int rows = 0, cols = 0;
+};
+/// @throws InvalidArgument
+GridOption parse_grid(const std::string& text);
+
+struct EigenProgramOptions {
+  CommonOptions common;
+  std::string matrix, overlap, generate;
+  Index n = -1;
+  double scale = 1;
+  char type = 0;  ///< s, d, c, z; 0: as the file, d for a generated matrix
+  std::string solver = "auto";
+  RangeOption range;
+  bool vectors = true;
+  Index tile = 0, band = 0, update_width = 0;
+  std::string peer = "none";
+  std::string tuning;  ///< file of `tessera tune`
+  std::string output;
+  Index electrons = -1;
+  GridOption grid;
+};
+
+struct BenchProgramOptions {
+  CommonOptions common;
+  std::string stage;
+  std::string generate = "random";
+  Index n = 2000;
+  Index vectors = -1;  ///< columns that are back-transformed; -1: n
+  char type = 'd';
+  Index tile = 0, band = 0, update_width = 0;
+  std::string peer = "none";
+  GridOption grid;
+};
+
+struct InfoProgramOptions {
+  CommonOptions common;
+  bool codelets = false;
+};
+
+struct TraceProgramOptions {
+  std::string directory;
+  std::string json, svg, chrome;
+};
+
+struct TuneProgramOptions {
+  CommonOptions common;
+  std::string output = "tuning.json";
+  std::vector<Index> orders{1000};
+  char type = 'd';
+  bool vectors = true;
+};
+
+struct CalibrateProgramOptions {
+  CommonOptions common;
+  std::vector<Index> orders{500, 1000, 2000};
+  std::string types = "d";
+};
+
+void add_eigen_options(CLI::App& command, EigenProgramOptions& options);
+void add_bench_options(CLI::App& command, BenchProgramOptions& options);
+void add_info_options(CLI::App& command, InfoProgramOptions& options);
+void add_trace_options(CLI::App& command, TraceProgramOptions& options);
+void add_tune_options(CLI::App& command, TuneProgramOptions& options);
+void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
+
+/// Checks that concern more than one option. @throws InvalidArgument
+void validate(EigenProgramOptions& options);
+
+Json to_json(const CommonOptions& options);
+
+/// The stages that `tessera bench` knows, in the order of a solve.
+const std::vector<std::string>& bench_stages();
+
+}  // namespace tessera::program

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+/// The program as a process: memory, clock, progress.
+namespace tessera::program {
+
+/// Seconds on a steady clock.
+double now();
+
+/// Resident memory of this process now, and its largest value since the last reset (or the start, where the
+/// system does not let it be reset). 0 where unknown.
+double resident_bytes();
+double peak_resident_bytes();
+void reset_peak_memory();
+
+/// Started by mpirun or a like launcher, so that there are other ranks.
+bool launched_in_parallel();
+
+/// Says on stderr what has been going on for longer than a second, on a terminal only; the line disappears at
+/// the end.
+class Progress {
+ public:
+  /// Silent unless `wanted` and stderr is a terminal.
+  explicit Progress(bool wanted);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  /// What is being done from now on.
+  void stage(const std::string& text);
+  /// Removes the line.
+  void done();
+
+ private:
+  void run();
+  bool active_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string text_;
+  double since_ = 0;
+  bool shown_ = false, stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace tessera::program

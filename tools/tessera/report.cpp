@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace tessera::program {
+
+namespace {
+
+/// NaN becomes null.
+Json number(double x) {
+  return std::isfinite(x) ? Json(x) : Json(nullptr);
+}
+
+const RunRecord& typical_run(const Report& report) {
+  std::vector<std::size_t> order(report.runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return report.runs[a].total_seconds < report.runs[b].total_seconds;
+  });
+  return report.runs[order[(order.size() - 1) / 2]];
+}
+
+std::string format_check(const CheckRecord& check) {
+  std::string text;
+  const auto add = [&](const char* name, double value, const std::string& note = {}) {
+    if (!std::isnan(value)) text += fmt::format("{}{} {:.3g}{}", text.empty() ? "" : ", ", name, value, note);
+  };
+  add("residual", check.residual);
+  add("orthogonality", check.orthogonality);
+  add("values", check.values,
+      check.values_against.empty() ? "" : fmt::format(" (against {})", check.values_against));
+  add("trace", check.trace);
+  if (text.empty()) return "nothing to check";
+  return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
+}
+
+std::string label_line(const std::string& label, const std::string& text) {
+  return fmt::format("{:<14}{}\n", label, text);
+}
+
+double rate(double flops, double seconds) {
+  return flops > 0 && seconds > 0 ? flops / seconds * 1e-9 : unknown;
+}
+
+std::string format_rate(double gflops, const Report& report) {
+  if (!std::isfinite(gflops)) return fmt::format("{:>10}", "");
+  std::string text = fmt::format("{:>10.1f}", gflops);
+  if (report.limit && report.limit->gflops > 0)
+    text += fmt::format("{:>7.0f} %", 100 * gflops / report.limit->gflops);
+  return text;
+}
+
+std::string format_stages(const Report& report, const RunRecord& run) {
+  if (run.stages.empty()) return {};
+  const std::string limit = report.limit ? fmt::format("  of {}", report.limit->name) : "";
+  std::string text =
+      fmt::format("{:<22}{:>10}{:>8}{:>9}{:>10}{}\n", "stage", "seconds", "share", "tasks", "GFLOP/s", limit);
+  for (const StageRecord& stage : run.stages) {
+    const double share = run.total_seconds > 0 ? 100 * stage.seconds / run.total_seconds : 0;
+    text += fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>9}{}\n", stage.name, stage.seconds, share, stage.tasks,
+                        format_rate(rate(stage.flops, stage.seconds), report));
+  }
+  text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>9}{}\n", "total", run.total_seconds, "", run.tasks,
+                      format_rate(rate(run.flops, run.total_seconds), report));
+  return text;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return unknown;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+bool CheckRecord::any() const {
+  return !(std::isnan(residual) && std::isnan(orthogonality) && std::isnan(values) && std::isnan(trace));
+}
+
+bool CheckRecord::passed() const {
+  const std::array<double, 4> all{residual, orthogonality, values, trace};
+  return std::all_of(all.begin(), all.end(), [](double x) { return std::isnan(x) || x < check_bound; });
+}
+
+double Report::median_seconds() const {
+  std::vector<double> seconds;
+  for (const RunRecord& run : runs) seconds.push_back(run.total_seconds);
+  return median(seconds);
+}
+
+double Report::ratio() const {
+  return peer ? median(peer->seconds) / median_seconds() : unknown;
+}
+
+bool Report::passed() const {
+  return std::all_of(runs.begin(), runs.end(),
+                     [](const RunRecord& run) { return !run.check || run.check->passed(); });
+}
+
+Json to_json(const CheckRecord& check) {
+  Json json;
+  json["residual"] = number(check.residual);
+  json["orthogonality"] = number(check.orthogonality);
+  json["values"] = number(check.values);
+  if (!check.values_against.empty()) json["values_against"] = check.values_against;
+  if (!std::isnan(check.trace)) json["trace"] = number(check.trace);
+  json["passed"] = check.passed();
+  return json;
+}
+
+Json to_json(const RunRecord& run) {
+  Json json;
+  Json stages = Json::object(), gflops = Json::object();
+  gflops["total"] = number(rate(run.flops, run.total_seconds));
+  for (const StageRecord& stage : run.stages) {
+    stages[stage.name] = number(stage.seconds);
+    gflops[stage.name] = number(rate(stage.flops, stage.seconds));
+  }
+  json["seconds"] = {
+      {"total", number(run.total_seconds)}, {"submit", number(run.submit_seconds)}, {"stages", stages}};
+  json["gflops"] = gflops;
+  json["tasks"] = run.tasks;
+  json["workers"] = {{"count", run.workers.count},
+                     {"busy", number(run.workers.busy_share)},
+                     {"idle", number(run.workers.sleeping_share)},
+                     {"overhead", number(run.workers.overhead_share)},
+                     {"bytes_moved", run.workers.bytes_moved}};
+  json["memory"] = {{"peak_bytes", run.peak_bytes}, {"peak_matrices", number(run.peak_matrices)}};
+  if (run.check) json["check"] = to_json(*run.check);
+  json["result"] = run.result;
+  return json;
+}
+
+Json to_json(const Report& report) {
+  Json json;
+  json["command"] = report.command;
+  json["version"] = report.version;
+  json["commit"] = report.commit;
+  json["command_line"] = report.command_line;
+  json["machine"] = report.machine;
+  json["options"] = report.options;
+  json["runs"] = Json::array();
+  for (const RunRecord& run : report.runs) json["runs"].push_back(to_json(run));
+  if (report.peer) {
+    json["peer"] = {{"name", report.peer->name},
+                    {"threads", report.peer->threads},
+                    {"seconds", number(median(report.peer->seconds))},
+                    {"ratio", number(report.ratio())},
+                    {"runs", report.peer->seconds}};
+    if (report.peer->check) json["peer"]["check"] = to_json(*report.peer->check);
+  }
+  if (report.limit) {
+    json["limit"] = {{"name", report.limit->name}, {"gflops", report.limit->gflops}};
+    if (!report.runs.empty()) {
+      const RunRecord& run = typical_run(report);
+      Json fractions = Json::object();
+      for (const StageRecord& stage : run.stages)
+        fractions[stage.name] = number(rate(stage.flops, stage.seconds) / report.limit->gflops);
+      json["limit"]["fractions"] = fractions;
+    }
+  }
+  return json;
+}
+
+std::string format_seconds(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} us", seconds * 1e6);
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{:.{}f} {}", bytes, bytes < 10 && unit > 0 ? 2 : 0, units[unit]);
+}
+
+std::string format_report(const Report& report) {
+  std::string text = report.title + '\n';
+  for (const auto& [label, value] : report.lines) text += label_line(label, value);
+  if (!report.runs.empty()) {
+    const RunRecord& run = typical_run(report);
+    text += format_stages(report, run);
+    const auto [fastest, slowest] = std::minmax_element(
+        report.runs.begin(), report.runs.end(),
+        [](const RunRecord& a, const RunRecord& b) { return a.total_seconds < b.total_seconds; });
+    std::string time = format_seconds(report.median_seconds());
+    if (report.runs.size() > 1)
+      time += fmt::format(" (median of {}, {} to {})", report.runs.size(),
+                          format_seconds(fastest->total_seconds), format_seconds(slowest->total_seconds));
+    text += label_line("time", time + fmt::format(", submission {}", format_seconds(run.submit_seconds)));
+    if (std::isfinite(run.workers.busy_share))
+      text += label_line(
+          "workers", fmt::format("{}, busy {:.1f} %, waiting {:.1f} %, overhead {:.1f} %", run.workers.count,
+                                 100 * run.workers.busy_share, 100 * run.workers.sleeping_share,
+                                 100 * run.workers.overhead_share));
+    if (run.peak_bytes > 0) {
+      std::string memory = fmt::format("{} at the peak", format_bytes(run.peak_bytes));
+      if (std::isfinite(run.peak_matrices)) memory += fmt::format(", {:.2f} n^2 elements", run.peak_matrices);
+      text += label_line("memory", memory);
+    }
+  }
+  if (report.peer)
+    text += label_line("peer", fmt::format("{}: {}, {} threads; ratio {:.2f} (its time / ours)",
+                                           report.peer->name, format_seconds(median(report.peer->seconds)),
+                                           report.peer->threads, report.ratio()));
+  if (report.limit)
+    text += label_line("limit", fmt::format("{}: {:.1f} GFLOP/s", report.limit->name, report.limit->gflops));
+  for (const auto& [label, value] : report.results) text += label_line(label, value);
+  for (std::size_t i = 0; i < report.runs.size(); ++i)
+    if (report.runs[i].check)
+      text += label_line(i + 1 == report.runs.size() ? "check" : fmt::format("check run {}", i + 1),
+                         format_check(*report.runs[i].check));
+  if (report.peer && report.peer->check) text += label_line("check peer", format_check(*report.peer->check));
+  return text;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+#include "options.hpp"
+#include "process.hpp"
+#include "report.hpp"
+
+/// What every command does around its work: start the runtime, agree on errors, print and write the record.
+namespace tessera::program {
+
+/// Exit codes of the program.
+inline constexpr int exit_good = 0, exit_check_failed = 1, exit_bad_input = 2;
+
+/// The words of the command line, for the record.
+std::vector<std::string>& command_line();
+
+/// This process prints: the only one, or rank 0.
+bool speaks();
+
+class Session {
+ public:
+  /// @throws InvalidArgument, InputError (files that cannot be written), RuntimeError
+  explicit Session(const CommonOptions& options);
+
+  Runtime& runtime() noexcept { return runtime_; }
+  Progress& progress() noexcept { return progress_; }
+  const CommonOptions& options() const noexcept { return options_; }
+
+  /// Runs `work` on every rank; if it throws an Error on any, all ranks throw the message of the first one.
+  void together(const std::function<void()>& work);
+
+  /// The report with what does not depend on the command's work.
+  Report new_report(const std::string& command) const;
+
+  /// Starts a measured run on all ranks at once.
+  void begin_run();
+  /// The record of the run that has just ended, from the statistics of its sequence and the wall clock.
+  RunRecord end_run(const SequenceStatistics& statistics);
+
+  /// Memory before the matrices are made; `peak_matrices` counts from there in units of `matrix_bytes`.
+  void set_memory_unit(double matrix_bytes);
+
+  /// Prints and writes the report; the exit code that it deserves.
+  int finish(const Report& report);
+
+ private:
+  CommonOptions options_;
+  Runtime runtime_;
+  Progress progress_;
+  double start_ = 0, base_bytes_ = 0, matrix_bytes_ = 0;
+};
+
+Json machine_json(const RuntimeInfo& info);
+/// `8 CPU workers, AMD EPYC ..., lws`
+std::string machine_line(const RuntimeInfo& info);
+
+/// Writes a JSON document to FILE, or to stdout for "-". @throws InputError
+void write_json(const std::string& target, const Json& document);
+
+/// Summarises the trace that a finished session left in `directory` on stdout (unless quiet).
+void summarise_trace(const std::string& directory, bool print);
+
+// The commands; each returns the exit code.
+int run_eigen(EigenProgramOptions& options);
+int run_bench(BenchProgramOptions& options);
+int run_info(const InfoProgramOptions& options);
+int run_trace(const TraceProgramOptions& options);
+int run_tune(const TuneProgramOptions& options);
+int run_calibrate(const CalibrateProgramOptions& options);
+
+}  // namespace tessera::program

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tessera/runtime/error.hpp>
+
+#include "session.hpp"
+#include "trace_summary.hpp"
+
+#ifndef TESSERA_STARPU_PREFIX
+#define TESSERA_STARPU_PREFIX ""
+#endif
+
+namespace tessera::program {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// StarPU's raw traces, a file a rank.
+std::vector<std::string> raw_traces(const fs::path& directory) {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(directory))
+    if (entry.path().filename().string().starts_with("prof_file_"))
+      files.push_back(fs::absolute(entry.path()).string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Runs a program without a shell, its output thrown away; its exit code, 127 if it is not there.
+int run_silently(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(126);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 126;
+  return WEXITSTATUS(status);
+}
+
+/// Makes tasks.rec (and StarPU's other files: Paje, DAG) of the raw traces, where that has not been done.
+void convert(const fs::path& directory) {
+  const std::vector<std::string> raw = raw_traces(directory);
+  const fs::path tasks = directory / "tasks.rec";
+  if (raw.empty()) {
+    if (fs::exists(tasks)) return;
+    throw InputError(directory.string(), 0, "holds no trace (neither prof_file_* nor tasks.rec)");
+  }
+  const auto newest = fs::last_write_time(raw.front());
+  if (fs::exists(tasks) && fs::last_write_time(tasks) >= newest) return;
+  for (const std::string& tool :
+       {std::string(TESSERA_STARPU_PREFIX "/bin/starpu_fxt_tool"), std::string("starpu_fxt_tool")}) {
+    std::vector<std::string> words{tool, "-d", directory.string()};
+    for (const std::string& file : raw) words.insert(words.end(), {"-i", file});
+    const int status = run_silently(words);
+    if (status == 0 && fs::exists(tasks)) return;
+    if (status != 127)
+      throw InputError(directory.string(), 0,
+                       fmt::format("starpu_fxt_tool cannot read the trace (exit code {})", status));
+  }
+  throw InputError(directory.string(), 0, "starpu_fxt_tool, which reads StarPU's traces, is not there");
+}
+
+std::vector<TracedTask> read_trace(const fs::path& directory) {
+  if (!fs::is_directory(directory)) throw InputError(directory.string(), 0, "there is no such directory");
+  convert(directory);
+  std::ifstream file(directory / "tasks.rec");
+  std::vector<TracedTask> tasks = parse_tasks(file);
+  if (tasks.empty()) throw InputError((directory / "tasks.rec").string(), 0, "holds no executed task");
+  return tasks;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw InputError(path, 0, "cannot be written");
+}
+
+}  // namespace
+
+void summarise_trace(const std::string& directory, bool print) {
+  const std::string text = format_summary(summarise(read_trace(directory)));
+  write_text((fs::path(directory) / "summary.txt").string(), text);
+  if (print) fmt::print("{}", text);
+}
+
+int run_trace(const TraceProgramOptions& options) {
+  const std::vector<TracedTask> tasks = read_trace(options.directory);
+  const TraceSummary summary = summarise(tasks);
+  if (options.json != "-") fmt::print("{}", format_summary(summary));
+  if (!options.json.empty()) write_json(options.json, to_json(summary));
+  if (!options.chrome.empty()) write_text(options.chrome, to_chrome(tasks).dump());
+  if (!options.svg.empty()) write_text(options.svg, to_svg(tasks));
+  return exit_good;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace_summary.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <istream>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace tessera::program {
+
+namespace {
+
+using WorkerKey = std::pair<int, int>;  // rank, worker
+
+struct Span {
+  double start = 0, end = 0;
+  double seconds() const { return end - start; }
+};
+
+Span span_of(const std::vector<TracedTask>& tasks) {
+  if (tasks.empty()) return {};
+  Span span{tasks.front().start, tasks.front().end};
+  for (const TracedTask& task : tasks) {
+    span.start = std::min(span.start, task.start);
+    span.end = std::max(span.end, task.end);
+  }
+  return span;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '<')
+      result += "&lt;";
+    else if (c == '&')
+      result += "&amp;";
+    else
+      result += c;
+  }
+  return result;
+}
+
+/// Hues that differ much from one index to the next.
+std::string colour(std::size_t index) {
+  return fmt::format("hsl({}, {}%, {}%)", index * 137 % 360, 55 + index % 3 * 15, 45 + index % 2 * 15);
+}
+
+}  // namespace
+
+std::vector<TracedTask> parse_tasks(std::istream& input) {
+  std::vector<TracedTask> tasks;
+  TracedTask task;
+  bool named = false, ran = false, started = false, ended = false;
+  const auto finish = [&] {
+    if (named && ran && started && ended) tasks.push_back(task);
+    task = {};
+    named = ran = started = ended = false;
+  };
+  for (std::string line; std::getline(input, line);) {
+    const auto colon = line.find(": ");
+    if (line.empty()) finish();
+    if (colon == std::string::npos) continue;
+    const std::string_view key(line.data(), colon);
+    const char* value = line.c_str() + colon + 2;
+    if (key == "Name") {
+      task.name = value;
+      named = true;
+    } else if (key == "WorkerId") {
+      task.worker = std::atoi(value);
+      ran = task.worker >= 0;
+    } else if (key == "MPIRank") {
+      task.rank = std::max(0, std::atoi(value));
+    } else if (key == "StartTime") {
+      task.start = std::strtod(value, nullptr) * 1e-3;
+      started = true;
+    } else if (key == "EndTime") {
+      task.end = std::strtod(value, nullptr) * 1e-3;
+      ended = true;
+    } else if (key == "GFlop") {
+      task.flops = std::strtod(value, nullptr) * 1e9;
+    }
+  }
+  finish();
+  return tasks;
+}
+
+TraceSummary summarise(const std::vector<TracedTask>& tasks) {
+  TraceSummary summary;
+  const Span span = span_of(tasks);
+  summary.span_seconds = span.seconds();
+  struct Sum {
+    std::vector<double> seconds;
+    double total = 0, flops = 0;
+    void add(const TracedTask& task) {
+      seconds.push_back(task.end - task.start);
+      total += seconds.back();
+      flops += task.flops;
+    }
+  };
+  std::map<std::string, Sum> codelets;
+  std::map<WorkerKey, Sum> workers;
+  Sum all;
+  for (const TracedTask& task : tasks) {
+    codelets[task.name].add(task);
+    workers[{task.rank, task.worker}].add(task);
+    all.add(task);
+  }
+  const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
+  for (const auto& [name, sum] : codelets)
+    summary.codelets.push_back({name, static_cast<Index>(sum.seconds.size()), median(sum.seconds), sum.total,
+                                ratio(sum.total, all.total), ratio(sum.flops, sum.total) * 1e-9});
+  std::stable_sort(
+      summary.codelets.begin(), summary.codelets.end(),
+      [](const CodeletSummary& a, const CodeletSummary& b) { return a.total_seconds > b.total_seconds; });
+  for (const auto& [key, sum] : workers)
+    summary.workers.push_back({key.first, key.second, static_cast<Index>(sum.seconds.size()), sum.total,
+                               span.seconds() > 0 ? 1 - sum.total / span.seconds() : 0,
+                               ratio(sum.flops, span.seconds()) * 1e-9});
+  summary.busy_share = ratio(all.total, span.seconds() * static_cast<double>(workers.size()));
+  summary.gflops = ratio(all.flops, span.seconds()) * 1e-9;
+  return summary;
+}
+
+std::string format_summary(const TraceSummary& summary) {
+  std::string text = fmt::format("{:<28}{:>9}{:>12}{:>11}{:>9}{:>11}\n", "codelet", "count", "median",
+                                 "seconds", "share", "GFLOP/s");
+  for (const CodeletSummary& codelet : summary.codelets)
+    text += fmt::format("  {:<26}{:>9}{:>12}{:>11.4f}{:>7.1f} %{:>11.1f}\n", codelet.name, codelet.count,
+                        format_seconds(codelet.median_seconds), codelet.total_seconds, 100 * codelet.share,
+                        codelet.gflops);
+  text += fmt::format("{:<28}{:>9}{:>12}{:>11}{:>9}{:>11}\n", "worker", "count", "", "seconds", "idle",
+                      "GFLOP/s");
+  const bool several_ranks =
+      !summary.workers.empty() && summary.workers.back().rank != summary.workers.front().rank;
+  for (const WorkerSummary& worker : summary.workers) {
+    const std::string name = several_ranks ? fmt::format("{} of rank {}", worker.worker, worker.rank)
+                                           : fmt::format("{}", worker.worker);
+    text += fmt::format("  {:<26}{:>9}{:>12}{:>11.4f}{:>7.1f} %{:>11.1f}\n", name, worker.count, "",
+                        worker.busy_seconds, 100 * worker.idle_share, worker.gflops);
+  }
+  return text + fmt::format("span {}, busy {:.1f} %, {:.1f} GFLOP/s\n", format_seconds(summary.span_seconds),
+                            100 * summary.busy_share, summary.gflops);
+}
+
+Json to_json(const TraceSummary& summary) {
+  Json json;
+  json["span_seconds"] = summary.span_seconds;
+  json["busy_share"] = summary.busy_share;
+  json["gflops"] = summary.gflops;
+  json["codelets"] = Json::array();
+  for (const CodeletSummary& codelet : summary.codelets)
+    json["codelets"].push_back({{"name", codelet.name},
+                                {"count", codelet.count},
+                                {"median_seconds", codelet.median_seconds},
+                                {"seconds", codelet.total_seconds},
+                                {"share", codelet.share},
+                                {"gflops", codelet.gflops}});
+  json["workers"] = Json::array();
+  for (const WorkerSummary& worker : summary.workers)
+    json["workers"].push_back({{"rank", worker.rank},
+                               {"worker", worker.worker},
+                               {"count", worker.count},
+                               {"seconds", worker.busy_seconds},
+                               {"idle", worker.idle_share},
+                               {"gflops", worker.gflops}});
+  return json;
+}
+
+Json to_chrome(const std::vector<TracedTask>& tasks) {
+  Json events = Json::array();
+  for (const TracedTask& task : tasks)
+    events.push_back({{"name", task.name},
+                      {"ph", "X"},
+                      {"pid", task.rank},
+                      {"tid", task.worker},
+                      {"ts", task.start * 1e6},
+                      {"dur", (task.end - task.start) * 1e6},
+                      {"args", {{"gflop", task.flops * 1e-9}}}});
+  return {{"traceEvents", events}, {"displayTimeUnit", "ms"}};
+}
+
+std::string to_svg(const std::vector<TracedTask>& tasks) {
+  constexpr double width = 1200, row = 18, left = 70, top = 10;
+  const Span span = span_of(tasks);
+  const double scale = span.seconds() > 0 ? width / span.seconds() : 0;
+  const TraceSummary summary = summarise(tasks);
+  std::map<std::string, std::size_t> colours;
+  for (std::size_t i = 0; i < summary.codelets.size(); ++i) colours[summary.codelets[i].name] = i;
+  std::map<WorkerKey, std::vector<const TracedTask*>> rows;
+  for (const TracedTask& task : tasks) rows[{task.rank, task.worker}].push_back(&task);
+
+  const double chart = top + row * static_cast<double>(rows.size());
+  const double height = chart + 30 + 16 * static_cast<double>(colours.size());
+  std::string text = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" "
+      "font-family=\"sans-serif\" "
+      "font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+      left + width + 10, height);
+  double y = top;
+  for (auto& [key, list] : rows) {
+    text += fmt::format("<text x=\"4\" y=\"{:.0f}\">{}.{}</text>\n", y + 12, key.first, key.second);
+    std::sort(list.begin(), list.end(),
+              [](const TracedTask* a, const TracedTask* b) { return a->start < b->start; });
+    for (std::size_t i = 0; i < list.size();) {
+      const double begin = list[i]->start;
+      double end = list[i]->end;
+      std::size_t next = i + 1;
+      while (next < list.size() && list[next]->name == list[i]->name &&
+             (list[next]->start - end) * scale < 0.1 && (list[next]->end - list[next]->start) * scale < 0.1)
+        end = list[next++]->end;
+      text += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\"><title>{} "
+          "{}</title></rect>\n",
+          left + (begin - span.start) * scale, y, std::max(0.1, (end - begin) * scale), row - 2,
+          colour(colours[list[i]->name]), escaped(list[i]->name), format_seconds(end - begin));
+      i = next;
+    }
+    y += row;
+  }
+  for (int tick = 0; tick <= 10; ++tick)
+    text += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n",
+                        left + width * tick / 10, chart + 12, format_seconds(span.seconds() * tick / 10));
+  y = chart + 24;
+  for (const CodeletSummary& codelet : summary.codelets) {
+    text += fmt::format(
+        "<rect x=\"{0:.0f}\" y=\"{1:.0f}\" width=\"12\" height=\"12\" fill=\"{2}\"/><text x=\"{3:.0f}\" "
+        "y=\"{4:.0f}\">"
+        "{5}: {6}, {7:.1f} %</text>\n",
+        left, y, colour(colours[codelet.name]), left + 18, y + 10, escaped(codelet.name), codelet.count,
+        100 * codelet.share);
+    y += 16;
+  }
+  return text + "</svg>\n";
+}
+
+}  // namespace tessera::program

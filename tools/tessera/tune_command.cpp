@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <complex>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+
+#include "problem.hpp"
+#include "session.hpp"
+#include "tuning.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// What is tried: each solver, and for two stages bands with a few tiles, update width as wide as the tile
+/// allows.
+std::vector<EigensolveOptions> candidates(Index n, bool vectors) {
+  std::vector<EigensolveOptions> list;
+  EigensolveOptions base;
+  base.vectors = vectors;
+  const auto add = [&](Solver solver, Index tile, Index band, Index width) {
+    EigensolveOptions options = base;
+    options.solver = solver;
+    options.tile = tile;
+    options.band = band;
+    options.update_width = width;
+    list.push_back(options);
+  };
+  add(Solver::automatic, 0, 0, 0);
+  add(Solver::vendor, 0, 0, 0);
+  for (const Index tile : {128, 192, 256, 384, 512}) {
+    if (tile > std::max<Index>(n / 2, 1)) continue;
+    add(Solver::one_stage, tile, 0, 0);
+    for (const Index band : {32, 48, 64, 96, 128}) {
+      if (tile % band != 0 || band > n / 4) continue;
+      for (const Index width : {tile / 2, tile})
+        if (width % band == 0) add(Solver::two_stage, tile, band, width);
+    }
+  }
+  return list;
+}
+
+std::string describe(const EigensolveOptions& options) {
+  std::string text(to_string(options.solver));
+  if (options.solver == Solver::two_stage || options.solver == Solver::one_stage)
+    text += fmt::format(", tile {}", options.tile);
+  if (options.solver == Solver::two_stage)
+    text += fmt::format(", band {}, update width {}", options.band, options.update_width);
+  return text;
+}
+
+template <class T>
+TuningEntry tune(Session& session, Index n, bool vectors) {
+  Runtime& runtime = session.runtime();
+  const CommonOptions& common = session.options();
+  const ProcessGrid grid = process_grid(runtime, {});
+  const auto problem = load<T>(session, {{}, "random", n, common.seed, 1}, grid, 0);
+  const bool print = runtime.rank() == 0 && !common.quiet && !common.json_alone();
+  TuningEntry best;
+  best.seconds = HUGE_VAL;
+  if (print) fmt::print("n = {}, type {}, {}\n", n, type_letter<T>, vectors ? "with vectors" : "values only");
+  for (const EigensolveOptions& candidate : candidates(n, vectors)) {
+    const EigensolveOptions options = resolve_options<T>(runtime, n, candidate);
+    std::vector<double> seconds;
+    for (int run = -common.warmup; run < common.repeat; ++run) {
+      session.progress().stage(fmt::format("n = {}: {}", n, describe(options)));
+      runtime.barrier();
+      const double start = now();
+      auto completion = submit_eigensolve<T>(runtime, problem.matrix, candidate);
+      const Status status = completion.wait();
+      double elapsed = now() - start;
+      if (!status) throw Error(status.message());
+      runtime.all_reduce_max(&elapsed, 1);
+      if (run >= 0) seconds.push_back(elapsed);
+      if (elapsed > 3 * best.seconds) break;  // hopeless
+    }
+    if (seconds.empty()) continue;
+    const double time = median(seconds);
+    session.progress().done();
+    if (print)
+      fmt::print("  {:<52}{:>12}{}\n", describe(options), format_seconds(time),
+                 time < best.seconds ? "  best so far" : "");
+    if (time < best.seconds)
+      best = {n,
+              type_letter<T>,
+              vectors,
+              runtime.workers() * runtime.size(),
+              options.solver,
+              options.tile,
+              options.band,
+              options.update_width,
+              time};
+  }
+  return best;
+}
+
+TuningEntry tune(Session& session, char type, Index n, bool vectors) {
+  switch (type) {
+    case 's':
+      return tune<float>(session, n, vectors);
+    case 'd':
+      return tune<double>(session, n, vectors);
+    case 'c':
+      return tune<std::complex<float>>(session, n, vectors);
+    default:
+      return tune<std::complex<double>>(session, n, vectors);
+  }
+}
+
+}  // namespace
+
+int run_tune(const TuneProgramOptions& options) {
+  Session session(options.common);
+  std::vector<TuningEntry> entries;
+  session.together([&] {
+    if (session.runtime().rank() == 0)
+      write_tuning(options.output, {});  // it can be written, before the work
+  });
+  for (const Index n : options.orders) entries.push_back(tune(session, options.type, n, options.vectors));
+  session.progress().done();
+  session.together([&] {
+    if (session.runtime().rank() != 0) return;
+    write_tuning(options.output, entries);
+    if (options.common.json.empty()) return;
+    Json document;
+    document["command"] = "tune";
+    document["machine"] = machine_json(session.runtime().info());
+    document["tuning"] = Json::array();
+    for (const TuningEntry& entry : entries) document["tuning"].push_back(to_json(entry));
+    write_json(options.common.json, document);
+  });
+  return exit_good;
+}
+
+}  // namespace tessera::program

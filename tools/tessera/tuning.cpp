@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <tessera/runtime/error.hpp>
+
+namespace tessera::program {
+
+Json to_json(const TuningEntry& entry) {
+  return {{"n", entry.n},
+          {"type", std::string(1, entry.type)},
+          {"vectors", entry.vectors},
+          {"workers", entry.workers},
+          {"solver", std::string(to_string(entry.solver))},
+          {"tile", entry.tile},
+          {"band", entry.band},
+          {"update_width", entry.update_width},
+          {"seconds", entry.seconds}};
+}
+
+std::vector<TuningEntry> read_tuning(const std::string& file) {
+  std::ifstream input(file);
+  if (!input) throw InputError(file, 0, "there is no such file");
+  std::vector<TuningEntry> entries;
+  try {
+    const Json document = Json::parse(input);
+    for (const Json& json : document.at("tuning"))
+      entries.push_back({json.at("n"), json.at("type").get<std::string>().at(0), json.at("vectors"),
+                         json.at("workers"), solver_from_string(json.at("solver").get<std::string>()),
+                         json.at("tile"), json.at("band"), json.at("update_width"), json.at("seconds")});
+  } catch (const std::exception&) {
+    throw InputError(file, 0, "is not a file that `tessera tune` has written");
+  }
+  return entries;
+}
+
+void write_tuning(const std::string& file, const std::vector<TuningEntry>& added) {
+  std::vector<TuningEntry> entries;
+  if (std::filesystem::exists(file)) entries = read_tuning(file);
+  for (const TuningEntry& entry : added) {
+    std::erase_if(entries, [&](const TuningEntry& old) {
+      return old.n == entry.n && old.type == entry.type && old.vectors == entry.vectors &&
+             old.workers == entry.workers;
+    });
+    entries.push_back(entry);
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const TuningEntry& a, const TuningEntry& b) { return a.n < b.n; });
+  Json list = Json::array();
+  for (const TuningEntry& entry : entries) list.push_back(to_json(entry));
+  std::ofstream output(file);
+  Json document;
+  document["tuning"] = list;
+  output << document.dump(2) << '\n';
+  if (!output.flush()) throw InputError(file, 0, "cannot be written");
+}
+
+void apply_tuning(const std::vector<TuningEntry>& entries, char type, Index n, bool vectors, int workers,
+                  EigensolveOptions& options) {
+  const TuningEntry* best = nullptr;
+  double nearest = std::log(2.0) + 1e-9;
+  for (const TuningEntry& entry : entries) {
+    if (entry.type != type || entry.vectors != vectors || entry.workers != workers || n < 1) continue;
+    const double distance = std::abs(std::log(static_cast<double>(entry.n) / static_cast<double>(n)));
+    if (distance < nearest) {
+      nearest = distance;
+      best = &entry;
+    }
+  }
+  if (!best) return;
+  if (options.solver == Solver::automatic) options.solver = best->solver;
+  // Sizes belong together: the tile is a multiple of the update width, which is one of the band.
+  if (options.tile == 0 && options.band == 0 && options.update_width == 0 && best->tile <= n &&
+      best->band < n) {
+    options.tile = best->tile;
+    options.band = best->band;
+    options.update_width = best->update_width;
+  }
+}
+
+}  // namespace tessera::program
