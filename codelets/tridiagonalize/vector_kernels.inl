@@ -83,6 +83,24 @@ TESSERA_ALWAYS_INLINE Vector<RealOf<T>> swapped_if_complex(Vector<RealOf<T>> a) 
     return a;
 }
 
+/// A load that the compiler does not repeat as the memory operand of several instructions: load ports are
+/// scarce here.
+template <class R>
+TESSERA_ALWAYS_INLINE Vector<R> load_once(const R* p) noexcept {
+  Vector<R> x = load(p);
+#if defined(__x86_64__)
+  __asm__("" : "+v"(x));
+#endif
+  return x;
+}
+
+/// Reals in a cache line; row_granularity elements are whole lines.
+template <class R>
+constexpr Index line_reals = 64 / Index(sizeof(R));
+/// How many columns ahead the product asks for memory, in the order of the addresses: hardware prefetchers
+/// lose the four interleaved streams in which it is read.
+constexpr Index prefetch_columns = 16;
+
 template <class T>
 constexpr Index reals_per_element = is_complex<T> ? 2 : 1;
 
@@ -151,15 +169,19 @@ void two_sided_tile_product(Index rows, Index cols, const T* a, Index lda, const
     Factor<T> factor[columns];
     Dot<T> dot[columns];
     for (int c = 0; c < columns; ++c) factor[c].set(v_j[j + c]);
-    for (Index i = 0; i < count; i += lanes<R>) {
-      const Vector<R> xi = load(x + i);
-      Vector<R> yi = load(y + i);
-      for (int c = 0; c < columns; ++c) {
-        const Vector<R> aic = load(column + i + c * ld), swapped = swapped_if_complex<T>(aic);
-        factor[c].add_product(yi, aic, swapped);
-        dot[c].add(aic, swapped, xi);
+    for (Index line = 0; line < count; line += line_reals<R>) {
+      for (int c = 0; c < columns; ++c)
+        __builtin_prefetch(column + columns * line + c * line_reals<R> + prefetch_columns * ld, 0, 1);
+      for (Index i = line; i < line + line_reals<R>; i += lanes<R>) {
+        const Vector<R> xi = load(x + i);
+        Vector<R> yi = load(y + i);
+        for (int c = 0; c < columns; ++c) {
+          const Vector<R> aic = load_once(column + i + c * ld), swapped = swapped_if_complex<T>(aic);
+          factor[c].add_product(yi, aic, swapped);
+          dot[c].add(aic, swapped, xi);
+        }
+        store(y + i, yi);
       }
-      store(y + i, yi);
     }
     for (int c = 0; c < columns; ++c) dot[c].add_to(y_j[j + c]);
   }
