@@ -13,7 +13,11 @@ bool gram_cholesky(MatrixView<const T> g, MatrixView<T> r) noexcept {
   blas::lacpy(Uplo::upper, g.rows, g.cols, g.data, g.ld, r.data, r.ld);
   for (Index j = 0; j < r.cols; ++j)
     if (!std::isfinite(real_part(r(j, j)))) return false;
-  return blas::potrf(Uplo::upper, r.rows, r.data, r.ld) == 0;
+  if (blas::potrf(Uplo::upper, r.rows, r.data, r.ld) != 0) return false;
+  // Not every potrf notices a NaN beside the diagonal; it ends up in a pivot.
+  for (Index j = 0; j < r.cols; ++j)
+    if (!std::isfinite(real_part(r(j, j)))) return false;
+  return true;
 }
 
 template <class T>
