@@ -11,6 +11,7 @@
 // registers; what a kernel reads beyond the rows of a column (see BandLayout) is multiplied by these zeros.
 #include <complex>
 #include <type_traits>
+#include <utility>
 
 #include <tessera/codelets/band/chase_levels.hpp>
 

@@ -44,14 +44,19 @@ template <class R>
 TESSERA_ALWAYS_INLINE Vector<R> broadcast(R x) noexcept {
   return x - Vector<R>{};  // exact, and folded away, where 0 + x is not (-0)
 }
+template <class R, Index half, std::size_t... lane>
+TESSERA_ALWAYS_INLINE Vector<R> add_halves(Vector<R> x, std::index_sequence<lane...>) noexcept {
+  return x + __builtin_shufflevector(x, x, ((lane + half) % (2 * half))...);
+}
 /// Sum of the lanes, in halves (a fixed order).
 template <class R>
 TESSERA_ALWAYS_INLINE R sum(Vector<R> x) noexcept {
-  R part[lanes<R>];
-  store(part, x);
-  for (Index width = lanes<R> / 2; width > 0; width /= 2)
-    for (Index i = 0; i < width; ++i) part[i] += part[i + width];
-  return part[0];
+  constexpr auto all = std::make_index_sequence<lanes<R>>();
+  if constexpr (lanes<R> >= 16) x = add_halves<R, 8>(x, all);
+  if constexpr (lanes<R> >= 8) x = add_halves<R, 4>(x, all);
+  if constexpr (lanes<R> >= 4) x = add_halves<R, 2>(x, all);
+  x = add_halves<R, 1>(x, all);
+  return x[0];
 }
 template <class R>
 TESSERA_ALWAYS_INLINE Index padded(Index count) noexcept {

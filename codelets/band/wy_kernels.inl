@@ -3,6 +3,8 @@
 //
 // Body of the WY block products for one instruction set level (see dispatch.hpp and wy_kernels.hpp): register
 // tiles of two vectors by as many columns as the registers hold.
+#include <utility>
+
 #include <tessera/codelets/band/wy_kernels.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
