@@ -1,59 +1,171 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdlib>
+
 #include <gtest/gtest.h>
+#include <tests/support/matrix.hpp>
 
 #include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/runtime/blas_threads.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::test {
 namespace {
 
-TEST(Runtime, startsAndStopsSeveralTimes) {
+/// C := A B in tiles.
+void insert_product(Sequence& sequence, const TiledMatrix<double>& a, const TiledMatrix<double>& b,
+                    const TiledMatrix<double>& c) {
+  for (Index i = 0; i < c.row_tiles(); ++i)
+    for (Index j = 0; j < c.col_tiles(); ++j)
+      for (Index k = 0; k < a.col_tiles(); ++k)
+        insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, a.tile(i, k),
+                            {0, 0, a.tile_rows(i), a.tile_cols(k)}, b.tile(k, j),
+                            {0, 0, b.tile_rows(k), b.tile_cols(j)}, k == 0 ? 0 : 1, c.tile(i, j),
+                            {0, 0, c.tile_rows(i), c.tile_cols(j)});
+}
+
+Matrix<double> small_integers(Index n, int seed) {
+  Matrix<double> a(n, n, 3);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i < n; ++i) a(i, j) = double((seed * (i + 2 * j)) % 7) - 3;
+  return a;
+}
+
+TEST(Runtime, StartsAndStopsSeveralTimes) {
+  const int before = blas_threads();
   set_blas_threads(2);
-  for (int round = 0; round < 3; ++round) {
-    Runtime runtime({.cores = 2});
-    EXPECT_EQ(runtime.workers(), 2);
+  for (int round = 0; round < 4; ++round) {
+    Runtime runtime({.cores = 1 + round % 2});
+    EXPECT_EQ(runtime.workers(), 1 + round % 2);
+    EXPECT_EQ(runtime.info().cpu_workers, 1 + round % 2);
+    EXPECT_EQ(runtime.rank(), 0);
+    EXPECT_EQ(runtime.size(), 1);
     EXPECT_EQ(blas_threads(), 1);
     EXPECT_THROW(Runtime second, RuntimeError);
   }
   EXPECT_EQ(blas_threads(), 2);
+  set_blas_threads(before);
 }
 
-TEST(Sequence, tiledProductIsExactOnIntegers) {
-  for (const bool synchronous : {false, true}) {
-    Runtime runtime({.cores = 2, .synchronous = synchronous});
-    const Index n = 37, tile = 10;
-    std::vector<double> a(n * n), b(n * n), c(n * n, -1.0);
-    for (Index k = 0; k < n * n; ++k) a[k] = double(k % 7) - 3, b[k] = double(k % 5) - 2;
+TEST(Runtime, RunsExclusivelyWithTheThreadsAskedFor) {
+  Runtime runtime({.cores = 2});
+  int inside = 0;
+  runtime.run_exclusively(2, [&] { inside = blas_threads(); });
+  EXPECT_EQ(inside, 2);
+  EXPECT_EQ(blas_threads(), 1);
+  EXPECT_THROW(runtime.run_exclusively(2, [] { throw std::runtime_error("from the work"); }),
+               std::runtime_error);
+  EXPECT_EQ(blas_threads(), 1);
+}
+
+TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
+  std::vector<std::string> messages;
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  {
+    Runtime runtime(
+        {.cores = 1, .log = [&](LogLevel, std::string_view text) { messages.emplace_back(text); }});
+    runtime.log(LogLevel::warning, "from the test");
+    const Data data = upload(runtime, random_matrix<double>(4, 4, 1));
+    Sequence sequence(runtime);
+    insert_set_zero<double>(sequence, 0, data);
+    sequence.wait();
+  }
+  {
+    Runtime silent({.cores = 1});
+    silent.log(LogLevel::error, "nobody listens");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  ASSERT_GE(messages.size(), 2u);
+  EXPECT_NE(messages.front().find("1 CPU"), std::string::npos) << messages.front();
+  EXPECT_EQ(messages.back(), "from the test");
+}
+
+TEST(Runtime, InfoIsFilled) {
+  Runtime runtime({.cores = 2, .scheduler = "eager"});
+  const RuntimeInfo& info = runtime.info();
+  EXPECT_EQ(info.scheduler, "eager");
+  EXPECT_EQ(info.ranks, 1);
+  EXPECT_GE(info.physical_cores, 1);
+  EXPECT_GE(info.numa_nodes, 1);
+  EXPECT_GT(info.memory_bytes, std::int64_t(1) << 24);
+  for (const std::string* text :
+       {&info.version, &info.starpu_version, &info.blas, &info.host, &info.cpu_model})
+    EXPECT_FALSE(text->empty());
+}
+
+TEST(Runtime, GpusThatAreNotThereAreAnError) {
+  EXPECT_THROW(Runtime({.cores = 1, .gpus = 64}), RuntimeError);
+  Runtime after({.cores = 1});  // the failed start left nothing behind
+  EXPECT_EQ(after.workers(), 1);
+}
+
+/// What a caller may choose does not change results: scheduler, synchronous mode, number of workers.
+TEST(Runtime, TiledProductIsExactOnIntegersUnderEveryOption) {
+  const Index n = 37, tile = 10;
+  const auto a = small_integers(n, 1), b = small_integers(n, 3), expected = multiply(a, b);
+  const RuntimeOptions choices[] = {{.cores = 2},
+                                    {.cores = 1, .synchronous = true},
+                                    {.cores = 2, .scheduler = "lws"},
+                                    {.cores = 2, .scheduler = "prio"},
+                                    {.cores = 2, .scheduler = "eager"},
+                                    {.cores = 4, .bind = false}};
+  for (const RuntimeOptions& options : choices) {
+    Runtime runtime(options);
+    SCOPED_TRACE(runtime.info().scheduler);
+    EXPECT_EQ(runtime.synchronous(), options.synchronous);
+    auto c = a;
     const TileLayout layout{n, n, tile, tile, {}, Uplo::general};
     {
-      auto ta = TiledMatrix<double>::wrap(runtime, a.data(), n, layout);
-      auto tb = TiledMatrix<double>::wrap(runtime, b.data(), n, layout);
-      auto tc = TiledMatrix<double>::wrap(runtime, c.data(), n, layout);
+      auto copy_a = a, copy_b = b;
+      auto tiles_a = TiledMatrix<double>::wrap(runtime, copy_a.data(), copy_a.ld(), layout);
+      auto tiles_b = TiledMatrix<double>::wrap(runtime, copy_b.data(), copy_b.ld(), layout);
+      auto tiles_c = TiledMatrix<double>::wrap(runtime, c.data(), c.ld(), layout);
       Sequence sequence(runtime);
       sequence.begin_stage("product");
-      for (Index i = 0; i < tc.row_tiles(); ++i)
-        for (Index j = 0; j < tc.col_tiles(); ++j)
-          for (Index k = 0; k < ta.col_tiles(); ++k)
-            insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, ta.tile(i, k), {0, 0, ta.tile_rows(i), ta.tile_cols(k)},
-                                tb.tile(k, j), {0, 0, tb.tile_rows(k), tb.tile_cols(j)}, k == 0 ? 0 : 1, tc.tile(i, j),
-                                {0, 0, tc.tile_rows(i), tc.tile_cols(j)});
+      insert_product(sequence, tiles_a, tiles_b, tiles_c);
       EXPECT_TRUE(sequence.wait().ok());
-      const SequenceStatistics statistics = sequence.statistics();
-      ASSERT_EQ(statistics.stages.size(), 1u);
-      EXPECT_EQ(statistics.stages[0].tasks, 64);
-      EXPECT_DOUBLE_EQ(statistics.stages[0].flops, 2.0 * n * n * n);
     }
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < n; ++j) {
-        double sum = 0;
-        for (Index k = 0; k < n; ++k) sum += a[i + k * n] * b[k + j * n];
-        ASSERT_EQ(c[i + j * n], sum);
-      }
+    EXPECT_EQ(difference(c, expected), 0);
   }
 }
 
+TEST(Runtime, SynchronousTasksAreDoneWhenInserted) {
+  Runtime runtime({.cores = 1, .synchronous = true});
+  auto a = random_matrix<double>(3, 3, 1);
+  const Data data = Data::wrap_matrix(runtime, a.data(), 3, 3, 3, sizeof(double));
+  Sequence sequence(runtime);
+  insert_set_zero<double>(sequence, 0, data);
+  EXPECT_EQ(difference(a, Matrix<double>(3, 3)), 0);
+  sequence.wait();
+}
+
+TEST(Runtime, WorkerProfilesCountTasksAndTime) {
+  Runtime runtime({.cores = 2});
+  runtime.profile(true);
+  const Data data = upload(runtime, random_matrix<double>(64, 64, 1));
+  {
+    Sequence sequence(runtime);
+    for (int k = 0; k < 20; ++k) insert_set_zero<double>(sequence, 0, data);
+    sequence.wait();
+  }
+  Index tasks = 0;
+  const auto profiles = runtime.worker_profiles();
+  ASSERT_EQ(profiles.size(), 2u);
+  for (const WorkerProfile& profile : profiles) {
+    EXPECT_FALSE(profile.name.empty());
+    EXPECT_GE(profile.executing, 0);
+    EXPECT_GT(profile.total, 0);
+    tasks += profile.tasks;
+  }
+  EXPECT_EQ(tasks, 20);
+  runtime.profile(false);
+}
+
 }  // namespace
-}  // namespace tessera
+}  // namespace tessera::test

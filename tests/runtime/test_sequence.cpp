@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+namespace tessera::test {
+namespace {
+
+struct FailArguments {
+  Index index;
+  StatusCode code;
+};
+void fail_task(const TaskContext& task, TaskBuffers, const FailArguments& a) {
+  task.fail(a.code, a.index);
+}
+Codelet fail_codelet = make_codelet<FailArguments, fail_task>("test_fail");
+
+std::atomic<int> executed = 0;
+
+struct CountArguments {
+  double add;
+};
+/// The first buffer's first number grows by `add`.
+void count_task(const TaskContext&, TaskBuffers buffers, const CountArguments& a) {
+  ++executed;
+  buffers.array<double>(0)[0] += a.add;
+}
+Codelet count_codelet = make_codelet<CountArguments, count_task>("test_count");
+
+struct NoArguments {};
+/// Last buffer := sum of all the others.
+void sum_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+  double sum = 0;
+  for (int k = 0; k + 1 < buffers.count(); ++k) sum += buffers.array<const double>(k)[0];
+  buffers.array<double>(buffers.count() - 1)[0] = sum;
+}
+Codelet sum_codelet = make_codelet<NoArguments, sum_task>("test_sum");
+
+/// Fills the scratch with the task's own number, and counts what is left of it at the end.
+void scratch_task(const TaskContext&, TaskBuffers buffers, const CountArguments& a) {
+  const auto work = buffers.array<double>(1);
+  std::fill(work.begin(), work.end(), a.add);
+  buffers.array<double>(0)[0] = std::accumulate(work.begin(), work.end(), 0.0);
+}
+Codelet scratch_codelet = make_codelet<CountArguments, scratch_task>("test_scratch");
+
+class SequenceTest : public RuntimeTest<double> {
+ public:
+  static Data number(double value) { return upload(runtime(), std::vector<double>{value}); }
+  static double value_of(const Data& data) { return download_values<double>(data)[0]; }
+};
+
+TEST_F(SequenceTest, EmptyOneSucceeds) {
+  Sequence sequence(runtime());
+  EXPECT_TRUE(sequence.wait().ok());
+  EXPECT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(sequence.statistics().tasks, 0);
+  EXPECT_EQ(sequence.wait().message(), "success");
+}
+
+TEST_F(SequenceTest, TasksOnOnePieceRunInTheOrderOfInsertion) {
+  const Data data = number(0);
+  Sequence sequence(runtime());
+  for (int k = 0; k < 100; ++k) sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  EXPECT_TRUE(sequence.wait());
+  EXPECT_EQ(value_of(data), 100);
+}
+
+TEST_F(SequenceTest, AfterAFailureTheRestDoesNothing) {
+  const Data data = number(0);
+  Sequence sequence(runtime());
+  sequence.begin_stage("first");
+  sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  sequence.insert(fail_codelet, FailArguments{7, StatusCode::no_convergence}, {}, {read_write(data)});
+  sequence.begin_stage("second");
+  executed = 0;
+  for (int k = 0; k < 50; ++k) sequence.insert(count_codelet, CountArguments{100}, {}, {read_write(data)});
+  const Status status = sequence.wait();
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(status.code, StatusCode::no_convergence);
+  EXPECT_EQ(status.stage, "first");
+  EXPECT_EQ(status.index, 7);
+  EXPECT_TRUE(sequence.failed());
+  EXPECT_EQ(value_of(data), 1);
+  EXPECT_LE(executed, 1);
+  // Another sequence on the same data is not concerned.
+  Sequence next(runtime());
+  next.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  EXPECT_TRUE(next.wait());
+  EXPECT_EQ(value_of(data), 2);
+}
+
+TEST_F(SequenceTest, EarliestStageAndLowestIndexWin) {
+  Sequence sequence(runtime());
+  sequence.begin_stage("one");  // stages count from 1: 0 is what was inserted before any
+  sequence.begin_stage("two");
+  sequence.begin_stage("three");
+  sequence.fail(StatusCode::no_convergence, 3, 1);
+  sequence.fail(StatusCode::not_finite, 2, 9);
+  sequence.fail(StatusCode::not_positive_definite, 2, 4);
+  sequence.fail(StatusCode::no_convergence, 2, 5);
+  const Status status = sequence.wait();
+  EXPECT_EQ(status.code, StatusCode::not_positive_definite);
+  EXPECT_EQ(status.stage, "two");
+  EXPECT_EQ(status.index, 4);
+  EXPECT_NE(status.message().find("leading minor of order 4"), std::string::npos) << status.message();
+  EXPECT_EQ(status.message().rfind("two:", 0), 0u);
+}
+
+TEST_F(SequenceTest, StatisticsAddUp) {
+  const Data data = number(0);
+  Sequence sequence(runtime());
+  sequence.begin_stage("a");
+  for (int k = 0; k < 5; ++k)
+    sequence.insert(count_codelet, CountArguments{1}, {.flops = 10}, {read_write(data)});
+  sequence.begin_stage("without tasks");
+  sequence.begin_stage("b");
+  for (int k = 0; k < 3; ++k)
+    sequence.insert(count_codelet, CountArguments{1}, {.flops = 100}, {read_write(data)});
+  sequence.insert(sum_codelet, NoArguments{}, {.flops = 7}, {write(data)});
+  EXPECT_TRUE(sequence.wait());
+  const SequenceStatistics statistics = sequence.statistics();
+  ASSERT_EQ(statistics.stages.size(), 2u);
+  EXPECT_EQ(statistics.stages[0].name, "a");
+  EXPECT_EQ(statistics.stages[0].tasks, 5);
+  EXPECT_EQ(statistics.stages[0].flops, 50);
+  EXPECT_EQ(statistics.stages[1].name, "b");
+  EXPECT_EQ(statistics.stages[1].tasks, 4);
+  EXPECT_EQ(statistics.stages[1].flops, 307);
+  EXPECT_EQ(statistics.tasks, 9);
+  double seconds = 0, busy = 0, codelet_seconds = 0, codelet_flops = 0;
+  for (const auto& stage : statistics.stages) seconds += stage.seconds, busy += stage.busy_seconds;
+  EXPECT_NEAR(seconds, statistics.total_seconds, 1e-9);
+  EXPECT_NEAR(busy, statistics.busy_share * statistics.total_seconds * runtime().workers(), 1e-9);
+  EXPECT_GT(statistics.submit_seconds, 0);
+  ASSERT_EQ(statistics.codelets.size(), 2u);
+  for (const auto& codelet : statistics.codelets) {
+    EXPECT_EQ(codelet.tasks, codelet.name == "test_count" ? 8 : 1) << codelet.name;
+    codelet_seconds += codelet.seconds, codelet_flops += codelet.flops;
+  }
+  EXPECT_NEAR(codelet_seconds, busy, 1e-9);
+  EXPECT_EQ(codelet_flops, 357);
+}
+
+TEST_F(SequenceTest, TooManyStagesAreAnError) {
+  Sequence sequence(runtime());
+  EXPECT_THROW(
+      {
+        for (int k = 0; k < 40; ++k) sequence.begin_stage("stage");
+      },
+      RuntimeError);
+  EXPECT_TRUE(sequence.wait());
+}
+
+TEST_F(SequenceTest, AnyNumberOfBuffers) {
+  for (const int count : {1, 7, 8, 9, 15, 16, 17, 40}) {
+    std::vector<Data> pieces;
+    for (int k = 0; k <= count; ++k) pieces.push_back(number(k + 1));
+    std::vector<Access> accesses;
+    for (int k = 0; k < count; ++k) accesses.push_back(read(pieces[k]));
+    accesses.push_back(write(pieces.back()));
+    Sequence sequence(runtime());
+    sequence.insert(sum_codelet, NoArguments{}, {}, accesses);
+    EXPECT_TRUE(sequence.wait());
+    EXPECT_EQ(value_of(pieces.back()), count * (count + 1) / 2.0);
+  }
+}
+
+TEST_F(SequenceTest, AccumulationLosesNothing) {
+  const Data data = number(0.5);
+  Sequence sequence(runtime());
+  for (int k = 0; k < 200; ++k) sequence.insert(count_codelet, CountArguments{2}, {}, {accumulate(data)});
+  EXPECT_TRUE(sequence.wait());
+  EXPECT_EQ(value_of(data), 400.5);
+}
+
+TEST_F(SequenceTest, ScratchBelongsToOneTaskAtATime) {
+  const Index length = 5000;
+  const Data work = Data::scratch(runtime(), length * sizeof(double));
+  std::vector<Data> results;
+  for (int k = 0; k < 40; ++k) results.push_back(Data::bytes(runtime(), sizeof(double)));
+  Sequence sequence(runtime());
+  for (int k = 0; k < 40; ++k)
+    sequence.insert(scratch_codelet, CountArguments{double(k)}, {}, {write(results[k]), scratch(work)});
+  EXPECT_TRUE(sequence.wait());
+  for (int k = 0; k < 40; ++k) EXPECT_EQ(value_of(results[k]), double(k) * length);
+}
+
+TEST_F(SequenceTest, TwoInFlightAreWaitedForInAnyOrder) {
+  const Data x = number(0), y = number(0);
+  auto first = std::make_unique<Sequence>(runtime()), second = std::make_unique<Sequence>(runtime());
+  first->begin_stage("f");
+  second->begin_stage("s");
+  for (int k = 0; k < 30; ++k) {
+    first->insert(count_codelet, CountArguments{1}, {}, {read_write(x)});
+    second->insert(count_codelet, CountArguments{2}, {}, {read_write(y)});
+  }
+  first->insert(fail_codelet, FailArguments{3, StatusCode::not_finite}, {}, {read_write(x)});
+  EXPECT_TRUE(second->wait().ok());
+  EXPECT_EQ(second->statistics().tasks, 30);
+  EXPECT_EQ(first->wait().stage, "f");
+  EXPECT_EQ(value_of(x), 30);
+  EXPECT_EQ(value_of(y), 60);
+}
+
+TEST_F(SequenceTest, DestroyingAnUnfinishedOneWaits) {
+  const Data data = number(0);
+  {
+    Sequence sequence(runtime());
+    for (int k = 0; k < 100; ++k) sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  }
+  EXPECT_EQ(value_of(data), 100);
+}
+
+TEST_F(SequenceTest, CompletionKeepsResultAndStatistics) {
+  auto result = std::make_shared<std::vector<double>>(1, 5.0);
+  auto kept = std::make_shared<int>(0);
+  const std::weak_ptr<int> watch = kept;
+  auto sequence = std::make_unique<Sequence>(runtime());
+  Data data = Data::wrap_bytes(runtime(), result->data(), sizeof(double));
+  sequence->begin_stage("only");
+  sequence->insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  sequence->keep(std::move(kept));
+  EXPECT_FALSE(watch.expired());
+  Completion<std::vector<double>> completion(std::move(sequence), result);
+  Completion<std::vector<double>> moved = std::move(completion);
+  EXPECT_TRUE(moved.wait().ok());
+  EXPECT_TRUE(moved.wait().ok());
+  EXPECT_TRUE(watch.expired());
+  data.release();
+  EXPECT_EQ(moved.result()[0], 6);
+  EXPECT_EQ(moved.statistics().tasks, 1);
+}
+
+TEST_F(SequenceTest, ReleasedDataLivesUntilItsTasksAreDone) {
+  const Data sum = number(0);
+  Sequence sequence(runtime());
+  for (int k = 0; k < 50; ++k) {
+    Data piece = Data::bytes(runtime(), sizeof(double));
+    sequence.insert(sum_codelet, NoArguments{}, {}, {read(sum), write(piece)});
+    sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(piece)});
+    sequence.insert(sum_codelet, NoArguments{}, {}, {read(piece), write(sum)});
+    piece.release();
+    EXPECT_FALSE(piece.valid());
+  }
+  EXPECT_TRUE(sequence.wait());
+  EXPECT_EQ(value_of(sum), 50);
+}
+
+}  // namespace
+}  // namespace tessera::test
