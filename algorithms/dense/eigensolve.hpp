@@ -39,7 +39,7 @@ struct EigenRange {
 /// about 3.2 n^2 elements in all for the two-stage solver, shared by the ranks.
 struct EigensolveOptions {
   Solver solver = Solver::automatic;
-  EigenRange<double> range;
+  EigenRange<double> range{};
   bool vectors = true;
   Index tile = 0;          ///< rows of a square tile; a multiple of update_width
   Index band = 0;          ///< bandwidth of the two-stage solver
