@@ -15,19 +15,22 @@ class BlockReflectorCodelets : public RuntimeTest<T> {
 };
 TYPED_TEST_SUITE(BlockReflectorCodelets, Scalars);
 
-TYPED_TEST(BlockReflectorCodelets, TopReflectorsStartBelowTheirPanel) {
+TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
   using T = TypeParam;
   const Index b = 3;
-  for (const Index rows : {4, 9, 10}) {
-    const Index k = std::min<Index>(9, rows);
-    const auto tile = random_matrix<T>(rows, rows, 1);
-    const Data data = upload(this->runtime(), tile), top = Data::matrix(this->runtime(), rows, k, sizeof(T));
-    ASSERT_TRUE(this->run([&](Sequence& s) { insert_top_reflectors<T>(s, 0, data, top, b); }));
-    Matrix<T> expected(rows, k);
-    for (Index j = 0; j < k; ++j)
-      for (Index i = (j / b + 1) * b; i < rows; ++i) expected(i, j) = tile(i, j);
-    EXPECT_EQ(difference(download<T>(top), expected), 0);
-  }
+  for (const Index rows : {4, 9, 10})
+    for (const Index below : {1, 5}) {
+      const Index k = std::min<Index>(9, rows);
+      const auto tile = random_matrix<T>(rows, rows, 1), lower = random_matrix<T>(below, rows, 2);
+      const Data data = upload(this->runtime(), tile), data_lower = upload(this->runtime(), lower);
+      const Data v = Data::matrix(this->runtime(), rows + below, k, sizeof(T));
+      const Data* pieces[] = {&data, &data_lower};
+      ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b); }));
+      Matrix<T> expected(rows + below, k);
+      for (Index j = 0; j < k; ++j)
+        for (Index i = (j / b + 1) * b; i < rows + below; ++i) expected(i, j) = i < rows ? tile(i, j) : lower(i - rows, j);
+      EXPECT_EQ(difference(download<T>(v), expected), 0);
+    }
 }
 
 /// V of three panels in two pieces, merged: I - V T V^H must be the product of the panels' reflectors.
