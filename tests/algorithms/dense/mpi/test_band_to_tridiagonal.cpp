@@ -31,11 +31,11 @@ TEST(ChaseMpi, RealAndComplexOverTheRanks) {
   Runtime runtime({}, Communicator::world());
   check<double>(runtime, 1, 1, 1, 1);
   check<double>(runtime, 2, 3, 2, 1);
-  check<double>(runtime, 300, 8, 300, 37);
-  check<double>(runtime, 200, 5, 200, 40, {4, 1});  // the chase over all ranks
-  check<std::complex<double>>(runtime, 150, 4, 60, 11, {3, 1});
-  check<float>(runtime, 130, 24, 130, 200);  // one slab: ranks without data
-  check<std::complex<float>>(runtime, 211, 16, 0, 1, {5, 1});
+  check<double>(runtime, 200, 16, 200, 37);
+  check<double>(runtime, 140, 3, 140, 30, {4, 1});  // the chase over all ranks
+  check<std::complex<double>>(runtime, 75, 3, 60, 11, {4, 1});
+  check<float>(runtime, 90, 24, 90, 200);  // one slab: ranks without data
+  check<std::complex<float>>(runtime, 120, 8, 0, 1, {5, 1});
 }
 
 }  // namespace
