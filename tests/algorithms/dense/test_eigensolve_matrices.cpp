@@ -101,7 +101,6 @@ TYPED_TEST(EigensolveMatrices, TilesBandsAndUpdateWidths) {
     for (const Uplo uplo : {Uplo::lower, Uplo::upper, Uplo::general})
       this->solve("random", 101, {.uplo = uplo, .options = two_stage(sizes)});
 }
-}
 
 TYPED_TEST(EigensolveMatrices, MiddleSizes) {
   this->solve("random", 257, {.uplo = Uplo::upper, .options = two_stage({0, 0, 0})});
