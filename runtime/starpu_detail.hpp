@@ -7,12 +7,16 @@
 #include <mutex>
 #include <vector>
 
-#include <mpi.h>
 #include <starpu.h>
 #include <starpu_cublas_v2.h>
 #include <starpu_cusolver.h>
 #include <starpu_cusparse.h>
+#if TESSERA_WITH_MPI
+#include <mpi.h>
 #include <starpu_mpi.h>
+#else
+#include <tessera/runtime/single_process.hpp>
+#endif
 
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/runtime.hpp>
