@@ -126,8 +126,7 @@ class Solve {
     copy_hermitian(*sequence_, a_, scale_, work);
     if (b_) {
       factor_ = TiledMatrix<T>(runtime_, own_layout());
-      check_and_scale(*sequence_, *b_);  // for NaN and infinities; B keeps its scale
-      copy_hermitian(*sequence_, *b_, unit_scale<T>(*sequence_), factor_);
+      copy_hermitian(*sequence_, *b_, check_finite(*sequence_, *b_), factor_);  // B keeps its scale
     }
     return work;
   }

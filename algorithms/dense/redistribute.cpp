@@ -28,10 +28,8 @@ Data replicate(Sequence& sequence, const Data& source) {
   return copy;
 }
 
-}  // namespace
-
 template <class T>
-Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
+Data check(Sequence& sequence, const TiledMatrix<T>& a, bool unit) {
   using R = RealOf<T>;
   Runtime& runtime = sequence.runtime();
   const TileLayout& layout = a.layout();
@@ -49,8 +47,20 @@ Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
   std::vector<const Data*> pieces;
   for (const Data& piece : largest) pieces.push_back(&piece);
   const Data scale = Data::bytes(runtime, sizeof(R), 0);
-  insert_choose_scale<R>(sequence, 4, pieces, scale);
+  insert_choose_scale<R>(sequence, 4, pieces, scale, unit);
   return replicate<R>(sequence, scale);
+}
+
+}  // namespace
+
+template <class T>
+Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
+  return check(sequence, a, false);
+}
+
+template <class T>
+Data check_finite(Sequence& sequence, const TiledMatrix<T>& a) {
+  return check(sequence, a, true);
 }
 
 template <class T>
@@ -95,6 +105,7 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
 
 #define TESSERA_INSTANTIATE(T)                                        \
   template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&); \
+  template Data check_finite<T>(Sequence&, const TiledMatrix<T>&);    \
   template Data unit_scale<T>(Sequence&);                             \
   template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -13,6 +13,11 @@ namespace tessera {
 template <class T>
 Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a);
 
+/// Only checks, and gives a scale of one: what is copied with it is finite, so that no later stage meets a
+/// NaN before the check has found it. Errors as in check_and_scale.
+template <class T>
+Data check_finite(Sequence& sequence, const TiledMatrix<T>& a);
+
 /// A scale of one, for what shall be copied as it is.
 template <class T>
 Data unit_scale(Sequence& sequence);

@@ -41,20 +41,20 @@ template <class T>
 Codelet max_abs_codelet = make_codelet<MaxAbsArguments, max_abs_task<T>>("max_abs", type_letter<T>);
 
 template <class R>
-void choose_scale_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+void choose_scale_task(const TaskContext&, TaskBuffers buffers, const ScaleArguments& a) {
   const int count = buffers.count() - 1;
   R largest = 0;
   for (int k = 0; k < count; ++k) largest = std::max(largest, buffers.array<const R>(k)[0]);
   int exponent = 0;
-  if (largest > 0) std::frexp(largest, &exponent);
+  if (largest > 0 && !a.unit) std::frexp(largest, &exponent);
   // Twice the exponent range of a subnormal would overflow: the factor stays finite and nonzero.
   exponent = std::clamp(exponent, std::numeric_limits<R>::min_exponent + 1,
                         std::numeric_limits<R>::max_exponent - 1);
   buffers.array<R>(count)[0] = std::ldexp(R(1), -exponent);
 }
 template <class R>
-Codelet choose_scale_codelet = make_codelet<NoArguments, choose_scale_task<R>>("choose_scale",
-                                                                               type_letter<R>);
+Codelet choose_scale_codelet = make_codelet<ScaleArguments, choose_scale_task<R>>("choose_scale",
+                                                                                  type_letter<R>);
 
 void copy_bytes_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const auto source = buffers.array<const char>(0);
@@ -103,11 +103,11 @@ void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo upl
 
 template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
-                         const Data& scale) {
+                         const Data& scale, bool unit) {
   std::vector<Access> accesses;
   for (const Data* value : values) accesses.push_back(read(*value));
   accesses.push_back(write(scale));
-  sequence.insert(choose_scale_codelet<R>, NoArguments{}, {.priority = priority}, accesses);
+  sequence.insert(choose_scale_codelet<R>, ScaleArguments{unit}, {.priority = priority}, accesses);
 }
 
 void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
@@ -137,8 +137,8 @@ void insert_export_values(Sequence& sequence, int priority, const Data& values, 
   template void insert_copy_tile<T>(Sequence&, int, const Data&, TilePart, Op, const Data&, const Data&, \
                                     TilePart, bool, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#define TESSERA_INSTANTIATE_REAL(R)                                                                \
-  template void insert_choose_scale<R>(Sequence&, int, std::span<const Data* const>, const Data&); \
+#define TESSERA_INSTANTIATE_REAL(R)                                                                      \
+  template void insert_choose_scale<R>(Sequence&, int, std::span<const Data* const>, const Data&, bool); \
   template void insert_export_values<R>(Sequence&, int, const Data&, const Data&, Index, Index, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 

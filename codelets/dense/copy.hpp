@@ -18,10 +18,10 @@ void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo upl
                     const Data& out);
 
 /// scale := the power of two that brings the largest of the values to [1/2, 1) (1 if all are zero), one real.
-/// Buffers: values (read), scale (write).
+/// With `unit`: 1, once the values have been found. Buffers: values (read), scale (write).
 template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
-                         const Data& scale);
+                         const Data& scale, bool unit = false);
 
 /// destination := source: pieces of equal size in bytes, run by rank `execute_on`.
 void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,

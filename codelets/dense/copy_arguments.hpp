@@ -14,6 +14,10 @@ struct MaxAbsArguments {
 
 struct NoArguments {};
 
+struct ScaleArguments {
+  bool unit;  ///< 1 whatever the values are
+};
+
 struct CopyArguments {
   TilePart source, destination;
   Op op;
