@@ -8,8 +8,11 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
 install(TARGETS tessera EXPORT tesseraTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+# StarPU's and MPI's side of the runtime is nobody else's: those headers are not installed.
 foreach(part IN ITEMS runtime codelets algorithms)
-  install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h"
+    PATTERN "starpu_detail.hpp" EXCLUDE PATTERN "single_process.hpp" EXCLUDE)
 endforeach()
 install(FILES "${TESSERA_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
