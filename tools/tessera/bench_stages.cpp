@@ -383,7 +383,9 @@ class GemmBench final : public Stage<T> {
  public:
   using Stage<T>::Stage;
   void prepare() override {
-    const Index tile = this->options_.tile > 0 ? this->options_.tile : input_tile(this->n_, 0);
+    // Large enough for a GEMM at full speed, small enough that the last tiles do not leave workers idle.
+    const Index wanted = this->options_.tile;
+    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, 8), 192, 512);
     const TileLayout layout{this->n_, this->n_, tile, tile, this->grid_, Uplo::general};
     c_ = TiledMatrix<T>(this->runtime_, layout);
     if (a_.rows() > 0) return;

@@ -57,6 +57,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return speaks() ? app.exit(request) : exit_good;
   } catch (const CLI::ParseError& error) {
+    const auto named = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty())
+      return complain(fmt::format("unknown command '{}'; tessera --help lists them", argv[1]));
     return complain(error.what());
   }
   return code;

@@ -101,8 +101,14 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->check(CLI::Range(0, 4096));
   command.add_option("--gpus", options.gpus, "GPUs (default: all that can be used)")
       ->check(CLI::Range(0, 64));
-  command.add_option("--scheduler", options.scheduler,
-                     "StarPU's scheduling policy (default: lws, with GPUs dmdas)");
+  // StarPU itself would take any name, and its default for one that it does not know.
+  command
+      .add_option("--scheduler", options.scheduler,
+                  "StarPU's scheduling policy (default: lws, with GPUs dmdas)")
+      ->check(CLI::IsMember({"lws", "ws", "eager", "prio", "random", "dm", "dmda", "dmdar", "dmdas", "dmdasd",
+                             "pheft", "heteroprio", "modular-eager", "modular-ws", "modular-heft",
+                             "modular-heft2"}))
+      ->type_name("POLICY");
   command.add_option("--seed", options.seed, "of everything that is random");
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));

@@ -164,7 +164,9 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
   }
   run.tasks = static_cast<Index>(rest[4]);
   run.peak_bytes = rest[5];
-  if (matrix_bytes_ > 0 && rest[5] > 0) run.peak_matrices = (rest[5] - rest[6]) / matrix_bytes_;
+  // Of small matrices the workers' stacks and buffers would be most of it.
+  constexpr double worth_counting = 16 << 20;
+  if (matrix_bytes_ > worth_counting && rest[5] > 0) run.peak_matrices = (rest[5] - rest[6]) / matrix_bytes_;
   return run;
 }
 

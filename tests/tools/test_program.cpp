@@ -1,0 +1,350 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/runtime/hdf5_file.hpp>
+#include <tessera/runtime/matrix_market.hpp>
+
+namespace {
+
+using namespace tessera;
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// The program as a user runs it, in a directory of the test's own.
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* program = std::getenv("TESSERA_PROGRAM");
+    if (!program) GTEST_SKIP() << "TESSERA_PROGRAM is not set";
+    program_ = program;
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = fs::temp_directory_path() / fmt::format("tessera_program_{}_{}", test->name(), ::getpid());
+    fs::create_directories(directory_);
+  }
+  void TearDown() override {
+    if (!directory_.empty()) fs::remove_all(directory_);
+  }
+
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  std::string contents(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name)).rdbuf();
+    return text.str();
+  }
+  Outcome run(const std::string& arguments, const std::string& before = "") const {
+    const std::string command =
+        fmt::format("{} '{}' {} >{} 2>{}", before, program_, arguments, path("stdout"), path("stderr"));
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents("stdout"), contents("stderr")};
+  }
+  /// Exit code 2, nothing on stdout, and one line on stderr that says what.
+  void expect_refused(const std::string& arguments, const std::string& what) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << '\n'
+                                                                           << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("tessera: ", 0), 0u) << outcome.err;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << arguments << '\n' << outcome.err;
+  }
+
+  std::string program_;
+  fs::path directory_;
+};
+
+TEST_F(Program, HelpAndVersion) {
+  const Outcome help = run("--help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* command : {"eigen", "bench", "info", "calibrate", "trace", "tune"})
+    EXPECT_NE(help.out.find(command), std::string::npos) << command;
+  EXPECT_EQ(help.err, "");
+  EXPECT_EQ(run("eigen --help").code, 0);
+  EXPECT_NE(run("--version").out.find("tessera "), std::string::npos);
+}
+
+TEST_F(Program, BadUsage) {
+  expect_refused("", "subcommand");
+  expect_refused("multiplicate", "unknown command 'multiplicate'");
+  expect_refused("eigen", "--matrix");
+  expect_refused("eigen --generate random", "--n");
+  expect_refused("eigen --generate nonsense --n 5", "nonsense");
+  expect_refused("eigen --generate random --n 20 --frobnicate", "--frobnicate");
+  expect_refused("eigen --generate random --n 20 --range index:7:3", "index:7:3");
+  expect_refused("eigen --generate random --n 20 --range index:7:30", "30");
+  expect_refused("eigen --generate random --n 20 --tile 7 --update-width 5", "tile = 7");
+  expect_refused("eigen --generate random --n 20 --band 50", "band = 50");
+  expect_refused("eigen --generate random --n 20 --grid 2x2", "2x2");
+  expect_refused("eigen --generate random --n 20 --scheduler nonsense", "nonsense");
+  expect_refused("eigen --generate random --n 20000000", "memory");
+  expect_refused("eigen --generate random --n 20 --json " + path("no/such/file.json"), "file.json");
+  expect_refused("eigen --generate random --n 20 --output " + path("no/such/file"), "file");
+  expect_refused("eigen --generate random --n 20 --tuning " + path("absent.json"), "absent.json");
+  expect_refused("bench", "stage");
+  expect_refused("bench nonsense", "nonsense");
+  expect_refused("trace " + path("absent"), "absent");
+}
+
+TEST_F(Program, BadMatrices) {
+  const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+  const auto expect = [&](const std::string& text, const std::string& what) {
+    expect_refused("eigen --matrix " + file("bad.mtx", text), what);
+  };
+  expect_refused("eigen --matrix " + path("absent.mtx"), "absent.mtx: there is no such file");
+  expect("", "not a Matrix Market file");
+  expect(symmetric + "3 3 2\n1 1 1\n", "truncated");
+  expect("%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 1\n", "square");
+  expect("%%MatrixMarket matrix coordinate real general\n3 3 1\n2 1 1\n", "not symmetric: entry (2, 1) is 1");
+  expect(symmetric + "3 3 1\n4000000000 1 1\n", ":3: the row index 4000000000 is outside 1..3");
+  expect(symmetric + "4000000000 4000000000 1\n1 1 1\n", "memory");
+  expect(symmetric + "3 3 1\n1 1 nan\n", ":3: the value 'nan' is not finite");
+  expect(symmetric + "3 3 1\n1 1 inf\n", "not finite");
+  const std::string complex =
+      file("complex.mtx", "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 0 1\n");
+  expect_refused("eigen --type d --matrix " + complex, "complex");
+  EXPECT_EQ(run("eigen --quiet --matrix " + complex).code, 0) << "the type follows the file";
+
+  const std::string three = file("three.mtx", symmetric + "3 3 3\n1 1 1\n2 2 2\n3 3 3\n");
+  expect_refused("eigen --matrix " + three + " --overlap " + complex, "order 2");
+  // Leading minors of the overlap: 1, -3.
+  const std::string indefinite = file("indefinite.mtx", symmetric + "3 3 4\n1 1 1\n2 1 2\n2 2 1\n3 3 1\n");
+  for (const char* solver : {"two_stage", "one_stage", "vendor"}) {
+    const std::string arguments =
+        fmt::format("eigen --matrix {} --overlap {} --solver {}", three, indefinite, solver);
+    expect_refused(arguments, "positive definite");
+    expect_refused(arguments, "order 2");
+  }
+}
+
+TEST_F(Program, SolvesTheWaterPair) {
+  const char* data = std::getenv("TESSERA_TEST_DATA");
+  if (!data) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";
+  for (const char* solver : {"auto", "two_stage", "one_stage", "vendor"}) {
+    const Outcome outcome =
+        run(fmt::format("eigen --matrix {0}/water32_dzvp_H.mtx.gz --overlap {0}/water32_dzvp_S.mtx.gz "
+                        "--electrons 256 --peer lapack --solver {1} --json {2}",
+                        data, solver, path("record.json")));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("HOMO          -0.0797670777"), std::string::npos) << outcome.out;
+    EXPECT_NE(outcome.out.find("LUMO          0.1392856730"), std::string::npos) << outcome.out;
+    const Json record = Json::parse(contents("record.json"));
+    EXPECT_EQ(record["command"], "eigen");
+    EXPECT_EQ(record["runs"].size(), 1u);
+    const Json& run = record["runs"][0];
+    EXPECT_EQ(run["result"]["count"], 736);
+    EXPECT_NEAR(run["result"]["first"].get<double>(), -0.8476932801, 2e-10);
+    EXPECT_NEAR(run["result"]["last"].get<double>(), 5.8333544791, 2e-10);
+    EXPECT_NEAR(run["result"]["gap"].get<double>(), 0.2190527507, 2e-10);
+    EXPECT_TRUE(run["check"]["passed"].get<bool>());
+    EXPECT_LT(run["check"]["residual"].get<double>(), 1);
+    EXPECT_LT(run["check"]["values"].get<double>(), 1);
+    EXPECT_GT(run["seconds"]["total"].get<double>(), 0);
+    EXPECT_GT(run["tasks"].get<int>(), 0);
+    EXPECT_GT(record["peer"]["ratio"].get<double>(), 0);
+    EXPECT_TRUE(record["peer"]["check"]["passed"].get<bool>());
+  }
+}
+
+TEST_F(Program, EveryTypeRangeAndSolverPassesItsChecks) {
+  for (const char* type : {"s", "d", "c", "z"})
+    for (const char* solver : {"two_stage", "one_stage", "vendor"})
+      for (const char* range : {"all", "index:10:40", "value:-2:3"})
+        for (const char* vectors : {"yes", "no"}) {
+          const std::string arguments = fmt::format(
+              "eigen --generate random --n 150 --type {} --solver {} --range {} --vectors {} --peer lapack "
+              "--json -",
+              type, solver, range, vectors);
+          const Outcome outcome = run(arguments);
+          ASSERT_EQ(outcome.code, 0) << arguments << '\n' << outcome.err;
+          const Json record = Json::parse(outcome.out);
+          const Json& check = record["runs"][0]["check"];
+          EXPECT_TRUE(check["passed"].get<bool>()) << arguments;
+          EXPECT_LT(check["values"].get<double>(), 1) << arguments;
+          EXPECT_EQ(check["residual"].is_null(), std::string(vectors) == "no") << arguments;
+          if (std::string(range) == "index:10:40") {
+            EXPECT_EQ(record["runs"][0]["result"]["count"], 30);
+          }
+        }
+}
+
+TEST_F(Program, EdgeSizes) {
+  for (const int n : {0, 1, 2, 3})
+    for (const char* type : {"d", "z"}) {
+      const Outcome outcome = run(fmt::format("eigen --generate random --n {} --type {} --json -", n, type));
+      ASSERT_EQ(outcome.code, 0) << n << outcome.err;
+      EXPECT_EQ(Json::parse(outcome.out)["runs"][0]["result"]["count"], n);
+    }
+  const Outcome outcome = run("eigen --generate random --n 30 --range index:5:5 --json -");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["runs"][0]["result"]["count"], 0);
+}
+
+TEST_F(Program, GeneratedMatricesAgreeWithTheirEigenvalues) {
+  for (const char* kind : {"frank", "toeplitz", "clustered", "zero", "identity", "laplacian2d", "rank-one"}) {
+    const Outcome outcome = run(fmt::format("eigen --generate {} --n 100 --json -", kind));
+    ASSERT_EQ(outcome.code, 0) << kind << outcome.err;
+    const Json check = Json::parse(outcome.out)["runs"][0]["check"];
+    EXPECT_EQ(check["values_against"], "the exact eigenvalues");
+    EXPECT_LT(check["values"].get<double>(), 10) << kind;
+  }
+}
+
+/// Residual of what was written, with the matrix generated anew.
+template <class T>
+void expect_eigenpairs(const std::vector<RealOf<T>>& values, const std::vector<T>& vectors, Index n) {
+  const auto generator = MatrixGenerator<T>::make("random", n, 5);
+  ASSERT_EQ(vectors.size(), values.size() * static_cast<std::size_t>(n));
+  for (std::size_t k = 0; k < values.size(); ++k)
+    for (Index i = 0; i < n; ++i) {
+      T sum = -values[k] * vectors[i + k * n];
+      for (Index j = 0; j < n; ++j) sum += generator.element(i, j) * vectors[j + k * n];
+      EXPECT_LT(std::abs(sum), 1e-12) << i << ' ' << k;
+    }
+}
+
+TEST_F(Program, WritesMatrixMarketAndHdf5) {
+  const Index n = 60;
+  const std::string common =
+      fmt::format("eigen --generate random --n {} --seed 5 --range index:0:7 --quiet ", n);
+  ASSERT_EQ(run(common + "--output " + path("real")).code, 0);
+  MatrixMarketReader values(path("real_values.mtx")), vectors(path("real_vectors.mtx"));
+  expect_eigenpairs<double>(read_dense<double>(values), read_dense<double>(vectors), n);
+  ASSERT_EQ(run(common + "--type z --output " + path("complex.h5")).code, 0);
+  Hdf5File file = Hdf5File::open(path("complex.h5"));
+  Index rows = 0, columns = 0;
+  const auto w = file.read<double>("values", rows, columns);
+  const auto z = file.read<std::complex<double>>("vectors", rows, columns);
+  EXPECT_EQ(rows, n);
+  EXPECT_EQ(columns, 7);
+  expect_eigenpairs<std::complex<double>>(w, z, n);
+  ASSERT_EQ(run(common + "--vectors no --output " + path("only")).code, 0);
+  EXPECT_TRUE(fs::exists(path("only_values.mtx")));
+  EXPECT_FALSE(fs::exists(path("only_vectors.mtx")));
+}
+
+TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
+  const Outcome quiet = run("eigen --generate random --n 50 --quiet");
+  EXPECT_EQ(quiet.code, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
+  const Outcome outcome = run("eigen --generate random --n 50 --repeat 3 --warmup 1 --check all --json -");
+  const Json record = Json::parse(outcome.out);
+  ASSERT_EQ(record["runs"].size(), 3u);
+  for (const Json& one : record["runs"]) EXPECT_TRUE(one.contains("check"));
+  const Json unchecked = Json::parse(run("eigen --generate random --n 50 --check none --json -").out);
+  EXPECT_FALSE(unchecked["runs"][0].contains("check"));
+}
+
+TEST_F(Program, BenchesEveryStage) {
+  for (const char* stage : {"cholesky", "to_standard", "reduce_to_band", "band_to_tridiagonal",
+                            "tridiagonal_eigen", "back_tridiagonal", "back_band", "to_general", "gemm"})
+    for (const char* type : {"s", "z"}) {
+      const Outcome outcome = run(fmt::format(
+          "bench {} --n 130 --columns 50 --type {} --peer lapack --repeat 2 --json -", stage, type));
+      ASSERT_EQ(outcome.code, 0) << stage << outcome.err;
+      const Json record = Json::parse(outcome.out);
+      EXPECT_TRUE(record["runs"][1]["check"]["passed"].get<bool>()) << stage;
+      EXPECT_TRUE(record["runs"][1]["seconds"]["stages"].contains(stage)) << outcome.out;
+      if (std::string(stage) != "gemm") {
+        EXPECT_GT(record["limit"]["gflops"].get<double>(), 0);
+        EXPECT_GT(record["limit"]["fractions"][stage].get<double>(), 0);
+      }
+    }
+}
+
+TEST_F(Program, InfoListsCodelets) {
+  const Json info = Json::parse(run("info --codelets --json -").out);
+  EXPECT_GT(info["machine"]["cpu_workers"].get<int>(), 0);
+  bool gemm = false;
+  for (const Json& codelet : info["codelets"])
+    gemm = gemm || (codelet["name"] == "gemm" && codelet["types"] == "sdcz");
+  EXPECT_TRUE(gemm);
+  EXPECT_NE(run("info").out.find("starpu"), std::string::npos);
+}
+
+TEST_F(Program, TracesAreSummarised) {
+  const Outcome outcome = run("eigen --generate random --n 200 --solver two_stage --trace " + path("trace"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("idle"), std::string::npos) << outcome.out;
+  EXPECT_TRUE(fs::exists(path("trace/summary.txt")));
+  const Outcome again = run(fmt::format("trace {} --json - --svg {} --chrome {}", path("trace"),
+                                        path("gantt.svg"), path("chrome.json")));
+  ASSERT_EQ(again.code, 0) << again.err;
+  const Json summary = Json::parse(again.out);
+  EXPECT_GT(summary["codelets"].size(), 5u);
+  EXPECT_GT(summary["gflops"].get<double>(), 0);
+  EXPECT_NE(contents("gantt.svg").find("</svg>"), std::string::npos);
+  EXPECT_GT(Json::parse(contents("chrome.json"))["traceEvents"].size(), 50u);
+}
+
+TEST_F(Program, TunesAndUsesIt) {
+  const Outcome outcome = run("tune --n 200 --output " + path("tuning.json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json tuning = Json::parse(contents("tuning.json"));
+  ASSERT_EQ(tuning["tuning"].size(), 1u);
+  const Json record =
+      Json::parse(run("eigen --generate random --n 210 --json - --tuning " + path("tuning.json")).out);
+  EXPECT_EQ(record["options"]["solver"], tuning["tuning"][0]["solver"]);
+}
+
+TEST_F(Program, Calibrates) {
+  const Outcome outcome = run("calibrate --n 150 --types dz --json -", "STARPU_HOME=" + path("starpu"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_GT(Json::parse(outcome.out)["codelets"].size(), 10u);
+}
+
+TEST_F(Program, SeveralProcessesGiveTheSame) {
+  const char* mpiexec = std::getenv("MPIEXEC");
+  if (!mpiexec || !*mpiexec) GTEST_SKIP() << "no mpiexec";
+  const std::string start = fmt::format(
+      "STARPU_MPI_NOBIND=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+      "OMPI_MCA_mpi_yield_when_idle=1 "
+      "'{}' --oversubscribe --bind-to none -n 3",
+      mpiexec);
+  const std::string arguments =
+      "eigen --generate random --n 150 --cores 1 --solver two_stage --tile 32 --json - ";
+  const Outcome one = run(arguments);
+  const Outcome three = run(arguments + "--grid 1x3 --output " + path("three"), start);
+  ASSERT_EQ(three.code, 0) << three.err;
+  const Json a = Json::parse(one.out), b = Json::parse(three.out);
+  EXPECT_EQ(b["machine"]["ranks"], 3);
+  EXPECT_EQ(b["options"]["grid"], "1x3");
+  EXPECT_TRUE(b["runs"][0]["check"]["passed"].get<bool>());
+  EXPECT_NEAR(a["runs"][0]["result"]["first"].get<double>(), b["runs"][0]["result"]["first"].get<double>(),
+              1e-12);
+  EXPECT_NEAR(a["runs"][0]["result"]["last"].get<double>(), b["runs"][0]["result"]["last"].get<double>(),
+              1e-12);
+  MatrixMarketReader vectors(path("three_vectors.mtx"));
+  EXPECT_EQ(vectors.header().columns, 150);
+
+  // A file whose fault only one of the processes sees: all stop, and one line says why.
+  const std::string text = "%%MatrixMarket matrix coordinate real general\n150 150 2\n1 1 1\n150 1 5\n";
+  const Outcome bad = run("eigen --cores 1 --matrix " + file("bad.mtx", text), start);
+  EXPECT_EQ(bad.code, 2);
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = bad.err.find("tessera: ", at)) != std::string::npos; ++at) ++lines;
+  EXPECT_EQ(lines, 1u) << bad.err;
+  EXPECT_NE(bad.err.find("entry (150, 1) is 5"), std::string::npos) << bad.err;
+}
+
+}  // namespace
