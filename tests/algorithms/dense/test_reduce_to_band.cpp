@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <tests/support/eigen_problem.hpp>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/algorithms/dense/back_band.hpp>
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/codelets/blas.hpp>
+
+namespace tessera::test {
+namespace {
+
+template <class T>
+class ReduceToBand : public RuntimeTest<T> {
+ public:
+  /// A = Q B Q^H with orthogonal Q (back_band applied to the identity) and a band matrix B.
+  static void check(const std::string& kind, Index n, Index tile, Index update_width, Index b, Index slab,
+                    double scale = 1) {
+    SCOPED_TRACE(::testing::Message()
+                 << kind << ", n " << n << " tile " << tile << " update " << update_width << " band " << b);
+    Runtime& runtime = RuntimeTest<T>::runtime();
+    const auto a = generate<T>(kind, n, 4, scale);
+    auto source = poison_other_triangle(a, Uplo::lower);
+    auto q = identity<T>(n);
+    const BandMatrix<T> band(runtime, n, b);
+    {
+      auto slabs = ColumnSlabs<T>::wrap(runtime, q.data(), q.ld(), n, n, slab);
+      ASSERT_TRUE(RuntimeTest<T>::run([&](Sequence& s) {
+        BandReflectors<T> reflectors;
+        reduce_to_band<T>(
+            s, TiledMatrix<T>::wrap(runtime, source.data(), source.ld(), {n, n, tile, tile, {}, Uplo::lower}),
+            update_width, band, &reflectors);
+        back_band<T>(s, std::move(reflectors), slabs);
+      }));
+    }
+    const auto whole = dense(band);
+    // A scale of its own for the residual: matrices may be tiny.
+    const double norm = std::max(norm_1(a), std::numeric_limits<double>::min()), eps = precision<T>;
+    Matrix<T> q_b(n, n), q_b_q(n, n), q_q(n, n);
+    blas::gemm(Op::none, Op::none, n, n, n, T(1), q.data(), n, whole.data(), n, T(0), q_b.data(), n);
+    blas::gemm(Op::none, Op::adjoint, n, n, n, T(1), q_b.data(), n, q.data(), n, T(0), q_b_q.data(), n);
+    blas::gemm(Op::adjoint, Op::none, n, n, n, T(1), q.data(), n, q.data(), n, T(0), q_q.data(), n);
+    EXPECT_LE(difference(q_b_q, a), 10 * double(n) * eps * norm);
+    EXPECT_LE(difference(q_q, identity<T>(n)), 10 * double(n) * eps);
+    // Values only: the same band.
+    auto again = poison_other_triangle(a, Uplo::lower);
+    const BandMatrix<T> second(runtime, n, b);
+    ASSERT_TRUE(RuntimeTest<T>::run([&](Sequence& s) {
+      reduce_to_band<T>(
+          s, TiledMatrix<T>::wrap(runtime, again.data(), again.ld(), {n, n, tile, tile, {}, Uplo::lower}),
+          update_width, second, nullptr);
+    }));
+    EXPECT_EQ(difference(dense(second), whole), 0);
+  }
+
+ private:
+  static Matrix<T> dense(const BandMatrix<T>& band) {
+    const Index n = band.size();
+    Matrix<T> a(n, n);
+    for (Index s = 0; s < band.segment_count(); ++s) {
+      const auto segment = download<T>(band.segment(s));
+      for (Index j = 0; j < segment.cols(); ++j)
+        for (Index k = 0; k <= band.bandwidth(); ++k) {
+          const Index col = band.first_col(s) + j, row = col + k;
+          if (row >= n) continue;
+          a(row, col) = segment(k, j);
+          a(col, row) = conjugate(segment(k, j));
+        }
+    }
+    return a;
+  }
+};
+TYPED_TEST_SUITE(ReduceToBand, Scalars);
+
+TYPED_TEST(ReduceToBand, RandomMatricesOfManySizes) {
+  for (const Index n : {1, 2, 3, 7, 16, 17, 33, 70}) {
+    this->check("random", n, 16, 8, 4, 50);
+    this->check("random", n, 15, 5, 5, 7);
+    this->check("random", n, 12, 6, 3, 100);
+    this->check("random", n, 64, 64, 8, 9);
+    if (n < 40) this->check("random", n, 3, 1, 1, 10);
+  }
+}
+
+TYPED_TEST(ReduceToBand, PanelsThatTakeTheFallBack) {
+  for (const char* kind : {"zero", "identity", "diagonal", "tridiagonal", "banded:5", "rank-one",
+                           "block-diagonal:9", "arrowhead", "clustered"}) {
+    this->check(kind, 49, 16, 8, 4, 20);
+    this->check(kind, 49, 10, 5, 5, 20);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
