@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <tests/support/matrix.hpp>
+
+#include <tessera/codelets/dense/copy.hpp>
+#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/tiled_matrix.hpp>
+
+/// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
+/// are shared.
+namespace tessera::test {
+namespace {
+
+struct FailArguments {
+  Index index;
+};
+void fail_task(const TaskContext& task, TaskBuffers, const FailArguments& a) {
+  task.fail(StatusCode::no_convergence, a.index);
+}
+Codelet fail_codelet = make_codelet<FailArguments, fail_task>("test_mpi_fail");
+
+struct AddArguments {
+  double value;
+};
+/// Last buffer := first buffer + value.
+void add_task(const TaskContext&, TaskBuffers buffers, const AddArguments& a) {
+  buffers.array<double>(buffers.count() - 1)[0] = buffers.array<const double>(0)[0] + a.value;
+}
+Codelet add_codelet = make_codelet<AddArguments, add_task>("test_mpi_add");
+void set_task(const TaskContext&, TaskBuffers buffers, const AddArguments& a) {
+  buffers.array<double>(0)[0] = a.value;
+}
+Codelet set_codelet = make_codelet<AddArguments, set_task>("test_mpi_set");
+
+class DistributedTasks : public ::testing::Test {
+ public:
+  static void SetUpTestSuite() {
+    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
+  }
+  static void TearDownTestSuite() { shared().reset(); }
+  static Runtime& runtime() { return *shared(); }
+  static Data number(int owner) { return Data::bytes(runtime(), sizeof(double), owner); }
+
+ private:
+  static std::unique_ptr<Runtime>& shared() {
+    static std::unique_ptr<Runtime> runtime;
+    return runtime;
+  }
+};
+
+TEST_F(DistributedTasks, Collectives) {
+  const double me = runtime().rank(), size = runtime().size();
+  double values[2] = {me, -me};
+  runtime().all_reduce_max(values, 2);
+  EXPECT_EQ(values[0], size - 1);
+  EXPECT_EQ(values[1], 0);
+  double sum[1] = {me + 1};
+  runtime().all_reduce_sum(sum, 1);
+  EXPECT_EQ(sum[0], size * (size + 1) / 2);
+  double root = me == size - 1 ? 42 : 0;
+  runtime().broadcast(&root, sizeof root, runtime().size() - 1);
+  EXPECT_EQ(root, 42);
+  runtime().barrier();
+}
+
+TEST_F(DistributedTasks, AChainPassesThroughAllRanks) {
+  const int size = runtime().size();
+  std::vector<Data> pieces;
+  for (int k = 0; k < 3 * size; ++k) pieces.push_back(number(k % size));
+  Sequence sequence(runtime());
+  sequence.insert(set_codelet, AddArguments{1}, {}, {write(pieces[0])});
+  for (int k = 1; k < 3 * size; ++k)
+    sequence.insert(add_codelet, AddArguments{double(k)}, {}, {read(pieces[k - 1]), write(pieces[k])});
+  ASSERT_TRUE(sequence.wait().ok());
+  double expected = 1;
+  for (int k = 0; k < 3 * size; ++k) {
+    expected += k;
+    EXPECT_EQ(pieces[k].local(), k % size == runtime().rank());
+    if (pieces[k].local()) {
+      EXPECT_EQ(download_values<double>(pieces[k])[0], expected);
+    }
+  }
+}
+
+TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
+  const int size = runtime().size();
+  const Data copies = number(Data::every_rank), distributed = number(size - 1), result = number(0);
+  Sequence sequence(runtime());
+  // On all ranks, without communication; then from one rank to every copy.
+  sequence.insert(set_codelet, AddArguments{7}, {}, {write(copies)});
+  sequence.insert(add_codelet, AddArguments{1}, {}, {read(copies), write(distributed)});
+  for (int rank = 0; rank < size; ++rank) insert_copy_bytes(sequence, 0, distributed, copies, rank);
+  sequence.insert(add_codelet, AddArguments{100}, {.execute_on = size - 1}, {read(copies), write(result)});
+  ASSERT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(download_values<double>(copies)[0], 8);
+  if (result.local()) {
+    EXPECT_EQ(download_values<double>(result)[0], 108);
+  }
+}
+
+TEST_F(DistributedTasks, ProductOfDistributedMatrices) {
+  const int size = runtime().size();
+  const Index n = 12, tile = 4;
+  const auto a = random_matrix<double>(n, n, 1), b = random_matrix<double>(n, n, 2);
+  const TileLayout layout{n, n, tile, tile, ProcessGrid::squarest(size), Uplo::general};
+  const TiledMatrix<double> tiles_a(runtime(), layout), tiles_b(runtime(), layout),
+      tiles_c(runtime(), layout);
+  for (Index j = 0; j < n / tile; ++j)
+    for (Index i = 0; i < n / tile; ++i)
+      for (const auto& [tiles, whole] : {std::pair{&tiles_a, &a}, {&tiles_b, &b}}) {
+        if (!tiles->tile(i, j).local()) continue;
+        HostAccess access(tiles->tile(i, j), HostAccess::Mode::write);
+        const auto view = access.matrix<double>();
+        for (Index c = 0; c < tile; ++c)
+          for (Index r = 0; r < tile; ++r) view(r, c) = (*whole)(i * tile + r, j * tile + c);
+      }
+  Sequence sequence(runtime());
+  for (Index j = 0; j < n / tile; ++j)
+    for (Index i = 0; i < n / tile; ++i)
+      for (Index k = 0; k < n / tile; ++k)
+        insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, tiles_a.tile(i, k), {0, 0, tile, tile},
+                            tiles_b.tile(k, j), {0, 0, tile, tile}, k > 0, tiles_c.tile(i, j),
+                            {0, 0, tile, tile});
+  tiles_a.flush_remote_copies();
+  tiles_b.flush_remote_copies();
+  ASSERT_TRUE(sequence.wait().ok());
+  const auto expected = multiply(a, b);
+  for (Index j = 0; j < n / tile; ++j)
+    for (Index i = 0; i < n / tile; ++i)
+      if (tiles_c.tile(i, j).local()) {
+        EXPECT_LE(
+            difference(download<double>(tiles_c.tile(i, j)), expected.block(i * tile, j * tile, tile, tile)),
+            1e-13);
+      }
+}
+
+TEST_F(DistributedTasks, TheEarliestFailureOfAllRanksIsEverybodys) {
+  const int size = runtime().size();
+  std::vector<Data> pieces;
+  for (int rank = 0; rank < size; ++rank) pieces.push_back(number(rank));
+  Sequence sequence(runtime());
+  sequence.begin_stage("first");
+  for (int rank = 0; rank < size; ++rank)
+    sequence.insert(set_codelet, AddArguments{0}, {}, {write(pieces[rank])});
+  sequence.begin_stage("second");
+  for (int rank = 0; rank < size; ++rank)
+    sequence.insert(fail_codelet, FailArguments{100 - rank}, {}, {read_write(pieces[rank])});
+  const Status status = sequence.wait();
+  EXPECT_EQ(status.code, StatusCode::no_convergence);
+  EXPECT_EQ(status.stage, "second");
+  EXPECT_EQ(status.index, 100 - (size - 1));
+  EXPECT_TRUE(sequence.failed());
+}
+
+}  // namespace
+}  // namespace tessera::test
