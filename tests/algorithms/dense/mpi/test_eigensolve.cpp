@@ -156,7 +156,7 @@ class EigensolveMpi : public ::testing::Test {
 };
 
 TEST_F(EigensolveMpi, SquareGrid) {
-  check<double>({40, 13, squarest(), few_tiles()});
+  check<double>({32, 13, squarest(), few_tiles()});
 }
 
 TEST_F(EigensolveMpi, GridInColumnOrderUpperTriangle) {
@@ -192,7 +192,7 @@ TEST_F(EigensolveMpi, AllDataOnOneRank) {
 }
 
 TEST_F(EigensolveMpi, FewerTilesThanRanks) {
-  for (const Index n : {0, 1, 3, 10}) {
+  for (const Index n : {0, 3, 10}) {
     check<double>({n, 8, squarest(), {.solver = Solver::two_stage}});
     check<std::complex<double>>({n, 8, squarest(), {.solver = Solver::automatic}, n == 10});
   }
@@ -263,7 +263,7 @@ TEST_F(EigensolveMpi, FailuresAreTheSameOnAllRanks) {
     EXPECT_EQ(status.index, 18);
     EXPECT_TRUE(same_everywhere(text(status)));
   }
-  check<double>({20, 10, squarest(), few_tiles()});
+  check<double>({8, 8, squarest(), {.solver = Solver::two_stage}});
 }
 
 TEST_F(EigensolveMpi, TwoSolvesInFlight) {
