@@ -95,7 +95,8 @@ TaskBuffers::RawMatrix TaskBuffers::raw_matrix(int i) const noexcept {
             static_cast<Index>(STARPU_MATRIX_GET_NX(buffers_[i])),
             static_cast<Index>(STARPU_MATRIX_GET_NY(buffers_[i])),
             static_cast<Index>(STARPU_MATRIX_GET_LD(buffers_[i]))};
-  const auto size = static_cast<Index>(STARPU_VECTOR_GET_NX(buffers_[i]));
+  const auto size = static_cast<Index>(STARPU_VECTOR_GET_NX(buffers_[i])) *
+                    static_cast<Index>(STARPU_VECTOR_GET_ELEMSIZE(buffers_[i]));
   return {reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(buffers_[i])), size, 1, size};
 }
 

@@ -16,6 +16,14 @@ void register_owner(Runtime& runtime, starpu_data_handle_t handle, int owner) {
     starpu_mpi_data_register_comm(handle, runtime.detail().next_tag++, owner, runtime.detail().communicator);
 }
 
+/// StarPU counts a vector's elements in 32 bits: beyond that the element is a page.
+void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size) {
+  constexpr std::size_t page = 4096;
+  const std::size_t element = size > UINT32_MAX ? page : 1;
+  starpu_vector_data_register(handle, node, reinterpret_cast<uintptr_t>(memory),
+                              static_cast<uint32_t>((size + element - 1) / element), element);
+}
+
 bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
 }
@@ -51,9 +59,7 @@ Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owne
   Data data;
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  starpu_vector_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1,
-                              reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
-                              static_cast<uint32_t>(size), 1);
+  register_bytes(&handle, wrapped ? STARPU_MAIN_RAM : -1, wrapped ? memory : nullptr, size);
   register_owner(runtime, handle, owner);
   data.handle_ = handle;
   data.runtime_ = &runtime;
@@ -65,7 +71,7 @@ Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owne
 Data Data::scratch(Runtime& runtime, std::size_t size) {
   Data data;
   starpu_data_handle_t handle;
-  starpu_vector_data_register(&handle, -1, 0, static_cast<uint32_t>(std::max<std::size_t>(size, 1)), 1);
+  register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1));
   data.handle_ = handle;
   data.runtime_ = &runtime;
   data.owner_ = every_rank;
@@ -109,7 +115,8 @@ HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
     ld_ = starpu_matrix_get_local_ld(handle);
   } else {
     pointer_ = reinterpret_cast<void*>(starpu_vector_get_local_ptr(handle));
-    rows_ = starpu_vector_get_nx(handle);
+    rows_ = static_cast<Index>(starpu_vector_get_nx(handle)) *
+            static_cast<Index>(starpu_vector_get_elemsize(handle));
     ld_ = rows_;
   }
 }

@@ -111,60 +111,74 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
   if (alive.exchange(true))
     throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
   try {
-    start(communicator);
+    const int physical_cores = inspect_machine().physical_cores;
+    join(communicator);
+    start_starpu(physical_cores, size_ > 1 ? ranks_on_this_host(detail_->host_communicator) : 1);
   } catch (...) {
+    leave();
     alive = false;
     throw;
   }
+  agree_on_workers();
+  detail_->saved_blas_threads = blas_threads();
+  set_blas_threads(1);
+  starpu_pause();
+  detail_->paused = true;
+  fill_info();
+  log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
+                                  info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
 }
 
-void Runtime::start(Communicator communicator) {
-  const Machine machine = inspect_machine();
-  int local_ranks = 1;
-  if (!communicator.alone()) {
-    int provided = 0;
-    MPI_Query_thread(&provided);
-    MPI_Comm comm = MPI_Comm_f2c(communicator.fortran_handle());
-    MPI_Comm_rank(comm, &rank_);
-    MPI_Comm_size(comm, &size_);
-    if (size_ > 1) {
-      if (provided < MPI_THREAD_MULTIPLE)
-        throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
-      local_ranks = ranks_on_this_host(comm);
-      MPI_Comm_dup(comm, &detail_->communicator);
-      MPI_Comm_dup(comm, &detail_->host_communicator);
-    }
-  }
+/// Rank, size and communicators of our own.
+void Runtime::join(Communicator communicator) {
+  if (communicator.alone()) return;
+  MPI_Comm comm = MPI_Comm_f2c(communicator.fortran_handle());
+  MPI_Comm_rank(comm, &rank_);
+  MPI_Comm_size(comm, &size_);
+  if (size_ == 1) return;
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (provided < MPI_THREAD_MULTIPLE)
+    throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
+  MPI_Comm_dup(comm, &detail_->communicator);
+  MPI_Comm_dup(comm, &detail_->host_communicator);
+}
 
+void Runtime::leave() noexcept {
+  if (detail_->communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->communicator);
+  if (detail_->host_communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->host_communicator);
+}
+
+/// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
+void Runtime::start_starpu(int physical_cores, int local_ranks) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;  // what the caller asks for wins; the rest is read here
   conf.catch_signals = 0;
-  const int share = std::max(1, machine.physical_cores / local_ranks);
-  const int cores = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(share);
-  const bool have_cuda = any_cuda_codelet() && options_.gpus != 0;
-  if (options_.gpus > 0 && !have_cuda)
+  const int share = std::max(1, physical_cores / local_ranks);
+  conf.ncpus = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(share);
+  const bool use_cuda = any_cuda_codelet() && options_.gpus != 0;
+  if (options_.gpus > 0 && !use_cuda)
     throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
-  conf.ncpus = cores;
-  conf.ncuda =
-      have_cuda ? (options_.gpus > 0 ? options_.gpus : environment_number("STARPU_NCUDA").value_or(-1)) : 0;
+  conf.ncuda = !use_cuda           ? 0
+               : options_.gpus > 0 ? options_.gpus
+                                   : environment_number("STARPU_NCUDA").value_or(-1);
   conf.nopencl = 0;
-  const char* scheduler_variable = std::getenv("STARPU_SCHED");
-  info_.scheduler = !options_.scheduler.empty()                 ? options_.scheduler
-                    : scheduler_variable && *scheduler_variable ? scheduler_variable
-                    : have_cuda                                 ? "dmdas"
-                                                                : "lws";
+  const char* scheduler = std::getenv("STARPU_SCHED");
+  info_.scheduler = !options_.scheduler.empty() ? options_.scheduler
+                    : scheduler && *scheduler   ? scheduler
+                    : use_cuda                  ? "dmdas"
+                                                : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
-  const bool crowded = !options_.bind || cores * local_ranks > machine.physical_cores;
+  const bool crowded = !options_.bind || conf.ncpus * local_ranks > physical_cores;
+  const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
   const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded);
-  detail_->traced = !options_.trace_directory.empty();
-  const TemporaryVariable trace("STARPU_FXT_TRACE", "1", detail_->traced);
-  const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, detail_->traced);
-  const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_),
-                                       detail_->traced);
-  starpu_fxt_autostart_profiling(detail_->traced ? 1 : 0);
+  const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
+  const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
+  const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
+  starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
   prepare_codelets();
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
@@ -175,7 +189,7 @@ void Runtime::start(Communicator communicator) {
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
   if (options_.gpus > 0 && info_.cuda_workers < options_.gpus) {
-    starpu_shutdown();
+    size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
     throw RuntimeError(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
   }
   if (info_.cuda_workers > 0) {
@@ -184,11 +198,16 @@ void Runtime::start(Communicator communicator) {
     starpu_cusolver_init();
     starpu_cusparse_init();
   }
-  detail_->saved_blas_threads = blas_threads();
-  set_blas_threads(1);
-  starpu_pause();
-  detail_->paused = true;
+}
 
+void Runtime::agree_on_workers() {
+  double fewest = -std::max(workers_, 1);
+  all_reduce_max(&fewest, 1);
+  common_workers_ = static_cast<int>(-fewest);
+}
+
+void Runtime::fill_info() {
+  const Machine machine = inspect_machine();
   info_.version = TESSERA_VERSION_STRING;
   info_.commit = TESSERA_VERSION_COMMIT;
   info_.starpu_version =
@@ -210,8 +229,6 @@ void Runtime::start(Communicator communicator) {
     starpu_worker_get_name(worker, name, sizeof name);
     info_.gpus.emplace_back(name);
   }
-  log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
-                                  info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
 }
 
 Runtime::~Runtime() {
@@ -226,11 +243,10 @@ Runtime::~Runtime() {
     starpu_mpi_wait_for_all(detail_->communicator);
     starpu_mpi_barrier(detail_->communicator);
     starpu_mpi_shutdown();
-    MPI_Comm_free(&detail_->communicator);
-    MPI_Comm_free(&detail_->host_communicator);
   } else {
     starpu_shutdown();
   }
+  leave();
   set_blas_threads(detail_->saved_blas_threads);
   alive = false;
 }
@@ -264,9 +280,8 @@ std::vector<WorkerProfile> Runtime::worker_profiles() const {
 }
 
 void Runtime::run_exclusively(int threads, const std::function<void()>& work) {
-  detail_->activate();
-  starpu_task_wait_for_all();
-  detail_->deactivate();
+  if (detail_->active_sequences > 0)
+    throw RuntimeError("run_exclusively while tasks are in flight: wait for their completions first");
   set_blas_threads(threads);
   try {
     work();

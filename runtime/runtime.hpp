@@ -77,6 +77,9 @@ class Runtime {
   int size() const noexcept { return size_; }
   /// Workers of this rank, of any kind.
   int workers() const noexcept { return workers_; }
+  /// The smallest worker count of all ranks, at least 1: what decides the shape of a task graph must be equal
+  /// on all ranks.
+  int common_workers() const noexcept { return common_workers_; }
   const RuntimeInfo& info() const noexcept { return info_; }
   bool synchronous() const noexcept { return options_.synchronous; }
   void log(LogLevel level, std::string_view message) const;
@@ -87,6 +90,7 @@ class Runtime {
 
   /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer
   /// library).
+  /// @throws RuntimeError while a sequence is in flight.
   void run_exclusively(int threads, const std::function<void()>& work);
 
   // Collectives on small host data for the layers above (a test of convergence, a range by value); no-ops
@@ -103,10 +107,14 @@ class Runtime {
   Detail& detail() const noexcept { return *detail_; }
 
  private:
-  void start(Communicator communicator);
+  void join(Communicator communicator);
+  void start_starpu(int physical_cores, int local_ranks);
+  void agree_on_workers();
+  void fill_info();
+  void leave() noexcept;
   RuntimeOptions options_;
   RuntimeInfo info_;
-  int rank_ = 0, size_ = 1, workers_ = 0;
+  int rank_ = 0, size_ = 1, workers_ = 0, common_workers_ = 1;
   std::unique_ptr<Detail> detail_;
 };
 

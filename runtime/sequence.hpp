@@ -131,6 +131,17 @@ class Completion {
  public:
   Completion(std::unique_ptr<Sequence> sequence, std::shared_ptr<Result> result)
       : result_(std::move(result)), sequence_(std::move(sequence)) {}
+  Completion(Completion&&) noexcept = default;
+  /// Waits for what this one stood for, whose tasks may still write its result.
+  Completion& operator=(Completion&& other) noexcept {
+    sequence_.reset();
+    result_ = std::move(other.result_);
+    sequence_ = std::move(other.sequence_);
+    status_ = std::move(other.status_);
+    statistics_ = std::move(other.statistics_);
+    done_ = other.done_;
+    return *this;
+  }
   /// Blocks until done; collective. The status tells whether the result is valid.
   const Status& wait() {
     if (!done_) {

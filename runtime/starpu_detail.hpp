@@ -32,7 +32,6 @@ struct Runtime::Detail {
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
-  bool traced = false;
 
   void activate();
   void deactivate();

@@ -31,6 +31,9 @@ TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLay
   if (layout.tile_rows < 1 || layout.tile_cols < 1)
     throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols),
                           "at least 1 x 1");
+  if (layout.uplo != Uplo::general && layout.tile_rows != layout.tile_cols)
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols),
+                          "square tiles where only one triangle of tiles exists");
   if (layout.grid.rows < 1 || layout.grid.cols < 1 || layout.grid.rows * layout.grid.cols > runtime.size())
     throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
                           fmt::format("a grid of at most {} ranks", runtime.size()));
@@ -67,6 +70,28 @@ TiledMatrix<T> TiledMatrix<T>::wrap(Runtime& runtime, T* a, Index ld, const Tile
 template <class T>
 TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld,
                                                  const TileLayout& layout) {
+  // A rank that refuses its part must not leave the others alone with theirs: all look at the worst of all
+  // answers.
+  Index needed = 0, columns = 0;
+  const int ranks = layout.grid.rows * layout.grid.cols;
+  if (layout.tile_rows > 0 && layout.tile_cols > 0 && layout.grid.rows > 0 && layout.grid.cols > 0 &&
+      runtime.rank() < ranks) {
+    const int p =
+        layout.grid.column_major ? runtime.rank() % layout.grid.rows : runtime.rank() / layout.grid.cols;
+    const int q =
+        layout.grid.column_major ? runtime.rank() / layout.grid.rows : runtime.rank() % layout.grid.cols;
+    needed = local_extent(layout.rows, layout.tile_rows, p, layout.grid.rows);
+    columns = local_extent(layout.cols, layout.tile_cols, q, layout.grid.cols);
+  }
+  const bool has_part = needed > 0 && columns > 0;
+  double missing = has_part && !local ? 1 : 0;
+  double short_by = has_part ? static_cast<double>(needed - ld) : 0;
+  runtime.all_reduce_max(&missing, 1);
+  runtime.all_reduce_max(&short_by, 1);
+  if (missing > 0)
+    throw InvalidArgument("local", "null", "an array on every rank that has a part of the matrix");
+  if (short_by > 0)
+    throw InvalidArgument("ld", fmt::format("{}", ld), "at least the number of local rows, on every rank");
   return TiledMatrix(runtime, local, std::max<Index>(ld, 1), layout, true);
 }
 

@@ -20,10 +20,10 @@ class Chase {
       : sequence_(sequence),
         n_(n),
         bandwidth_(bandwidth),
-        sweeps_(options.sweeps > 0
-                    ? options.sweeps
-                    : chase_sweeps_per_task(n, bandwidth,
-                                            Index(sequence.runtime().workers()) * sequence.runtime().size())),
+        sweeps_(options.sweeps > 0 ? options.sweeps
+                                   : chase_sweeps_per_task(n, bandwidth,
+                                                           Index(sequence.runtime().common_workers()) *
+                                                               sequence.runtime().size())),
         width_(2 * bandwidth * sweeps_),
         ranks_(static_cast<int>(std::clamp<Index>(
             segment_count() / (options.segments_per_rank > 0 ? options.segments_per_rank : 4), 1,

@@ -36,14 +36,14 @@ double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index 
   return largest;
 }
 
-/// A Hermitian matrix in lower tiles as they are, or copied to that form.
+/// A Hermitian matrix copied to lower tiles.
 template <class T>
-TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a) {
+TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a, const Data& scale) {
   Runtime& runtime = sequence.runtime();
   const Index tile = 256;
   TiledMatrix<T> copy(runtime,
                       {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
-  copy_hermitian(sequence, a, unit_scale<T>(sequence), copy);
+  copy_hermitian(sequence, a, scale, copy);
   return copy;
 }
 
@@ -125,9 +125,11 @@ double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
 template <class T>
 double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a) {
   Sequence sequence(runtime);
-  const TiledMatrix<T> copy = lower_copy(sequence, a);
+  const Data scale = check_and_scale<T>(sequence, a);
+  const TiledMatrix<T> copy = lower_copy(sequence, a, scale);
   sequence.wait();
-  return norm_of_lower(runtime, copy);
+  return norm_of_lower(runtime, copy) /
+         HostAccess(scale, HostAccess::Mode::read).template array<const RealOf<T>>()[0];
 }
 
 template <class T>
@@ -136,24 +138,31 @@ EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const Til
   EigenCheck check;
   const double scale = static_cast<double>(std::max<Index>(a.rows(), 1)) * precision<T>;
   ColumnSlabs<T> az, bz;
-  const Data lambda =
-      Data::wrap_bytes(runtime, const_cast<RealOf<T>*>(values.data()),
-                       sizeof(RealOf<T>) * std::max<std::size_t>(values.size(), 1), Data::every_rank);
+  std::vector<RealOf<T>> scaled_values(values.begin(), values.end());
+  scaled_values.resize(std::max<std::size_t>(values.size(), 1));
+  double factor = 1;
   {
     Sequence sequence(runtime);
-    const TiledMatrix<T> lower_a = lower_copy(sequence, a);
+    // A scaled to the size of one: the products cannot overflow where the solver did not. B Z is of the size
+    // of sqrt(B).
+    const Data scale_a = check_and_scale<T>(sequence, a);
+    const TiledMatrix<T> lower_a = lower_copy(sequence, a, scale_a);
     az = times(sequence, lower_a, z);
     TiledMatrix<T> lower_b;
     if (b) {
-      lower_b = lower_copy(sequence, *b);
+      lower_b = lower_copy(sequence, *b, unit_scale<T>(sequence));
       bz = times(sequence, lower_b, z);
     }
     sequence.wait();
-    check.norm_a = norm_of_lower(runtime, lower_a);
+    factor = HostAccess(scale_a, HostAccess::Mode::read).template array<const RealOf<T>>()[0];
+    check.norm_a = norm_of_lower(runtime, lower_a) / factor;
     if (b) check.norm_b = norm_of_lower(runtime, lower_b);
   }
+  for (RealOf<T>& value : scaled_values) value *= static_cast<RealOf<T>>(factor);
+  const Data lambda = Data::wrap_bytes(runtime, scaled_values.data(),
+                                       sizeof(RealOf<T>) * scaled_values.size(), Data::every_rank);
   if (z.count() == 0) return check;
-  const double norm_a = check.norm_a > 0 ? check.norm_a : 1;
+  const double norm_a = check.norm_a > 0 ? check.norm_a * factor : 1;
   check.residual = norm_of_columns(runtime, az, b ? &bz : &z, &lambda) / (scale * norm_a);
   az.release();
   check.orthogonality = distance_from_orthogonal(runtime, z, b ? bz : z) / scale;

@@ -33,8 +33,8 @@ class Solve {
         options_(options),
         z_(z),
         ldz_(ldz),
-        sequence_(new Sequence(runtime)),
-        result_(new EigenResult<T>) {
+        result_(new EigenResult<T>),
+        sequence_(new Sequence(runtime)) {
     result_->used = options_;
   }
 
@@ -126,7 +126,12 @@ class Solve {
     copy_hermitian(*sequence_, a_, scale_, work);
     if (b_) {
       factor_ = TiledMatrix<T>(runtime_, own_layout());
-      copy_hermitian(*sequence_, *b_, check_finite(*sequence_, *b_), factor_);  // B keeps its scale
+      scale_b_ = check_and_scale(*sequence_, *b_, true);
+      copy_hermitian(*sequence_, *b_, scale_b_, factor_);
+      // (s A) x' = l' (t B) x' has l' = l s / t, and x = sqrt(t) x' for x^H B x = 1.
+      Data quotient = Data::bytes(runtime_, sizeof(R), Data::every_rank);
+      insert_divide_scales<R>(*sequence_, 4, scale_, scale_b_, quotient);
+      scale_ = std::move(quotient);
     }
     return work;
   }
@@ -142,6 +147,8 @@ class Solve {
     if (!b_) return;
     sequence_->begin_stage("to_general");
     to_general<T>(*sequence_, factor_, result_->vectors);
+    for (Index j = 0; j < result_->vectors.count(); ++j)
+      insert_scale_by_root<T>(*sequence_, 0, scale_b_, result_->vectors.slab(j));
   }
 
   TileLayout own_layout() const {
@@ -200,10 +207,11 @@ class Solve {
   T* z_;
   Index ldz_;
   Index lo_ = 0, hi_ = 0;
-  Data scale_;
+  Data scale_, scale_b_;  ///< of the eigenvalues; of B
   TiledMatrix<T> factor_;
-  std::unique_ptr<Sequence> sequence_;
+  // The sequence goes first, and waits: its tasks write into the result.
   std::shared_ptr<EigenResult<T>> result_;
+  std::unique_ptr<Sequence> sequence_;
 };
 
 template <class T>
@@ -211,6 +219,11 @@ void check_square(const TiledMatrix<T>& a, const char* name) {
   if (a.rows() != a.cols())
     throw InvalidArgument(name, std::to_string(a.rows()) + " x " + std::to_string(a.cols()),
                           "a square matrix");
+}
+
+void check_leading_dimension(const char* name, Index ld, Index n) {
+  if (ld < std::max<Index>(n, 1))
+    throw InvalidArgument(name, std::to_string(ld), "at least n = " + std::to_string(n));
 }
 
 template <class T>
@@ -248,8 +261,12 @@ Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, c
   if (n > 0 && !w) throw InvalidArgument("w", "null", "an array");
   if (n > 0 && options.vectors && !z)
     throw InvalidArgument("z", "null", "an array, or options.vectors = false");
-  if (options.vectors && ldz < std::max<Index>(n, 1))
-    throw InvalidArgument("ldz", std::to_string(ldz), "at least n = " + std::to_string(n));
+  if (options.vectors) check_leading_dimension("ldz", ldz, n);
+  if (runtime.size() > 1)
+    throw InvalidArgument("runtime", std::to_string(runtime.size()) + " ranks",
+                          "one process (use submit_eigensolve)");
+  check_leading_dimension("lda", lda, n);
+  if (b) check_leading_dimension("ldb", ldb, n);
   const EigensolveOptions used = resolve_options<T>(runtime, n, options);
   const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
   // The wrapped arrays are only read.

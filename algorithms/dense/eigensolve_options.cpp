@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/vendor.hpp>
 
 namespace tessera {
 namespace {
@@ -43,7 +45,7 @@ void check_size(const char* name, Index value) {
 }
 
 /// Band, update width and tile, each a multiple of the one before; what the caller gave is kept.
-void choose_tiles(EigensolveOptions& o, Index n, int workers) {
+void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order) {
   if (o.band == 0) {
     o.band = n >= 1024 ? 64 : 32;
     while (o.band > 1 && o.band * 2 > n) o.band /= 2;
@@ -52,10 +54,12 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers) {
     else if (o.tile > 0)
       while (o.tile % o.band != 0) --o.band;
   }
-  // Large enough that a GEMM runs at speed, small enough that the trailing matrix feeds all workers.
-  const Index wish = n >= 2048 ? 256 : n >= 1024 ? 192 : 96;
   if (o.tile == 0) {
-    const Index unit = o.update_width > 0 ? o.update_width : o.band;
+    // As large as a core's L2 cache holds, as small as feeds all workers from the trailing matrix's lower
+    // tiles.
+    const auto feeding = static_cast<Index>(static_cast<double>(n) / (2 * std::sqrt(2.0 * workers)));
+    const Index wish = std::min(std::clamp<Index>(cache_order, 192, 256), std::max<Index>(feeding, 96));
+    const Index unit = o.update_width > 0 ? o.update_width : wish >= 2 * o.band ? 2 * o.band : o.band;
     o.tile = std::max<Index>(unit, (wish / unit) * unit);
   }
   if (o.update_width == 0) {
@@ -102,12 +106,18 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   check_size("slab_width", o.slab_width);
   if (o.band > std::max<Index>(n - 1, 1))
     throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
-  const int workers = runtime.workers() * runtime.size();
+  const int workers = runtime.common_workers() * runtime.size();
   const Index wanted = !o.vectors                                  ? 0
                        : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
                                                                    : n;
   if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
-  choose_tiles(o, n, workers);
+  if (o.solver == Solver::vendor && n > vendor_largest_order)
+    throw InvalidArgument(
+        "solver", "vendor",
+        fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_largest_order));
+  const auto cache_order =
+      static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
+  choose_tiles(o, n, workers, cache_order);
   if (o.slab_width == 0) o.slab_width = choose_slab_width(wanted, workers);
   return o;
 }

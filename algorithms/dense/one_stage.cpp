@@ -27,7 +27,7 @@ class OneStage {
         keep_(keep),
         layout_(layout.rows, layout.tile_rows, options.work_tile),
         rows_(layout_.rows()),
-        workers_(common_worker_count()) {
+        workers_(runtime_.common_workers()) {
     tiles_ = std::make_shared<WorkTiles>(layout_, layout.grid, runtime_.size(),
                                          options.tasks_per_worker * workers_);
     sequence.keep(tiles_);
@@ -63,13 +63,6 @@ class OneStage {
  private:
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   int rank_of(Index group) const { return static_cast<int>(group / tiles_->groups_per_rank()); }
-
-  /// Every rank must make the same tasks, also where the ranks' worker counts differ.
-  Index common_worker_count() const {
-    Index count = runtime_.workers();
-    runtime_.broadcast(&count, sizeof count, 0);
-    return std::max<Index>(count, 1);
-  }
 
   bool has_part(Index g, Index i, Index j) const {
     const auto& list = tiles_->group(g);

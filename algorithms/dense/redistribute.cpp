@@ -28,8 +28,10 @@ Data replicate(Sequence& sequence, const Data& source) {
   return copy;
 }
 
+}  // namespace
+
 template <class T>
-Data check(Sequence& sequence, const TiledMatrix<T>& a, bool unit) {
+Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_four) {
   using R = RealOf<T>;
   Runtime& runtime = sequence.runtime();
   const TileLayout& layout = a.layout();
@@ -47,20 +49,8 @@ Data check(Sequence& sequence, const TiledMatrix<T>& a, bool unit) {
   std::vector<const Data*> pieces;
   for (const Data& piece : largest) pieces.push_back(&piece);
   const Data scale = Data::bytes(runtime, sizeof(R), 0);
-  insert_choose_scale<R>(sequence, 4, pieces, scale, unit);
+  insert_choose_scale<R>(sequence, 4, pieces, scale, power_of_four);
   return replicate<R>(sequence, scale);
-}
-
-}  // namespace
-
-template <class T>
-Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a) {
-  return check(sequence, a, false);
-}
-
-template <class T>
-Data check_finite(Sequence& sequence, const TiledMatrix<T>& a) {
-  return check(sequence, a, true);
 }
 
 template <class T>
@@ -103,10 +93,9 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
   source.flush_remote_copies();
 }
 
-#define TESSERA_INSTANTIATE(T)                                        \
-  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&); \
-  template Data check_finite<T>(Sequence&, const TiledMatrix<T>&);    \
-  template Data unit_scale<T>(Sequence&);                             \
+#define TESSERA_INSTANTIATE(T)                                              \
+  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&, bool); \
+  template Data unit_scale<T>(Sequence&);                                   \
   template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

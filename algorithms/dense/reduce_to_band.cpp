@@ -26,7 +26,7 @@ class Reduction {
         nt_(a.row_tiles()),
         b_(band.bandwidth()),
         kb_(update_width),
-        slots_(std::clamp<Index>(sequence.runtime().workers() / 4, 1, 8)),
+        slots_(std::clamp<Index>(sequence.runtime().common_workers() / 4, 1, 8)),
         workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))) {}
 
   /// Panels whose first column is in [c0, c0 + kb), then the rank-2k update of what is right of them.

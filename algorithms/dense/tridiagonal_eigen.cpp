@@ -45,15 +45,16 @@ Index balanced_leaf(Index n, Index largest) {
 /// 256 make good GEMMs.
 Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors) {
   if (want_vectors)
-    return balanced_leaf(n, std::clamp<Index>(n / (6 * Index(runtime.workers()) * runtime.size()), 64, 256));
-  return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.workers()), 64, 512));
+    return balanced_leaf(
+        n, std::clamp<Index>(n / (6 * Index(runtime.common_workers()) * runtime.size()), 64, 256));
+  return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.common_workers()), 64, 512));
 }
 
 /// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
 /// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
 Index merge_parts(const Runtime& runtime, Index m, int depth) {
   const double milliseconds = 4e-6 * double(m) * double(m);
-  const Index wanted = (4 * Index(runtime.workers())) >> std::min(depth, 30);
+  const Index wanted = (4 * Index(runtime.common_workers())) >> std::min(depth, 30);
   return std::max<Index>(1, std::min<Index>(wanted, static_cast<Index>(2 * milliseconds)));
 }
 
@@ -220,7 +221,7 @@ struct TridiagonalEigen<T>::VectorPass {
   /// blocks of this and the other nodes, and no more memory than that.
   std::vector<Data> panel_pool(const Node& node, Index width, Index panels) const {
     const Index leaves = ceil_div(ceil_div(solver.n_, solver.leaf_), Index(solver.runtime_->size()));
-    const Index wanted = 2 + ceil_div(2 * Index(solver.runtime_->workers()), leaves);
+    const Index wanted = 2 + ceil_div(2 * Index(solver.runtime_->common_workers()), leaves);
     std::vector<Data> pool;
     for (Index p = 0; p < std::min(wanted, panels); ++p)
       pool.push_back(Data::matrix(*solver.runtime_, node.order, width, sizeof(Real), Data::every_rank));

@@ -16,17 +16,17 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
     throw InvalidArgument("range", fmt::format("[{}, {})", lo, hi), fmt::format("within [0, {})", n));
   if (z && z->cols() != hi - lo)
     throw InvalidArgument("z", fmt::format("{} columns", z->cols()), fmt::format("{} columns", hi - lo));
-  // LAPACK counts its work array of 2 n^2 elements in 32 bits.
-  constexpr Index largest = 32000;
-  if (n > largest)
-    throw InvalidArgument("n", fmt::format("{}", n), fmt::format("at most {} for LAPACK's driver", largest));
+  if (n > vendor_largest_order)
+    throw InvalidArgument("n", fmt::format("{}", n),
+                          fmt::format("at most {} for LAPACK's driver", vendor_largest_order));
   Runtime& runtime = sequence.runtime();
   const bool vectors = z && z->count() > 0;
   const Data on_root = Data::bytes(runtime, sizeof(RealOf<T>) * static_cast<std::size_t>(n), 0);
   const Data workspace =
       Data::scratch(runtime, lapack_eigensolve_workspace_bytes<T>(n, b != nullptr, vectors));
-  insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, runtime.workers(), on_root, vectors ? z : nullptr,
-                              workspace);
+  // Below this order more threads gain nothing, and would disturb the other tasks.
+  const int threads = n < 1000 ? 1 : runtime.workers();
+  insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, threads, on_root, vectors ? z : nullptr, workspace);
   for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_values(sequence, 0, rank, on_root, values);
   a.flush_remote_copies();
   if (b) b->flush_remote_copies();

@@ -8,6 +8,9 @@
 
 namespace tessera {
 
+/// LAPACK counts its work array of 2 n^2 elements in 32 bits.
+inline constexpr Index vendor_largest_order = 32000;
+
 /// The whole problem A x = lambda x by LAPACK's heevd as one task: for small matrices, and to compare with.
 ///
 /// A is gathered in the memory of rank 0, with LAPACK's work space (3 to 4 times A): not for matrices that

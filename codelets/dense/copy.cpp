@@ -31,7 +31,7 @@ void max_abs_task(const TaskContext& task, TaskBuffers buffers, const MaxAbsArgu
     if (!finite) {
       // The column of the entry as the caller names it, in the triangle that counts.
       task.fail(StatusCode::not_finite, a.col0 + j + 1);
-      return;
+      break;
     }
     largest = std::max(largest, column);
   }
@@ -46,7 +46,9 @@ void choose_scale_task(const TaskContext&, TaskBuffers buffers, const ScaleArgum
   R largest = 0;
   for (int k = 0; k < count; ++k) largest = std::max(largest, buffers.array<const R>(k)[0]);
   int exponent = 0;
-  if (largest > 0 && !a.unit) std::frexp(largest, &exponent);
+  if (largest > 0) std::frexp(largest, &exponent);
+  // Rounded towards zero, so that a largest entry of 1 stays.
+  if (a.power_of_four) exponent = exponent / 2 * 2;
   // Twice the exponent range of a subnormal would overflow: the factor stays finite and nonzero.
   exponent = std::clamp(exponent, std::numeric_limits<R>::min_exponent + 1,
                         std::numeric_limits<R>::max_exponent - 1);
@@ -92,7 +94,40 @@ template <class R>
 Codelet export_values_codelet = make_codelet<ExportArguments, export_values_task<R>>("export_values",
                                                                                      type_letter<R>);
 
+template <class R>
+void divide_scales_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+  buffers.array<R>(2)[0] = buffers.array<const R>(0)[0] / buffers.array<const R>(1)[0];
+}
+template <class R>
+Codelet divide_scales_codelet = make_codelet<NoArguments, divide_scales_task<R>>("divide_scales",
+                                                                                 type_letter<R>);
+
+template <class T>
+void scale_by_root_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+  const RealOf<T> root = std::sqrt(buffers.array<const RealOf<T>>(0)[0]);
+  if (root == 1) return;
+  const auto x = buffers.matrix<T>(1);
+  for (Index j = 0; j < x.cols; ++j)
+    for (Index i = 0; i < x.rows; ++i) x(i, j) *= root;
+}
+template <class T>
+Codelet scale_by_root_codelet = make_codelet<NoArguments, scale_by_root_task<T>>("scale_by_root",
+                                                                                 type_letter<T>);
+
 }  // namespace
+
+template <class R>
+void insert_divide_scales(Sequence& sequence, int priority, const Data& a, const Data& b,
+                          const Data& quotient) {
+  sequence.insert(divide_scales_codelet<R>, NoArguments{}, {.priority = priority},
+                  {read(a), read(b), write(quotient)});
+}
+
+template <class T>
+void insert_scale_by_root(Sequence& sequence, int priority, const Data& scale, const Data& x) {
+  sequence.insert(scale_by_root_codelet<T>, NoArguments{}, {.priority = priority},
+                  {read(scale), read_write(x)});
+}
 
 template <class T>
 void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo uplo, Index row0, Index col0,
@@ -103,11 +138,11 @@ void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo upl
 
 template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
-                         const Data& scale, bool unit) {
+                         const Data& scale, bool power_of_four) {
   std::vector<Access> accesses;
   for (const Data* value : values) accesses.push_back(read(*value));
   accesses.push_back(write(scale));
-  sequence.insert(choose_scale_codelet<R>, ScaleArguments{unit}, {.priority = priority}, accesses);
+  sequence.insert(choose_scale_codelet<R>, ScaleArguments{power_of_four}, {.priority = priority}, accesses);
 }
 
 void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
@@ -137,7 +172,11 @@ void insert_export_values(Sequence& sequence, int priority, const Data& values, 
   template void insert_copy_tile<T>(Sequence&, int, const Data&, TilePart, Op, const Data&, const Data&, \
                                     TilePart, bool, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_INSTANTIATE_SCALE(T) \
+  template void insert_scale_by_root<T>(Sequence&, int, const Data&, const Data&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE_SCALE)
 #define TESSERA_INSTANTIATE_REAL(R)                                                                      \
+  template void insert_divide_scales<R>(Sequence&, int, const Data&, const Data&, const Data&);          \
   template void insert_choose_scale<R>(Sequence&, int, std::span<const Data* const>, const Data&, bool); \
   template void insert_export_values<R>(Sequence&, int, const Data&, const Data&, Index, Index, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)

@@ -18,10 +18,10 @@ void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo upl
                     const Data& out);
 
 /// scale := the power of two that brings the largest of the values to [1/2, 1) (1 if all are zero), one real.
-/// With `unit`: 1, once the values have been found. Buffers: values (read), scale (write).
+/// As a power of four it brings the largest near 1. Buffers: values (read), scale (write).
 template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
-                         const Data& scale, bool unit = false);
+                         const Data& scale, bool power_of_four = false);
 
 /// destination := source: pieces of equal size in bytes, run by rank `execute_on`.
 void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
@@ -40,5 +40,14 @@ void insert_copy_tile(Sequence& sequence, int priority, const Data& source, Tile
 template <class R>
 void insert_export_values(Sequence& sequence, int priority, const Data& values, const Data& scale,
                           Index first, Index count, const Data& out);
+
+/// quotient := a / b, one real each. Buffers: a, b (read), quotient (write); all every_rank.
+template <class R>
+void insert_divide_scales(Sequence& sequence, int priority, const Data& a, const Data& b,
+                          const Data& quotient);
+
+/// X := sqrt(scale) X. Buffers: scale (read, one real, a power of four), X (read-write).
+template <class T>
+void insert_scale_by_root(Sequence& sequence, int priority, const Data& scale, const Data& x);
 
 }  // namespace tessera

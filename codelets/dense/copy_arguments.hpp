@@ -15,7 +15,7 @@ struct MaxAbsArguments {
 struct NoArguments {};
 
 struct ScaleArguments {
-  bool unit;  ///< 1 whatever the values are
+  bool power_of_four;
 };
 
 struct CopyArguments {

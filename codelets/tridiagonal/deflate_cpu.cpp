@@ -120,8 +120,10 @@ void deflate(const NodeSpectrum& left, Index m1, const NodeSpectrum& right, Inde
     record.pole[i] = w.d[w.list[i]];
     record.z[i] = w.z[w.list[i]];
   }
-  std::sort(w.list + poles, w.list + m,
-            [&w](Index a, Index b) { return w.d[a] < w.d[b] || (w.d[a] == w.d[b] && a < b); });
+  // NaN has no order: after a failure the result means nothing, and only has to be a permutation.
+  if (!header.status)
+    std::sort(w.list + poles, w.list + m,
+              [&w](Index a, Index b) { return w.d[a] < w.d[b] || (w.d[a] == w.d[b] && a < b); });
   assign_slots(0, poles, w, header.pole_group, record);
   assign_slots(poles, m, w, header.deflated_group, record);
   for (Index i = 0; i < poles; ++i) record.pole_slot[i] = w.slot[w.list[i]];
