@@ -87,6 +87,8 @@ struct Sequence::Detail {
   std::condition_variable idle;
   Index pending = 0;
   bool waited = false;
+  bool tasks_before_stages =
+      false;  ///< some task was inserted before the first stage began, on whatever rank
   std::atomic<bool> failed = false;
   Status status;
   std::uint32_t failed_stage = 0;
@@ -131,6 +133,7 @@ void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept 
 void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes,
                             const TaskOptions& options, std::span<const Access> accesses,
                             const std::source_location& where) {
+  if (current_stage_ == 0) detail_->tasks_before_stages = true;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
@@ -239,8 +242,7 @@ SequenceStatistics Sequence::statistics() const {
     }
   }
   double previous = detail_->start;
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    if (stages[s].tasks == 0) continue;
+  for (std::size_t s = detail_->tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
     const double end = std::max(stages[s].end, previous);
     result.stages.push_back(
         {detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks});

@@ -63,7 +63,8 @@ struct SequenceStatistics {
   double total_seconds = 0;   ///< from construction to the end of the last task
   double busy_share = 0;      ///< busy seconds / (workers x total)
   Index tasks = 0;
-  std::vector<StageStatistics> stages;
+  std::vector<StageStatistics>
+      stages;  ///< every stage begun, the same on all ranks, also without tasks on this one
   std::vector<CodeletStatistics> codelets;
 };
 

@@ -151,6 +151,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     record.tasks = static_cast<Index>(sums[3 * s]);
     record.flops = sums[3 * s + 1];
     record.busy_seconds = sums[3 * s + 2];
+    if (record.tasks == 0) continue;  // on no rank
     run.flops += record.flops;
     run.stages.push_back(std::move(record));
   }
