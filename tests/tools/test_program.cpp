@@ -159,6 +159,7 @@ TEST_F(Program, SolvesTheWaterPair) {
     EXPECT_TRUE(run["check"]["passed"].get<bool>());
     EXPECT_LT(run["check"]["residual"].get<double>(), 1);
     EXPECT_LT(run["check"]["values"].get<double>(), 1);
+    EXPECT_LT(run["check"]["values_difference"].get<double>(), 1e-9) << "hartree, from dsygvd";
     EXPECT_GT(run["seconds"]["total"].get<double>(), 0);
     EXPECT_GT(run["tasks"].get<int>(), 0);
     EXPECT_GT(record["peer"]["ratio"].get<double>(), 0);

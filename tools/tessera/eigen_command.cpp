@@ -216,6 +216,7 @@ class EigenRun {
           std::abs(static_cast<double>(values[k]) - static_cast<double>(reference[offset + k]));
       worst = std::isnan(difference) ? HUGE_VAL : std::max(worst, difference);
     }
+    record.values_difference = worst;
     if (worst > 0) worst /= static_cast<double>(n_) * scale * static_cast<double>(precision<T>);
     record.values = worst;
     record.values_against = name;

@@ -28,13 +28,12 @@ const RunRecord& typical_run(const Report& report) {
 
 std::string format_check(const CheckRecord& check) {
   std::string text;
-  const auto add = [&](const char* name, double value, const std::string& note = {}) {
-    if (!std::isnan(value)) text += fmt::format("{}{} {:.3g}{}", text.empty() ? "" : ", ", name, value, note);
+  const auto add = [&](const char* name, double value) {
+    if (!std::isnan(value)) text += fmt::format("{}{} {:.3g}", text.empty() ? "" : ", ", name, value);
   };
   add("residual", check.residual);
   add("orthogonality", check.orthogonality);
-  add("values", check.values,
-      check.values_against.empty() ? "" : fmt::format(" (against {})", check.values_against));
+  add("values", check.values);
   add("trace", check.trace);
   if (text.empty()) return "nothing to check";
   return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
@@ -109,7 +108,10 @@ Json to_json(const CheckRecord& check) {
   json["residual"] = number(check.residual);
   json["orthogonality"] = number(check.orthogonality);
   json["values"] = number(check.values);
-  if (!check.values_against.empty()) json["values_against"] = check.values_against;
+  if (!check.values_against.empty()) {
+    json["values_against"] = check.values_against;
+    json["values_difference"] = number(check.values_difference);
+  }
   if (!std::isnan(check.trace)) json["trace"] = number(check.trace);
   json["passed"] = check.passed();
   return json;
@@ -215,11 +217,17 @@ std::string format_report(const Report& report) {
   if (report.limit)
     text += label_line("limit", fmt::format("{}: {:.1f} GFLOP/s", report.limit->name, report.limit->gflops));
   for (const auto& [label, value] : report.results) text += label_line(label, value);
-  for (std::size_t i = 0; i < report.runs.size(); ++i)
-    if (report.runs[i].check)
-      text += label_line(i + 1 == report.runs.size() ? "check" : fmt::format("check run {}", i + 1),
-                         format_check(*report.runs[i].check));
-  if (report.peer && report.peer->check) text += label_line("check peer", format_check(*report.peer->check));
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    if (!report.runs[i].check) continue;
+    const CheckRecord& check = *report.runs[i].check;
+    const bool last = i + 1 == report.runs.size();
+    text += label_line(last ? "check" : fmt::format("check run {}", i + 1), format_check(check));
+    if (last && std::isfinite(check.values_difference))
+      text += label_line("values",
+                         fmt::format("within {:.3g} of {}", check.values_difference, check.values_against));
+  }
+  if (report.peer && report.peer->check && report.peer->check->any())
+    text += label_line("check peer", format_check(*report.peer->check));
   return text;
 }
 

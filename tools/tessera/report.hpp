@@ -28,7 +28,8 @@ double median(std::vector<double> values);
 /// Scaled checks of a solution (design: accuracy gates); NaN where not computed.
 struct CheckRecord {
   double residual = unknown, orthogonality = unknown, values = unknown, trace = unknown;
-  std::string values_against;  ///< what `values` compares with
+  std::string values_against;          ///< what `values` compares with
+  double values_difference = unknown;  ///< the same, absolute: the largest |lambda - reference|
   bool any() const;
   /// Everything that was computed is finite and below the bound. A check that gave NaN from NaN input is not
   /// "unknown": set it to infinity.
