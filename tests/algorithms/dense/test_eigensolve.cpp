@@ -93,7 +93,7 @@ TYPED_TEST(Eigensolve, RangesByValue) {
 TYPED_TEST(Eigensolve, GeneralizedProblems) {
   using T = TypeParam;
   for (const Solver solver : solvers)
-    for (const Index n : {1, 2, 5, 50, 83})
+    for (const Index n : {1, 2, 5, 51})
       for (const Uplo uplo : {Uplo::lower, Uplo::upper, Uplo::general}) {
         SCOPED_TRACE(::testing::Message() << to_string(solver) << " n " << n << " uplo " << char(uplo));
         const auto a = generate<T>("random", n, 5), b = generate<T>("overlap", n, 6);
@@ -307,8 +307,8 @@ TEST_F(EigensolveArguments, AreRefusedBeforeAnythingIsSubmitted) {
   expect_invalid("a", raw(n, none, n, none, 1, w.data(), z.data(), n));
   expect_invalid("w", raw(n, pa, n, none, 1, nullptr, z.data(), n));
   expect_invalid("z", raw(n, pa, n, none, 1, w.data(), nullptr, n));
-  expect_invalid("ld", raw(n, pa, n - 1, none, 1, w.data(), z.data(), n));
-  expect_invalid("ld", raw(n, pa, n, pb, n - 1, w.data(), z.data(), n));
+  expect_invalid("lda", raw(n, pa, n - 1, none, 1, w.data(), z.data(), n));
+  expect_invalid("ldb", raw(n, pa, n, pb, n - 1, w.data(), z.data(), n));
   expect_invalid("ldz", raw(n, pa, n, none, 1, w.data(), z.data(), n - 1));
   auto memory = a;
   const auto square = TiledMatrix<double>::wrap(r, memory.data(), n, {n, n, 8, 8, {}, Uplo::lower});

@@ -62,7 +62,7 @@ class EigensolveMatrices : public RuntimeTest<T> {
 TYPED_TEST_SUITE(EigensolveMatrices, Scalars);
 
 TYPED_TEST(EigensolveMatrices, EveryKind) {
-  const Index n = 75;
+  const Index n = 61;
   for (const auto& kind : generator_kinds())
     for (const Solver solver : {Solver::two_stage, Solver::one_stage, Solver::vendor}) {
       auto options = two_stage({24, 6, 12});
