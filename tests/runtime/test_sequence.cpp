@@ -127,13 +127,16 @@ TEST_F(SequenceTest, StatisticsAddUp) {
   sequence.insert(sum_codelet, NoArguments{}, {.flops = 7}, {write(data)});
   EXPECT_TRUE(sequence.wait());
   const SequenceStatistics statistics = sequence.statistics();
-  ASSERT_EQ(statistics.stages.size(), 2u);
+  ASSERT_EQ(statistics.stages.size(), 3u);  // every stage begun
   EXPECT_EQ(statistics.stages[0].name, "a");
   EXPECT_EQ(statistics.stages[0].tasks, 5);
   EXPECT_EQ(statistics.stages[0].flops, 50);
-  EXPECT_EQ(statistics.stages[1].name, "b");
-  EXPECT_EQ(statistics.stages[1].tasks, 4);
-  EXPECT_EQ(statistics.stages[1].flops, 307);
+  EXPECT_EQ(statistics.stages[1].name, "without tasks");
+  EXPECT_EQ(statistics.stages[1].tasks, 0);
+  EXPECT_EQ(statistics.stages[1].seconds, 0);
+  EXPECT_EQ(statistics.stages[2].name, "b");
+  EXPECT_EQ(statistics.stages[2].tasks, 4);
+  EXPECT_EQ(statistics.stages[2].flops, 307);
   EXPECT_EQ(statistics.tasks, 9);
   double seconds = 0, busy = 0, codelet_seconds = 0, codelet_flops = 0;
   for (const auto& stage : statistics.stages) seconds += stage.seconds, busy += stage.busy_seconds;

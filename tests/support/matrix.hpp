@@ -159,7 +159,8 @@ double difference(const Matrix<T>& a, const Matrix<T>& b, Uplo uplo = Uplo::gene
 template <class T>
 bool identical(const Matrix<T>& a, const Matrix<T>& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && a.ld() == b.ld() &&
-         std::memcmp(a.data(), b.data(), sizeof(T) * static_cast<std::size_t>(a.ld() * a.cols())) == 0;
+         (a.ld() * a.cols() == 0 ||
+          std::memcmp(a.data(), b.data(), sizeof(T) * static_cast<std::size_t>(a.ld() * a.cols())) == 0);
 }
 
 /// Largest column sum of absolute values; infinite if there is a NaN.
