@@ -20,12 +20,13 @@ constexpr Named solvers[] = {{Solver::automatic, "auto"},
                              {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
 
-/// From measurements on 2 and 16 cores: LAPACK wins while everything fits a cache; with few workers the flops
-/// that the second back-transform adds cost more than the memory-bound one-stage reduction.
+/// From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
+/// stage wins while the matrix stays in the caches, since the second back-transform costs more than the
+/// reduction's memory traffic.
 Solver choose_solver(Index n, Index wanted, int workers) {
-  if (n <= 128) return Solver::vendor;
+  if (n <= 200) return Solver::vendor;
   const bool most_vectors = wanted > n / 2;
-  return most_vectors && workers <= 4 ? Solver::one_stage : Solver::two_stage;
+  return most_vectors && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
 }
 
 void check_range(Index n, const EigenRange<double>& range) {

@@ -25,7 +25,7 @@ void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* cons
                     std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b);
 
 /// C := (I - V T V^H) C for the rows of the slab from first_row on. Buffers: V pieces (read), T (read), C
-/// (read-write), scratch of 2 k x (slab columns). [4 rows k cols]
+/// (read-write), scratch of k x (slab columns). [4 rows k cols]
 template <class T>
 void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v,
                                   const Data& t, const Data& c, Index first_row, Index rows, Index k,

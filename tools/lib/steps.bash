@@ -80,7 +80,7 @@ apt_reason() {
 # caller sets root and jobs (empty: as many as fit).
 build_tessera() {
   local count=${jobs:-$(parallel_jobs)}
-  need_space "$root" 500 "building Tessera"
+  [[ -e build/build.ninja ]] || need_space "$root" 500 "building Tessera"
   cd "$root" || fail "cannot enter $root"
   if [[ ! -e build/build.ninja || CMakePresets.json -nt build/build.ninja ]]; then
     step "configuring Tessera" cmake --preset release ||
