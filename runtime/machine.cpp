@@ -20,6 +20,8 @@ Machine inspect_machine() {
     for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));)
       cores += hwloc_bitmap_intersects(core->cpuset, allowed) ? 1 : 0;
     machine.physical_cores = std::max(cores, 1);
+    machine.total_cores =
+        std::max(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE), machine.physical_cores);
     machine.numa_nodes = std::max(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), 1);
     machine.memory_bytes = static_cast<std::int64_t>(hwloc_get_root_obj(topology)->total_memory);
     if (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_L2CACHE, nullptr))

@@ -9,7 +9,8 @@ namespace tessera {
 
 /// What hwloc says of the part of the machine that this process may use.
 struct Machine {
-  int physical_cores = 1;
+  int physical_cores = 1;  ///< within the affinity mask
+  int total_cores = 1;     ///< of the whole machine
   int numa_nodes = 1;
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;  ///< one core's

@@ -111,9 +111,14 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
   if (alive.exchange(true))
     throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
   try {
-    const int physical_cores = inspect_machine().physical_cores;
+    const Machine machine = inspect_machine();
     join(communicator);
-    start_starpu(physical_cores, size_ > 1 ? ranks_on_this_host(detail_->host_communicator) : 1);
+    // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
+    // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
+    const int local_ranks = size_ > 1 ? ranks_on_this_host(detail_->host_communicator) : 1;
+    const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
+    start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / local_ranks),
+                 own_mask);
   } catch (...) {
     leave();
     alive = false;
@@ -150,13 +155,13 @@ void Runtime::leave() noexcept {
 }
 
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
-void Runtime::start_starpu(int physical_cores, int local_ranks) {
+void Runtime::start_starpu(int available_cores, bool own_mask) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;  // what the caller asks for wins; the rest is read here
   conf.catch_signals = 0;
-  const int share = std::max(1, physical_cores / local_ranks);
-  conf.ncpus = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(share);
+  conf.ncpus =
+      options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(available_cores);
   const bool use_cuda = any_cuda_codelet() && options_.gpus != 0;
   if (options_.gpus > 0 && !use_cuda)
     throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
@@ -170,7 +175,7 @@ void Runtime::start_starpu(int physical_cores, int local_ranks) {
                     : use_cuda                  ? "dmdas"
                                                 : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
-  const bool crowded = !options_.bind || conf.ncpus * local_ranks > physical_cores;
+  const bool crowded = !options_.bind || !own_mask || conf.ncpus > available_cores;
   const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);

@@ -108,7 +108,7 @@ class Runtime {
 
  private:
   void join(Communicator communicator);
-  void start_starpu(int physical_cores, int local_ranks);
+  void start_starpu(int available_cores, bool own_mask);
   void agree_on_workers();
   void fill_info();
   void leave() noexcept;
