@@ -10,7 +10,8 @@
 
 #include <tessera/runtime/codelet.hpp>
 
-/// For `<name>_cuda.cu` files: how a codelet gets its CUDA implementation. Such a file defines kernels and, for each type,
+/// For `<name>_cuda.cu` files: how a codelet gets its CUDA implementation. Such a file defines kernels and,
+/// for each type,
 ///   static const bool registered = register_cuda<GemmArguments<double>, gemm_cuda<double>>("gemm", 'd');
 /// Nothing else changes: the codelet meets its implementation when the runtime starts.
 namespace tessera {
@@ -26,23 +27,26 @@ namespace internal {
 
 CudaContext cuda_context() noexcept;
 
-template <class Arguments, void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
+template <class Arguments,
+          void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
 void cuda_entry(void** buffers, void* argument) noexcept {
   const auto& block = *static_cast<const TaskBlock<Arguments>*>(argument);
   double start;
   if (!begin_task(block.header, &start)) return;
-  Kernel(TaskContext(block.header), cuda_context(), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
-         block.arguments);
+  Kernel(TaskContext(block.header), cuda_context(),
+         TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
   end_task(block.header, start);
 }
 
 }  // namespace internal
 
-/// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without synchronising
-/// or allocating. Buffers are device memory.
-template <class Arguments, void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
+/// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without
+/// synchronising or allocating. Buffers are device memory.
+template <class Arguments,
+          void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
 bool register_cuda(const std::string& name, char letter = 0) {
-  return register_cuda_implementation(letter ? name + "_" + letter : name, &internal::cuda_entry<Arguments, Kernel>);
+  return register_cuda_implementation(letter ? name + "_" + letter : name,
+                                      &internal::cuda_entry<Arguments, Kernel>);
 }
 
 }  // namespace tessera

@@ -8,7 +8,8 @@
 namespace tessera::internal {
 
 CudaContext cuda_context() noexcept {
-  return {starpu_cuda_get_local_stream(), starpu_cublas_get_local_handle(), starpu_cusolverDn_get_local_handle()};
+  return {starpu_cuda_get_local_stream(), starpu_cublas_get_local_handle(),
+          starpu_cusolverDn_get_local_handle()};
 }
 
 }  // namespace tessera::internal

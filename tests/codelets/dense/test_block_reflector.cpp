@@ -28,7 +28,8 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
       ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b); }));
       Matrix<T> expected(rows + below, k);
       for (Index j = 0; j < k; ++j)
-        for (Index i = (j / b + 1) * b; i < rows + below; ++i) expected(i, j) = i < rows ? tile(i, j) : lower(i - rows, j);
+        for (Index i = (j / b + 1) * b; i < rows + below; ++i)
+          expected(i, j) = i < rows ? tile(i, j) : lower(i - rows, j);
       EXPECT_EQ(difference(download<T>(v), expected), 0);
     }
 }
