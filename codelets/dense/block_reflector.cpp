@@ -5,6 +5,7 @@
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/dense/block_reflector_arguments.hpp>
+#include <tessera/codelets/reading.hpp>
 #include <tessera/codelets/tile_part.hpp>
 
 namespace tessera {
@@ -91,12 +92,6 @@ void solve_adjoint_row_task(const TaskContext&, TaskBuffers buffers, const Solve
 template <class T>
 Codelet solve_adjoint_row_codelet =
     make_codelet<SolveArguments, solve_adjoint_row_task<T>>("solve_adjoint_row", type_letter<T>);
-
-std::vector<Access> reading(std::span<const Data* const> pieces) {
-  std::vector<Access> accesses;
-  for (const Data* piece : pieces) accesses.push_back(read(*piece));
-  return accesses;
-}
 
 }  // namespace
 

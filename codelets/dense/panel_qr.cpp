@@ -4,6 +4,7 @@
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
+#include <tessera/codelets/reading.hpp>
 
 namespace tessera {
 namespace {
@@ -196,13 +197,6 @@ Codelet panel_vectors_codelet = make_codelet<PanelArguments, panel_vectors_task<
 template <class T>
 double panel_flops(Index rows, Index b, double passes) {
   return passes * double(rows) * double(b) * double(b) * flop_factor<T>;
-}
-
-/// The accesses of a task that reads a list of pieces.
-std::vector<Access> reading(std::span<const Data* const> pieces) {
-  std::vector<Access> accesses;
-  for (const Data* piece : pieces) accesses.push_back(read(*piece));
-  return accesses;
 }
 
 }  // namespace
