@@ -62,12 +62,12 @@ enum class PerformanceModel { history, regression };
 /// `task.fail(code, index)`.
 class TaskContext {
  public:
-  explicit TaskContext(const TaskHeader& header) : header_(header) {}
+  explicit TaskContext(const TaskHeader& header) : header_(&header) {}
   /// Records a failure: tasks of the same sequence that have not started do nothing from then on.
   void fail(StatusCode code, Index index) const noexcept;
 
  private:
-  const TaskHeader& header_;
+  const TaskHeader* header_;
 };
 
 class Codelet {

@@ -9,6 +9,7 @@
 #include <cusolverDn.h>
 
 #include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/status.hpp>
 
 /// For `<name>_cuda.cu` files: how a codelet gets its CUDA implementation. Such a file defines kernels and,
 /// for each type,
@@ -39,6 +40,25 @@ void cuda_entry(void** buffers, void* argument) noexcept {
 }
 
 }  // namespace internal
+
+/// A failure that only the device finds. A kernel stores a number > 0 in `*index` (device-visible host
+/// memory, zero before); what `report` enqueues reads it once the stream gets there, and records the failure
+/// of the task's sequence. One for each task that needs it:
+///   DeviceFailure failure(task, context, StatusCode::not_finite);
+///   my_kernel<<<..., context.stream>>>(..., failure.index());
+///   failure.report(first_row);   // Status::index = first_row + *index
+class DeviceFailure {
+ public:
+  DeviceFailure(const TaskContext& task, const CudaContext& context, StatusCode code) noexcept;
+  long long* index() const noexcept;
+  void report(Index offset = 0) noexcept;
+
+ private:
+  struct Slot;
+  static void finish(void* slot) noexcept;
+  Slot* slot_;
+  cudaStream_t stream_;
+};
 
 /// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without
 /// synchronising or allocating. Buffers are device memory.
