@@ -97,5 +97,9 @@ int hegvd(int itype, char jobz, Uplo uplo, Index n, T* a, Index lda, T* b, Index
 template <class T>
 int hetrd(Uplo uplo, Index n, T* a, Index lda, RealOf<T>* d, RealOf<T>* e, T* tau, T* work,
           Index lwork) noexcept;
+/// C := Q C with hetrd's Q, n x n: C has n rows and `columns` columns.
+template <class T>
+void unmtr(Uplo uplo, Index n, Index columns, const T* a, Index lda, const T* tau, T* c, Index ldc, T* work,
+           Index lwork) noexcept;
 
 }  // namespace tessera::blas

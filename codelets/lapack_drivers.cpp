@@ -109,4 +109,20 @@ TESSERA_DRIVERS_REAL(double, dsyevd_, dsyevr_, dsygvd_)
 TESSERA_DRIVERS_COMPLEX(C, cheevd_, cheevr_, chegvd_)
 TESSERA_DRIVERS_COMPLEX(Z, zheevd_, zheevr_, zhegvd_)
 
+#define TESSERA_APPLY(T, unmtr_f)                                                                        \
+  extern "C" void unmtr_f(const char*, const char*, const char*, const int*, const int*, const T*,       \
+                          const int*, const T*, T*, const int*, T*, const int*, int*);                   \
+  template <>                                                                                            \
+  void unmtr<T>(Uplo uplo, Index n, Index columns, const T* a, Index lda, const T* tau, T* c, Index ldc, \
+                T* work, Index lwork) noexcept {                                                         \
+    const char side = 'L', u = letter(uplo), op = 'N';                                                   \
+    const int ni = i32(n), ci = i32(columns), la = i32(lda), lc = i32(ldc), lw = i32(lwork);             \
+    int info = 0;                                                                                        \
+    unmtr_f(&side, &u, &op, &ni, &ci, a, &la, tau, c, &lc, work, &lw, &info);                            \
+  }
+TESSERA_APPLY(float, sormtr_)
+TESSERA_APPLY(double, dormtr_)
+TESSERA_APPLY(C, cunmtr_)
+TESSERA_APPLY(Z, zunmtr_)
+
 }  // namespace tessera::blas

@@ -22,7 +22,7 @@ constexpr std::uint32_t max_stages = 32;
 
 struct StageRecord {
   double begin = std::numeric_limits<double>::infinity(), end = 0, busy = 0, flops = 0;
-  Index tasks = 0;
+  Index tasks = 0, cuda_tasks = 0;
 };
 
 /// One worker's figures: written by that worker alone, read after the end.
@@ -234,6 +234,7 @@ SequenceStatistics Sequence::statistics() const {
       stages[s].busy += worker.stages[s].busy;
       stages[s].flops += worker.stages[s].flops;
       stages[s].tasks += worker.stages[s].tasks;
+      stages[s].cuda_tasks += worker.stages[s].cuda_tasks;
     }
     for (std::size_t c = 0; c < codelets.size(); ++c) {
       codelets[c].tasks += worker.codelets[c].tasks;
@@ -244,8 +245,8 @@ SequenceStatistics Sequence::statistics() const {
   double previous = detail_->start;
   for (std::size_t s = detail_->tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
     const double end = std::max(stages[s].end, previous);
-    result.stages.push_back(
-        {detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks});
+    result.stages.push_back({detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops,
+                             stages[s].tasks, stages[s].cuda_tasks});
     previous = end;
     last = std::max(last, end);
     busy += stages[s].busy;
@@ -264,7 +265,7 @@ SequenceStatistics Sequence::statistics() const {
 }
 
 void TaskContext::fail(StatusCode code, Index index) const noexcept {
-  header_.sequence->fail(code, header_.stage, index);
+  header_->sequence->fail(code, header_->stage, index);
 }
 
 namespace internal {
@@ -286,6 +287,7 @@ void end_task(const TaskHeader& header, double start) noexcept {
   stage.busy += end - start;
   stage.flops += header.flops;
   ++stage.tasks;
+  if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER) ++stage.cuda_tasks;
   CodeletStatistics& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
   ++codelet.tasks;
   codelet.seconds += end - start;

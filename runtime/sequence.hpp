@@ -52,6 +52,7 @@ struct StageStatistics {
   double busy_seconds = 0;  ///< summed over the workers
   double flops = 0;         ///< as counted by the tasks
   Index tasks = 0;
+  Index cuda_tasks = 0;  ///< of them, those that ran on a GPU
 };
 struct CodeletStatistics {
   std::string name;

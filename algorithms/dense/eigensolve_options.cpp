@@ -112,10 +112,10 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
                        : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
                                                                    : n;
   if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
-  if (o.solver == Solver::vendor && n > vendor_largest_order)
+  if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",
-        fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_largest_order));
+        fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
   const auto cache_order =
       static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
   choose_tiles(o, n, workers, cache_order);

@@ -7,8 +7,10 @@
 
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
 #include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
+#include <tessera/codelets/tridiagonalize/whole_tasks.hpp>
 
 namespace tessera {
 namespace {
@@ -244,6 +246,50 @@ void place_all_scalars(Sequence& sequence, Index n,
   }
 }
 
+/// The tiles as one; a matrix of one tile stays as it is.
+template <class T>
+TiledMatrix<T> in_one_tile(Sequence& sequence, TiledMatrix<T>&& a) {
+  if (a.row_tiles() <= 1) return std::move(a);
+  const TiledMatrix<T> tiles = std::move(a);
+  const Index n = tiles.rows(), tile = tiles.layout().tile_rows;
+  Runtime& runtime = sequence.runtime();
+  TiledMatrix<T> whole(runtime, {n, n, n, n, {}, Uplo::lower});
+  const Data one = Data::bytes(runtime, sizeof(RealOf<T>));
+  HostAccess(one, HostAccess::Mode::write).template array<RealOf<T>>()[0] = 1;
+  for (Index j = 0; j < tiles.col_tiles(); ++j)
+    for (Index i = j; i < tiles.row_tiles(); ++i) {
+      const Index rows = tiles.tile_rows(i), cols = tiles.tile_cols(j), row0 = i * tile, col0 = j * tile;
+      insert_copy_tile<T>(sequence, matrix_priority, tiles.tile(i, j), {0, 0, rows, cols}, Op::none, one,
+                          whole.tile(0, 0), {row0, col0, rows, cols}, i == 0 && j == 0, row0, col0);
+    }
+  return whole;
+}
+
+template <class T>
+void tridiagonalize_in_one_piece(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const Data& e,
+                                 OneStageReflectors<T>* reflectors) {
+  Runtime& runtime = sequence.runtime();
+  const Index n = a.rows();
+  TiledMatrix<T> whole = in_one_tile(sequence, std::move(a));
+  Data tau = Data::bytes(runtime, sizeof(T) * static_cast<std::size_t>(std::max<Index>(n - 1, 1)));
+  const Data workspace = Data::scratch(runtime, tridiagonalize_whole_workspace_bytes<T>(runtime, n));
+  insert_tridiagonalize_whole<T>(sequence, column_priority, whole.tile(0, 0), n, tau, d, e, workspace);
+  if (!reflectors) return;
+  reflectors->whole = std::move(whole);
+  reflectors->tau = std::move(tau);
+}
+
+template <class T>
+void back_in_one_piece(Sequence& sequence, const OneStageReflectors<T>& q, const ColumnSlabs<T>& z) {
+  Runtime& runtime = sequence.runtime();
+  const Index n = q.whole.rows();
+  const Data workspace =
+      Data::scratch(runtime, apply_tridiagonalize_whole_workspace_bytes<T>(runtime, n, z.width()));
+  for (Index j = 0; j < z.count(); ++j)
+    insert_apply_tridiagonalize_whole<T>(sequence, apply_priority, q.whole.tile(0, 0), n, q.tau, z.slab(j),
+                                         z.slab_cols(j), workspace);
+}
+
 }  // namespace
 
 template <class T>
@@ -254,6 +300,11 @@ void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const
                           fmt::format("1 to {} columns", widest_panel));
   if (options.work_tile < 1)
     throw InvalidArgument("work_tile", fmt::format("{}", options.work_tile), "at least 1");
+  const Runtime& runtime = sequence.runtime();
+  if (options.in_one_piece && runtime.size() > 1)
+    throw InvalidArgument("in_one_piece", "true", "false with several ranks");
+  if (options.in_one_piece || (runtime.info().cuda_workers > 0 && runtime.size() == 1))
+    return tridiagonalize_in_one_piece<T>(sequence, std::move(a), d, e, reflectors);
   const Index n = a.rows();
   std::vector<typename OneStageReflectors<T>::Block> blocks;
   {
@@ -270,6 +321,7 @@ template <class T>
 void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
   OneStageReflectors<T> q = std::move(reflectors);
   if (z.count() == 0) return;
+  if (q.tau.valid()) return back_in_one_piece(sequence, q, z);
   Index widest = 1;
   for (const auto& block : q.blocks) widest = std::max(widest, block.k);
   const Data workspace =

@@ -21,10 +21,15 @@ struct OneStageReflectors {
     std::vector<Index> scalar_counts;      ///< columns of each panel
   };
   std::vector<Block> blocks;
+  /// Instead of the blocks where the matrix was one piece (codelets/tridiagonalize/whole_tasks.hpp): V below
+  /// the first subdiagonal, and tau.
+  TiledMatrix<T> whole;
+  Data tau;
 };
 
 /// Sizes of tridiagonalize; the defaults suit CPUs.
 struct OneStageOptions {
+  bool in_one_piece = false;    ///< one process: the whole matrix by LAPACK, on a GPU always by cuSOLVER
   Index work_tile = 128;        ///< the tiles of A are cut into pieces of about this size
   Index panel = 64;             ///< reflectors between two updates of the trailing matrix
   Index rest = 320;             ///< order that LAPACK finishes in one task
@@ -40,6 +45,9 @@ struct OneStageOptions {
 /// flops are the products, which run at the speed at which the trailing matrix can be read, each tile once a
 /// column; the other half are GEMMs. Over MPI the tiles stay where they are, vectors and partial products
 /// travel: no rank holds the whole matrix.
+///
+/// In one process with GPUs the matrix is gathered in one piece, unless it is one tile already, for
+/// cuSOLVER's sytrd or hetrd as one task, and back_one_stage is its ormtr or unmtr for each slab.
 ///
 /// Flops: 4/3 n^3 (complex: x 4). Priorities: columns 2, products and panel starts 1, packing and updates 0:
 /// the rounds follow one another, so they hardly matter.

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/vendor.hpp>
@@ -16,14 +18,14 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
     throw InvalidArgument("range", fmt::format("[{}, {})", lo, hi), fmt::format("within [0, {})", n));
   if (z && z->cols() != hi - lo)
     throw InvalidArgument("z", fmt::format("{} columns", z->cols()), fmt::format("{} columns", hi - lo));
-  if (n > vendor_largest_order)
-    throw InvalidArgument("n", fmt::format("{}", n),
-                          fmt::format("at most {} for LAPACK's driver", vendor_largest_order));
   Runtime& runtime = sequence.runtime();
+  const Index largest = vendor_limit(runtime, b != nullptr);
+  if (n > largest)
+    throw InvalidArgument("n", fmt::format("{}", n), fmt::format("at most {} for this driver", largest));
   const bool vectors = z && z->count() > 0;
   const Data on_root = Data::bytes(runtime, sizeof(RealOf<T>) * static_cast<std::size_t>(n), 0);
   const Data workspace =
-      Data::scratch(runtime, lapack_eigensolve_workspace_bytes<T>(n, b != nullptr, vectors));
+      Data::scratch(runtime, lapack_eigensolve_workspace_bytes<T>(runtime, n, b != nullptr, vectors, lo, hi));
   // Below this order more threads gain nothing, and would disturb the other tasks.
   const int threads = n < 1000 ? 1 : runtime.workers();
   insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, threads, on_root, vectors ? z : nullptr, workspace);
@@ -33,6 +35,11 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
 }
 
 }  // namespace
+
+Index vendor_limit(const Runtime& runtime, bool generalized) {
+  const bool gpu = runtime.info().cuda_workers > 0 && !generalized;
+  return gpu ? std::numeric_limits<std::int32_t>::max() : vendor_largest_order;
+}
 
 template <class T>
 void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, Index lo, Index hi, const Data& values,

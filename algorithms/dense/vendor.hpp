@@ -8,17 +8,21 @@
 
 namespace tessera {
 
-/// LAPACK counts its work array of 2 n^2 elements in 32 bits.
+/// LAPACK counts its work array of 2 n^2 elements in 32 bits, and so does cuSOLVER's sygvd.
 inline constexpr Index vendor_largest_order = 32000;
+/// The largest order that vendor_eigensolve takes: vendor_largest_order, but for one matrix on a GPU what the
+/// memory holds.
+Index vendor_limit(const Runtime& runtime, bool generalized);
 
-/// The whole problem A x = lambda x by LAPACK's heevd as one task: for small matrices, and to compare with.
+/// The whole problem A x = lambda x by LAPACK's heevd, or on a GPU cuSOLVER's Xsyevd and Xsyevdx, as one
+/// task: for small matrices, and to compare with.
 ///
 /// A is gathered in the memory of rank 0, with LAPACK's work space (3 to 4 times A): not for matrices that
 /// only fit in the memory of several ranks. BLAS uses as many threads as rank 0 has workers while the task
 /// runs.
-/// @pre a: n x n, n >= 1, lower layout, square tiles; only read. n^2 below 2^31, LAPACK's limit on its work
-/// arrays (2 n^2).
-/// @param values all n eigenvalues, ascending: n reals, every_rank bytes, written on all ranks.
+/// @pre a: n x n, n >= 1, lower layout, square tiles; only read. n at most vendor_limit().
+/// @param values all n eigenvalues, ascending: n reals, every_rank bytes, written on all ranks. On a GPU,
+/// with less than n vectors, only those number [lo, hi) are written, the others become NaN.
 /// @param z if not null, the eigenvectors [lo, hi): n x (hi - lo), any slab width, written completely.
 /// Errors: status no_convergence (index: LAPACK's info).
 template <class T>

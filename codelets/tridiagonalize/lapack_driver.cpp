@@ -5,10 +5,14 @@
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver_cuda.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 
 namespace tessera {
 namespace {
+
+using namespace lapack_driver_codelets;
 
 /// Work array sizes of heevd and hegvd, with room for blocked reductions.
 template <class T>
@@ -26,10 +30,6 @@ struct DriverSizes {
     iwork = vectors ? 3 + 5 * n : 1;
   }
 };
-
-constexpr std::size_t aligned(std::size_t bytes) noexcept {
-  return (bytes + 63) / 64 * 64;
-}
 
 template <class T>
 struct Workspace {
@@ -52,13 +52,6 @@ struct Workspace {
     iwork = reinterpret_cast<int*>(take(sizes.iwork, sizeof(int)));
     bytes = at;
   }
-};
-
-struct DriverArguments {
-  Index n, tile_a, tile_b, lo;
-  std::int32_t slabs, threads;
-  bool generalized;
-  std::uint32_t footprint() const noexcept { return footprint_of(n, slabs > 0, generalized); }
 };
 
 /// The lower tiles, column by column from buffer `first`, as one array; returns the next buffer.
@@ -104,7 +97,6 @@ template <class T>
 Codelet lapack_eigensolve_codelet =
     make_codelet<DriverArguments, lapack_eigensolve_task<T>>("lapack_eigensolve", type_letter<T>);
 
-struct NoArguments {};
 void copy_values_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const auto source = buffers.array<const char>(0);
   std::copy(source.begin(), source.end(), buffers.array<char>(1).begin());
@@ -129,6 +121,7 @@ void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatri
                                   a.layout().tile_rows,
                                   b ? b->layout().tile_rows : 1,
                                   lo,
+                                  z ? lo + z->cols() : n,
                                   static_cast<std::int32_t>(z ? z->count() : 0),
                                   threads,
                                   b != nullptr};
@@ -138,7 +131,13 @@ void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatri
 }
 
 template <class T>
-std::size_t lapack_eigensolve_workspace_bytes(Index n, bool generalized, bool vectors) {
+std::size_t lapack_eigensolve_workspace_bytes([[maybe_unused]] const Runtime& runtime, Index n,
+                                              bool generalized, bool vectors, [[maybe_unused]] Index lo,
+                                              [[maybe_unused]] Index hi) {
+#if TESSERA_WITH_CUDA
+  if (runtime.info().cuda_workers > 0)
+    return device::eigen_driver_bytes<T>({n, generalized, vectors, lo, hi});
+#endif
   return Workspace<T>(nullptr, n, generalized, vectors).bytes;
 }
 
@@ -150,7 +149,7 @@ void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& 
 #define TESSERA_INSTANTIATE(T)                                                                            \
   template void insert_lapack_eigensolve<T>(Sequence&, int, const TiledMatrix<T>&, const TiledMatrix<T>*, \
                                             Index, int, const Data&, const ColumnSlabs<T>*, const Data&); \
-  template std::size_t lapack_eigensolve_workspace_bytes<T>(Index, bool, bool);
+  template std::size_t lapack_eigensolve_workspace_bytes<T>(const Runtime&, Index, bool, bool, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -15,14 +15,22 @@
 /// while the task lasts, and with one again afterwards. Flops: 4/3 n^3, with vectors 9 n^3 (complex: x 4), as
 /// LAPACK's own counts. Errors: not_positive_definite (index: leading minor of B), no_convergence (index:
 /// LAPACK's info). Source: LAPACK heevd, hegvd.
+///
+/// On a GPU: cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted (then only the values
+/// number [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for its stream inside, so
+/// the worker feeds no other task meanwhile, and its work space on the host is allocated for the time of the
+/// call. no_convergence: cuSOLVER's info, or n + 1 if it refuses the call. sygvd counts its work space in 32
+/// bits, the others do not.
 namespace tessera {
 
 template <class T>
 void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatrix<T>& a,
                               const TiledMatrix<T>* b, Index lo, int threads, const Data& values,
                               const ColumnSlabs<T>* z, const Data& workspace);
+/// Bytes of the scratch on the workers that run the task: the GPUs if there are any. [lo, hi): the vectors.
 template <class T>
-std::size_t lapack_eigensolve_workspace_bytes(Index n, bool generalized, bool vectors);
+std::size_t lapack_eigensolve_workspace_bytes(const Runtime& runtime, Index n, bool generalized, bool vectors,
+                                              Index lo, Index hi);
 
 /// values (every_rank) of one rank := values of rank 0. Buffers: source (read), target (write).
 void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target);

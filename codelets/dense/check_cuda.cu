@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/codelets/cublas.hpp>
+#include <tessera/codelets/dense/check_cuda.hpp>
+#include <tessera/codelets/device_scalar.cuh>
+
+namespace tessera::device {
+namespace {
+
+constexpr int threads = 256;
+
+template <class S>
+__device__ double absolute(S x) {
+  if constexpr (is_complex_scalar<S>)
+    return hypot(x.re, x.im);
+  else
+    return fabs(x);
+}
+
+/// The sum over the block, valid in thread 0.
+__device__ double block_sum(double sum) {
+  __shared__ double warps[threads / 32];
+  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
+  __syncthreads();
+  sum = 0;
+  if (threadIdx.x == 0)
+    for (const double part : warps) sum += part;
+  return sum;
+}
+
+/// A column at a time for each block; rows from the diagonal on if `lower`.
+template <class S>
+__global__ void __launch_bounds__(threads)
+    column_sums_kernel(MatrixView<const S> r, const S* y, Index ldy, const Real<S>* values, bool lower,
+                       double* sums) {
+  for (Index c = blockIdx.x; c < r.cols; c += gridDim.x) {
+    const Real<S> lambda = y ? values[c] : Real<S>(0);
+    double sum = 0;
+#pragma unroll 4
+    for (Index i = (lower ? c : 0) + threadIdx.x; i < r.rows; i += threads) {
+      S x = r.data[i + c * r.ld];
+      if (y) x -= lambda * y[i + c * ldy];
+      sum += absolute(x);
+    }
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) sums[c] = sum;
+  }
+}
+
+constexpr int strip = 32;  ///< rows of a block of row_sums_kernel: one warp side by side
+
+enum class Part { all, without_identity, strictly_lower };
+
+/// Block (32, 8): its 32 rows, every eighth column for each warp.
+template <class S>
+__global__ void __launch_bounds__(threads)
+    row_sums_kernel(MatrixView<const S> p, Part part, bool add, double* sums) {
+  constexpr int warps = threads / strip;
+  const Index d = Index(blockIdx.x) * strip + threadIdx.x;
+  double sum = 0;
+  if (d < p.rows) {
+    const Index end = part == Part::strictly_lower ? min(d, p.cols) : p.cols;
+#pragma unroll 4
+    for (Index c = threadIdx.y; c < end; c += warps) {
+      S x = p.data[d + c * p.ld];
+      if (part == Part::without_identity && c == d) x -= S(1);
+      sum += absolute(x);
+    }
+  }
+  __shared__ double parts[warps][strip];
+  parts[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y > 0 || d >= p.rows) return;
+  for (int w = 1; w < warps; ++w) sum += parts[w][threadIdx.x];
+  sums[d] = add ? sums[d] + sum : sum;
+}
+
+template <class T>
+MatrixView<const DeviceScalar<T>> device_view(const MatrixView<const T>& a) {
+  return {device_cast(a.data), a.rows, a.cols, a.ld};
+}
+
+unsigned blocks(Index count, Index each) {
+  return static_cast<unsigned>(std::clamp<Index>(ceil_div(count, each), 1, Index(1) << 30));
+}
+
+template <class T>
+void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, bool add, double* sums) {
+  if (p.rows == 0) return;
+  row_sums_kernel<<<blocks(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(device_view(p), part,
+                                                                                      add, sums);
+}
+
+/// Order of the diagonal blocks of multiply_hermitian: enough depth for a GEMM at full speed, little for
+/// hemm.
+constexpr Index block_order = 1024;
+
+}  // namespace
+
+template <class T>
+void multiply_hermitian(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> x,
+                        MatrixView<T> y) {
+  for (Index k = 0; k < a.rows; k += block_order) {
+    const Index order = std::min(block_order, a.rows - k), below = a.rows - k - order;
+    const T* const diagonal = a.data + k + k * a.ld;
+    const T* const lower = diagonal + order;
+    cublas::hemm<T>(handle, Side::left, Uplo::lower, order, y.cols, T(1), diagonal, a.ld, x.data + k, x.ld,
+                    T(1), y.data + k, y.ld);
+    if (below == 0) break;
+    cublas::gemm<T>(handle, Op::none, Op::none, below, y.cols, order, T(1), lower, a.ld, x.data + k, x.ld,
+                    T(1), y.data + k + order, y.ld);
+    cublas::gemm<T>(handle, Op::adjoint, Op::none, order, y.cols, below, T(1), lower, a.ld,
+                    x.data + k + order, x.ld, T(1), y.data + k, y.ld);
+  }
+}
+
+template <class T>
+void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const MatrixView<const T>* y,
+                        const RealOf<T>* values, double* sums) {
+  if (r.cols == 0) return;
+  column_sums_kernel<<<blocks(r.cols, 1), threads, 0, stream>>>(
+      device_view(r), y ? device_cast(y->data) : nullptr, y ? y->ld : 0, values, false, sums);
+}
+
+template <class T>
+void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, double* sums) {
+  row_sums(stream, p, identity ? Part::without_identity : Part::all, false, sums);
+}
+
+template <class T>
+void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal, double* sums) {
+  if (a.cols > 0)
+    column_sums_kernel<<<blocks(a.cols, 1), threads, 0, stream>>>(
+        device_view(a), static_cast<const DeviceScalar<T>*>(nullptr), 0, nullptr, diagonal, sums);
+  if (diagonal)
+    row_sums(stream, a, Part::strictly_lower, true, sums);
+  else
+    row_sums(stream, a, Part::all, false, sums + a.cols);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template void multiply_hermitian<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,      \
+                                      MatrixView<T>);                                                \
+  template void launch_column_sums<T>(cudaStream_t, MatrixView<const T>, const MatrixView<const T>*, \
+                                      const RealOf<T>*, double*);                                    \
+  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);                \
+  template void launch_tile_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::device

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+
+#include <tessera/codelets/cusolver.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver_cuda.hpp>
+
+namespace tessera::device {
+namespace {
+
+using lapack_driver_codelets::aligned;
+
+cusolver::Range range_of(const EigenDriver& driver) {
+  return driver.partial() ? cusolver::Range::numbers(driver.lo, driver.hi) : cusolver::Range();
+}
+
+__global__ void report_info_kernel(const int* info, int n, bool refused, long long* no_convergence,
+                                   long long* not_positive_definite) {
+  if (refused)
+    *no_convergence = n + 1;
+  else if (*info > n)
+    *not_positive_definite = *info - n;
+  else if (*info != 0)
+    *no_convergence = abs(*info);
+}
+
+/// What cuSOLVER needs on the host until the stream has passed.
+struct HostSpace {
+  std::int64_t found = 0;
+  void* memory = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+EigenDriverSpace<T>::EigenDriverSpace(cusolverDnHandle_t handle, const EigenDriver& driver, char* memory) {
+  const auto n = static_cast<std::size_t>(driver.n);
+  work_bytes = host_bytes = 0;
+  if (driver.generalized) {
+    int count = 0;
+    cusolver::hegvd_size<T>(handle, driver.vectors, static_cast<int>(driver.n), &count);
+    work_bytes = sizeof(T) * static_cast<std::size_t>(count);
+  } else {
+    cusolver::heevd_bytes<T>(handle, driver.vectors, range_of(driver), driver.n, &work_bytes, &host_bytes);
+  }
+  std::size_t at = 0;
+  const auto take = [&](std::size_t size) {
+    char* const place = memory + at;
+    at += aligned(size);
+    return place;
+  };
+  a = reinterpret_cast<T*>(take(sizeof(T) * n * n));
+  b = reinterpret_cast<T*>(take(driver.generalized ? sizeof(T) * n * n : 0));
+  values = reinterpret_cast<RealOf<T>*>(take(sizeof(RealOf<T>) * n));
+  work = take(work_bytes);
+  info = reinterpret_cast<int*>(take(sizeof(int)));
+  bytes = at;
+}
+
+template <class T>
+std::size_t eigen_driver_bytes(const EigenDriver& driver) {
+  const cusolver::Handle handle;
+  return EigenDriverSpace<T>(handle, driver, nullptr).bytes;
+}
+
+template <class T>
+void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const EigenDriver& driver,
+                         const EigenDriverSpace<T>& space, RealOf<T>* values, long long* no_convergence,
+                         long long* not_positive_definite) {
+  const auto n = static_cast<std::size_t>(driver.n);
+  const int order = static_cast<int>(driver.n);
+  cudaMemsetAsync(space.info, 0, sizeof(int), stream);
+  cusolverStatus_t status;
+  if (driver.generalized) {
+    status = cusolver::hegvd<T>(handle, driver.vectors, order, space.a, order, space.b, order, space.values,
+                                reinterpret_cast<T*>(space.work),
+                                static_cast<int>(space.work_bytes / sizeof(T)), space.info);
+  } else {
+    auto* const host = new HostSpace;
+    host->memory = std::malloc(space.host_bytes);
+    status = cusolver::heevd<T>(handle, driver.vectors, range_of(driver), driver.n, space.a, driver.n,
+                                space.values, space.work, space.work_bytes, host->memory, space.host_bytes,
+                                &host->found, space.info);
+    cudaLaunchHostFunc(
+        stream,
+        [](void* argument) {
+          auto* const done = static_cast<HostSpace*>(argument);
+          std::free(done->memory);
+          delete done;
+        },
+        host);
+  }
+  report_info_kernel<<<1, 1, 0, stream>>>(space.info, order, status != CUSOLVER_STATUS_SUCCESS,
+                                          no_convergence, not_positive_definite);
+  const auto wanted = static_cast<std::size_t>(driver.partial() ? driver.hi - driver.lo : driver.n);
+  const auto first = static_cast<std::size_t>(driver.partial() ? driver.lo : 0);
+  if (driver.partial()) cudaMemsetAsync(values, 0xFF, sizeof(RealOf<T>) * n, stream);  // NaN
+  cudaMemcpyAsync(values + first, space.values, sizeof(RealOf<T>) * wanted, cudaMemcpyDeviceToDevice, stream);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                               \
+  template struct EigenDriverSpace<T>;                                                       \
+  template std::size_t eigen_driver_bytes<T>(const EigenDriver&);                            \
+  template void launch_eigen_driver<T>(cusolverDnHandle_t, cudaStream_t, const EigenDriver&, \
+                                       const EigenDriverSpace<T>&, RealOf<T>*, long long*, long long*);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::device
