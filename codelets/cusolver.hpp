@@ -93,6 +93,22 @@ cusolverStatus_t heevd(cusolverDnHandle_t handle, bool vectors, Range range, Ind
                            device_bytes, host, host_bytes, info);
 }
 
+/// Bytes on device and host that potrf needs.
+template <class T>
+cusolverStatus_t potrf_bytes(cusolverDnHandle_t handle, Index n, std::size_t* device,
+                             std::size_t* host) noexcept {
+  const Parameters params;
+  return cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_LOWER, n, data_type<T>, nullptr, n,
+                                     data_type<T>, device, host);
+}
+template <class T>
+cusolverStatus_t potrf(cusolverDnHandle_t handle, Index n, T* a, Index lda, void* device,
+                       std::size_t device_bytes, void* host, std::size_t host_bytes, int* info) noexcept {
+  const Parameters params;
+  return cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_LOWER, n, data_type<T>, a, lda, data_type<T>,
+                          device, device_bytes, host, host_bytes, info);
+}
+
 /// Calls the routine of T's type out of four.
 #define TESSERA_CUSOLVER(s, d, c, z, ...)                    \
   if constexpr (std::is_same_v<T, float>)                    \

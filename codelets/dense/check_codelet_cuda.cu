@@ -24,7 +24,8 @@ void hermitian_times_slab_cuda(const TaskContext&, const CudaContext& context, T
   const auto x_of_rows = x.block(i, 0, a.rows, x.cols), x_of_cols = x.block(j, 0, a.cols, x.cols);
   const auto y_of_rows = y.block(i, 0, a.rows, y.cols), y_of_cols = y.block(j, 0, a.cols, y.cols);
   if (i == j) {
-    device::multiply_hermitian<T>(context.cublas, a, x_of_rows, y_of_rows);
+    cublas::hemm<T>(context.cublas, Side::left, Uplo::lower, a.rows, y.cols, T(1), a.data, a.ld,
+                    x_of_rows.data, x.ld, T(1), y_of_rows.data, y.ld);
     return;
   }
   cublas::gemm<T>(context.cublas, Op::none, Op::none, a.rows, y.cols, a.cols, T(1), a.data, a.ld,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/cublas.hpp>
 #include <tessera/codelets/dense/check_cuda.hpp>
 #include <tessera/codelets/device_scalar.cuh>
 
@@ -95,28 +94,7 @@ void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, bool add, d
                                                                                       add, sums);
 }
 
-/// Order of the diagonal blocks of multiply_hermitian: enough depth for a GEMM at full speed, little for
-/// hemm.
-constexpr Index block_order = 1024;
-
 }  // namespace
-
-template <class T>
-void multiply_hermitian(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> x,
-                        MatrixView<T> y) {
-  for (Index k = 0; k < a.rows; k += block_order) {
-    const Index order = std::min(block_order, a.rows - k), below = a.rows - k - order;
-    const T* const diagonal = a.data + k + k * a.ld;
-    const T* const lower = diagonal + order;
-    cublas::hemm<T>(handle, Side::left, Uplo::lower, order, y.cols, T(1), diagonal, a.ld, x.data + k, x.ld,
-                    T(1), y.data + k, y.ld);
-    if (below == 0) break;
-    cublas::gemm<T>(handle, Op::none, Op::none, below, y.cols, order, T(1), lower, a.ld, x.data + k, x.ld,
-                    T(1), y.data + k + order, y.ld);
-    cublas::gemm<T>(handle, Op::adjoint, Op::none, order, y.cols, below, T(1), lower, a.ld,
-                    x.data + k + order, x.ld, T(1), y.data + k, y.ld);
-  }
-}
 
 template <class T>
 void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const MatrixView<const T>* y,
@@ -143,8 +121,6 @@ void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal,
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                       \
-  template void multiply_hermitian<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,      \
-                                      MatrixView<T>);                                                \
   template void launch_column_sums<T>(cudaStream_t, MatrixView<const T>, const MatrixView<const T>*, \
                                       const RealOf<T>*, double*);                                    \
   template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);                \

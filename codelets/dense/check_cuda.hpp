@@ -4,20 +4,14 @@
 
 #if TESSERA_WITH_CUDA
 
-#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <tessera/runtime/data.hpp>
 
 /// The kernels behind the codelets of check.hpp on a GPU. All pointers are device memory, everything is
-/// enqueued on the stream (the handle's where there is one). Sums are in double and their order depends on
+/// enqueued on the stream. Sums are in double and their order depends on
 /// the sizes alone.
 namespace tessera::device {
-
-/// Y := Y + A X, A Hermitian n x n of which the lower triangle counts. In columns of blocks: the blocks on
-/// the diagonal by hemm, what is below, once as it is and once adjoint, by GEMM. Flops: 2 n^2 columns of Y.
-template <class T>
-void multiply_hermitian(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> x, MatrixView<T> y);
 
 /// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| alone if y is null. R is read once.
 template <class T>

@@ -103,6 +103,29 @@ TEST(JsonRecord, FractionsOfTheLimit) {
   EXPECT_DOUBLE_EQ(json["limit"]["fractions"]["reduce_to_band"], 0.5);
 }
 
+TEST(JsonRecord, SaysWhereTheTasksRan) {
+  Report report = example();
+  StageRecord& stage = report.runs[2].stages[0];
+  const Index tasks = stage.tasks;
+  stage.cuda_tasks = tasks - 1;
+  const Json json = to_json(report)["runs"][2]["stage_tasks"][stage.name];
+  EXPECT_EQ(json["cuda"], tasks - 1);
+  EXPECT_EQ(json["cpu"], 1);
+}
+
+TEST(JsonRecord, FractionsOfTheCopyRate) {
+  Report report = example();
+  for (RunRecord& run : report.runs) set_nominal_bytes(run, 300, 300, 30, 8);
+  report.limit = LimitRecord{"gemm", 2, 1e9};
+  const RunRecord& run = report.runs[2];
+  ASSERT_EQ(run.stages[0].name, "reduce_to_band");
+  EXPECT_DOUBLE_EQ(run.stages[0].bytes, 8 * 27e6 / 180);
+  const Json json = to_json(report)["limit"];
+  EXPECT_DOUBLE_EQ(json["copy_fractions"]["reduce_to_band"], 8 * 27e6 / 180 / run.stages[0].seconds / 1e9);
+  EXPECT_FALSE(json["bytes"].contains("tridiagonal_eigen")) << "not counted";
+  EXPECT_NE(format_report(report).find("copy: 1 GB/s"), std::string::npos);
+}
+
 TEST(ReportText, ShowsTheMedianRunAndFits) {
   Report report = example();
   report.peer = PeerRecord{"lapack dsyevd", 4, {4, 6, 5}, {}};

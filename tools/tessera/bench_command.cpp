@@ -11,6 +11,7 @@
 
 #include "bench_stages.hpp"
 #include "nominal_flops.hpp"
+#include "probes.hpp"
 #include "problem.hpp"
 #include "session.hpp"
 
@@ -19,7 +20,7 @@ namespace tessera::program {
 namespace {
 
 /// Orders up to this are measured as the limit; beyond it the rate does not grow any more.
-constexpr Index limit_order = 4000;
+constexpr Index limit_order = 4000, gpu_limit_order = 8192;
 
 template <class T>
 Report describe(Session& session, const BenchProgramOptions& options) {
@@ -56,19 +57,26 @@ int bench(Session& session, const BenchProgramOptions& options) {
   if (options.vectors > options.n)
     throw InvalidArgument("--columns", fmt::format("{}", options.vectors),
                           fmt::format("at most n = {}", options.n));
-  if (options.peer == "lapack" && runtime.size() > 1)
-    throw InvalidArgument("--peer", options.peer, "one process (LAPACK does not know of the others)");
+  if (options.peer != "none" && runtime.size() > 1)
+    throw InvalidArgument("--peer", options.peer, "one process (the library does not know of the others)");
   require_memory(runtime, options.n, sizeof(T), 2);
   Report report = describe<T>(session, options);
   const double order = static_cast<double>(options.n);
   session.set_memory_unit(order * order * sizeof(T));
 
   const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
+  const int threads = options.peer == "cusolver" ? 0 : std::max(1, runtime.info().cpu_workers);
   const auto stage = make_stage_bench<T>(session, options);
-  std::vector<double> limits;
+  const bool on_gpu = runtime.info().cuda_workers > 0;
+  std::vector<double> limits, copy_rates;
   for (int run = -common.warmup; run < common.repeat; ++run) {
     session.progress().stage("the machine's limit");
-    if (options.stage != "gemm")
+    if (on_gpu) {
+      // All GPUs together do what one does by itself, times their number.
+      const GpuLimits limit = measure_gpu_limits<T>(std::min(options.n, gpu_limit_order));
+      limits.push_back(limit.gflops * runtime.info().cuda_workers);
+      copy_rates.push_back(limit.copy_rate * runtime.info().cuda_workers);
+    } else if (options.stage != "gemm")
       limits.push_back(measure_gemm_limit<T>(session, std::min(options.n, limit_order), 1));
     session.progress().stage("preparing " + options.stage);
     stage->prepare();
@@ -81,21 +89,25 @@ int bench(Session& session, const BenchProgramOptions& options) {
     RunRecord record = session.end_run(sequence.statistics());
     if (!status) throw Error(status.message());
     set_nominal_flops(record, options.n, columns, band, flop_factor<T>);
+    set_nominal_bytes(record, options.n, columns, band, sizeof(T));
     if (run >= 0 && common.wants_check(run)) {
       session.progress().stage("checking");
       record.check = stage->check();
     }
-    if (options.peer == "lapack") {
+    if (options.peer != "none") {
       std::string name;
       const double seconds = stage->peer(name);
       if (run >= 0 && !std::isnan(seconds)) {
-        if (!report.peer) report.peer = PeerRecord{name, std::max(1, runtime.info().cpu_workers), {}, {}};
+        if (!report.peer) report.peer = PeerRecord{name, threads, {}, {}};
         report.peer->seconds.push_back(seconds);
       }
     }
     if (run >= 0) report.runs.push_back(std::move(record));
   }
-  if (!limits.empty()) report.limit = LimitRecord{"gemm", *std::max_element(limits.begin(), limits.end())};
+  if (!limits.empty())
+    report.limit =
+        LimitRecord{"gemm", *std::max_element(limits.begin(), limits.end()),
+                    copy_rates.empty() ? unknown : *std::max_element(copy_rates.begin(), copy_rates.end())};
   return session.finish(report);
 }
 

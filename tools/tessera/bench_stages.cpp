@@ -19,7 +19,7 @@
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "lapack_peer.hpp"
+#include "cusolver_peer.hpp"
 #include "probes.hpp"
 #include "problem.hpp"
 
@@ -89,6 +89,20 @@ class Stage : public StageBench {
     check.orthogonality = std::abs(after - before) / (eps_ * before);
     return check;
   }
+  bool peer_on_gpu() const { return options_.peer == "cusolver"; }
+  /// hetrd on the matrix, by the peer's library.
+  double time_hetrd(std::string& name) {
+    std::vector<T> a = gather_lower(matrix().matrix);
+    name = fmt::format("{} {}{}trd", options_.peer, type_letter<T>, is_complex<T> ? "he" : "sy");
+    if (peer_on_gpu()) return time_cusolver_hetrd(a, n_);
+    const Index lwork = 64 * n_;
+    std::vector<Real> d(n_), e(n_);
+    std::vector<T> tau(n_), work(lwork);
+    return time_lapack([&] {
+      return blas::hetrd<T>(Uplo::lower, n_, a.data(), n_, d.data(), e.data(), tau.data(), work.data(),
+                            lwork);
+    });
+  }
   double time_lapack(const std::function<int()>& routine) {
     double seconds = 0;
     int info = 0;
@@ -127,9 +141,11 @@ class CholeskyBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
-    name = fmt::format("lapack {}potrf", type_letter<T>);
     std::vector<T> b = gather_lower(this->overlap().matrix);
     const Index n = this->n_;
+    name = this->peer_on_gpu() ? fmt::format("cusolver Xpotrf ({})", type_letter<T>)
+                               : fmt::format("lapack {}potrf", type_letter<T>);
+    if (this->peer_on_gpu()) return time_cusolver_potrf(b, n);
     return this->time_lapack([&] { return blas::potrf<T>(Uplo::lower, n, b.data(), n); });
   }
 
@@ -158,6 +174,7 @@ class ToStandardBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
+    if (this->peer_on_gpu()) return unknown;
     name = fmt::format("lapack {}{}gst", type_letter<T>, is_complex<T> ? "he" : "sy");
     std::vector<T> a = gather_lower(this->matrix().matrix), l = gather_lower(l_.matrix);
     const Index n = this->n_;
@@ -182,14 +199,9 @@ class ReduceToBandBench final : public Stage<T> {
   }
   CheckRecord check() override { return this->similarity_check(a_, invariants(this->runtime_, band_)); }
   double peer(std::string& name) override {
-    name = fmt::format("lapack {}{}trd (to tridiagonal form)", type_letter<T>, is_complex<T> ? "he" : "sy");
-    std::vector<T> a = gather_lower(this->matrix().matrix);
-    const Index n = this->n_, lwork = 64 * n;
-    std::vector<RealOf<T>> d(n), e(n);
-    std::vector<T> tau(n), work(lwork);
-    return this->time_lapack([&] {
-      return blas::hetrd<T>(Uplo::lower, n, a.data(), n, d.data(), e.data(), tau.data(), work.data(), lwork);
-    });
+    const double seconds = this->time_hetrd(name);
+    name += " (to tridiagonal form)";
+    return seconds;
   }
 
  private:
@@ -224,6 +236,38 @@ class BandToTridiagonalBench final : public Stage<T> {
   BandMatrix<T> band_;
   Data d_, e_;
   ChaseReflectors<T> reflectors_;
+};
+
+/// Both stages to tridiagonal form.
+template <class T>
+class TridiagonalizeBench final : public Stage<T> {
+ public:
+  using Stage<T>::Stage;
+  void prepare() override {
+    a_ = this->matrix();
+    band_ = BandMatrix<T>(this->runtime_, this->n_, this->sizes_.band);
+    d_ = this->reals(this->n_);
+    e_ = this->reals(this->n_ - 1);
+    band_reflectors_ = {};
+    chase_reflectors_ = {};
+  }
+  void submit(Sequence& sequence) override {
+    sequence.begin_stage("reduce_to_band");
+    reduce_to_band(sequence, std::move(a_.matrix), this->sizes_.update_width, band_, &band_reflectors_);
+    sequence.begin_stage("band_to_tridiagonal");
+    band_to_tridiagonal(sequence, std::move(band_), d_, e_, &chase_reflectors_);
+  }
+  CheckRecord check() override {
+    return this->similarity_check(a_, invariants(this->host(d_, this->n_), this->host(e_, this->n_ - 1)));
+  }
+  double peer(std::string& name) override { return this->time_hetrd(name); }
+
+ private:
+  HermitianProblem<T> a_;
+  BandMatrix<T> band_;
+  Data d_, e_;
+  BandReflectors<T> band_reflectors_;
+  ChaseReflectors<T> chase_reflectors_;
 };
 
 /// The tridiagonal matrix that the stages before make, or at once the one that was asked for.
@@ -267,6 +311,7 @@ class TridiagonalEigenBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
+    if (this->peer_on_gpu()) return unknown;
     name = fmt::format("lapack {}stedc", type_letter<Real>);
     const Index n = this->n_;
     std::vector<Real> d = d_, e = e_, z(n * n), work(1 + 4 * n + n * n);
@@ -361,8 +406,9 @@ class ToGeneralBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
-    name = fmt::format("blas {}trsm", type_letter<T>);
     const std::vector<T> l = gather_lower(l_.matrix);
+    name = fmt::format("{} {}trsm", this->peer_on_gpu() ? "cublas" : "blas", type_letter<T>);
+    if (this->peer_on_gpu()) return time_cublas_trsm(l, this->n_, this->count_);
     std::vector<T> z(static_cast<std::size_t>(this->n_ * this->count_), T(1));
     return this->time_lapack([&] {
       blas::trsm<T>(Side::left, Uplo::lower, Op::adjoint, Diag::non_unit, this->n_, this->count_, T(1),
@@ -385,7 +431,8 @@ class GemmBench final : public Stage<T> {
   void prepare() override {
     // Large enough for a GEMM at full speed, small enough that the last tiles do not leave workers idle.
     const Index wanted = this->options_.tile;
-    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, 8), 192, 512);
+    const Index largest = this->runtime_.info().cuda_workers > 0 ? 4096 : 512;
+    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, 8), 192, largest);
     const TileLayout layout{this->n_, this->n_, tile, tile, this->grid_, Uplo::general};
     c_ = TiledMatrix<T>(this->runtime_, layout);
     if (a_.rows() > 0) return;
@@ -412,8 +459,9 @@ class GemmBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
-    name = fmt::format("blas {}gemm", type_letter<T>);
     const Index n = this->n_;
+    name = fmt::format("{} {}gemm", this->peer_on_gpu() ? "cublas" : "blas", type_letter<T>);
+    if (this->peer_on_gpu()) return time_cublas_gemm<T>(n);
     const auto size = static_cast<std::size_t>(n * n);
     const std::vector<T> a(size, T(1)), b(size, T(2));
     std::vector<T> c(size);
@@ -446,6 +494,7 @@ std::unique_ptr<StageBench> make_stage_bench(Session& session, const BenchProgra
   if (stage == "to_standard") return make<T, ToStandardBench>(session, options);
   if (stage == "reduce_to_band") return make<T, ReduceToBandBench>(session, options);
   if (stage == "band_to_tridiagonal") return make<T, BandToTridiagonalBench>(session, options);
+  if (stage == "tridiagonalize") return make<T, TridiagonalizeBench>(session, options);
   if (stage == "tridiagonal_eigen") return make<T, TridiagonalEigenBench>(session, options);
   if (stage == "back_tridiagonal") return make<T, BackTridiagonalBench>(session, options);
   if (stage == "back_band") return make<T, BackBandBench>(session, options);

@@ -25,8 +25,8 @@ class StageBench {
   virtual void submit(Sequence& sequence) = 0;
   /// Scaled errors of what the stage has made.
   virtual CheckRecord check() = 0;
-  /// LAPACK's routine for the same job on the same data, its name in `name`; its seconds, or NaN if there is
-  /// none.
+  /// The routine of the library that --peer names for the same job on the same data, its name in `name`; its
+  /// seconds, or NaN if there is none.
   virtual double peer(std::string& name) = 0;
 };
 

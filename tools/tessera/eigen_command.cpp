@@ -10,6 +10,7 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
+#include "cusolver_peer.hpp"
 #include "eigen_output.hpp"
 #include "lapack_peer.hpp"
 #include "nominal_flops.hpp"
@@ -57,8 +58,8 @@ class EigenRun {
         report_(session.new_report("eigen")) {}
 
   int operator()() {
-    if (options_.peer == "lapack" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (LAPACK does not know of the others)");
+    if (options_.peer != "none" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
     if (!options_.tuning.empty()) tuning_ = read_tuning(options_.tuning);
     load_matrices();
     describe();
@@ -149,8 +150,8 @@ class EigenRun {
 
     const bool last = index == options_.common.repeat - 1;
     const bool check = timed && options_.common.wants_check(index);
-    LapackSolution<T> peer;
-    if (options_.peer == "lapack") peer = solve_peer(index, check);
+    PeerSolution<T> peer;
+    if (options_.peer != "none") peer = solve_peer(index, check, result.first);
     if (check) {
       session_.progress().stage("checking");
       run.check = check_ours(result, peer);
@@ -165,28 +166,33 @@ class EigenRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
-  LapackSolution<T> solve_peer(int index, bool check) {
-    session_.progress().stage("LAPACK");
-    const int threads = std::max(1, runtime_.info().cpu_workers);
-    LapackSolution<T> peer;
+  /// `first`: number of our first value in the whole spectrum, and so of the peer's.
+  PeerSolution<T> solve_peer(int index, bool check, Index first) {
+    session_.progress().stage(options_.peer);
+    const bool lapack = options_.peer == "lapack";
+    const int threads = lapack ? std::max(1, runtime_.info().cpu_workers) : 0;
+    PeerSolution<T> peer;
     std::vector<T> a = gather_lower(a_.matrix), b;
     if (generalized()) b = gather_lower(b_.matrix);
-    runtime_.run_exclusively(threads, [&] {
-      peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);
-    });
+    if (lapack)
+      runtime_.run_exclusively(threads, [&] {
+        peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);
+      });
+    else
+      peer = solve_with_cusolver<T>(a, b, n_, options_.range, options_.vectors, check);
     if (index < 0) return peer;
     if (!report_.peer) report_.peer = PeerRecord{peer.name, threads, {}, {}};
     report_.peer->seconds.push_back(peer.seconds);
     if (check) {
       CheckRecord record;
-      if (options_.vectors && !peer.values.empty()) {
+      if (options_.vectors && !peer.vectors.empty()) {
         const auto count = static_cast<Index>(peer.values.size());
         const auto z =
             ColumnSlabs<T>::wrap(runtime_, peer.vectors.data(), n_, n_, count, std::min<Index>(count, 256));
         check_pairs(record, peer.values, z);
       }
       if (a_.exact_eigenvalues)
-        compare_values(record, peer.values, *a_.exact_eigenvalues, peer.first, "the exact eigenvalues");
+        compare_values(record, peer.values, *a_.exact_eigenvalues, first, "the exact eigenvalues");
       report_.peer->check = record;
     }
     return peer;
@@ -222,7 +228,7 @@ class EigenRun {
     record.values_against = name;
   }
 
-  CheckRecord check_ours(const EigenResult<T>& result, const LapackSolution<T>& peer) {
+  CheckRecord check_ours(const EigenResult<T>& result, const PeerSolution<T>& peer) {
     CheckRecord record;
     if (n_ == 0) return record;
     if (options_.vectors && !result.values.empty()) check_pairs(record, result.values, result.vectors);

@@ -15,8 +15,8 @@ namespace {
 
 /// One codelet name in all its types: `gemm` of gemm_s, gemm_d, gemm_c, gemm_z.
 struct CodeletFamily {
-  std::string types;
-  bool cuda = false;
+  std::string types, cuda_types;  ///< that exist, and those with a CUDA implementation
+  bool cuda = false;              ///< some type has one
   PerformanceModel model = PerformanceModel::history;
 };
 
@@ -32,14 +32,19 @@ std::map<std::string, CodeletFamily> codelet_families() {
     }
     CodeletFamily& family = families[name];
     family.types += type;
-    family.cuda = family.cuda || codelet->has_cuda();
+    if (codelet->has_cuda()) {
+      family.cuda = true;
+      family.cuda_types += type;
+    }
     family.model = codelet->model();
   }
+  const auto in_order = [](char a, char b) {
+    constexpr std::string_view order = "sdcz";
+    return order.find(a) < order.find(b);
+  };
   for (auto& [name, family] : families)
-    std::sort(family.types.begin(), family.types.end(), [](char a, char b) {
-      constexpr std::string_view order = "sdcz";
-      return order.find(a) < order.find(b);
-    });
+    for (std::string* types : {&family.types, &family.cuda_types})
+      std::sort(types->begin(), types->end(), in_order);
   return families;
 }
 
@@ -66,6 +71,7 @@ int run_info(const InfoProgramOptions& options) {
                                       {"types", family.types},
                                       {"cpu", true},
                                       {"cuda", family.cuda},
+                                      {"cuda_types", family.cuda_types},
                                       {"model", to_string(family.model)}});
   }
   if (!options.common.json_alone() && !options.common.quiet) {
@@ -88,7 +94,10 @@ int run_info(const InfoProgramOptions& options) {
     if (options.codelets) {
       fmt::print("{:<28}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())
-        fmt::print("  {:<26}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes", family.cuda ? "yes" : "no",
+        fmt::print("  {:<26}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
+                   !family.cuda                        ? "no"
+                   : family.cuda_types == family.types ? "yes"
+                                                       : family.cuda_types.c_str(),
                    to_string(family.model));
     }
   }

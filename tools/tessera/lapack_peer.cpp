@@ -40,7 +40,7 @@ void require_success(const std::string& name, int info) {
 }
 
 template <class T>
-void all_pairs(LapackSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, Index n, bool vectors) {
+void all_pairs(PeerSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, Index n, bool vectors) {
   const char job = vectors ? 'V' : 'N';
   const Index ld = std::max<Index>(n, 1);
   Workspace<T> space;
@@ -62,7 +62,7 @@ void all_pairs(LapackSolution<T>& solution, std::vector<T>& a, std::vector<T>& b
 }
 
 template <class T>
-void some_pairs(LapackSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, Index n,
+void some_pairs(PeerSolution<T>& solution, std::vector<T>& a, std::vector<T>& b, Index n,
                 const RangeOption& range, bool vectors) {
   using Real = RealOf<T>;
   const Index ld = std::max<Index>(n, 1);
@@ -101,9 +101,9 @@ void some_pairs(LapackSolution<T>& solution, std::vector<T>& a, std::vector<T>& 
 }  // namespace
 
 template <class T>
-LapackSolution<T> solve_with_lapack(std::vector<T> a, std::vector<T> b, Index n, const RangeOption& range,
-                                    bool vectors) {
-  LapackSolution<T> solution;
+PeerSolution<T> solve_with_lapack(std::vector<T> a, std::vector<T> b, Index n, const RangeOption& range,
+                                  bool vectors) {
+  PeerSolution<T> solution;
   const char letter = type_letter<T>;
   const std::string family = is_complex<T> ? "he" : "sy";
   if (range.kind == RangeOption::Kind::all ||
@@ -119,9 +119,9 @@ LapackSolution<T> solve_with_lapack(std::vector<T> a, std::vector<T> b, Index n,
   return solution;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template LapackSolution<T> solve_with_lapack<T>(std::vector<T>, std::vector<T>, Index, const RangeOption&, \
-                                                  bool);
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template PeerSolution<T> solve_with_lapack<T>(std::vector<T>, std::vector<T>, Index, const RangeOption&, \
+                                                bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

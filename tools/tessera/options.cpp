@@ -177,15 +177,9 @@ GridOption parse_grid(const std::string& text) {
 }
 
 const std::vector<std::string>& bench_stages() {
-  static const std::vector<std::string> stages{"cholesky",
-                                               "to_standard",
-                                               "reduce_to_band",
-                                               "band_to_tridiagonal",
-                                               "tridiagonal_eigen",
-                                               "back_tridiagonal",
-                                               "back_band",
-                                               "to_general",
-                                               "gemm"};
+  static const std::vector<std::string> stages{
+      "cholesky",          "to_standard",      "reduce_to_band", "band_to_tridiagonal", "tridiagonalize",
+      "tridiagonal_eigen", "back_tridiagonal", "back_band",      "to_general",          "gemm"};
   return stages;
 }
 
@@ -214,10 +208,12 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
   add_yes_no_option(command, "--vectors", options.vectors, "eigenvectors too (default: yes)");
   add_size_options(command, options.tile, options.band, options.update_width);
   command
-      .add_option("--peer", options.peer,
-                  "solve with this library too, on as many threads, alternating run by run")
-      ->check(CLI::IsMember({"none", "lapack"}))
-      ->type_name("none|lapack");
+      .add_option(
+          "--peer", options.peer,
+          "solve with this library too, alternating run by run: LAPACK on as many threads, or cuSOLVER "
+          "on one GPU")
+      ->check(CLI::IsMember({"none", "lapack", "cusolver"}))
+      ->type_name("none|lapack|cusolver");
   command
       .add_option("--tuning", options.tuning,
                   "take the solver and the sizes from what `tessera tune` has found")
@@ -246,9 +242,11 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->check(CLI::PositiveNumber);
   add_type_option(command, options.type, "scalar type (default: d)");
   add_size_options(command, options.tile, options.band, options.update_width);
-  command.add_option("--peer", options.peer, "run LAPACK's routine of the same job, where there is one")
-      ->check(CLI::IsMember({"none", "lapack"}))
-      ->type_name("none|lapack");
+  command
+      .add_option("--peer", options.peer,
+                  "run the routine of LAPACK, or of cuSOLVER and cuBLAS, for the same job where there is one")
+      ->check(CLI::IsMember({"none", "lapack", "cusolver"}))
+      ->type_name("none|lapack|cusolver");
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
 }

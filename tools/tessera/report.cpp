@@ -55,6 +55,12 @@ std::string format_rate(double gflops, const Report& report) {
   return text;
 }
 
+/// Where the tasks ran, if any ran on a GPU.
+std::string format_place(const StageRecord& stage) {
+  if (stage.cuda_tasks == 0) return {};
+  return stage.cuda_tasks == stage.tasks ? "  GPU" : fmt::format("  {} on GPU", stage.cuda_tasks);
+}
+
 std::string format_stages(const Report& report, const RunRecord& run) {
   if (run.stages.empty()) return {};
   const std::string limit = report.limit ? fmt::format("  of {}", report.limit->name) : "";
@@ -62,11 +68,25 @@ std::string format_stages(const Report& report, const RunRecord& run) {
       fmt::format("{:<22}{:>10}{:>8}{:>9}{:>10}{}\n", "stage", "seconds", "share", "tasks", "GFLOP/s", limit);
   for (const StageRecord& stage : run.stages) {
     const double share = run.total_seconds > 0 ? 100 * stage.seconds / run.total_seconds : 0;
-    text += fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>9}{}\n", stage.name, stage.seconds, share, stage.tasks,
-                        format_rate(rate(stage.flops, stage.seconds), report));
+    text +=
+        fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>9}{}{}\n", stage.name, stage.seconds, share, stage.tasks,
+                    format_rate(rate(stage.flops, stage.seconds), report), format_place(stage));
   }
   text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>9}{}\n", "total", run.total_seconds, "", run.tasks,
                       format_rate(rate(run.flops, run.total_seconds), report));
+  return text;
+}
+
+/// The limits, and what of the copy rate the stages reach that have a count of bytes.
+std::string format_limit(const Report& report) {
+  const LimitRecord& limit = *report.limit;
+  std::string text = fmt::format("{}: {:.1f} GFLOP/s", limit.name, limit.gflops);
+  if (std::isnan(limit.copy_rate)) return text;
+  text += fmt::format(", copy: {:.0f} GB/s", limit.copy_rate * 1e-9);
+  if (report.runs.empty()) return text;
+  for (const StageRecord& stage : typical_run(report).stages)
+    if (stage.bytes > 0 && stage.seconds > 0)
+      text += fmt::format(", {} {:.1f} %", stage.name, 100 * stage.bytes / stage.seconds / limit.copy_rate);
   return text;
 }
 
@@ -129,6 +149,10 @@ Json to_json(const RunRecord& run) {
       {"total", number(run.total_seconds)}, {"submit", number(run.submit_seconds)}, {"stages", stages}};
   json["gflops"] = gflops;
   json["tasks"] = run.tasks;
+  Json where = Json::object();
+  for (const StageRecord& stage : run.stages)
+    where[stage.name] = {{"cpu", stage.tasks - stage.cuda_tasks}, {"cuda", stage.cuda_tasks}};
+  json["stage_tasks"] = where;
   json["workers"] = {{"count", run.workers.count},
                      {"busy", number(run.workers.busy_share)},
                      {"idle", number(run.workers.sleeping_share)},
@@ -166,6 +190,17 @@ Json to_json(const Report& report) {
       for (const StageRecord& stage : run.stages)
         fractions[stage.name] = number(rate(stage.flops, stage.seconds) / report.limit->gflops);
       json["limit"]["fractions"] = fractions;
+      if (!std::isnan(report.limit->copy_rate)) {
+        Json bytes = Json::object(), copy_fractions = Json::object();
+        for (const StageRecord& stage : run.stages) {
+          if (stage.bytes == 0) continue;
+          bytes[stage.name] = stage.bytes;
+          copy_fractions[stage.name] = number(stage.bytes / stage.seconds / report.limit->copy_rate);
+        }
+        json["limit"]["copy_bytes_per_second"] = report.limit->copy_rate;
+        json["limit"]["bytes"] = bytes;
+        json["limit"]["copy_fractions"] = copy_fractions;
+      }
     }
   }
   return json;
@@ -210,12 +245,14 @@ std::string format_report(const Report& report) {
       text += label_line("memory", memory);
     }
   }
-  if (report.peer)
-    text += label_line("peer", fmt::format("{}: {}, {} threads; ratio {:.2f} (its time / ours)",
-                                           report.peer->name, format_seconds(median(report.peer->seconds)),
-                                           report.peer->threads, report.ratio()));
-  if (report.limit)
-    text += label_line("limit", fmt::format("{}: {:.1f} GFLOP/s", report.limit->name, report.limit->gflops));
+  if (report.peer) {
+    const int threads = report.peer->threads;
+    text += label_line(
+        "peer", fmt::format("{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name,
+                            format_seconds(median(report.peer->seconds)),
+                            threads > 0 ? fmt::format("{} threads", threads) : "one GPU", report.ratio()));
+  }
+  if (report.limit) text += label_line("limit", format_limit(report));
   for (const auto& [label, value] : report.results) text += label_line(label, value);
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
     if (!report.runs[i].check) continue;

@@ -41,7 +41,9 @@ struct StageRecord {
   double seconds = 0;
   double busy_seconds = 0;
   double flops = 0;  ///< nominal; 0: not counted
+  double bytes = 0;  ///< that must be moved at least; 0: not counted
   Index tasks = 0;
+  Index cuda_tasks = 0;  ///< of them, those that ran on a GPU
 };
 
 struct WorkersRecord {
@@ -67,7 +69,7 @@ struct RunRecord {
 
 struct PeerRecord {
   std::string name;
-  int threads = 1;
+  int threads = 1;  ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
 };
@@ -76,6 +78,7 @@ struct PeerRecord {
 struct LimitRecord {
   std::string name;
   double gflops = 0;
+  double copy_rate = unknown;  ///< bytes read and written per second by a copy, where it was measured
 };
 
 struct Report {

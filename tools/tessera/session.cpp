@@ -129,6 +129,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     sums.push_back(static_cast<double>(stage.tasks));
     sums.push_back(stage.flops);
     sums.push_back(stage.busy_seconds);
+    sums.push_back(static_cast<double>(stage.cuda_tasks));
   }
   double executing = 0, sleeping = 0, total = 0;
   for (const WorkerProfile& profile : profiles) {
@@ -148,14 +149,15 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     StageRecord record;
     record.name = statistics.stages[s].name;
     record.seconds = seconds[s];
-    record.tasks = static_cast<Index>(sums[3 * s]);
-    record.flops = sums[3 * s + 1];
-    record.busy_seconds = sums[3 * s + 2];
+    record.tasks = static_cast<Index>(sums[4 * s]);
+    record.flops = sums[4 * s + 1];
+    record.busy_seconds = sums[4 * s + 2];
+    record.cuda_tasks = static_cast<Index>(sums[4 * s + 3]);
     if (record.tasks == 0) continue;  // on no rank
     run.flops += record.flops;
     run.stages.push_back(std::move(record));
   }
-  const double* rest = sums.data() + 3 * statistics.stages.size();
+  const double* rest = sums.data() + 4 * statistics.stages.size();
   run.total_seconds = seconds.back();
   run.workers.count = static_cast<int>(rest[3]);
   if (rest[2] > 0) {

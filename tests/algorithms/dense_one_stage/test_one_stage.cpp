@@ -28,6 +28,15 @@ TYPED_TEST(OneStageTest, QTQHIsA) {
   check_one_stage<TypeParam>(runtime, Kind::random, 400, 150, {.work_tile = 64, .panel = 32, .rest = 100});
 }
 
+TYPED_TEST(OneStageTest, InOnePiece) {
+  Runtime runtime({.cores = 2, .bind = false});
+  for (const Index n : {1, 2, 3, 31, 65, 128, 129, 300})
+    for (const Index tile : {20, 300})
+      check_one_stage<TypeParam>(runtime, Kind::random, n, tile, {.in_one_piece = true});
+  for (const Kind kind : {Kind::zero, Kind::tridiagonal, Kind::rank_one})
+    check_one_stage<TypeParam>(runtime, kind, 90, 25, {.in_one_piece = true});
+}
+
 TYPED_TEST(OneStageTest, SpecialMatrices) {
   Runtime runtime({.cores = 2, .bind = false});
   for (const Kind kind : {Kind::zero, Kind::identity, Kind::tridiagonal, Kind::rank_one, Kind::tiny,
