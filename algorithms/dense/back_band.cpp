@@ -8,29 +8,32 @@ namespace {
 
 constexpr int merge_priority = 1, apply_priority = 0;
 
-/// The panels of one tile column as a block reflector.
-struct ColumnReflector {
+/// Columns that a block reflector should have: two products of that depth run at a product's full speed.
+constexpr Index merged_columns = 512;
+
+/// Some consecutive panels as a block reflector.
+struct MergedReflector {
   Data v, t;
   Index first_row = 0, rows = 0, k = 0;
 };
 
-/// Gathers the column and releases its tiles.
+/// Gathers the panels, which lie in one tile column.
 template <class T>
-ColumnReflector merge_column(Sequence& sequence, BandReflectors<T>& q, Index column, Index first_panel,
+MergedReflector merge_panels(Sequence& sequence, const BandReflectors<T>& q, Index first_panel,
                              Index panels) {
   Runtime& runtime = sequence.runtime();
-  TiledMatrix<T>& tiles = q.vectors;
+  const TiledMatrix<T>& tiles = q.vectors;
+  const Index tile = tiles.layout().tile_rows, column = first_panel * q.band / tile;
   const int owner = tiles.owner(column, column);
-  ColumnReflector h;
+  MergedReflector h;
   h.k = panels * q.band;
-  h.first_row = column * tiles.layout().tile_rows;
+  h.first_row = first_panel * q.band;
   h.rows = tiles.rows() - h.first_row;
   h.v = Data::matrix(runtime, h.rows, h.k, sizeof(T), owner);
   h.t = Data::matrix(runtime, h.k, h.k, sizeof(T), owner);
   std::vector<const Data*> pieces, t_panels;
   for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
-  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band);
-  for (Index i = column; i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
+  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.first_row - column * tile, h.v, q.band);
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   const Data* v = &h.v;
@@ -45,17 +48,20 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   BandReflectors<T> q = std::move(reflectors);
   if (q.panels() == 0 || z.count() == 0) return;
   const Index tile = q.vectors.layout().tile_rows, panels_per_tile = tile / q.band;
+  const Index most = std::min(panels_per_tile, std::max<Index>(merged_columns / q.band, 1));
   const Data workspace =
-      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(tile * z.width()));
-  const Index columns = ceil_div(q.panels(), panels_per_tile);
-  for (Index column = columns - 1; column >= 0; --column) {
-    const Index first_panel = column * panels_per_tile;
-    const Index panels = std::min(panels_per_tile, q.panels() - first_panel);
-    const ColumnReflector h = merge_column(sequence, q, column, first_panel, panels);
+      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(most * q.band * z.width()));
+  for (Index end = q.panels(); end > 0;) {
+    const Index column = (end - 1) / panels_per_tile, in_column = end - column * panels_per_tile;
+    const Index panels = (in_column - 1) % most + 1, first = end - panels;
+    const MergedReflector h = merge_panels(sequence, q, first, panels);
+    if (first == column * panels_per_tile)
+      for (Index i = column; i < q.vectors.row_tiles(); ++i) q.vectors.release_tile(i, column);
     const Data* v = &h.v;
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,
                                       h.k, z.slab_cols(j), workspace);
+    end = first;
   }
 }
 

@@ -11,12 +11,13 @@
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// V := the reflectors of a tile column, the diagonal tile first, gathered in one piece (two large products a
-/// slab then instead of two small ones a tile); column j is zero above row (j / b + 1) b. Buffers: tiles
-/// (read), V (write, rows x k).
+/// V := the reflectors of some panels in a tile column, gathered in one piece (two large products a slab then
+/// instead of two small ones a tile): the panels' first column is `first` columns right and their first row
+/// as many rows below the corner of the diagonal tile, which comes first; column j of V is zero above row (j
+/// / b + 1) b. Buffers: tiles (read), V (write, rows x k). Moves 2 rows k elements.
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
-                              const Data& v, Index b);
+                              Index first, const Data& v, Index b);
 
 /// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
 /// T12 = -T1 (V1^H V2) T2. Buffers: V pieces (read), T_p (read), T (write, k x k). [rows k^2 + k^3 / 3]

@@ -38,6 +38,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   RuntimeOptions result;
   result.cores = options.cores;
   result.gpus = options.gpus;
+  result.hybrid = options.hybrid;
   result.scheduler = options.scheduler;
   // StarPU takes the directory as a prefix of file names.
   if (!options.trace.empty())

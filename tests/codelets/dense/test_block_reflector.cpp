@@ -25,7 +25,7 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
       const Data data = upload(this->runtime(), tile), data_lower = upload(this->runtime(), lower);
       const Data v = Data::matrix(this->runtime(), rows + below, k, sizeof(T));
       const Data* pieces[] = {&data, &data_lower};
-      ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b); }));
+      ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, 0, v, b); }));
       Matrix<T> expected(rows + below, k);
       for (Index j = 0; j < k; ++j)
         for (Index i = (j / b + 1) * b; i < rows + below; ++i)
