@@ -110,6 +110,13 @@ void Data::flush_remote_copies() const {
     starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
 }
 
+void Data::prefetch(int gpu) const {
+  if (gpu >= runtime_->info().cuda_workers || !local()) return;
+  const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
+  starpu_data_prefetch_on_node(starpu_handle(*this),
+                               starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 0);
+}
+
 void Data::invalidate() const {
   flush_remote_copies();
   if (local()) starpu_data_invalidate_submit(starpu_handle(*this));
