@@ -99,7 +99,7 @@ Codelet solve_adjoint_row_codelet =
 
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
-                              Index first, const Data& v, Index b) {
+                              const Data& v, Index b, Index first) {
   auto accesses = reading(tiles);
   accesses.push_back(write(v));
   sequence.insert(gather_reflectors_codelet<T>,
@@ -135,6 +135,11 @@ void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<co
 }
 
 template <class T>
+std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept {
+  return 2 * sizeof(T) * static_cast<std::size_t>(k) * static_cast<std::size_t>(cols);
+}
+
+template <class T>
 void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
                               const Data& x, Index tile, Index rows_k, Index cols) {
   auto accesses = reading(l_row);
@@ -147,8 +152,9 @@ void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const 
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                             \
-  template void insert_gather_reflectors<T>(Sequence&, int, std::span<const Data* const>, Index,           \
-                                            const Data&, Index);                                           \
+  template void insert_gather_reflectors<T>(Sequence&, int, std::span<const Data* const>, const Data&,     \
+                                            Index, Index);                                                 \
+  template std::size_t block_reflector_workspace_bytes<T>(Index, Index) noexcept;                          \
   template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>,                            \
                                   std::span<const Data* const>, const Data&, Index, Index, Index);         \
   template void insert_apply_block_reflector<T>(Sequence&, int, std::span<const Data* const>, const Data&, \
