@@ -3,10 +3,10 @@
 //
 // Bulge chasing by one kernel whose thread blocks take a sweep each.
 //
-// A step h of a sweep works on the b columns from r = s + 1 + h b, rows r .. r + 2b - 1: D, the lower triangle
-// of the diagonal block, and B below it. With the reflector H(s, h) in hand it makes D := H^H D H and B := B H,
-// generates H(s, h + 1) from the first column of B and applies it to the others from the left. So each step
-// reads and writes its columns once, and only the reflector passes to the next step.
+// A step h of a sweep works on the b columns from r = s + 1 + h b, rows r .. r + 2b - 1: D, the lower
+// triangle of the diagonal block, and B below it. With the reflector H(s, h) in hand it makes D := H^H D H
+// and B := B H, generates H(s, h + 1) from the first column of B and applies it to the others from the left.
+// So each step reads and writes its columns once, and only the reflector passes to the next step.
 //
 // Lane l of warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over rows are
 // shuffles, sums over columns go through shared memory.
@@ -61,8 +61,8 @@ __device__ inline void send(unsigned* to, float x, unsigned tag) {
                : "memory");
 }
 __device__ inline void send(unsigned* to, double x, unsigned tag) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(__double2loint(x)), "r"(tag),
-               "r"(__double2hiint(x))
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(__double2loint(x)),
+               "r"(tag), "r"(__double2hiint(x))
                : "memory");
 }
 template <class R>
@@ -73,7 +73,10 @@ __device__ inline void send(unsigned* to, Complex<R> x, unsigned tag) {
 __device__ inline void receive(const unsigned* from, float& x, unsigned tag) {
   unsigned value, seen;
   do {
-    asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(value), "=r"(seen) : "l"(from) : "memory");
+    asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(value), "=r"(seen)
+                 : "l"(from)
+                 : "memory");
   } while (seen != tag);
   x = __uint_as_float(value);
 }
@@ -242,11 +245,11 @@ __device__ inline Index floor_sum(Index count, Index divisor, Index slope, Index
 
 #ifdef CHASE_PROFILE
 __device__ unsigned long long chase_cycles[16];
-#define TICK(i)                                   \
-  do {                                            \
-    const long long now = clock64();              \
-    cycles[i] += now - mark;                      \
-    mark = now;                                   \
+#define TICK(i)                      \
+  do {                               \
+    const long long now = clock64(); \
+    cycles[i] += now - mark;         \
+    mark = now;                      \
   } while (0)
 #else
 #define TICK(i)
@@ -509,8 +512,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
   if (lane_ % (32 / C) == 0) shared_.columns[column(lane_ / (32 / C))] = sum;
 }
 
-/// y = tau D v, q = v^H D v, u = tau B v, and what the next reflector is generated from: the first column of B
-/// H. By 2 B threads.
+/// y = tau D v, q = v^H D v, u = tau B v, and what the next reflector is generated from: the first column of
+/// B H. By 2 B threads.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products() {
   const int t = static_cast<int>(threadIdx.x);
@@ -534,7 +537,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products() {
   }
 }
 
-/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep. B -= u v^H.
+/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep. B -= u
+/// v^H.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, int rows) {
   R q = R(0);
@@ -582,7 +586,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::apply_left(const Reflector<S>& 
   }
 }
 
-/// D and B back to the band; the first column only of the last sweep, for no other one is there to receive it.
+/// D and B back to the band; the first column only of the last sweep, for no other one is there to receive
+/// it.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::store_columns(Index r, bool last, R beta) {
   const int b = p_.b;
@@ -598,9 +603,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::store_columns(Index r, bool las
       if (!above(k, c) && keep_d != Keep::global && row(k) < rows && row(k) >= column(c))
         store(to + row(k), d_.get(k, c));
       if (row(k) < below && column(c) < rows && (keep_b != Keep::global || column(c) == 0))
-        store(to + b + row(k), column(c) > 0   ? b_.get(k, c)
-                               : row(k) > 0 ? S(R(0))
-                                            : S(beta));
+        store(to + b + row(k), column(c) > 0 ? b_.get(k, c) : row(k) > 0 ? S(R(0)) : S(beta));
     }
   }
 }
@@ -687,18 +690,12 @@ constexpr std::size_t ticket_bytes = 64;
 
 }  // namespace
 
-std::size_t chase_sweeps_workspace(Index n, Index bandwidth, Index sweeps, std::size_t element_bytes) noexcept {
-  return ticket_bytes + align(static_cast<std::size_t>(sweeps) * sizeof(int)) +
-         static_cast<std::size_t>((ceil_div(n, bandwidth) + 1) * (bandwidth + 1)) * 2 * element_bytes;
-}
-
 template <class T>
 void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* segment, T* kept,
                          void* workspace) noexcept {
   using S = device::DeviceScalar<T>;
   if (shape.sweeps <= 0) return;
-  cudaMemsetAsync(workspace, 0, chase_sweeps_workspace(shape.n, shape.bandwidth, shape.sweeps, sizeof(T)),
-                  stream);
+  cudaMemsetAsync(workspace, 0, chase_sweeps_workspace<T>(shape.n, shape.bandwidth, shape.sweeps), stream);
   Sweeps<S> p{};
   p.n = shape.n;
   p.b = static_cast<int>(shape.bandwidth);

@@ -4,27 +4,31 @@
 
 #include <cuda_runtime.h>
 
-#include <tessera/codelets/band/band_view.hpp>
-#include <tessera/codelets/band/device_reflectors.hpp>
+#include <tessera/codelets/band/chase_sweeps.hpp>
 
-/// The chase on a GPU: plain host functions on device pointers.
+/// The band family on a GPU: plain host functions on device pointers.
 namespace tessera::kernels {
 
-/// Bytes of launch_chase_sweeps' workspace.
-std::size_t chase_sweeps_workspace(Index n, Index bandwidth, Index sweeps, std::size_t element_bytes) noexcept;
-
-/// The sweeps reflectors.first_sweep + j, 0 <= j < reflectors.sweeps, over all columns (see chase.hpp for the
-/// mathematics), of a band matrix in one segment of n columns (BandLayout); b <= 128. Whole sequences of sweeps
-/// only: the room for the bulge holds no zeros afterwards, which later calls know and chase_tile does not.
-///
-/// Arguments
-///   reflectors   n, b, the sweeps and how their reflectors are kept
-///   segment      the band: read and written
-///   kept         reflectors.size() elements, written; null: the reflectors are not kept
-///   workspace    chase_sweeps_workspace(..) bytes, aligned to 64
-/// Flops: 12 b^2 a hop (times 4 for complex types).
+/// chase_sweeps on a GPU, b <= max_device_bandwidth; complex<double> with b > 64 works without keeping
+/// anything on the chip, much slower. The workspace needs no initial value.
 template <class T>
-void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& reflectors, T* segment, T* kept,
+void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* segment, T* kept,
                          void* workspace) noexcept;
+
+/// band_to_segment (band_copy.hpp) for a whole segment from pieces of `piece_columns` columns each: first
+/// `begin_gather`, then `gather_piece` for each, then `end_gather`, which stores 1 + the first column (from
+/// 0) with a number that is not finite to *bad, if there is one.
+template <class T>
+void launch_begin_gather(cudaStream_t stream, T* segment) noexcept;
+template <class T>
+void launch_gather_piece(cudaStream_t stream, Index n, Index bandwidth, Index first, Index count,
+                         const T* from, Index ld, T* segment, Index at) noexcept;
+template <class T>
+void launch_end_gather(cudaStream_t stream, T* segment, long long* bad) noexcept;
+
+/// segment_to_tridiagonal (band_copy.hpp).
+template <class T>
+void launch_segment_to_tridiagonal(cudaStream_t stream, Index n, Index bandwidth, Index first, Index count,
+                                   const T* segment, RealOf<T>* d, RealOf<T>* e) noexcept;
 
 }  // namespace tessera::kernels

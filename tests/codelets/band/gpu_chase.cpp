@@ -96,7 +96,7 @@ Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group)
   for (Index first = 0; first + 1 < p.n; first += range) {
     const DeviceReflectors shape{p.n, p.b, first, std::min(range, p.n - 1 - first),
                                  std::max<Index>(group, 1)};
-    DeviceArray<char> workspace(kernels::chase_sweeps_workspace(p.n, p.b, shape.sweeps, sizeof(T)));
+    DeviceArray<char> workspace(kernels::chase_sweeps_workspace<T>(p.n, p.b, shape.sweeps));
     const T nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
     DeviceArray<T> to(std::vector<T>(group > 0 ? std::size_t(shape.size()) : 0, nan));
     kernels::launch_chase_sweeps<T>(nullptr, shape, segment.get(), group > 0 ? to.get() : nullptr,
