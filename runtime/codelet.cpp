@@ -63,7 +63,7 @@ bool register_cuda_implementation(const std::string& codelet_name, Codelet::Func
   return cuda_functions().emplace(codelet_name, function).second;
 }
 
-void prepare_codelets() {
+void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) {
   for (Codelet* codelet : registry()) {
     Codelet::Detail& detail = codelet->detail();
     // StarPU keeps run-time state in both structures: they are made anew at every start.
@@ -76,6 +76,9 @@ void prepare_codelets() {
     if (auto found = cuda_functions().find(codelet->name()); found != cuda_functions().end()) {
       detail.codelet.cuda_funcs[0] = found->second;
       detail.codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
+      // One GPU does what forty times as many cores do: a task that a CPU takes over delays those that wait
+      // for it.
+      if (gpus && !hybrid) detail.codelet.where = STARPU_CUDA;
     }
 #endif
     detail.model = starpu_perfmodel{};

@@ -52,6 +52,9 @@ struct TaskHeader {
   std::uint32_t buffers;
   int codelet;  ///< Codelet::index()
   double flops;
+  double start = 0;  ///< when the task began, seconds; written by the worker
+  bool on_device =
+      false;  ///< its work goes on when the codelet's function has returned: StarPU tells the end
 };
 
 /// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's
@@ -105,9 +108,10 @@ bool register_cuda_implementation(const std::string& codelet_name, Codelet::Func
 
 namespace internal {
 
-/// False when the sequence has failed: the task does nothing.
-bool begin_task(const TaskHeader& header, double* start) noexcept;
-void end_task(const TaskHeader& header, double start) noexcept;
+/// Notes the start; false when the sequence has failed: the task does nothing.
+bool begin_task(TaskHeader& header) noexcept;
+/// Counts a task that has ended for its worker.
+void end_task(const TaskHeader& header) noexcept;
 
 template <class Arguments>
 struct TaskBlock {
@@ -117,12 +121,11 @@ struct TaskBlock {
 
 template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
 void cpu_entry(void** buffers, void* argument) noexcept {
-  const auto& block = *static_cast<const TaskBlock<Arguments>*>(argument);
-  double start;
-  if (!begin_task(block.header, &start)) return;
+  auto& block = *static_cast<TaskBlock<Arguments>*>(argument);
+  if (!begin_task(block.header)) return;
   Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
          block.arguments);
-  end_task(block.header, start);
+  end_task(block.header);
 }
 
 template <class Arguments>

@@ -31,12 +31,11 @@ CudaContext cuda_context() noexcept;
 template <class Arguments,
           void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
 void cuda_entry(void** buffers, void* argument) noexcept {
-  const auto& block = *static_cast<const TaskBlock<Arguments>*>(argument);
-  double start;
-  if (!begin_task(block.header, &start)) return;
+  auto& block = *static_cast<TaskBlock<Arguments>*>(argument);
+  if (!begin_task(block.header)) return;
+  block.header.on_device = true;
   Kernel(TaskContext(block.header), cuda_context(),
          TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
-  end_task(block.header, start);
 }
 
 }  // namespace internal

@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <tessera/runtime/data.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#if TESSERA_WITH_CUDA
+#include <cuda_runtime.h>
+#endif
 
 namespace tessera {
 namespace {
@@ -30,25 +35,40 @@ bool holds(const Runtime& runtime, int owner) {
 
 }  // namespace
 
+int memory_node_of([[maybe_unused]] const Runtime& runtime, [[maybe_unused]] const void* memory) {
+#if TESSERA_WITH_CUDA
+  if (runtime.info().cuda_workers == 0) return STARPU_MAIN_RAM;
+  cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, memory) != cudaSuccess) {
+    cudaGetLastError();
+    return STARPU_MAIN_RAM;
+  }
+  if (attributes.type != cudaMemoryTypeDevice) return STARPU_MAIN_RAM;
+  for (int worker = 0; worker < runtime.workers(); ++worker)
+    if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER &&
+        starpu_worker_get_devid(worker) == attributes.device)
+      return static_cast<int>(starpu_worker_get_memory_node(worker));
+  throw InvalidArgument("memory", fmt::format("of GPU {}", attributes.device),
+                        "memory of the host or of a GPU in use");
+#else
+  return STARPU_MAIN_RAM;
+#endif
+}
+
 Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner) {
   return wrap_matrix(runtime, nullptr, rows, cols, rows, element_bytes, owner);
 }
 
 Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
                        std::size_t element_bytes, int owner) {
-  Data data;
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  starpu_matrix_data_register(&handle, wrapped ? STARPU_MAIN_RAM : -1,
+  starpu_matrix_data_register(&handle, wrapped ? memory_node_of(runtime, memory) : -1,
                               reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
                               static_cast<uint32_t>(wrapped ? ld : rows), static_cast<uint32_t>(rows),
                               static_cast<uint32_t>(cols), element_bytes);
   register_owner(runtime, handle, owner);
-  data.handle_ = handle;
-  data.runtime_ = &runtime;
-  data.owner_ = owner;
-  data.wrapped_ = wrapped;
-  return data;
+  return Data(runtime, handle, owner, wrapped);
 }
 
 Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
@@ -56,26 +76,17 @@ Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
 }
 
 Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
-  Data data;
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  register_bytes(&handle, wrapped ? STARPU_MAIN_RAM : -1, wrapped ? memory : nullptr, size);
+  register_bytes(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr, size);
   register_owner(runtime, handle, owner);
-  data.handle_ = handle;
-  data.runtime_ = &runtime;
-  data.owner_ = owner;
-  data.wrapped_ = wrapped;
-  return data;
+  return Data(runtime, handle, owner, wrapped);
 }
 
 Data Data::scratch(Runtime& runtime, std::size_t size) {
-  Data data;
   starpu_data_handle_t handle;
   register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1));
-  data.handle_ = handle;
-  data.runtime_ = &runtime;
-  data.owner_ = every_rank;
-  return data;
+  return Data(runtime, handle, every_rank, false);
 }
 
 bool Data::local() const noexcept {
@@ -97,6 +108,13 @@ void Data::release() {
 void Data::flush_remote_copies() const {
   if (runtime_->size() > 1 && owner_ != every_rank)
     starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
+}
+
+void Data::prefetch(int gpu) const {
+  if (gpu >= runtime_->info().cuda_workers || !local()) return;
+  const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
+  starpu_data_prefetch_on_node(starpu_handle(*this),
+                               starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 0);
 }
 
 void Data::invalidate() const {

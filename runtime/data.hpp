@@ -38,8 +38,8 @@ class Data {
 
   /// rows x cols matrix, allocated where it is first written (its first access must be a write).
   static Data matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner = 0);
-  /// The same on memory of the caller (column-major, ld), which must outlive the handle. `memory` is used on
-  /// the owner only.
+  /// The same on memory of the caller (column-major, ld), of the host or of a GPU in use, which must outlive
+  /// the handle. `memory` is used on the owner only.
   static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
                           std::size_t element_bytes, int owner = 0);
   /// `size` bytes, allocated where first written.
@@ -59,6 +59,8 @@ class Data {
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;
+  /// Begins to copy the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs.
+  void prefetch(int gpu) const;
   /// Drops the contents (memory is freed); the next access must be a write.
   void invalidate() const;
 
@@ -66,6 +68,8 @@ class Data {
   Runtime* runtime() const noexcept { return runtime_; }
 
  private:
+  Data(Runtime& runtime, void* handle, int owner, bool wrapped) noexcept
+      : handle_(handle), runtime_(&runtime), owner_(owner), wrapped_(wrapped) {}
   void swap(Data& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(runtime_, other.runtime_);

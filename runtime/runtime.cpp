@@ -14,6 +14,9 @@
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/version.hpp>
+#if TESSERA_WITH_CUDA
+#include <cuda_runtime.h>
+#endif
 
 namespace tessera {
 namespace {
@@ -55,13 +58,15 @@ void initialise_mpi() {
   });
 }
 
-int ranks_on_this_host(MPI_Comm communicator) {
+/// Number of this rank among those on the same host, and how many they are.
+std::pair<int, int> place_on_this_host(MPI_Comm communicator) {
   MPI_Comm local;
   MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
-  int count = 1;
+  int rank = 0, count = 1;
+  MPI_Comm_rank(local, &rank);
   MPI_Comm_size(local, &count);
   MPI_Comm_free(&local);
-  return count;
+  return {rank, count};
 }
 
 std::string mpi_version() {
@@ -76,6 +81,26 @@ std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
   return name;
+}
+
+int visible_gpus() {
+  int count = 0;
+#if TESSERA_WITH_CUDA
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+#endif
+  return count;
+}
+
+/// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one, which
+/// they may then have in common).
+void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
+  const int visible = visible_gpus();
+  if (visible == 0) return;
+  if (conf.ncuda < 0) conf.ncuda = std::max(1, visible / local_ranks);
+  conf.ncuda = std::min(conf.ncuda, visible);
+  conf.use_explicit_workers_cuda_gpuid = 1;
+  for (int k = 0; k < conf.ncuda; ++k)
+    conf.workers_cuda_gpuid[k] = static_cast<unsigned>((local_rank * conf.ncuda + k) % visible);
 }
 
 bool any_cuda_codelet() {
@@ -115,10 +140,11 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     join(communicator);
     // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
     // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
-    const int local_ranks = size_ > 1 ? ranks_on_this_host(detail_->host_communicator) : 1;
+    const auto [local_rank, local_ranks] =
+        size_ > 1 ? place_on_this_host(detail_->host_communicator) : std::pair(0, 1);
     const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
     start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / local_ranks),
-                 own_mask);
+                 own_mask, local_rank, local_ranks);
   } catch (...) {
     leave();
     alive = false;
@@ -155,7 +181,7 @@ void Runtime::leave() noexcept {
 }
 
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
-void Runtime::start_starpu(int available_cores, bool own_mask) {
+void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;  // what the caller asks for wins; the rest is read here
@@ -168,6 +194,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask) {
   conf.ncuda = !use_cuda           ? 0
                : options_.gpus > 0 ? options_.gpus
                                    : environment_number("STARPU_NCUDA").value_or(-1);
+  if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");
   info_.scheduler = !options_.scheduler.empty() ? options_.scheduler
@@ -185,7 +212,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask) {
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
-  prepare_codelets();
+  prepare_codelets(use_cuda && visible_gpus() > 0, options_.hybrid);
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
   if (result != 0)
@@ -206,9 +233,10 @@ void Runtime::start_starpu(int available_cores, bool own_mask) {
 }
 
 void Runtime::agree_on_workers() {
-  double fewest = -std::max(workers_, 1);
-  all_reduce_max(&fewest, 1);
-  common_workers_ = static_cast<int>(-fewest);
+  double fewest[2] = {-double(std::max(workers_, 1)), -double(starpu_cuda_worker_get_count())};
+  all_reduce_max(fewest, 2);
+  common_workers_ = static_cast<int>(-fewest[0]);
+  gpus_ = static_cast<int>(-fewest[1]);
 }
 
 void Runtime::fill_info() {
@@ -233,6 +261,10 @@ void Runtime::fill_info() {
     char name[128];
     starpu_worker_get_name(worker, name, sizeof name);
     info_.gpus.emplace_back(name);
+    const auto memory =
+        static_cast<std::int64_t>(starpu_memory_get_total(starpu_worker_get_memory_node(worker)));
+    if (memory > 0 && (info_.gpu_memory_bytes == 0 || memory < info_.gpu_memory_bytes))
+      info_.gpu_memory_bytes = memory;
   }
 }
 

@@ -37,6 +37,8 @@ struct RuntimeOptions {
       -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local ranks
   int gpus = -1;  ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
                   ///< there are is an error
+  bool hybrid = false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best.
+                        ///< Off: such tasks run on GPUs only, CPUs do the rest
   std::string
       scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
   bool synchronous = false;       ///< debugging: every task runs to its end at insertion
@@ -52,6 +54,7 @@ struct RuntimeInfo {
   std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::string cpu_model;
   std::vector<std::string> gpus;
+  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest of this rank's GPUs
 };
 
 /// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's
@@ -80,6 +83,8 @@ class Runtime {
   /// The smallest worker count of all ranks, at least 1: what decides the shape of a task graph must be equal
   /// on all ranks.
   int common_workers() const noexcept { return common_workers_; }
+  /// GPUs that every rank has at least.
+  int gpus() const noexcept { return gpus_; }
   const RuntimeInfo& info() const noexcept { return info_; }
   bool synchronous() const noexcept { return options_.synchronous; }
   void log(LogLevel level, std::string_view message) const;
@@ -108,13 +113,13 @@ class Runtime {
 
  private:
   void join(Communicator communicator);
-  void start_starpu(int available_cores, bool own_mask);
+  void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
   void agree_on_workers();
   void fill_info();
   void leave() noexcept;
   RuntimeOptions options_;
   RuntimeInfo info_;
-  int rank_ = 0, size_ = 1, workers_ = 0, common_workers_ = 1;
+  int rank_ = 0, size_ = 1, workers_ = 0, common_workers_ = 1, gpus_ = 0;
   std::unique_ptr<Detail> detail_;
 };
 

@@ -22,11 +22,12 @@ constexpr std::uint32_t max_stages = 32;
 
 struct StageRecord {
   double begin = std::numeric_limits<double>::infinity(), end = 0, busy = 0, flops = 0;
-  Index tasks = 0, cuda_tasks = 0;
+  Index tasks = 0, device_tasks = 0;
 };
 
 /// One worker's figures: written by that worker alone, read after the end.
 struct alignas(64) WorkerRecord {
+  double last_end = 0;
   std::vector<StageRecord> stages = std::vector<StageRecord>(max_stages);
   std::vector<CodeletStatistics> codelets = std::vector<CodeletStatistics>(Codelet::all().size());
 };
@@ -164,19 +165,21 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     std::lock_guard lock(detail_->mutex);
     ++detail_->pending;
   }
-  const auto finished = [](void* sequence) {
-    auto& detail = static_cast<Sequence*>(sequence)->detail();
+  const auto finished = [](void* argument) {
+    const TaskHeader& header = *static_cast<const TaskHeader*>(argument);
+    if (header.on_device) internal::end_task(header);
+    auto& detail = header.sequence->detail();
     std::lock_guard lock(detail.mutex);
     if (--detail.pending == 0) detail.idle.notify_all();
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
-#define TESSERA_TASK                                                                                       \
-  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,           \
-      options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback,             \
-      static_cast<void*>(this), STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, \
-      where.file_name(), STARPU_TASK_LINE, static_cast<int>(where.line())
+#define TESSERA_TASK                                                                                      \
+  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \
+      options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback, arguments, \
+      STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, where.file_name(),       \
+      STARPU_TASK_LINE, static_cast<int>(where.line())
   const int result = distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl,
                                                             STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
                                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);
@@ -234,7 +237,7 @@ SequenceStatistics Sequence::statistics() const {
       stages[s].busy += worker.stages[s].busy;
       stages[s].flops += worker.stages[s].flops;
       stages[s].tasks += worker.stages[s].tasks;
-      stages[s].cuda_tasks += worker.stages[s].cuda_tasks;
+      stages[s].device_tasks += worker.stages[s].device_tasks;
     }
     for (std::size_t c = 0; c < codelets.size(); ++c) {
       codelets[c].tasks += worker.codelets[c].tasks;
@@ -246,7 +249,7 @@ SequenceStatistics Sequence::statistics() const {
   for (std::size_t s = detail_->tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
     const double end = std::max(stages[s].end, previous);
     result.stages.push_back({detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops,
-                             stages[s].tasks, stages[s].cuda_tasks});
+                             stages[s].tasks, stages[s].device_tasks});
     previous = end;
     last = std::max(last, end);
     busy += stages[s].busy;
@@ -270,24 +273,27 @@ void TaskContext::fail(StatusCode code, Index index) const noexcept {
 
 namespace internal {
 
-bool begin_task(const TaskHeader& header, double* start) noexcept {
+bool begin_task(TaskHeader& header) noexcept {
   if (header.sequence->failed()) return false;
-  *start = now();
+  header.start = now();
   return true;
 }
 
-void end_task(const TaskHeader& header, double start) noexcept {
+void end_task(const TaskHeader& header) noexcept {
   const double end = now();
   const int worker = starpu_worker_get_id();
   if (worker < 0) return;
   WorkerRecord& record = header.sequence->detail().workers[static_cast<std::size_t>(worker)];
+  // Tasks of a GPU are queued ahead of their time: what counts begins when the one before has ended.
+  const double start = header.on_device ? std::max(header.start, record.last_end) : header.start;
+  record.last_end = end;
   StageRecord& stage = record.stages[header.stage];
   stage.begin = std::min(stage.begin, start);
   stage.end = std::max(stage.end, end);
   stage.busy += end - start;
   stage.flops += header.flops;
   ++stage.tasks;
-  if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER) ++stage.cuda_tasks;
+  if (header.on_device) ++stage.device_tasks;
   CodeletStatistics& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
   ++codelet.tasks;
   codelet.seconds += end - start;

@@ -52,7 +52,7 @@ struct StageStatistics {
   double busy_seconds = 0;  ///< summed over the workers
   double flops = 0;         ///< as counted by the tasks
   Index tasks = 0;
-  Index cuda_tasks = 0;  ///< of them, those that ran on a GPU
+  Index device_tasks = 0;  ///< of these, tasks that ran on GPUs
 };
 struct CodeletStatistics {
   std::string name;
@@ -93,9 +93,9 @@ class Sequence {
   void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
               std::span<const Access> accesses,
               std::source_location where = std::source_location::current()) {
-    internal::TaskBlock<Arguments> block{
-        {this, current_stage_, static_cast<std::uint32_t>(accesses.size()), codelet.index(), options.flops},
-        arguments};
+    internal::TaskBlock<Arguments> block{{this, current_stage_, static_cast<std::uint32_t>(accesses.size()),
+                                          codelet.index(), options.flops, 0, false},
+                                         arguments};
     insert_block(codelet, &block, sizeof block, options, accesses, where);
   }
   template <class Arguments>

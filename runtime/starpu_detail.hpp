@@ -47,7 +47,10 @@ inline starpu_data_handle_t starpu_handle(const Data& data) {
   return static_cast<starpu_data_handle_t>(data.handle());
 }
 
-/// Prepares every registered codelet for a starting StarPU.
-void prepare_codelets();
+/// Prepares every registered codelet for a starting StarPU: with `gpus` those that have a CUDA implementation
+/// run on GPUs only, unless `hybrid`.
+void prepare_codelets(bool gpus, bool hybrid);
+/// StarPU's memory node that holds an address of the caller: a GPU's or main memory.
+int memory_node_of(const Runtime& runtime, const void* memory);
 
 }  // namespace tessera

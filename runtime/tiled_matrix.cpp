@@ -101,6 +101,16 @@ void TiledMatrix<T>::flush_remote_copies() const {
     if (tile.valid()) tile.flush_remote_copies();
 }
 
+template <class T>
+void TiledMatrix<T>::prefetch() const {
+  int next = 0;
+  for (const Data& tile : tiles_) {
+    if (!tile.valid() || !tile.local()) continue;
+    const int gpus = tile.runtime()->info().cuda_workers;
+    if (gpus > 0) tile.prefetch(next++ % gpus);
+  }
+}
+
 #define TESSERA_INSTANTIATE(T) template class TiledMatrix<T>;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -8,29 +8,33 @@ namespace {
 
 constexpr int merge_priority = 1, apply_priority = 0;
 
-/// The panels of one tile column as a block reflector.
+/// Wider block reflectors make no faster products, but more work on T.
+constexpr Index widest_reflector = 1024;
+
+/// Some panels of one tile column as a block reflector.
 struct ColumnReflector {
   Data v, t;
   Index first_row = 0, rows = 0, k = 0;
 };
 
-/// Gathers the column and releases its tiles.
+/// Gathers panels of the column; once its first one is gathered, releases the tiles.
 template <class T>
-ColumnReflector merge_column(Sequence& sequence, BandReflectors<T>& q, Index column, Index first_panel,
+ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index column, Index first_panel,
                              Index panels) {
   Runtime& runtime = sequence.runtime();
   TiledMatrix<T>& tiles = q.vectors;
   const int owner = tiles.owner(column, column);
   ColumnReflector h;
   h.k = panels * q.band;
-  h.first_row = column * tiles.layout().tile_rows;
+  h.first_row = first_panel * q.band;
+  const Index first = h.first_row - column * tiles.layout().tile_rows;
   h.rows = tiles.rows() - h.first_row;
   h.v = Data::matrix(runtime, h.rows, h.k, sizeof(T), owner);
   h.t = Data::matrix(runtime, h.k, h.k, sizeof(T), owner);
   std::vector<const Data*> pieces, t_panels;
   for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
-  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band);
-  for (Index i = column; i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
+  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band, first);
+  for (Index i = column; first == 0 && i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   const Data* v = &h.v;
@@ -45,17 +49,18 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   BandReflectors<T> q = std::move(reflectors);
   if (q.panels() == 0 || z.count() == 0) return;
   const Index tile = q.vectors.layout().tile_rows, panels_per_tile = tile / q.band;
-  const Data workspace =
-      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(tile * z.width()));
-  const Index columns = ceil_div(q.panels(), panels_per_tile);
-  for (Index column = columns - 1; column >= 0; --column) {
-    const Index first_panel = column * panels_per_tile;
-    const Index panels = std::min(panels_per_tile, q.panels() - first_panel);
-    const ColumnReflector h = merge_column(sequence, q, column, first_panel, panels);
+  const Index panels_at_once = std::clamp<Index>(widest_reflector / q.band, 1, panels_per_tile);
+  const Data workspace = Data::scratch(
+      sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
+  for (Index last = q.panels(); last > 0;) {
+    const Index column = (last - 1) / panels_per_tile, begin = column * panels_per_tile;
+    const Index first = begin + (last - 1 - begin) / panels_at_once * panels_at_once;
+    const ColumnReflector h = merge_panels(sequence, q, column, first, last - first);
     const Data* v = &h.v;
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,
                                       h.k, z.slab_cols(j), workspace);
+    last = first;
   }
 }
 

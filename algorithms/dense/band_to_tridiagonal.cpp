@@ -135,16 +135,64 @@ void Chase<T>::extract(const Data& d, const Data& e) {
     insert_tridiagonal_assemble<R>(sequence_, 0, rank, n_, width_, pointers, d, e);
 }
 
+/// The whole band on rank 0, by ranges of sweeps.
+template <class T>
+void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
+                     ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
+  using R = RealOf<T>;
+  Runtime& runtime = sequence.runtime();
+  const Index n = band.size(), b = band.bandwidth(), group = kernels::device_group(b);
+  const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : Index(1) << 30;
+  const auto segment_elements = static_cast<std::size_t>(kernels::BandLayout<T>::size(b, n));
+  const Data segment = Data::bytes(runtime, segment_elements * sizeof(T));
+  std::vector<const Data*> pieces;
+  for (Index s = 0; s < band.segment_count(); ++s) pieces.push_back(&band.segment(s));
+  insert_band_gather<T>(sequence, 0, n, b, 0, n, band.segment_width(), pieces, segment);
+  band.release();
+
+  const Data workspace = Data::scratch(runtime, kernels::chase_sweeps_workspace<T>(n, b, n));
+  for (Index first = 0, count; first + 1 < n; first += count) {
+    count = reflectors ? chase_range(n, b, first, group, sizeof(T), piece_bytes) : n - 1;
+    const kernels::DeviceReflectors shape{n, b, first, count, group};
+    const Data* kept = nullptr;
+    if (reflectors) {
+      reflectors->device_pieces().push_back(
+          {shape, Data::bytes(runtime, static_cast<std::size_t>(shape.size()) * sizeof(T))});
+      kept = &reflectors->device_pieces().back().data;
+    }
+    insert_chase_sweeps<T>(sequence, 0, shape, segment, kept, workspace);
+  }
+
+  const Data piece = Data::bytes(runtime, static_cast<std::size_t>(2 * n) * sizeof(R));
+  insert_tridiagonal_piece<T>(sequence, 0, n, b, 0, n, segment, piece);
+  const Data* const list[] = {&piece};
+  for (int rank = 0; rank < runtime.size(); ++rank)
+    insert_tridiagonal_assemble<R>(sequence, 0, rank, n, n, list, d, e);
+}
+
 }  // namespace
+
+Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std::size_t element_bytes,
+                  Index bytes) noexcept {
+  // Later groups are smaller than the first.
+  const kernels::DeviceReflectors first{n, bandwidth, first_sweep, std::min(group, n - 1 - first_sweep),
+                                        group};
+  const Index groups = bytes / std::max<Index>(first.size() * static_cast<Index>(element_bytes), 1);
+  return std::min(std::max<Index>(groups, 1) * group, n - 1 - first_sweep);
+}
 
 template <class T>
 void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
                          ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
   const Index n = band.size();
+  if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
+  const bool on_gpu =
+      sequence.runtime().info().cuda_workers > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
+  if (options.place == ChasePlace::sweeps || (options.place == ChasePlace::chosen && on_gpu))
+    return chase_by_sweeps(sequence, std::move(band), d, e, reflectors, options);
   Chase<T> chase(sequence, n, band.bandwidth(), options);
   chase.gather(band);
   band.release();
-  if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
   chase.run(reflectors);
   chase.extract(d, e);
 }

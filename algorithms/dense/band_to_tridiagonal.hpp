@@ -4,19 +4,24 @@
 
 #include <vector>
 
-#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/device_reflectors.hpp>
 #include <tessera/runtime/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 
 /// The reflectors of a band's reduction to tridiagonal form, as the chase leaves them: pieces of some
-/// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether.
+/// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether. A chase on CPUs
+/// makes pieces(), one on a GPU device_pieces(); the other list is empty.
 template <class T>
 class ChaseReflectors {
  public:
   struct Piece {
     kernels::Reflectors<T> shape;  ///< data is null: the elements are in `data`
+    Data data;
+  };
+  struct DevicePiece {
+    kernels::DeviceReflectors shape;
     Data data;
   };
 
@@ -27,11 +32,17 @@ class ChaseReflectors {
   /// By ascending first sweep.
   std::vector<Piece>& pieces() noexcept { return pieces_; }
   const std::vector<Piece>& pieces() const noexcept { return pieces_; }
-  void release() { pieces_.clear(); }
+  std::vector<DevicePiece>& device_pieces() noexcept { return device_pieces_; }
+  const std::vector<DevicePiece>& device_pieces() const noexcept { return device_pieces_; }
+  void release() {
+    pieces_.clear();
+    device_pieces_.clear();
+  }
 
  private:
   Index n_ = 0, bandwidth_ = 1;
   std::vector<Piece> pieces_;
+  std::vector<DevicePiece> device_pieces_;
 };
 
 /// Sizes of the chase's tasks: `sweeps` consecutive sweeps a group, tiles and segments of 2 b sweeps columns.
@@ -42,11 +53,23 @@ class ChaseReflectors {
 /// below sweeps b = 128 (a task, then of 40 us, must outweigh its overhead).
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
 
+/// Where the chase runs: by tiles on the CPU cores of all ranks, or by ranges of whole sweeps, each a task
+/// that takes a GPU (see codelets/band/chase_sweeps.hpp). Chosen: on a GPU if there is one and the bandwidth
+/// is not too large for it.
+enum class ChasePlace { chosen, tiles, sweeps };
+
 /// Sizes that a caller may set; 0: chosen.
 struct ChaseOptions {
   Index sweeps = 0;             ///< a group
   Index segments_per_rank = 0;  ///< at least; 4 if not set, for a rank to have more work than messages
+  ChasePlace place = ChasePlace::chosen;
+  Index piece_bytes = 0;  ///< of a device piece of reflectors, about; 1 GiB if not set
 };
+
+/// The sweeps that a range of whole sweeps from `first_sweep` on has: as many groups as make up a piece of at
+/// most `bytes`, but one at least.
+Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std::size_t element_bytes,
+                  Index bytes) noexcept;
 
 /// Reduces a Hermitian band matrix to a real symmetric tridiagonal one, T = Q^H B Q, by bulge chasing (see
 /// codelets/band/chase.hpp). Returns after submission.
@@ -57,6 +80,10 @@ struct ChaseOptions {
 /// before, by the segments that they share. The result does not depend on the number of workers or ranks.
 ///
 /// Priorities: -(2 group + tile), the time step of the ideal pipeline.
+///
+/// With ChasePlace::sweeps rank 0 gathers the whole band in one segment and chases it alone: the sweeps run
+/// through a GPU's second-level cache. The reflectors are then device pieces of rank 0, and values only is
+/// one range.
 ///
 /// @param band        read, and released
 /// @param d           n reals, every_rank; written on all ranks

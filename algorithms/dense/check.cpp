@@ -40,9 +40,7 @@ double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index 
 template <class T>
 TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a, const Data& scale) {
   Runtime& runtime = sequence.runtime();
-  // A GPU multiplies best with the matrix in one piece.
-  const bool whole = runtime.info().cuda_workers > 0 && runtime.size() == 1;
-  const Index tile = whole ? std::max<Index>(a.rows(), 1) : 256;
+  const Index tile = runtime.gpus() > 0 ? 4096 : 256;
   TiledMatrix<T> copy(runtime,
                       {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
   copy_hermitian(sequence, a, scale, copy);

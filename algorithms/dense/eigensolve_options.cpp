@@ -76,11 +76,32 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
                           fmt::format("a multiple of the update width {}", o.update_width));
 }
 
+/// The same where every rank has GPUs. One GPU that can hold everything takes the whole matrix as one tile: a
+/// panel is then a dozen large kernels, not hundreds of small ones. Several GPUs share tiles large enough for
+/// products at full speed; so does one GPU whose memory is too small, tile by tile.
+void choose_gpu_tiles(EigensolveOptions& o, Index n, int gpus, bool fits) {
+  if (o.band == 0 && o.tile == 0 && o.update_width == 0) o.band = n >= 1024 ? 64 : n >= 256 ? 32 : 0;
+  if (o.band == 0) return;
+  if (o.update_width == 0 && o.tile == 0) {
+    o.update_width = o.band;
+    while (o.update_width * 2 <= (n >= 12288 ? 1024 : 512) && o.update_width * 8 <= n) o.update_width *= 2;
+  }
+  if (o.tile == 0) {
+    const Index wish = gpus == 1 && fits ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
+    o.tile = ceil_div(std::min(wish, n), o.update_width) * o.update_width;
+  }
+}
+
 /// A whole number of slabs for each worker, 256 columns at most (beyond that products gain nothing), 32 at
 /// least.
 Index choose_slab_width(Index wanted, int workers) {
   const Index rounds = std::max<Index>(1, ceil_div(wanted, 256 * workers));
   return std::clamp<Index>(ceil_div(wanted, rounds * workers), 32, 256);
+}
+
+/// One slab for each GPU, narrow ones where the memory is short.
+Index choose_gpu_slab_width(Index wanted, int gpus, bool fits) {
+  return std::max<Index>(fits ? ceil_div(wanted, gpus) : std::min<Index>(2048, ceil_div(wanted, gpus)), 1);
 }
 
 }  // namespace
@@ -118,8 +139,13 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
         fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
   const auto cache_order =
       static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
+  const int gpus = runtime.gpus() * runtime.size();
+  // The input, its copy, two sets of vectors and the reflectors, in all.
+  const bool fits = 8.0 * double(n) * double(n) * sizeof(T) <= double(runtime.info().gpu_memory_bytes);
+  if (gpus > 0) choose_gpu_tiles(o, n, gpus, fits);
   choose_tiles(o, n, workers, cache_order);
-  if (o.slab_width == 0) o.slab_width = choose_slab_width(wanted, workers);
+  if (o.slab_width == 0)
+    o.slab_width = gpus > 0 ? choose_gpu_slab_width(wanted, gpus, fits) : choose_slab_width(wanted, workers);
   return o;
 }
 

@@ -303,7 +303,7 @@ void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const
   const Runtime& runtime = sequence.runtime();
   if (options.in_one_piece && runtime.size() > 1)
     throw InvalidArgument("in_one_piece", "true", "false with several ranks");
-  if (options.in_one_piece || (runtime.info().cuda_workers > 0 && runtime.size() == 1))
+  if (options.in_one_piece || (runtime.gpus() > 0 && runtime.size() == 1))
     return tridiagonalize_in_one_piece<T>(sequence, std::move(a), d, e, reflectors);
   const Index n = a.rows();
   std::vector<typename OneStageReflectors<T>::Block> blocks;

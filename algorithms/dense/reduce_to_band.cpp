@@ -27,7 +27,8 @@ class Reduction {
         b_(band.bandwidth()),
         kb_(update_width),
         slots_(std::clamp<Index>(sequence.runtime().common_workers() / 4, 1, 8)),
-        workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))) {}
+        workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))),
+        update_workspace_(Data::scratch(runtime_, update_workspace_bytes<T>(std::min(nb_, n_), kb_))) {}
 
   /// Panels whose first column is in [c0, c0 + kb), then the rank-2k update of what is right of them.
   void outer_block(Index c0, std::vector<Data>& t_factors) {
@@ -211,7 +212,8 @@ class Reduction {
       for (Index i = j; i < nt_; ++i)
         insert_rank_2k_update<T>(sequence_, j == next_column ? next_update_priority : update_priority,
                                  vz_[at(i)], i == j ? nullptr : &vz_[at(j)], done_, kb_, a_.tile(i, j),
-                                 {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)});
+                                 {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)},
+                                 update_workspace_);
   }
 
   Sequence& sequence_;
@@ -219,7 +221,7 @@ class Reduction {
   const TiledMatrix<T>& a_;
   const BandMatrix<T>& band_;
   const Index n_, nb_, nt_, b_, kb_, slots_;
-  Data workspace_;
+  Data workspace_, update_workspace_;
   Index column_ = 0;  ///< tile column of the outer block
   Index done_ = 0;    ///< columns of V and Z accumulated in it
   std::vector<Data> vz_, w_, gram_, inner_;
@@ -240,6 +242,7 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
         fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
   for (Index s = 0; s < band.segment_count(); ++s)
     insert_set_zero<T>(sequence, panel_priority, band.segment(s));
+  for (Index i = 0; i < a.row_tiles(); ++i) insert_mirror_lower<T>(sequence, panel_priority, a.tile(i, i));
   std::vector<Data> t_factors;
   {
     Reduction<T> reduction(sequence, a, update_width, band);

@@ -37,7 +37,7 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
 }  // namespace
 
 Index vendor_limit(const Runtime& runtime, bool generalized) {
-  const bool gpu = runtime.info().cuda_workers > 0 && !generalized;
+  const bool gpu = runtime.gpus() > 0 && !generalized;
   return gpu ? std::numeric_limits<std::int32_t>::max() : vendor_largest_order;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/device_reflectors.hpp>
 #include <tessera/codelets/tile_part.hpp>
 
 /// What the tasks of band_tasks.hpp carry beside their buffers: shared by the CPU and the CUDA
@@ -31,6 +31,14 @@ struct ChaseArguments {
   bool two_segments, keep;
   std::uint32_t footprint() const noexcept {
     return footprint_of(tile.bandwidth, tile.sweeps, two_segments, keep);
+  }
+};
+
+struct SweepsArguments {
+  kernels::DeviceReflectors shape;
+  bool keep;
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(shape.bandwidth, shape.first_sweep, shape.sweeps, keep);
   }
 };
 

@@ -40,6 +40,16 @@ Codelet chase_tile_codelet = make_codelet<ChaseArguments<T>, chase_tile_task<T>>
                                                                                  type_letter<T>);
 
 template <class T>
+void chase_sweeps_task(const TaskContext&, TaskBuffers buffers, const SweepsArguments& a) {
+  // Buffers: scratch, segment, reflectors if kept.
+  kernels::chase_sweeps<T>(a.shape, buffers.array<T>(1).data(), a.keep ? buffers.array<T>(2).data() : nullptr,
+                           buffers.array<char>(0).data());
+}
+template <class T>
+Codelet chase_sweeps_codelet = make_codelet<SweepsArguments, chase_sweeps_task<T>>("chase_sweeps",
+                                                                                   type_letter<T>);
+
+template <class T>
 void tridiagonal_piece_task(const TaskContext&, TaskBuffers buffers, const PieceArguments& a) {
   RealOf<T>* const piece = buffers.array<RealOf<T>>(1).data();
   kernels::segment_to_tridiagonal<T>(a.n, a.bandwidth, a.first_column, a.columns,
@@ -98,6 +108,19 @@ void insert_chase_tile(Sequence& sequence, int priority, const ChaseTile<T>& til
 }
 
 template <class T>
+void insert_chase_sweeps(Sequence& sequence, int priority, const kernels::DeviceReflectors& shape,
+                         const Data& segment, const Data* kept, const Data& workspace) {
+  // Sweep s has (n - 1 - s) / b hops, up to rounding.
+  const double b = static_cast<double>(shape.bandwidth), sweeps = static_cast<double>(shape.sweeps);
+  const double hops = sweeps * (static_cast<double>(shape.n - 1 - shape.first_sweep) - 0.5 * sweeps) / b;
+  Access accesses[3] = {scratch(workspace), read_write(segment)};
+  if (kept) accesses[2] = write(*kept);
+  sequence.insert(chase_sweeps_codelet<T>, SweepsArguments{shape, kept != nullptr},
+                  {.priority = priority, .flops = flop_factor<T> * 12 * b * b * hops},
+                  std::span<const Access>(accesses, kept ? 3 : 2));
+}
+
+template <class T>
 void insert_tridiagonal_piece(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_column,
                               Index columns, const Data& segment, const Data& piece) {
   sequence.insert(tridiagonal_piece_codelet<T>, PieceArguments{n, bandwidth, first_column, columns},
@@ -113,12 +136,14 @@ void insert_tridiagonal_assemble(Sequence& sequence, int priority, int rank, Ind
                   {.priority = priority, .execute_on = rank}, std::span<const Access>(accesses));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                       \
-  template void insert_band_gather<T>(Sequence&, int, Index, Index, Index, Index, Index,             \
-                                      std::span<const Data* const>, const Data&);                    \
-  template void insert_chase_tile<T>(Sequence&, int, const ChaseTile<T>&, const Data&, const Data*,  \
-                                     const Data*, bool, const Data&);                                \
-  template void insert_tridiagonal_piece<T>(Sequence&, int, Index, Index, Index, Index, const Data&, \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void insert_band_gather<T>(Sequence&, int, Index, Index, Index, Index, Index,              \
+                                      std::span<const Data* const>, const Data&);                     \
+  template void insert_chase_tile<T>(Sequence&, int, const ChaseTile<T>&, const Data&, const Data*,   \
+                                     const Data*, bool, const Data&);                                 \
+  template void insert_chase_sweeps<T>(Sequence&, int, const kernels::DeviceReflectors&, const Data&, \
+                                       const Data*, const Data&);                                     \
+  template void insert_tridiagonal_piece<T>(Sequence&, int, Index, Index, Index, Index, const Data&,  \
                                             const Data&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 template void insert_tridiagonal_assemble<float>(Sequence&, int, int, Index, Index,

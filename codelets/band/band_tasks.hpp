@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/band/band_arguments.hpp>
+#include <tessera/codelets/band/chase_sweeps.hpp>
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -26,6 +27,13 @@ void insert_band_gather(Sequence& sequence, int priority, Index n, Index bandwid
 template <class T>
 void insert_chase_tile(Sequence& sequence, int priority, const ChaseTile<T>& tile, const Data& first,
                        const Data* second, const Data* kept, bool kept_is_new, const Data& workspace);
+
+/// kernels::chase_sweeps on a whole band in one segment (read-write), with the reflectors of its sweeps in
+/// `kept` (shape.size() elements, write; null: not kept). `workspace`: chase_sweeps_workspace bytes. One task
+/// takes a whole GPU. Flops: 12 b^2 a hop; complex x 4.
+template <class T>
+void insert_chase_sweeps(Sequence& sequence, int priority, const kernels::DeviceReflectors& shape,
+                         const Data& segment, const Data* kept, const Data& workspace);
 
 /// Diagonal and subdiagonal of the columns of a segment that the chase has finished (read) to `piece`:
 /// `columns` reals each (write).

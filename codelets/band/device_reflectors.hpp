@@ -38,4 +38,9 @@ struct DeviceReflectors {
   }
 };
 
+/// Sweeps of a group.
+constexpr Index device_group(Index bandwidth) noexcept {
+  return std::min<Index>(bandwidth, 32);
+}
+
 }  // namespace tessera::kernels

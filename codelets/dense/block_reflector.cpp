@@ -19,8 +19,10 @@ void gather_reflectors_task(const TaskContext&, TaskBuffers buffers, const Refle
   Index row = 0;
   for (int piece = 0; piece < a.pieces; ++piece) {
     const auto tile = buffers.matrix<const T>(piece);
-    blas::lacpy(Uplo::general, tile.rows, v.cols, tile.data, tile.ld, &v(row, 0), v.ld);
-    row += tile.rows;
+    const Index skipped = piece == 0 ? a.first_row : 0;
+    blas::lacpy(Uplo::general, tile.rows - skipped, v.cols, &tile(skipped, a.first_row), tile.ld, &v(row, 0),
+                v.ld);
+    row += tile.rows - skipped;
   }
   for (Index j = 0; j < v.cols; ++j) std::fill_n(&v(0, j), std::min((j / a.b + 1) * a.b, v.rows), T(0));
 }
@@ -97,11 +99,11 @@ Codelet solve_adjoint_row_codelet =
 
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
-                              const Data& v, Index b) {
+                              const Data& v, Index b, Index first) {
   auto accesses = reading(tiles);
   accesses.push_back(write(v));
   sequence.insert(gather_reflectors_codelet<T>,
-                  ReflectorArguments{0, 0, 0, std::int32_t(b), std::int32_t(tiles.size())},
+                  ReflectorArguments{std::int32_t(first), 0, 0, std::int32_t(b), std::int32_t(tiles.size())},
                   {.priority = priority}, accesses);
 }
 
@@ -133,6 +135,11 @@ void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<co
 }
 
 template <class T>
+std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept {
+  return 2 * sizeof(T) * static_cast<std::size_t>(k) * static_cast<std::size_t>(cols);
+}
+
+template <class T>
 void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
                               const Data& x, Index tile, Index rows_k, Index cols) {
   auto accesses = reading(l_row);
@@ -146,7 +153,8 @@ void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const 
 
 #define TESSERA_INSTANTIATE(T)                                                                             \
   template void insert_gather_reflectors<T>(Sequence&, int, std::span<const Data* const>, const Data&,     \
-                                            Index);                                                        \
+                                            Index, Index);                                                 \
+  template std::size_t block_reflector_workspace_bytes<T>(Index, Index) noexcept;                          \
   template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>,                            \
                                   std::span<const Data* const>, const Data&, Index, Index, Index);         \
   template void insert_apply_block_reflector<T>(Sequence&, int, std::span<const Data* const>, const Data&, \

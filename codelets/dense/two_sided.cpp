@@ -13,6 +13,18 @@ namespace {
 using namespace two_sided_codelets;
 
 template <class T>
+void mirror_lower_task(const TaskContext&, TaskBuffers buffers, const MirrorArguments&) {
+  const auto a = buffers.matrix<T>(0);
+  for (Index j = 0; j < a.cols; ++j) {
+    a(j, j) = T(real_part(a(j, j)));
+    for (Index i = j + 1; i < a.rows; ++i) a(j, i) = conjugate(a(i, j));
+  }
+}
+template <class T>
+Codelet mirror_lower_codelet = make_codelet<MirrorArguments, mirror_lower_task<T>>("mirror_lower",
+                                                                                   type_letter<T>);
+
+template <class T>
 void two_sided_product_task(const TaskContext&, TaskBuffers buffers, const ProductArguments& arguments) {
   const TilePart& part = arguments.part;
   const auto a = part.of(buffers.matrix<const T>(0));
@@ -77,9 +89,9 @@ void inner_sum_task(const TaskContext&, TaskBuffers buffers, const InnerArgument
   // W^H (A W) = W^H Y - (W^H Vacc)(Zacc^H W) - (W^H Zacc)(Vacc^H W), halved.
   T* v_w = d.data;
   T* z_w = d.data + a.kb;
-  T* w_y = d.data + 2 * a.kb;
+  T* w_y = d.data + a.kb + a.done;
   for (Index j = 0; j < a.b; ++j)
-    for (Index i = 0; i < a.b; ++i) w_y[i + j * d.ld] *= T(0.5);
+    for (Index i = 0; i < a.b; ++i) w_y[i + j * d.ld] = T(0.5) * d(2 * a.kb + i, j);
   if (a.done > 0) {
     blas::gemm(Op::adjoint, Op::none, a.b, a.b, a.done, T(-0.5), v_w, d.ld, z_w, d.ld, T(1), w_y, d.ld);
     blas::gemm(Op::adjoint, Op::none, a.b, a.b, a.done, T(-0.5), z_w, d.ld, v_w, d.ld, T(1), w_y, d.ld);
@@ -95,14 +107,12 @@ void form_z_task(const TaskContext&, TaskBuffers buffers, const InnerArguments& 
   const auto vz = buffers.matrix<T>(2).block(a.row, 0, a.rows, 2 * a.kb);
   T* z = &vz(0, a.kb + a.done);
   blas::lacpy(Uplo::general, y.rows, y.cols, y.data, y.ld, z, vz.ld);
-  if (a.done > 0) {
-    blas::gemm(Op::none, Op::none, a.rows, a.b, a.done, T(-1), vz.data, vz.ld, d.data + a.kb, d.ld, T(1), z,
-               vz.ld);
+  // [Vacc V] [Zacc^H W; 1/2 W^H A W] and Zacc (Vacc^H W).
+  blas::gemm(Op::none, Op::none, a.rows, a.b, a.done + a.b, T(-1), vz.data, vz.ld, d.data + a.kb, d.ld, T(1),
+             z, vz.ld);
+  if (a.done > 0)
     blas::gemm(Op::none, Op::none, a.rows, a.b, a.done, T(-1), &vz(0, a.kb), vz.ld, d.data, d.ld, T(1), z,
                vz.ld);
-  }
-  blas::gemm(Op::none, Op::none, a.rows, a.b, a.b, T(-1), &vz(0, a.done), vz.ld, d.data + 2 * a.kb, d.ld,
-             T(1), z, vz.ld);
 }
 template <class T>
 Codelet form_z_codelet = make_codelet<InnerArguments, form_z_task<T>>("form_z", type_letter<T>);
@@ -182,6 +192,12 @@ InnerArguments inner_arguments(Index row, Index rows, Index done, Index kb, Inde
 }  // namespace
 
 template <class T>
+void insert_mirror_lower(Sequence& sequence, int priority, const Data& a) {
+  if (mirror_lower_codelet<T>.has_cuda() && sequence.runtime().info().cuda_workers > 0)
+    sequence.insert(mirror_lower_codelet<T>, MirrorArguments{}, {.priority = priority}, {read_write(a)});
+}
+
+template <class T>
 void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, TilePart part, Index b,
                               const Data& w_i, const Data& y_i, bool fresh_i, const Data* w_j,
                               const Data* y_j, bool fresh_j) {
@@ -244,15 +260,20 @@ void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const
 
 template <class T>
 void insert_rank_2k_update(Sequence& sequence, int priority, const Data& vz_i, const Data* vz_j, Index done,
-                           Index kb, const Data& a, TilePart part) {
+                           Index kb, const Data& a, TilePart part, const Data& workspace) {
   const UpdateArguments arguments{part, 0, std::int32_t(done), std::int32_t(kb), vz_j == nullptr};
   const double flops = update_flops<T>(part.rows, part.cols, done);
   if (vz_j)
     sequence.insert(rank_2k_update_codelet<T>, arguments, {.priority = priority, .flops = flops},
-                    {read(vz_i), read(*vz_j), read_write(a)});
+                    {read(vz_i), read(*vz_j), read_write(a), scratch(workspace)});
   else
     sequence.insert(rank_2k_update_codelet<T>, arguments, {.priority = priority, .flops = flops / 2},
-                    {read(vz_i), read_write(a)});
+                    {read(vz_i), read_write(a), scratch(workspace)});
+}
+
+template <class T>
+std::size_t update_workspace_bytes(Index rows, Index kb) noexcept {
+  return sizeof(T) * 2 * static_cast<std::size_t>(kb) * static_cast<std::size_t>(rows);
 }
 
 template <class T>
@@ -282,7 +303,9 @@ void insert_copy_to_band(Sequence& sequence, int priority, const Data& source, T
   template void insert_panel_update<T>(Sequence&, int, const Data&, const Data*, Index, Index, Index,        \
                                        const Data&, TilePart);                                               \
   template void insert_rank_2k_update<T>(Sequence&, int, const Data&, const Data*, Index, Index,             \
-                                         const Data&, TilePart);                                             \
+                                         const Data&, TilePart, const Data&);                                \
+  template std::size_t update_workspace_bytes<T>(Index, Index) noexcept;                                     \
+  template void insert_mirror_lower<T>(Sequence&, int, const Data&);                                         \
   template void insert_set_zero<T>(Sequence&, int, const Data&);                                             \
   template void insert_copy_to_band<T>(Sequence&, int, const Data&, TilePart, bool, Index, Index, Index,     \
                                        const Data&, Index);

@@ -8,6 +8,8 @@
 /// implementations.
 namespace tessera::two_sided_codelets {
 
+struct MirrorArguments {};
+
 struct ProductArguments {
   TilePart part;
   bool diagonal, fresh_i, fresh_j;

@@ -134,11 +134,12 @@ template <class T>
 std::size_t lapack_eigensolve_workspace_bytes([[maybe_unused]] const Runtime& runtime, Index n,
                                               bool generalized, bool vectors, [[maybe_unused]] Index lo,
                                               [[maybe_unused]] Index hi) {
+  const std::size_t bytes = Workspace<T>(nullptr, n, generalized, vectors).bytes;
 #if TESSERA_WITH_CUDA
-  if (runtime.info().cuda_workers > 0)
-    return device::eigen_driver_bytes<T>({n, generalized, vectors, lo, hi});
+  if (runtime.gpus() > 0)
+    return std::max(bytes, device::eigen_driver_bytes<T>({n, generalized, vectors, lo, hi}));
 #endif
-  return Workspace<T>(nullptr, n, generalized, vectors).bytes;
+  return bytes;
 }
 
 void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target) {

@@ -27,7 +27,7 @@ template <class T>
 void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatrix<T>& a,
                               const TiledMatrix<T>* b, Index lo, int threads, const Data& values,
                               const ColumnSlabs<T>* z, const Data& workspace);
-/// Bytes of the scratch on the workers that run the task: the GPUs if there are any. [lo, hi): the vectors.
+/// Bytes of the scratch, enough for every worker that may run the task. [lo, hi): the vectors.
 template <class T>
 std::size_t lapack_eigensolve_workspace_bytes(const Runtime& runtime, Index n, bool generalized, bool vectors,
                                               Index lo, Index hi);

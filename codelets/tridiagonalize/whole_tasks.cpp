@@ -63,10 +63,11 @@ void insert_tridiagonalize_whole(Sequence& sequence, int priority, const Data& a
 
 template <class T>
 std::size_t tridiagonalize_whole_workspace_bytes([[maybe_unused]] const Runtime& runtime, Index n) {
+  const auto bytes = sizeof(T) * static_cast<std::size_t>(block * n);
 #if TESSERA_WITH_CUDA
-  if (runtime.info().cuda_workers > 0) return device::hetrd_bytes<T>(n);
+  if (runtime.gpus() > 0) return std::max(bytes, device::hetrd_bytes<T>(n));
 #endif
-  return sizeof(T) * static_cast<std::size_t>(std::max<Index>(block * n, 1));
+  return bytes;
 }
 
 template <class T>
@@ -81,11 +82,12 @@ void insert_apply_tridiagonalize_whole(Sequence& sequence, int priority, const D
 template <class T>
 std::size_t apply_tridiagonalize_whole_workspace_bytes([[maybe_unused]] const Runtime& runtime, Index n,
                                                        Index columns) {
-#if TESSERA_WITH_CUDA
-  if (runtime.info().cuda_workers > 0) return device::unmtr_bytes<T>(n, columns);
-#endif
   const Index copy = n <= copied_order ? n * n : 0;
-  return sizeof(T) * static_cast<std::size_t>(copy + block * columns + factor);
+  const auto bytes = sizeof(T) * static_cast<std::size_t>(copy + block * columns + factor);
+#if TESSERA_WITH_CUDA
+  if (runtime.gpus() > 0) return std::max(bytes, device::unmtr_bytes<T>(n, columns));
+#endif
+  return bytes;
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

@@ -67,7 +67,7 @@ int bench(Session& session, const BenchProgramOptions& options) {
   const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
   const int threads = options.peer == "cusolver" ? 0 : std::max(1, runtime.info().cpu_workers);
   const auto stage = make_stage_bench<T>(session, options);
-  const bool on_gpu = runtime.info().cuda_workers > 0;
+  const bool on_gpu = runtime.gpus() > 0;
   std::vector<double> limits, copy_rates;
   for (int run = -common.warmup; run < common.repeat; ++run) {
     session.progress().stage("the machine's limit");

@@ -431,7 +431,7 @@ class GemmBench final : public Stage<T> {
   void prepare() override {
     // Large enough for a GEMM at full speed, small enough that the last tiles do not leave workers idle.
     const Index wanted = this->options_.tile;
-    const Index largest = this->runtime_.info().cuda_workers > 0 ? 4096 : 512;
+    const Index largest = this->runtime_.gpus() > 0 ? 4096 : 512;
     const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, 8), 192, largest);
     const TileLayout layout{this->n_, this->n_, tile, tile, this->grid_, Uplo::general};
     c_ = TiledMatrix<T>(this->runtime_, layout);

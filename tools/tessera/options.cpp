@@ -101,6 +101,8 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->check(CLI::Range(0, 4096));
   command.add_option("--gpus", options.gpus, "GPUs (default: all that can be used)")
       ->check(CLI::Range(0, 64));
+  command.add_flag("--hybrid", options.hybrid,
+                   "let CPUs take part in what GPUs can do (default: GPUs do it alone)");
   // StarPU itself would take any name, and its default for one that it does not know.
   command
       .add_option("--scheduler", options.scheduler,
@@ -323,6 +325,7 @@ Json to_json(const CommonOptions& options) {
   Json json;
   json["cores"] = options.cores;
   json["gpus"] = options.gpus;
+  json["hybrid"] = options.hybrid;
   json["seed"] = options.seed;
   json["repeat"] = options.repeat;
   json["warmup"] = options.warmup;

@@ -22,6 +22,7 @@ enum class CheckPolicy { none, last, all };
 struct CommonOptions {
   int cores = -1;
   int gpus = -1;
+  bool hybrid = false;
   std::uint64_t seed = 1;
   int repeat = 1;
   int warmup = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,19 @@ void for_local_tiles(const TiledMatrix<T>& matrix, const Visit& visit) {
   for (Index j = 0; j < matrix.col_tiles(); ++j)
     for (Index i = j; i < matrix.row_tiles(); ++i)
       if (matrix.tile(i, j).local()) visit(i, j);
+}
+
+/// Calls work(begin, end, part) for stripes of [0, columns), one a thread: the workers are paused meanwhile.
+template <class Work>
+void in_stripes(Index columns, int parts, const Work& work) {
+  std::vector<std::jthread> threads;
+  for (int part = 0; part < parts; ++part)
+    threads.emplace_back([&, part] { work(columns * part / parts, columns * (part + 1) / parts, part); });
+}
+int stripes_for(const Runtime& runtime, Index rows, Index columns) {
+  constexpr Index worthwhile = 1 << 16;
+  return static_cast<int>(
+      std::clamp<Index>(rows * columns / worthwhile, 1, std::max(1, runtime.info().cpu_workers)));
 }
 
 template <class T>
@@ -57,29 +71,37 @@ template <class T>
 void measure(Runtime& runtime, HermitianProblem<T>& problem) {
   const TiledMatrix<T>& matrix = problem.matrix;
   const Index n = matrix.rows(), tile = matrix.layout().tile_rows;
-  std::vector<double> sums(static_cast<std::size_t>(n + 2));
-  double &trace = sums[n], &square = sums[n + 1];
+  std::vector<double> total(static_cast<std::size_t>(n + 2));
   for_local_tiles(matrix, [&](Index ti, Index tj) {
     const HostAccess access(matrix.tile(ti, tj), HostAccess::Mode::read);
     const MatrixView<T> view = access.matrix<T>();
-    for (Index c = 0; c < view.cols; ++c) {
-      const Index j = tj * tile + c;
-      for (Index r = ti == tj ? c : 0; r < view.rows; ++r) {
-        const Index i = ti * tile + r;
-        const double modulus = std::abs(std::complex<double>(view(r, c)));
-        sums[j] += modulus;
-        square += (i == j ? 1 : 2) * modulus * modulus;
-        if (i == j)
-          trace += static_cast<double>(real_part(view(r, c)));
-        else
-          sums[i] += modulus;
+    const int parts = stripes_for(runtime, view.rows, view.cols);
+    std::vector<std::vector<double>> partial(static_cast<std::size_t>(parts));
+    in_stripes(view.cols, parts, [&](Index begin, Index end, int part) {
+      std::vector<double> sums(total.size());
+      double &trace = sums[n], &square = sums[n + 1];
+      for (Index c = begin; c < end; ++c) {
+        const Index j = tj * tile + c;
+        for (Index r = ti == tj ? c : 0; r < view.rows; ++r) {
+          const Index i = ti * tile + r;
+          const double modulus = std::abs(std::complex<double>(view(r, c)));
+          sums[j] += modulus;
+          square += (i == j ? 1 : 2) * modulus * modulus;
+          if (i == j)
+            trace += static_cast<double>(real_part(view(r, c)));
+          else
+            sums[i] += modulus;
+        }
       }
-    }
+      partial[static_cast<std::size_t>(part)] = std::move(sums);
+    });
+    for (const auto& sums : partial)
+      for (std::size_t k = 0; k < total.size(); ++k) total[k] += sums[k];
   });
-  runtime.all_reduce_sum(sums.data(), n + 2);
-  problem.trace = trace;
-  problem.square = square;
-  problem.norm = n > 0 ? *std::max_element(sums.begin(), sums.begin() + n) : 0;
+  runtime.all_reduce_sum(total.data(), n + 2);
+  problem.trace = total[n];
+  problem.square = total[n + 1];
+  problem.norm = n > 0 ? *std::max_element(total.begin(), total.begin() + n) : 0;
 }
 
 }  // namespace
@@ -92,9 +114,9 @@ ProcessGrid process_grid(const Runtime& runtime, const GridOption& option) {
   return {option.rows, option.cols};
 }
 
-Index input_tile(Index n, Index wanted) {
+Index input_tile(const Runtime& runtime, Index n, Index wanted) {
   if (wanted > 0) return wanted;
-  return std::clamp<Index>(ceil_div(n, 8), 32, 512);
+  return std::clamp<Index>(ceil_div(n, 8), 32, runtime.gpus() > 0 ? 4096 : 512);
 }
 
 void require_memory(const Runtime& runtime, Index n, std::size_t element_bytes, double matrices) {
@@ -109,13 +131,15 @@ void require_memory(const Runtime& runtime, Index n, std::size_t element_bytes, 
 }
 
 template <class T>
-void fill(const TiledMatrix<T>& matrix, const MatrixSource& source) {
+void fill(const Runtime& runtime, const TiledMatrix<T>& matrix, const MatrixSource& source) {
   const auto generator = MatrixGenerator<T>::make(source.kind, source.n, source.seed, source.scale);
   const Index tile = matrix.layout().tile_rows;
   for_local_tiles(matrix, [&](Index i, Index j) {
     const HostAccess access(matrix.tile(i, j), HostAccess::Mode::write);
     const MatrixView<T> view = access.matrix<T>();
-    generator.fill(i * tile, j * tile, view.rows, view.cols, view.data, view.ld);
+    in_stripes(view.cols, stripes_for(runtime, view.rows, view.cols), [&](Index begin, Index end, int) {
+      generator.fill(i * tile, j * tile + begin, view.rows, end - begin, &view(0, begin), view.ld);
+    });
   });
 }
 
@@ -146,17 +170,18 @@ HermitianProblem<T> load(Session& session, const MatrixSource& source, const Pro
       n = reader->header().rows;
     }
     require_memory(runtime, n, sizeof(T), 0.5);
-    const Index size = input_tile(n, tile);
+    const Index size = input_tile(runtime, n, tile);
     problem.matrix = TiledMatrix<T>(runtime, {n, n, size, size, grid, Uplo::lower});
     if (reader)
       read_into(problem.matrix, *reader);
     else
-      fill(problem.matrix, source);
+      fill(runtime, problem.matrix, source);
   });
   if (source.file.empty())
     problem.exact_eigenvalues =
         MatrixGenerator<T>::make(source.kind, source.n, source.seed, source.scale).exact_eigenvalues();
   measure(runtime, problem);
+  problem.matrix.prefetch();
   return problem;
 }
 
@@ -227,7 +252,7 @@ double squared_norm(Runtime& runtime, const ColumnSlabs<T>& slabs) {
 
 #define TESSERA_INSTANTIATE(T)                                                                    \
   template HermitianProblem<T> load<T>(Session&, const MatrixSource&, const ProcessGrid&, Index); \
-  template void fill<T>(const TiledMatrix<T>&, const MatrixSource&);                              \
+  template void fill<T>(const Runtime&, const TiledMatrix<T>&, const MatrixSource&);              \
   template void fill_general<T>(const TiledMatrix<T>&, std::uint64_t);                            \
   template std::vector<T> gather_lower<T>(const TiledMatrix<T>&);                                 \
   template ColumnSlabs<T> random_slabs<T>(Runtime&, Index, Index, std::uint64_t);                 \

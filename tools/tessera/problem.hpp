@@ -39,7 +39,7 @@ struct HermitianProblem {
 ProcessGrid process_grid(const Runtime& runtime, const GridOption& option);
 
 /// Order of the tiles that hold a command's input.
-Index input_tile(Index n, Index wanted);
+Index input_tile(const Runtime& runtime, Index n, Index wanted);
 
 /// @throws InvalidArgument (argument --n) if `matrices` dense matrices of order n cannot fit into memory
 void require_memory(const Runtime& runtime, Index n, std::size_t element_bytes, double matrices);
@@ -50,7 +50,7 @@ HermitianProblem<T> load(Session& session, const MatrixSource& source, const Pro
 
 /// Fills the lower tiles of a matrix that exists already from a test matrix; collective.
 template <class T>
-void fill(const TiledMatrix<T>& matrix, const MatrixSource& source);
+void fill(const Runtime& runtime, const TiledMatrix<T>& matrix, const MatrixSource& source);
 
 /// Fills all tiles of a general matrix with random elements in [-1, 1].
 template <class T>

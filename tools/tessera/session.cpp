@@ -38,6 +38,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   RuntimeOptions result;
   result.cores = options.cores;
   result.gpus = options.gpus;
+  result.hybrid = options.hybrid;
   result.scheduler = options.scheduler;
   // StarPU takes the directory as a prefix of file names.
   if (!options.trace.empty())
@@ -129,7 +130,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     sums.push_back(static_cast<double>(stage.tasks));
     sums.push_back(stage.flops);
     sums.push_back(stage.busy_seconds);
-    sums.push_back(static_cast<double>(stage.cuda_tasks));
+    sums.push_back(static_cast<double>(stage.device_tasks));
   }
   double executing = 0, sleeping = 0, total = 0;
   for (const WorkerProfile& profile : profiles) {

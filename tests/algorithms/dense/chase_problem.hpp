@@ -60,6 +60,33 @@ std::vector<T> dense_band(Index n, Index b) {
   return a;
 }
 
+/// x := Q x, or Q^H x, by the device pieces of a chase.
+template <class T>
+void apply_device_pieces(const ChaseReflectors<T>& reflectors, bool adjoint, std::vector<T>& x) {
+  const Index n = reflectors.size(), b = reflectors.bandwidth();
+  const auto& pieces = reflectors.device_pieces();
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    const auto& piece = pieces[adjoint ? k : pieces.size() - 1 - k];
+    const kernels::DeviceReflectors& shape = piece.shape;
+    HostAccess access(piece.data, HostAccess::Mode::read);
+    const T* const data = access.template array<T>().data();
+    for (Index i = 0; i < shape.sweeps; ++i) {
+      const Index j = adjoint ? i : shape.sweeps - 1 - i, s = shape.first_sweep + j;
+      const Index hops = kernels::hop_count(n, b, s);
+      for (Index l = 0; l < hops; ++l) {
+        const Index hop = adjoint ? l : hops - 1 - l, row = s + 1 + hop * b;
+        const Index block = shape.first_block(j / shape.group) + hop;
+        const T* const v = data + shape.vector_offset(block, j % shape.group);
+        const T tau = data[shape.tau_offset(block, j % shape.group)];
+        T dot = 0;
+        for (Index m = 0; m < std::min(b, n - row); ++m) dot += conjugate(v[m]) * x[row + m];
+        dot *= adjoint ? conjugate(tau) : tau;
+        for (Index m = 0; m < std::min(b, n - row); ++m) x[row + m] -= dot * v[m];
+      }
+    }
+  }
+}
+
 template <class T>
 struct ChaseRun {
   using R = RealOf<T>;

@@ -73,25 +73,85 @@ TYPED_TEST(BandToTridiagonal, WorkersDoNotChangeTheResult) {
   }
 }
 
+/// The path of the GPUs, on a CPU core where there is none.
+TYPED_TEST(BandToTridiagonal, BySweepsTheResultIsTheSame) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  Runtime runtime({.cores = 2});
+  for (const Shape& s : shapes) {
+    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+    const auto tiles = testing::chase_and_back<T>(runtime, s.n, s.b, 0, 1, {.place = ChasePlace::tiles});
+    const Data d = Data::bytes(runtime, s.n * sizeof(R), Data::every_rank);
+    const Data e = Data::bytes(runtime, std::max<Index>(s.n - 1, 1) * sizeof(R), Data::every_rank);
+    Sequence sequence(runtime);
+    sequence.begin_stage("band_to_tridiagonal");
+    ChaseReflectors<T> reflectors;
+    band_to_tridiagonal<T>(sequence, testing::make_band<T>(runtime, s.n, s.b), d, e, &reflectors,
+                           {.place = ChasePlace::sweeps, .piece_bytes = 30000});
+    ASSERT_TRUE(sequence.wait().ok());
+    HostAccess ad(d, HostAccess::Mode::read), ae(e, HostAccess::Mode::read);
+    const auto values = [n = s.n](std::vector<R> a, std::vector<R> b) {
+      EXPECT_EQ(0, blas::sterf<R>(n, a.data(), b.data()));
+      return a;
+    };
+    const auto expected = values(tiles.d, tiles.e);
+    const auto found =
+        values({ad.array<R>().begin(), ad.array<R>().end()}, {ae.array<R>().begin(), ae.array<R>().end()});
+    for (Index i = 0; i < s.n; ++i)
+      ASSERT_NEAR(expected[i], found[i], 10 * std::sqrt(R(s.n)) * precision<T> * std::abs(expected[0])) << i;
+
+    // Q T Q^H = B on a vector, by the reflectors of the pieces.
+    std::vector<T> x(s.n), y(s.n), z(s.n);
+    for (Index i = 0; i < s.n; ++i) x[i] = T(R(1) / R(1 + i % 7));
+    const std::vector<T> dense = testing::dense_band<T>(s.n, s.b);
+    for (Index j = 0; j < s.n; ++j)
+      for (Index i = 0; i < s.n; ++i) z[i] += dense[i + j * s.n] * x[j];
+    testing::apply_device_pieces(reflectors, true, x);
+    for (Index i = 0; i < s.n; ++i) {
+      y[i] = ad.array<R>()[i] * x[i];
+      if (i > 0) y[i] += ae.array<R>()[i - 1] * x[i - 1];
+      if (i + 1 < s.n) y[i] += ae.array<R>()[i] * x[i + 1];
+    }
+    testing::apply_device_pieces(reflectors, false, y);
+    for (Index i = 0; i < s.n; ++i)
+      ASSERT_LT(std::abs(y[i] - z[i]), 20 * std::sqrt(R(s.n) * R(std::min(s.n, s.b))) * precision<T>) << i;
+  }
+}
+
+TEST(ChaseRange, CoversTheSweepsInPiecesOfTheSizeAskedFor) {
+  const Index n = 1000, b = 16, group = 16;
+  Index first = 0, count = 0;
+  for (; first + 1 < n; first += count) {
+    count = chase_range(n, b, first, group, 8, 300000);
+    ASSERT_GE(count, 1);
+    ASSERT_TRUE(count % group == 0 || first + count + 1 == n);
+    const kernels::DeviceReflectors piece{n, b, first, count, group};
+    EXPECT_LE(piece.size() * 8, 300000);
+  }
+  EXPECT_EQ(n - 1, first);
+}
+
 TYPED_TEST(BandToTridiagonal, NotANumberIsAStatus) {
   using T = TypeParam;
   const Index n = 90, b = 7;
-  Runtime runtime({.cores = 2});
-  const Data d = Data::bytes(runtime, n * sizeof(RealOf<T>), Data::every_rank);
-  const Data e = Data::bytes(runtime, n * sizeof(RealOf<T>), Data::every_rank);
-  auto band = testing::make_band<T>(runtime, n, b);
-  {
-    HostAccess access(band.segment(3), HostAccess::Mode::read_write);
-    access.template matrix<T>()(2, 4) = T(std::numeric_limits<RealOf<T>>::infinity());
+  for (const ChasePlace place : {ChasePlace::tiles, ChasePlace::sweeps}) {
+    Runtime runtime({.cores = 2});
+    const Data d = Data::bytes(runtime, n * sizeof(RealOf<T>), Data::every_rank);
+    const Data e = Data::bytes(runtime, n * sizeof(RealOf<T>), Data::every_rank);
+    auto band = testing::make_band<T>(runtime, n, b);
+    {
+      HostAccess access(band.segment(3), HostAccess::Mode::read_write);
+      access.template matrix<T>()(2, 4) = T(std::numeric_limits<RealOf<T>>::infinity());
+    }
+    Sequence sequence(runtime);
+    sequence.begin_stage("band_to_tridiagonal");
+    const Index column = band.first_col(3) + 4 + 1;
+    band_to_tridiagonal<T>(sequence, std::move(band), d, e, nullptr, {.place = place});
+    const Status status = sequence.wait();
+    EXPECT_EQ(StatusCode::not_finite, status.code);
+    EXPECT_EQ("band_to_tridiagonal", status.stage);
+    EXPECT_EQ(column, status.index);
   }
-  Sequence sequence(runtime);
-  sequence.begin_stage("band_to_tridiagonal");
-  const Index column = band.first_col(3) + 4 + 1;
-  band_to_tridiagonal<T>(sequence, std::move(band), d, e, nullptr);
-  const Status status = sequence.wait();
-  EXPECT_EQ(StatusCode::not_finite, status.code);
-  EXPECT_EQ("band_to_tridiagonal", status.stage);
-  EXPECT_EQ(column, status.index);
 }
 
 TEST(ChaseSweepsPerTask, FillsTheWorkersWithinBounds) {

@@ -23,14 +23,18 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
       const Index k = std::min<Index>(9, rows);
       const auto tile = random_matrix<T>(rows, rows, 1), lower = random_matrix<T>(below, rows, 2);
       const Data data = upload(this->runtime(), tile), data_lower = upload(this->runtime(), lower);
-      const Data v = Data::matrix(this->runtime(), rows + below, k, sizeof(T));
       const Data* pieces[] = {&data, &data_lower};
-      ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b); }));
-      Matrix<T> expected(rows + below, k);
-      for (Index j = 0; j < k; ++j)
-        for (Index i = (j / b + 1) * b; i < rows + below; ++i)
-          expected(i, j) = i < rows ? tile(i, j) : lower(i - rows, j);
-      EXPECT_EQ(difference(download<T>(v), expected), 0);
+      for (const Index first : {Index(0), b}) {
+        const Index m = rows + below - first, cols = k - first;
+        const Data v = Data::matrix(this->runtime(), m, cols, sizeof(T));
+        ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b, first); }));
+        Matrix<T> expected(m, cols);
+        for (Index j = 0; j < cols; ++j)
+          for (Index i = (j / b + 1) * b; i < m; ++i)
+            expected(i, j) =
+                first + i < rows ? tile(first + i, first + j) : lower(first + i - rows, first + j);
+        EXPECT_EQ(difference(download<T>(v), expected), 0);
+      }
     }
 }
 

@@ -56,6 +56,7 @@ TYPED_TEST(TwoSidedCodelets, ProductWithADiagonalTile) {
                  data_w = upload(this->runtime(), w), data_y = upload(this->runtime(), y);
       const TilePart part(first, first, n - first, n - first);
       ASSERT_TRUE(this->run([&](Sequence& s) {
+        insert_mirror_lower<T>(s, 0, data_a);
         insert_two_sided_product<T>(s, 0, data_a, part, b, data_w, data_y, fresh, nullptr, nullptr, false);
       }));
       const auto expected =
@@ -135,6 +136,7 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
 TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
   using T = TypeParam;
   const Index kb = 6, m = 9, n = 7;
+  const Data workspace = Data::scratch(this->runtime(), update_workspace_bytes<T>(m, kb));
   for (const Index done : {2, 6}) {
     const auto vz_i = random_matrix<T>(m, 2 * kb, 1), vz_j = random_matrix<T>(n, 2 * kb, 2);
     const Data data_i = upload(this->runtime(), vz_i), data_j = upload(this->runtime(), vz_j);
@@ -148,7 +150,8 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto a = random_matrix<T>(m, n, 3);
     const Data data_a = upload(this->runtime(), a);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, &data_j, done, kb, data_a, {2, 3, m - 2, n - 3});
+      insert_rank_2k_update<T>(s, 0, data_i, &data_j, done, kb, data_a, {2, 3, m - 2, n - 3},
+                               workspace);
     }));
     auto expected = a;
     expected.set_block(2, 3,
@@ -160,7 +163,8 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto h = random_hermitian<T>(m, 4);
     const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, nullptr, done, kb, data_h, {1, 1, m - 1, m - 1});
+      insert_rank_2k_update<T>(s, 0, data_i, nullptr, done, kb, data_h, {1, 1, m - 1, m - 1},
+                               workspace);
     }));
     auto expected_h = h;
     const auto rows = vz_i.block(1, 0, m - 1, 2 * kb);

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+#include <tests/support/eigen_problem.hpp>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/runtime/error.hpp>
+
+/// The solver on GPUs beyond what the tests of the CPU solver show when they run there: larger sizes with the
+/// sizes that are chosen for GPUs, several tiles, short memory, device memory as input and output, and
+/// errors.
+namespace tessera::test {
+namespace {
+
+int gpus() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+template <class T>
+class EigensolveOnGpu : public RuntimeTest<T> {
+ public:
+  void SetUp() override { ASSERT_GE(this->runtime().info().cuda_workers, 1); }
+  static SolveCase two_stage(Index tile = 0, Index band = 0, Index update_width = 0) {
+    SolveCase c;
+    c.options.solver = Solver::two_stage;
+    c.options.tile = tile, c.options.band = band, c.options.update_width = update_width;
+    return c;
+  }
+};
+TYPED_TEST_SUITE(EigensolveOnGpu, Scalars);
+
+TYPED_TEST(EigensolveOnGpu, OneTile) {
+  for (const Index n : {300, 1000, 1537}) {
+    SCOPED_TRACE(n);
+    auto c = this->two_stage();
+    c.residual_gate = 1, c.orthogonality_gate = 3;
+    expect_solved<TypeParam>(this->runtime(), generate<TypeParam>("random", n), nullptr, c);
+  }
+}
+
+TYPED_TEST(EigensolveOnGpu, SeveralTiles) {
+  for (const auto& [tile, band, width] : {std::array<Index, 3>{256, 32, 128}, {192, 64, 64}, {512, 16, 64}}) {
+    SCOPED_TRACE(tile);
+    expect_solved<TypeParam>(this->runtime(), generate<TypeParam>("random", 1001), nullptr,
+                             this->two_stage(tile, band, width));
+  }
+}
+
+TYPED_TEST(EigensolveOnGpu, DegenerateSpectra) {
+  for (const char* kind :
+       {"zero", "identity", "rank-one", "glued-wilkinson", "clustered", "doubly-degenerate", "toeplitz"}) {
+    SCOPED_TRACE(kind);
+    bool known = false;
+    for (const auto& one : generator_kinds()) known = known || std::string_view(one.name) == kind;
+    ASSERT_TRUE(known);
+    expect_solved<TypeParam>(this->runtime(), generate<TypeParam>(kind, 735), nullptr, this->two_stage());
+  }
+}
+
+TYPED_TEST(EigensolveOnGpu, RangesAndValuesOnly) {
+  auto c = this->two_stage();
+  const auto a = generate<TypeParam>("random", 900);
+  c.options.vectors = false;
+  expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
+  c.options.vectors = true;
+  for (const auto& range : {EigenRange<>::index(0, 180), EigenRange<>::index(500, 503),
+                            EigenRange<>::index(7, 7), EigenRange<>::value(-3, 4)}) {
+    c.options.range = range;
+    expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
+  }
+}
+
+TYPED_TEST(EigensolveOnGpu, GeneralizedAndOtherSolvers) {
+  const auto a = generate<TypeParam>("random", 700), b = generate<TypeParam>("overlap", 700);
+  expect_solved<TypeParam>(this->runtime(), a, &b, this->two_stage());
+  for (const Solver solver : {Solver::one_stage, Solver::vendor, Solver::automatic}) {
+    SCOPED_TRACE(to_string(solver));
+    SolveCase c;
+    c.options.solver = solver;
+    expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
+    c.options.range = EigenRange<>::index(10, 100);
+    expect_solved<TypeParam>(this->runtime(), a, &b, c);
+  }
+}
+
+/// The arrays of the blocking call may lie in device memory, and results stay there.
+TYPED_TEST(EigensolveOnGpu, DeviceMemoryInAndOut) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  const Index n = 500;
+  const auto a = generate<T>("random", n);
+  T *device_a = nullptr, *device_z = nullptr;
+  const std::size_t bytes = sizeof(T) * std::size_t(n * n);
+  ASSERT_EQ(cudaMalloc(&device_a, bytes), cudaSuccess);
+  ASSERT_EQ(cudaMalloc(&device_z, bytes), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(device_a, a.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  std::vector<R> w(static_cast<std::size_t>(n));
+  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a, n, nullptr, 1, w.data(),
+                                      device_z, n, nullptr, this->two_stage().options);
+  EXPECT_TRUE(status.ok()) << status.message();
+  Matrix<T> z(n, n), after(n, n);
+  ASSERT_EQ(cudaMemcpy(z.data(), device_z, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(after.data(), device_a, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  cudaFree(device_a);
+  cudaFree(device_z);
+  EXPECT_TRUE(identical(a, after));
+  const auto errors =
+      eigen_errors(a, static_cast<const Matrix<T>*>(nullptr), w, &z, lapack_eigenvalues(a), 0);
+  EXPECT_LT(errors.residual, 1);
+  EXPECT_LT(errors.orthogonality, 3);
+  EXPECT_LT(errors.values, 1);
+}
+
+TYPED_TEST(EigensolveOnGpu, NotFiniteIsAStatus) {
+  using T = TypeParam;
+  auto a = generate<T>("random", 400);
+  a(300, 17) = not_a_number<T>();
+  std::vector<RealOf<T>> w(400);
+  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, 400, a.data(), a.ld(), nullptr, 1,
+                                      w.data(), nullptr, 1, nullptr, [] {
+                                        EigensolveOptions o;
+                                        o.vectors = false;
+                                        o.solver = Solver::two_stage;
+                                        return o;
+                                      }());
+  EXPECT_EQ(status.code, StatusCode::not_finite);
+  EXPECT_EQ(status.index, 18);
+}
+
+TYPED_TEST(EigensolveOnGpu, NotPositiveDefiniteNamesTheMinor) {
+  using T = TypeParam;
+  const Index n = 300;
+  const auto a = generate<T>("random", n);
+  auto b = generate<T>("identity", n);
+  b(210, 210) = T(-1);
+  std::vector<RealOf<T>> w(static_cast<std::size_t>(n));
+  for (const Index tile : {Index(0), Index(64)}) {
+    EigensolveOptions options;
+    options.vectors = false;
+    options.solver = Solver::two_stage;
+    if (tile) options.tile = tile, options.band = 16, options.update_width = 32;
+    const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, a.data(), a.ld(), b.data(), b.ld(),
+                                        w.data(), nullptr, 1, nullptr, options);
+    EXPECT_EQ(status.code, StatusCode::not_positive_definite);
+    EXPECT_EQ(status.index, 211);
+  }
+}
+
+/// Two solves at once on the same GPU's stream.
+TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
+  using T = TypeParam;
+  const auto a = generate<T>("random", 400, 1), b = generate<T>("random", 350, 2);
+  auto copy_a = a, copy_b = b;
+  const auto tiles_a =
+      TiledMatrix<T>::wrap(this->runtime(), copy_a.data(), 400, {400, 400, 400, 400, {}, Uplo::lower});
+  const auto tiles_b =
+      TiledMatrix<T>::wrap(this->runtime(), copy_b.data(), 350, {350, 350, 350, 350, {}, Uplo::lower});
+  EigensolveOptions options;
+  options.solver = Solver::two_stage;
+  auto first = submit_eigensolve<T>(this->runtime(), tiles_a, options);
+  auto second = submit_eigensolve<T>(this->runtime(), tiles_b, options);
+  EXPECT_TRUE(second.wait().ok());
+  EXPECT_TRUE(first.wait().ok());
+  const auto expect_values = [](const auto& w, const Matrix<T>& matrix) {
+    EXPECT_LT(eigen_errors<T>(matrix, nullptr, w, nullptr, lapack_eigenvalues(matrix), 0).values, 1);
+  };
+  expect_values(first.result().values, a);
+  expect_values(second.result().values, b);
+  // Both ran on the GPU.
+  for (const auto& stage : first.statistics().stages)
+    if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal")
+      EXPECT_EQ(stage.device_tasks, stage.tasks);
+}
+
+/// A matrix of 72 MB where StarPU may use 48 MB of the GPU: it is evicted tile by tile.
+TEST(EigensolveMemoryOfGpu, LargerThanWhatStarPUMayUse) {
+  setenv("STARPU_LIMIT_CUDA_MEM", "48", 1);
+  {
+    Runtime runtime({.cores = 2});
+    const auto a = generate<double>("random", 3000);
+    SolveCase c;
+    c.options.solver = Solver::two_stage;
+    c.options.tile = 512, c.options.band = 64, c.options.update_width = 128, c.options.slab_width = 256;
+    c.residual_gate = 1;
+    expect_solved<double>(runtime, a, nullptr, c);
+  }
+  unsetenv("STARPU_LIMIT_CUDA_MEM");
+}
+
+TEST(EigensolveGpus, CpusMayTakePart) {
+  Runtime runtime({.cores = 4, .hybrid = true});
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.options.tile = 256, c.options.band = 32, c.options.update_width = 128;
+  expect_solved<double>(runtime, generate<double>("random", 1100), nullptr, c);
+}
+
+TEST(EigensolveGpus, EveryGpuTakesPart) {
+  if (gpus() < 2) GTEST_SKIP() << "one GPU";
+  Runtime runtime({.cores = 2});
+  ASSERT_EQ(runtime.info().cuda_workers, gpus());
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.residual_gate = 1;
+  expect_solved<double>(runtime, generate<double>("random", 3001), nullptr, c);
+}
+
+TEST(EigensolveGpus, MoreThanThereAreIsAnError) {
+  EXPECT_THROW(Runtime({.cores = 1, .gpus = gpus() + 1}), RuntimeError);
+  Runtime none({.cores = 1, .gpus = 0});
+  EXPECT_EQ(none.info().cuda_workers, 0);
+}
+
+}  // namespace
+}  // namespace tessera::test

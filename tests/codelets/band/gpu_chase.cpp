@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include <tessera/codelets/band/chase_sweeps_cuda.hpp>
+
+#include "band_problem.hpp"
+
+namespace tessera {
+namespace {
+
+using kernels::DeviceReflectors;
+
+template <class T>
+class GpuChase : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
+  }
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(GpuChase, Scalars);
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t size) : size_(size) {
+    EXPECT_EQ(cudaSuccess, cudaMalloc(&data_, std::max<std::size_t>(size, 1) * sizeof(T)));
+  }
+  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
+    cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+  T* get() const { return data_; }
+  std::vector<T> host() const {
+    std::vector<T> to(size_);
+    EXPECT_EQ(cudaSuccess, cudaMemcpy(to.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    return to;
+  }
+
+ private:
+  std::size_t size_;
+  T* data_ = nullptr;
+};
+
+template <class T>
+struct Tridiagonal {
+  using R = RealOf<T>;
+  std::vector<R> d, e;
+  std::vector<DeviceReflectors> shapes;
+  std::vector<std::vector<T>> kept;
+  std::vector<R> values() const {
+    std::vector<R> w = d, f = e;
+    f.resize(w.size());
+    EXPECT_EQ(0, blas::sterf<R>(Index(w.size()), w.data(), f.data()));
+    return w;
+  }
+};
+
+template <class T>
+testing::BandProblem<T> one_segment(Index n, Index b) {
+  return testing::BandProblem<T>(n, b, ceil_div(n, 2 * b));
+}
+
+template <class T>
+Tridiagonal<T> extract(testing::BandProblem<T>& p) {
+  Tridiagonal<T> t;
+  for (Index j = 0; j < p.n; ++j) {
+    t.d.push_back(real_part(p.at(j, j)));
+    if (j + 1 < p.n) t.e.push_back(real_part(p.at(j + 1, j)));
+    EXPECT_FALSE(imag_part(p.at(j, j)) != 0) << j;
+    if (j + 1 < p.n) EXPECT_FALSE(imag_part(p.at(j + 1, j)) != 0) << j;
+  }
+  return t;
+}
+
+template <class T>
+Tridiagonal<T> chase_on_cpu(testing::BandProblem<T> p) {
+  std::vector<RealOf<T>> workspace(kernels::chase_workspace<T>(p.b));
+  T* segment = p.segments[0].data();
+  const kernels::BandView<T> view{p.n, p.b, 0, p.width, &segment};
+  kernels::chase_tile<T>(view, 0, p.n - 1, -p.n, p.n + 2 * p.b * p.n, {}, workspace.data());
+  return extract(p);
+}
+
+/// In ranges of the given number of sweeps; group 0: no reflectors.
+template <class T>
+Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group) {
+  DeviceArray<T> segment(p.segments[0]);
+  Tridiagonal<T> kept;
+  for (Index first = 0; first + 1 < p.n; first += range) {
+    const DeviceReflectors shape{p.n, p.b, first, std::min(range, p.n - 1 - first),
+                                 std::max<Index>(group, 1)};
+    DeviceArray<char> workspace(kernels::chase_sweeps_workspace<T>(p.n, p.b, shape.sweeps));
+    const T nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
+    DeviceArray<T> to(std::vector<T>(group > 0 ? std::size_t(shape.size()) : 0, nan));
+    kernels::launch_chase_sweeps<T>(nullptr, shape, segment.get(), group > 0 ? to.get() : nullptr,
+                                    workspace.get());
+    EXPECT_EQ(cudaSuccess, cudaDeviceSynchronize());
+    if (group == 0) continue;
+    kept.shapes.push_back(shape);
+    kept.kept.push_back(to.host());
+  }
+  p.segments[0] = segment.host();
+  Tridiagonal<T> t = extract(p);
+  t.shapes = std::move(kept.shapes);
+  t.kept = std::move(kept.kept);
+  return t;
+}
+
+/// x := H x or H^H x for all reflectors in turn: Q x or Q^H x.
+template <class T>
+void apply_q(const Tridiagonal<T>& t, bool adjoint, std::vector<T>& x) {
+  const Index n = Index(x.size());
+  Index total = 0;
+  for (const auto& shape : t.shapes) total += shape.sweeps;
+  for (Index step = 0; step < total; ++step) {
+    const Index sweep = adjoint ? step : total - 1 - step;
+    std::size_t piece = 0;
+    while (t.shapes[piece].first_sweep + t.shapes[piece].sweeps <= sweep) ++piece;
+    const DeviceReflectors& shape = t.shapes[piece];
+    const Index j = sweep - shape.first_sweep, hops = kernels::hop_count(n, shape.bandwidth, sweep);
+    for (Index k = 0; k < hops; ++k) {
+      const Index hop = adjoint ? k : hops - 1 - k, row = sweep + 1 + hop * shape.bandwidth;
+      const Index block = shape.first_block(j / shape.group) + hop;
+      const T* const v = t.kept[piece].data() + shape.vector_offset(block, j % shape.group);
+      T tau = t.kept[piece][std::size_t(shape.tau_offset(block, j % shape.group))];
+      if (adjoint) tau = conjugate(tau);
+      T dot = 0;
+      for (Index i = 0; i < std::min(shape.bandwidth, n - row); ++i) dot += conjugate(v[i]) * x[row + i];
+      for (Index i = 0; i < std::min(shape.bandwidth, n - row); ++i) x[row + i] -= tau * dot * v[i];
+    }
+  }
+}
+
+/// || B x - Q T Q^H x || for a random x of length sqrt(n), relative to ||B|| sqrt(n).
+template <class T>
+double residual(testing::BandProblem<T>& p, const Tridiagonal<T>& t) {
+  std::mt19937 generator(5);
+  std::vector<T> x(p.n), y(p.n), z(p.n, T(0));
+  for (T& element : x) element = testing::random_scalar<T>(generator);
+  double norm = 0;
+  for (Index j = 0; j < p.n; ++j)
+    for (Index i = j; i < std::min(p.n, j + p.b + 1); ++i) {
+      z[i] += p.at(i, j) * x[j];
+      if (i > j) z[j] += conjugate(p.at(i, j)) * x[i];
+      norm += std::norm(p.at(i, j));
+    }
+  apply_q(t, true, x);
+  for (Index j = 0; j < p.n; ++j) {
+    y[j] = t.d[j] * x[j];
+    if (j > 0) y[j] += t.e[j - 1] * x[j - 1];
+    if (j + 1 < p.n) y[j] += t.e[j] * x[j + 1];
+  }
+  apply_q(t, false, y);
+  double error = 0;
+  for (Index i = 0; i < p.n; ++i) error += std::norm(y[i] - z[i]);
+  return std::sqrt(error / std::max(norm, 1e-300));
+}
+
+struct Shape {
+  Index n, b;
+};
+std::vector<Shape> shapes() {
+  std::vector<Shape> all = {{1, 1}, {1, 8}, {2, 3}, {3, 5}, {33, 64}};
+  for (Index n : {2, 3, 5, 33, 64, 65, 129, 200, 517, 1000})
+    for (Index b : {1, 2, 3, 8, 31, 32, 33, 64, 100, 128})
+      if (b < n) all.push_back({n, b});
+  return all;
+}
+
+TYPED_TEST(GpuChase, EigenvaluesAndReflectors) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  for (const Shape& s : shapes()) {
+    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+    auto p = one_segment<T>(s.n, s.b);
+    const auto expected = chase_on_cpu(p).values();
+    const Index group = std::min<Index>(s.b, 32);
+    const auto t = chase_on_gpu(p, s.n, group);
+    const auto values = t.values();
+    R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
+    for (Index i = 0; i < s.n; ++i)
+      ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
+    EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
+    // What is written where no reflector is.
+    for (std::size_t i = 0; i < t.shapes.size(); ++i)
+      for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
+  }
+}
+
+TYPED_TEST(GpuChase, RunsAndRangesDoNotChangeTheResult) {
+  using T = TypeParam;
+  for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}}) {
+    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+    auto p = one_segment<T>(s.n, s.b);
+    const auto t = chase_on_gpu(p, s.n, 8);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const auto again = chase_on_gpu(p, s.n, 8);
+      EXPECT_EQ(t.d, again.d);
+      EXPECT_EQ(t.e, again.e);
+      EXPECT_EQ(t.kept, again.kept);
+    }
+    const auto ranges = chase_on_gpu(p, 208, 7), without = chase_on_gpu(p, 96, 0);
+    EXPECT_EQ(t.d, ranges.d);
+    EXPECT_EQ(t.e, ranges.e);
+    EXPECT_EQ(t.d, without.d);
+    EXPECT_EQ(t.e, without.e);
+    EXPECT_LT(residual(p, ranges), 10 * std::sqrt(double(s.n)) * precision<T>);
+  }
+}
+
+TYPED_TEST(GpuChase, SpecialMatrices) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  const Index n = 170;
+  for (const Index b : {6, 40, 100}) {
+    auto zero = one_segment<T>(n, b), diagonal = zero, tridiagonal = zero, nan = zero;
+    for (Index j = 0; j < n; ++j)
+      for (Index i = j; i < std::min(n, j + b + 1); ++i) {
+        zero.at(i, j) = T(0);
+        diagonal.at(i, j) = i == j ? T(R(j)) : T(0);
+        tridiagonal.at(i, j) = i == j ? T(R(j)) : i == j + 1 ? T(R(0.5)) : T(0);
+        nan.at(i, j) = T(std::numeric_limits<R>::quiet_NaN());
+      }
+    auto t = chase_on_gpu(zero, n, 4);
+    EXPECT_EQ(std::vector<R>(n, R(0)), t.d);
+    EXPECT_EQ(std::vector<R>(n - 1, R(0)), t.e);
+    EXPECT_EQ(0, residual(zero, t));
+    for (auto* p : {&diagonal, &tridiagonal}) {
+      t = chase_on_gpu(*p, n, 4);
+      for (Index j = 0; j < n; ++j) EXPECT_EQ(R(j), t.d[j]);
+      EXPECT_EQ(std::vector<R>(n - 1, R(p == &diagonal ? 0 : 0.5)), t.e);
+    }
+    chase_on_gpu(nan, n, 4);  // ends
+
+    // Far from 1, where squares over- and underflow.
+    auto p = one_segment<T>(n, b);
+    const auto expected = chase_on_gpu(p, n, 4).values();
+    for (R scale :
+         {std::sqrt(std::numeric_limits<R>::max()) * R(1e-3), std::numeric_limits<R>::min() * R(1e6)}) {
+      auto q = p;
+      for (Index j = 0; j < n; ++j)
+        for (Index i = j; i < std::min(n, j + b + 1); ++i) q.at(i, j) *= scale;
+      auto scaled = chase_on_gpu(q, n, 4);
+      for (R& x : scaled.d) x /= scale;
+      for (R& x : scaled.e) x /= scale;
+      const auto values = scaled.values();
+      for (Index j = 0; j < n; ++j)
+        EXPECT_NEAR(expected[j], values[j], 200 * precision<T> * std::abs(expected[0])) << scale;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tessera
