@@ -5,8 +5,10 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by the library at hand: LAPACK's hetrd and
-/// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits. cuSOLVER's
-/// routines run on the stream of the worker, and may wait for it inside.
+/// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits; cuSOLVER accepts
+/// orders to 65536, but nothing says that it is right where n^2 is beyond 2^31 (n > 46340). Its reduction
+/// does not wait for the stream, but enqueues several kernels a column, so that the worker is busy with it
+/// nearly as long as the GPU.
 namespace tessera {
 
 /// A := reflectors below the first subdiagonal, d := diagonal and e := subdiagonal of T (real). Buffers: A

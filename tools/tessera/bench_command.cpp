@@ -67,15 +67,15 @@ int bench(Session& session, const BenchProgramOptions& options) {
   const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
   const int threads = options.peer == "cusolver" ? 0 : std::max(1, runtime.info().cpu_workers);
   const auto stage = make_stage_bench<T>(session, options);
-  const bool on_gpu = runtime.gpus() > 0;
+  const int gpus = runtime.gpus() * runtime.size();
   std::vector<double> limits, copy_rates;
   for (int run = -common.warmup; run < common.repeat; ++run) {
     session.progress().stage("the machine's limit");
-    if (on_gpu) {
+    if (gpus > 0) {
       // All GPUs together do what one does by itself, times their number.
       const GpuLimits limit = measure_gpu_limits<T>(std::min(options.n, gpu_limit_order));
-      limits.push_back(limit.gflops * runtime.info().cuda_workers);
-      copy_rates.push_back(limit.copy_rate * runtime.info().cuda_workers);
+      limits.push_back(limit.gflops * gpus);
+      copy_rates.push_back(limit.copy_rate * gpus);
     } else if (options.stage != "gemm")
       limits.push_back(measure_gemm_limit<T>(session, std::min(options.n, limit_order), 1));
     session.progress().stage("preparing " + options.stage);
