@@ -74,14 +74,14 @@ class TridiagonalEigen {
   int plan(Index first_leaf, Index leaves, int depth);
   int block_owner(Index leaf) const;
   Index block_rows(Index leaf) const { return std::min(leaf_, n_ - leaf * leaf_); }
-  void submit_leaf(Sequence& sequence, Node& node, const Data& scaled);
-  void submit_merge(Sequence& sequence, Node& node, const Data& scaled, bool root);
+  void submit_leaves(Sequence& sequence, int priority, const Data& scaled);
+  void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);
 
   Runtime* runtime_;
   Index n_, leaf_;
   bool want_vectors_;
   std::vector<Node> nodes_;  ///< children before parents; the root is last
-  Data scratch_, values_;
+  Data values_;
 };
 
 }  // namespace tessera

@@ -80,8 +80,9 @@ __device__ double join_children(const Merge& merge, double sign, const Work& w, 
                     : i - m1 + count_below<true>(merge.left.value, m1, d);
     w.d[place] = d;
     w.z[place] = half * (first ? merge.left.last_row[i] : sign * merge.right.first_row[i - m1]);
-    w.first[place] = first ? merge.left.first_row[i] : 0.0;
-    w.last[place] = first ? 0.0 : merge.right.last_row[i - m1];
+    // A child without rows leaves both boundary rows to the other one.
+    w.first[place] = first ? merge.left.first_row[i] : m1 == 0 ? merge.right.first_row[i] : 0.0;
+    w.last[place] = !first ? merge.right.last_row[i - m1] : m1 == m ? merge.left.last_row[i] : 0.0;
     w.column[place] = i;
     w.kind[place] = first ? left_rows : right_rows;
   }
@@ -326,7 +327,7 @@ __global__ void __launch_bounds__(largest_block) deflate_kernel(const MergeBatch
     header.rotations = rotations;
     header.status = broken;
     header.coupling = coupling;
-    if (broken && batch.failure) *batch.failure = 1;
+    if (broken && batch.failure) *batch.failure = merge.node.tree * batch.forest.stride + 1;
   }
 }
 

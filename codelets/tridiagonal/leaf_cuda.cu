@@ -10,18 +10,12 @@ namespace {
 
 using namespace device;
 using tridiagonal::Forest;
+using tridiagonal::ForestScratch;
 using tridiagonal::MergeBatch;
 using tridiagonal::MergeHeader;
 
-constexpr int largest_piece = 32, piece_warps = 4, most_sweeps = 60;
+constexpr int largest_piece = static_cast<int>(tridiagonal::largest_piece), piece_warps = 4, most_sweeps = 60;
 constexpr int piece_stride = largest_piece + 1;
-
-/// Pieces of a tree, a power of two, so that each has at most 32 rows.
-Index pieces_of(Index leaf) noexcept {
-  Index pieces = 1;
-  while (ceil_div(leaf, pieces) > largest_piece) pieces *= 2;
-  return pieces;
-}
 
 // ---- pieces -------------------------------------------------------------------------------------------
 
@@ -111,7 +105,7 @@ __global__ void __launch_bounds__(32 * piece_warps)
   for (int i = 0; i < n; ++i) z[i * piece_stride + lane] = i == lane ? 1.0 : 0.0;
   __syncwarp();
   const bool good = __all_sync(~0u, finite) && implicit_ql(n, d, e, z);
-  if (!good && lane == 0 && leaves.failure) *leaves.failure = 1;
+  if (!good && lane == 0 && leaves.failure) *leaves.failure = tree * forest.stride + 1;
   __syncwarp();
   // Ascending order: lane i finds the place of value i.
   const double mine = lane < n ? d[lane] : 0.0;
@@ -200,29 +194,13 @@ __global__ void __launch_bounds__(256) store_leaves_kernel(Forest forest, TreeMa
       outputs.spectrum[tree][part * rows + i] = spectra[3 * tree * forest.leaf + part * rows + i];
 }
 
-/// The scratch of a forest, in the order of the buffer.
-struct ForestScratch {
-  double* spectra[2];
-  double* merge;
-  char* records;
-  double* matrices;
-
-  ForestScratch(void* buffer, Index rows, Index trees, Index pieces) noexcept {
-    spectra[0] = static_cast<double*>(buffer);
-    spectra[1] = spectra[0] + 3 * rows;
-    merge = spectra[1] + 3 * rows;
-    records = reinterpret_cast<char*>(merge + tridiagonal::merge_scratch_doubles(rows));
-    matrices = reinterpret_cast<double*>(records + MergeBatch::record_bytes(rows, trees * pieces));
-  }
-};
-
 /// All levels; the spectra of the leaves end up in `result` if that is not null, and are returned. Before
 /// each level's merge nothing is done, after it `after(batch)`.
 template <class After>
 double* solve_forest(cudaStream_t stream, const LeafForest& leaves, bool rows, double* result,
                      const ForestScratch& scratch, TreeMatrix q, After&& after) {
   const Forest& forest = leaves.forest;
-  Index pieces = pieces_of(std::min(forest.leaf, forest.rows));
+  Index pieces = tridiagonal::forest_pieces(forest);
   const Index trees = forest.trees();
   int side = 0;
   double* spectra = pieces == 1 && result ? result : scratch.spectra[side];
@@ -261,20 +239,11 @@ void launch_unscale(cudaStream_t stream, Index n, const double* values, const do
   unscale_kernel<<<static_cast<unsigned>(ceil_div(n, 256)), 256, 0, stream>>>(n, values, exponent, w);
 }
 
-std::size_t leaf_forest_scratch_bytes(Index rows, Index leaf, bool vectors) noexcept {
-  const Index trees = ceil_div(rows, leaf), order = std::min(leaf, rows);
-  const ForestScratch end(nullptr, rows, trees, pieces_of(order));
-  return reinterpret_cast<std::size_t>(end.matrices) +
-         (vectors ? static_cast<std::size_t>(3 * trees * order * order) * sizeof(double) : 0);
-}
-
 void launch_leaf_values(cudaStream_t stream, const LeafForest& leaves, bool rows, double* spectra,
                         void* scratch) {
   const Forest& forest = leaves.forest;
-  solve_forest(
-      stream, leaves, rows, spectra,
-      ForestScratch(scratch, forest.rows, forest.trees(), pieces_of(std::min(forest.leaf, forest.rows))),
-      TreeMatrix{nullptr, 0, 0}, [](const MergeBatch&) {});
+  solve_forest(stream, leaves, rows, spectra, ForestScratch(scratch, forest), TreeMatrix{nullptr, 0, 0},
+               [](const MergeBatch&) {});
 }
 
 template <class R>
@@ -282,7 +251,7 @@ void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* 
                          const Index* ldq, void* scratch) {
   const Forest& forest = leaves.forest;
   const Index trees = forest.trees(), order = std::min(forest.leaf, forest.rows);
-  const ForestScratch work(scratch, forest.rows, trees, pieces_of(order));
+  const ForestScratch work(scratch, forest);
   const TreeMatrix vectors{work.matrices, order, order * order};
   const TreeMatrix turned{vectors.data + trees * vectors.tree_stride, order, order * order};
   const TreeMatrix secular{turned.data + trees * vectors.tree_stride, order, order * order};

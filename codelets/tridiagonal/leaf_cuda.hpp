@@ -25,20 +25,19 @@ struct LeafForest {
   const double* d;
   const double* e;
   double epsilon;
-  long long* failure;  ///< becomes 1 if a piece does not converge or meets numbers that are not finite
+  long long* failure;  ///< becomes 1 + t stride if a piece of leaf t does not converge or meets
+                       ///< numbers that are not finite
 };
-
-/// Bytes of scratch for the two below.
-std::size_t leaf_forest_scratch_bytes(Index rows, Index leaf, bool vectors) noexcept;
 
 /// Eigenvalues and, if `rows`, boundary rows of every leaf: a divide and conquer of its own, all leaves at
 /// once and level by level, from pieces of at most 32 rows (implicit QL, one warp each).
+/// scratch: forest_scratch_bytes(forest, false).
 /// spectra: 3 doubles a row of the forest (W): leaf t is a NodeSpectrum at 3 t leaf.
 void launch_leaf_values(cudaStream_t stream, const LeafForest& leaves, bool rows, double* spectra,
                         void* scratch);
 
 /// The same with eigenvectors: leaf t gets q[t], tree_rows(t) squared, leading dimension ldq[t].
-/// At most most_leaves leaves. Flops: 4/3 sum of leaf^3.
+/// At most most_leaves leaves; scratch: forest_scratch_bytes(forest, true). Flops: 4/3 sum of leaf^3.
 inline constexpr Index most_leaves = 64;
 template <class R>
 void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* const* spectra, R* const* q,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include <tessera/codelets/tridiagonal/merge_record.hpp>
 
 /// What the CUDA kernels of the tridiagonal divide and conquer work on: all merges of one level of a forest
@@ -42,7 +44,7 @@ struct MergeBatch {
   char* records;        ///< MergeRecord of each merge, see `record`
   double* scratch;      ///< merge_scratch_doubles(rows)
   double epsilon;       ///< as in kernels::deflate
-  long long* failure = nullptr;  ///< set to 1 by a merge that meets numbers that are not finite
+  long long* failure = nullptr;  ///< set to 1 + t stride by a merge that meets numbers that are not finite
 
   TESSERA_HOST_DEVICE Index merges() const noexcept { return forest.trees() * (pieces / 2); }
   /// No merge has a larger order.
@@ -73,6 +75,39 @@ struct MergeBatch {
 /// Doubles of scratch for the deflation of all merges of a level.
 TESSERA_HOST_DEVICE constexpr Index merge_scratch_doubles(Index rows) noexcept {
   return 8 * rows;
+}
+
+/// A leaf that is a tree of its own is cut into pieces of at most so many rows.
+inline constexpr Index largest_piece = 32;
+
+/// Pieces of each tree.
+inline Index forest_pieces(const Forest& forest) noexcept {
+  Index pieces = 1;
+  while (ceil_div(std::min(forest.leaf, forest.rows), pieces) > largest_piece) pieces *= 2;
+  return pieces;
+}
+
+/// The scratch for solving all trees of a forest, in the order of the buffer.
+struct ForestScratch {
+  double* spectra[2];  ///< of the nodes of two levels
+  double* merge;
+  char* records;
+  double* matrices;  ///< three of a tree's order for each tree, where vectors are wanted
+
+  ForestScratch(void* buffer, const Forest& forest) noexcept {
+    spectra[0] = static_cast<double*>(buffer);
+    spectra[1] = spectra[0] + 3 * forest.rows;
+    merge = spectra[1] + 3 * forest.rows;
+    records = reinterpret_cast<char*>(merge + merge_scratch_doubles(forest.rows));
+    matrices = reinterpret_cast<double*>(
+        records + MergeBatch::record_bytes(forest.rows, forest.trees() * forest_pieces(forest)));
+  }
+};
+
+inline std::size_t forest_scratch_bytes(const Forest& forest, bool vectors) noexcept {
+  const Index order = std::min(forest.leaf, forest.rows);
+  return reinterpret_cast<std::size_t>(ForestScratch(nullptr, forest).matrices) +
+         (vectors ? static_cast<std::size_t>(3 * forest.trees() * order * order) * sizeof(double) : 0);
 }
 
 }  // namespace tessera::tridiagonal

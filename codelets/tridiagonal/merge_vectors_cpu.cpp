@@ -29,7 +29,8 @@ void pack_rows(const MergeRecord& record, Child child, Index rows, const R* cons
                Index ldt, R* packed, Index ldp) noexcept {
   const Index first_column = child == Child::left ? 0 : record.header->left;
   const Index columns = child == Child::left ? record.header->left : record.header->right;
-  const Index pole_slots = record.header->pole_slots(child), first_pole = record.header->first_pole_slot(child);
+  const Index pole_slots = record.header->pole_slots(child),
+              first_pole = record.header->first_pole_slot(child);
   const Index first_deflated = record.header->first_deflated_slot(child);
   for (Index p = 0; p < record.header->packed_columns(child); ++p) {
     const Index slot = p < pole_slots ? first_pole + p : first_deflated + (p - pole_slots);
@@ -64,8 +65,8 @@ void update_rows(const MergeRecord& record, Child child, Index rows, const R* pa
   // The product goes to the front of the output; then its columns are spread, last first, and the deflated
   // ones put between.
   if (roots > 0 && inner > 0)
-    blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp, s + record.header->first_pole_slot(child),
-               lds, R(0), out, ldo);
+    blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp,
+               s + record.header->first_pole_slot(child), lds, R(0), out, ldo);
   else
     for (Index j = 0; j < roots; ++j) std::fill_n(out + j * ldo, rows, R(0));
   Index product = roots;

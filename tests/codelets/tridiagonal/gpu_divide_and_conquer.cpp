@@ -173,9 +173,12 @@ void check_roots(MergeCase& c) {
   const Index poles = r.poles(), step = std::max<Index>(1, poles / 200);
   for (Index k = 0; k < poles; k += k + 1 + step < poles ? step : 1) {
     const long double base = r.base[k], offset = r.offset[k];
-    ASSERT_TRUE(r.base[k] == r.pole[k] || r.base[k] == r.pole[std::min(k + 1, poles - 1)]);
-    ASSERT_GT(base + offset, r.pole[k] - 0.0L);
-    if (k + 1 < poles) ASSERT_LT(base + offset, r.pole[k + 1]);
+    const Index right = std::min(k + 1, poles - 1);
+    ASSERT_TRUE(r.base[k] == r.pole[k] ? offset > 0 : r.base[k] == r.pole[right] && offset < 0);
+    if (right > k) {
+      ASSERT_GT(r.base[k] - r.pole[k] + r.offset[k], 0);
+      ASSERT_LT(r.base[k] - r.pole[right] + r.offset[k], 0);
+    }
     long double f = 1.0L / r.header->coupling, size = f, slope = 0;
     for (Index i = 0; i < poles; ++i) {
       const long double x = (r.pole[i] - base) - offset, t = r.z[i] / x;
@@ -345,7 +348,7 @@ void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
   const Forest forest{rows, leaf, stride};
   ASSERT_EQ(forest.trees(), static_cast<Index>(starts.size()));
   const double epsilon = std::numeric_limits<R>::epsilon();
-  const DeviceArray<char> scratch(static_cast<Index>(kernels::leaf_forest_scratch_bytes(rows, leaf, true)));
+  const DeviceArray<char> scratch(static_cast<Index>(tridiagonal::forest_scratch_bytes(forest, true)));
   const kernels::LeafForest leaves{forest, scaled.data(), scaled.data() + n, epsilon, failure.data()};
   const DeviceArray<double> values(3 * rows);
   kernels::launch_leaf_values(nullptr, leaves, true, values.data(), scratch.data());
@@ -409,7 +412,8 @@ TYPED_TEST(GpuMerge, ValuesOfLargerOrders) {
       const DeviceArray<TypeParam> d(t.d), e(t.e), w(n);
       const DeviceArray<double> scaled(2 * n + 1), spectra(3 * n);
       const DeviceArray<long long> failure(std::vector<long long>(1, 0));
-      const DeviceArray<char> scratch(static_cast<Index>(kernels::leaf_forest_scratch_bytes(n, n, false)));
+      const DeviceArray<char> scratch(
+          static_cast<Index>(tridiagonal::forest_scratch_bytes({n, n, n}, false)));
       kernels::launch_scale_and_cut<TypeParam>(nullptr, n, d.data(), e.data(), n, scaled.data(),
                                                scaled.data() + n, scaled.data() + 2 * n, failure.data());
       kernels::launch_leaf_values(nullptr,
@@ -443,7 +447,7 @@ TYPED_TEST(GpuMerge, NumbersThatAreNotFiniteAreFound) {
     raw[50] = bad;
     const DeviceArray<double> broken(raw);
     const DeviceArray<long long> later(std::vector<long long>(1, 0));
-    const DeviceArray<char> scratch(static_cast<Index>(kernels::leaf_forest_scratch_bytes(n, n, false)));
+    const DeviceArray<char> scratch(static_cast<Index>(tridiagonal::forest_scratch_bytes({n, n, n}, false)));
     kernels::launch_leaf_values(nullptr, {{n, n, n}, broken.data(), broken.data() + n, 0x1p-52, later.data()},
                                 true, spectra.data(), scratch.data());
     ASSERT_EQ(later.host()[0], 1);
