@@ -13,9 +13,14 @@ std::vector<Codelet*>& registry() {
   return codelets;
 }
 
+struct CudaImplementation {
+  Codelet::Function function;
+  int host_buffers;
+};
+
 /// CUDA functions by codelet name: load order of the two files is not defined, so they meet at start.
-std::map<std::string, Codelet::Function>& cuda_functions() {
-  static std::map<std::string, Codelet::Function> functions;
+std::map<std::string, CudaImplementation>& cuda_functions() {
+  static std::map<std::string, CudaImplementation> functions;
   return functions;
 }
 
@@ -59,8 +64,9 @@ const std::vector<Codelet*>& Codelet::all() {
   return registry();
 }
 
-bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function) {
-  return cuda_functions().emplace(codelet_name, function).second;
+bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
+                                  int host_buffers) {
+  return cuda_functions().emplace(codelet_name, CudaImplementation{function, host_buffers}).second;
 }
 
 void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) {
@@ -74,11 +80,16 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
     detail.codelet.name = codelet->name().c_str();
 #ifdef STARPU_USE_CUDA
     if (auto found = cuda_functions().find(codelet->name()); found != cuda_functions().end()) {
-      detail.codelet.cuda_funcs[0] = found->second;
+      detail.codelet.cuda_funcs[0] = found->second.function;
       detail.codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
       // One GPU does what forty times as many cores do: a task that a CPU takes over delays those that wait
       // for it.
       if (gpus && !hybrid) detail.codelet.where = STARPU_CUDA;
+      if (const int host_buffers = found->second.host_buffers; host_buffers > 0) {
+        detail.codelet.specific_nodes = 1;
+        for (int i = 0; i < STARPU_NMAXBUFS; ++i)
+          detail.codelet.nodes[i] = i < host_buffers ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;
+      }
     }
 #endif
     detail.model = starpu_perfmodel{};

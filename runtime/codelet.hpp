@@ -104,7 +104,8 @@ class Codelet {
 
 /// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files,
 /// through cuda_codelet.hpp.
-bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function);
+bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
+                                  int host_buffers = 0);
 
 namespace internal {
 

@@ -60,12 +60,14 @@ class DeviceFailure {
 };
 
 /// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without
-/// synchronising or allocating. Buffers are device memory.
+/// synchronising or allocating. Buffers are device memory, but for the first `host_buffers`: those it only
+/// reads, and it finds them in host memory (sizes that an earlier task computed; then the codelet has at most
+/// STARPU_NMAXBUFS buffers).
 template <class Arguments,
           void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
-bool register_cuda(const std::string& name, char letter = 0) {
+bool register_cuda(const std::string& name, char letter = 0, int host_buffers = 0) {
   return register_cuda_implementation(letter ? name + "_" + letter : name,
-                                      &internal::cuda_entry<Arguments, Kernel>);
+                                      &internal::cuda_entry<Arguments, Kernel>, host_buffers);
 }
 
 }  // namespace tessera

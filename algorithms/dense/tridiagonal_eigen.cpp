@@ -30,7 +30,7 @@ int secular_priority(int depth) {
   return 4 * depth + 2;
 }
 int slab_priority() {
-  return 1;
+  return 4;
 }
 
 /// Rows of a leaf: n over a power of two, so that the tree is balanced, at most `largest` and a multiple
@@ -41,18 +41,30 @@ Index balanced_leaf(Index n, Index largest) {
   return pieces == 1 ? n : ceil_div(ceil_div(n, pieces), 8) * 8;
 }
 
-/// The work of a leaf is cubic with vectors, so small problems on many workers want small leaves; tiles of
-/// 256 make good GEMMs.
+/// On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want small leaves;
+/// tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and conquer of its
+/// own: what limits them there is that its products are slower than a library's.
 Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors) {
+  if (runtime.gpus() > 0) {
+    if (!want_vectors) return n;
+    return balanced_leaf(n, std::clamp<Index>(n / (4 * Index(runtime.gpus()) * runtime.size()), 512, 1024));
+  }
   if (want_vectors)
     return balanced_leaf(
         n, std::clamp<Index>(n / (6 * Index(runtime.common_workers()) * runtime.size()), 64, 256));
   return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.common_workers()), 64, 512));
 }
 
+/// Leaves of one task: on a GPU those that fill it; their work space is three times their vectors.
+Index leaves_together(const Runtime& runtime, Index leaf) {
+  if (runtime.gpus() == 0) return 1;
+  return std::clamp<Index>(16384 / leaf / runtime.gpus(), 1, 64);
+}
+
 /// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
 /// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
 Index merge_parts(const Runtime& runtime, Index m, int depth) {
+  if (runtime.gpus() > 0) return 1;
   const double milliseconds = 4e-6 * double(m) * double(m);
   const Index wanted = (4 * Index(runtime.common_workers())) >> std::min(depth, 30);
   return std::max<Index>(1, std::min<Index>(wanted, static_cast<Index>(2 * milliseconds)));
@@ -72,19 +84,13 @@ TridiagonalEigen<T>::TridiagonalEigen(Sequence& sequence, Index n, const Data& d
   const int deepest = std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
                         return a.depth < b.depth;
                       })->depth;
-  std::size_t scratch_bytes = merge_scratch_bytes(n);
-  scratch_bytes = std::max(scratch_bytes,
-                           want_vectors ? leaf_scratch_bytes(leaf_) : kernels::subtree_scratch_bytes(leaf_));
-  scratch_ = Data::scratch(*runtime_, scratch_bytes);
+  const Data scratch = Data::scratch(*runtime_, merge_scratch_bytes(n));
   values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n) * sizeof(Real), Data::every_rank);
   const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n), Data::every_rank);
   insert_tridiagonal_scale<Real>(sequence, value_priority(deepest + 1), n, leaf_, d, e, scaled);
-  for (Node& node : nodes_) {
-    if (node.leaves == 1)
-      submit_leaf(sequence, node, scaled);
-    else
-      submit_merge(sequence, node, scaled, &node == &nodes_.back());
-  }
+  submit_leaves(sequence, value_priority(deepest), scaled);
+  for (Node& node : nodes_)
+    if (node.leaves > 1) submit_merge(sequence, node, scaled, scratch, &node == &nodes_.back());
   insert_tridiagonal_unscale<Real>(sequence, value_priority(0), n, scaled, nodes_.back().spectrum, values_);
   nodes_.back().spectrum.release();
 }
@@ -108,32 +114,59 @@ int TridiagonalEigen<T>::block_owner(Index leaf) const {
 }
 
 template <class T>
-void TridiagonalEigen<T>::submit_leaf(Sequence& sequence, Node& node, const Data& scaled) {
-  const int priority = value_priority(node.depth);
-  const std::size_t bytes = static_cast<std::size_t>(NodeSpectrum::doubles(node.order)) * sizeof(double);
-  node.spectrum = Data::bytes(*runtime_, bytes, Data::every_rank);
+void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const Data& scaled) {
+  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
+  const auto spectrum_bytes = [](Index m) {
+    return static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double);
+  };
+  std::vector<Node*> leaves;
+  for (Node& node : nodes_)
+    if (node.leaves == 1) {
+      node.spectrum = Data::bytes(*runtime_, spectrum_bytes(node.order), Data::every_rank);
+      leaves.push_back(&node);
+    }
+  const double epsilon = double(precision<Real>);
   if (!want_vectors_) {
-    insert_tridiagonal_subtree(sequence, priority, n_, node.start, node.order, double(precision<Real>),
-                               nodes_.size() > 1, scaled, node.spectrum, scratch_);
+    const Data scratch = Data::scratch(*runtime_, subtree_scratch_bytes(leaf_, on_gpu));
+    for (const Node* leaf : leaves)
+      insert_tridiagonal_subtree(sequence, priority, n_, leaf->start, leaf->order, epsilon, nodes_.size() > 1,
+                                 scaled, leaf->spectrum, scratch);
     return;
   }
-  const int owner = block_owner(node.first_leaf);
-  node.vectors = Data::matrix(*runtime_, node.order, node.order, sizeof(Real), owner);
-  if (runtime_->size() == 1) {
-    insert_tridiagonal_leaf<Real>(sequence, priority, n_, node.start, node.order, scaled, node.vectors,
-                                  node.spectrum, scratch_);
-    return;
-  }
-  // One rank computes the leaf, all go on with its spectrum.
-  const Data computed = Data::bytes(*runtime_, bytes, owner);
-  insert_tridiagonal_leaf<Real>(sequence, priority, n_, node.start, node.order, scaled, node.vectors,
-                                computed, scratch_);
-  for (int rank = 0; rank < runtime_->size(); ++rank)
-    insert_tridiagonal_spectrum_copy(sequence, priority, rank, computed, node.spectrum);
+  // One rank computes a leaf, all go on with its spectrum.
+  const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_);
+  const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
+  const Data scratch = Data::scratch(*runtime_, leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
+  for (Node* leaf : leaves)
+    leaf->vectors =
+        Data::matrix(*runtime_, leaf->order, leaf->order, sizeof(Real), block_owner(leaf->first_leaf));
+  for (Index rank = 0; rank < ranks; ++rank)
+    for (Index first = rank; first < static_cast<Index>(leaves.size()); first += together * ranks) {
+      tridiagonal::Forest forest{0, leaf_, ranks * leaf_};
+      std::vector<Data> computed;
+      std::vector<Node*> nodes;
+      for (Index leaf = first; leaf < static_cast<Index>(leaves.size()) && std::ssize(nodes) < together;
+           leaf += ranks) {
+        nodes.push_back(leaves[static_cast<std::size_t>(leaf)]);
+        forest.rows += nodes.back()->order;
+        if (ranks > 1)
+          computed.push_back(
+              Data::bytes(*runtime_, spectrum_bytes(nodes.back()->order), static_cast<int>(rank)));
+      }
+      std::vector<LeafData> data;
+      for (std::size_t i = 0; i < nodes.size(); ++i)
+        data.push_back({&nodes[i]->vectors, ranks > 1 ? &computed[i] : &nodes[i]->spectrum});
+      insert_tridiagonal_leaves<Real>(sequence, priority, n_, nodes.front()->start, forest, epsilon, scaled,
+                                      data, scratch);
+      for (std::size_t i = 0; i < computed.size(); ++i)
+        for (int to = 0; to < ranks; ++to)
+          insert_tridiagonal_spectrum_copy(sequence, priority, to, computed[i], nodes[i]->spectrum);
+    }
 }
 
 template <class T>
-void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Data& scaled, bool root) {
+void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Data& scaled,
+                                       const Data& scratch, bool root) {
   Node &left = nodes_[static_cast<std::size_t>(node.left)],
        &right = nodes_[static_cast<std::size_t>(node.right)];
   const Index m = node.order;
@@ -142,7 +175,7 @@ void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Dat
                               Data::every_rank);
   const MergeShape shape{
       n_, right.start, left.order, right.order, double(precision<Real>), want_vectors_ || !root, !root};
-  const MergeData data{scaled, left.spectrum, right.spectrum, node.record, node.spectrum, scratch_};
+  const MergeData data{scaled, left.spectrum, right.spectrum, node.record, node.spectrum, scratch};
   const Index count = merge_parts(*runtime_, m, node.depth);
   if (count == 1) {
     insert_tridiagonal_merge(sequence, value_priority(node.depth), shape, data);
@@ -221,10 +254,13 @@ struct TridiagonalEigen<T>::VectorPass {
   /// blocks of this and the other nodes, and no more memory than that.
   std::vector<Data> panel_pool(const Node& node, Index width, Index panels) const {
     const Index leaves = ceil_div(ceil_div(solver.n_, solver.leaf_), Index(solver.runtime_->size()));
-    const Index wanted = 2 + ceil_div(2 * Index(solver.runtime_->common_workers()), leaves);
+    const int gpu_count = solver.runtime_->gpus();
+    const Index wanted =
+        2 + (gpu_count > 0 ? gpu_count - 1 : ceil_div(2 * Index(solver.runtime_->common_workers()), leaves));
     std::vector<Data> pool;
     for (Index p = 0; p < std::min(wanted, panels); ++p)
-      pool.push_back(Data::matrix(*solver.runtime_, node.order, width, sizeof(Real), Data::every_rank));
+      pool.push_back(Data::matrix(*solver.runtime_, node.order, std::min(width, node.order), sizeof(Real),
+                                  Data::every_rank));
     return pool;
   }
 
@@ -235,20 +271,29 @@ struct TridiagonalEigen<T>::VectorPass {
     const bool here = std::any_of(packed.begin(), packed.end(), [&](const PackedBlock& block) {
       return block.owner == solver.runtime_->rank();
     });
-    if (here)
-      insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end,
+    const Data outline = Data::bytes(*solver.runtime_, sizeof(tridiagonal::PanelOutline), Data::every_rank);
+    if (here) {
+      insert_panel_outline(sequence, pack_priority(node.depth), node.order, begin, end, node.record, outline);
+      insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end, outline,
                                    node.record, panel);
+    }
     std::vector<Data> tiles;
     for (const PackedBlock& block : packed) {
       tiles.push_back(Data::matrix(*solver.runtime_, block.rows, end - begin, sizeof(Real), block.owner));
       insert_update_rows<Real>(sequence, update_priority(node.depth), node.order, block.child, block.rows,
-                               block.inner, begin, end, node.record, block.packed, panel, tiles.back());
+                               block.inner, begin, end, outline, node.record, block.packed, panel,
+                               tiles.back());
     }
     return tiles;
   }
 
-  /// Columns of a tile: 256 make good GEMMs, more only where pack_rows would see too many tiles.
-  Index tile_columns() const { return std::max({solver.leaf_, Index(256), ceil_div(solver.n_, 1000)}); }
+  /// Columns of a tile. On CPUs 256 make good GEMMs, more only where pack_rows would see too many tiles; on
+  /// GPUs a few panels for each.
+  Index tile_columns() const {
+    if (const int count = solver.runtime_->gpus(); count > 0)
+      return std::clamp<Index>(solver.n_ / (4 * count), 1024, 4096);
+    return std::max({solver.leaf_, Index(256), ceil_div(solver.n_, 1000)});
+  }
 
   RowBlocks merge(const Node& node) {
     RowBlocks result{

@@ -26,6 +26,13 @@ namespace tessera {
 /// merge for count vectors and n^3/3 in all those below it. Memory: 3/2 n^2 elements and a few panels of
 /// secular vectors (n x tile each) at the last merge.
 ///
+/// ON GPUS. The same tree with other sizes: a merge is one task (its kernels fill a GPU), the leaves are
+/// solved many at a time by a divide and conquer inside the codelet (all rows at once where no vectors are
+/// wanted), row blocks have up to 1024 rows and tiles up to 4096 columns. Records stay on the GPU; what
+/// decides the size of a product comes to the host in a small piece of its own (PanelOutline), so that no
+/// task waits for it and no deflated column is multiplied. Memory at the last merge: n^2 packed columns, two
+/// panels of n x tile and a few tiles, beside the slabs.
+///
 /// Priorities: values 64 + depth of the node; vectors 4 depth + (3: pack, update; 2: secular vectors), slabs
 /// 4: what is deep in the tree first, what frees memory before what takes it.
 ///
@@ -74,14 +81,14 @@ class TridiagonalEigen {
   int plan(Index first_leaf, Index leaves, int depth);
   int block_owner(Index leaf) const;
   Index block_rows(Index leaf) const { return std::min(leaf_, n_ - leaf * leaf_); }
-  void submit_leaf(Sequence& sequence, Node& node, const Data& scaled);
-  void submit_merge(Sequence& sequence, Node& node, const Data& scaled, bool root);
+  void submit_leaves(Sequence& sequence, int priority, const Data& scaled);
+  void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);
 
   Runtime* runtime_;
   Index n_, leaf_;
   bool want_vectors_;
   std::vector<Node> nodes_;  ///< children before parents; the root is last
-  Data scratch_, values_;
+  Data values_;
 };
 
 }  // namespace tessera

@@ -6,6 +6,12 @@
 
 #include <tessera/runtime/types.hpp>
 
+#ifdef __CUDACC__
+#define TESSERA_HOST_DEVICE __host__ __device__
+#else
+#define TESSERA_HOST_DEVICE
+#endif
+
 /// What one merge of the tridiagonal divide and conquer does, as plain data in one buffer.
 ///
 /// A merge joins the spectral decompositions Q1 D1 Q1^T and Q2 D2 Q2^T of two neighbouring diagonal blocks
@@ -39,6 +45,36 @@ struct MergeHeader {
   Index rotations;          ///< number of plane rotations
   Index status;             ///< 0, or 1 when the merge met numbers that are not finite
   double coupling;          ///< rho > 0
+
+  TESSERA_HOST_DEVICE Index order() const noexcept { return left + right; }
+  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child.
+  TESSERA_HOST_DEVICE Index first_pole_slot(Child child) const noexcept {
+    return child == Child::left ? 0 : pole_group[0];
+  }
+  TESSERA_HOST_DEVICE Index pole_slots(Child child) const noexcept {
+    return pole_group[1] + pole_group[child == Child::left ? 0 : 2];
+  }
+  /// The same for the deflated columns.
+  TESSERA_HOST_DEVICE Index first_deflated_slot(Child child) const noexcept {
+    return poles + (child == Child::left ? 0 : deflated_group[0]);
+  }
+  TESSERA_HOST_DEVICE Index deflated_slots(Child child) const noexcept {
+    return deflated_group[1] + deflated_group[child == Child::left ? 0 : 2];
+  }
+  /// Column of a packed row block (see pack_rows) that holds a slot, or -1 if the slot is zero in this
+  /// child's rows.
+  TESSERA_HOST_DEVICE Index packed_column(Child child, Index slot) const noexcept {
+    if (slot < poles) {
+      const Index column = slot - first_pole_slot(child);
+      return column >= 0 && column < pole_slots(child) ? column : -1;
+    }
+    const Index column = slot - first_deflated_slot(child);
+    return column >= 0 && column < deflated_slots(child) ? pole_slots(child) + column : -1;
+  }
+  /// Number of columns of a packed row block; at most m.
+  TESSERA_HOST_DEVICE Index packed_columns(Child child) const noexcept {
+    return pole_slots(child) + deflated_slots(child);
+  }
 };
 
 /// A view of one record: pointers into a buffer of `bytes(m)` bytes, aligned to 8 bytes, laid out by m alone.
@@ -68,7 +104,7 @@ struct MergeRecord {
   Index* output;       ///< by output column, see above
 
   static constexpr Index double_arrays = 12, index_arrays = 6;
-  static constexpr std::size_t bytes(Index m) noexcept {
+  TESSERA_HOST_DEVICE static constexpr std::size_t bytes(Index m) noexcept {
     return sizeof(MergeHeader) +
            static_cast<std::size_t>(m) * (double_arrays * sizeof(double) + index_arrays * sizeof(Index));
   }
@@ -87,34 +123,8 @@ struct MergeRecord {
     }
   }
 
-  Index order() const noexcept { return header->left + header->right; }
+  Index order() const noexcept { return header->order(); }
   Index poles() const noexcept { return header->poles; }
-  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child.
-  Index first_pole_slot(Child child) const noexcept {
-    return child == Child::left ? 0 : header->pole_group[0];
-  }
-  Index pole_slots(Child child) const noexcept {
-    return header->pole_group[1] + header->pole_group[child == Child::left ? 0 : 2];
-  }
-  /// The same for the deflated columns.
-  Index first_deflated_slot(Child child) const noexcept {
-    return header->poles + (child == Child::left ? 0 : header->deflated_group[0]);
-  }
-  Index deflated_slots(Child child) const noexcept {
-    return header->deflated_group[1] + header->deflated_group[child == Child::left ? 0 : 2];
-  }
-  /// Column of a packed row block (see pack_rows) that holds a slot, or -1 if the slot is zero in this
-  /// child's rows.
-  Index packed_column(Child child, Index slot) const noexcept {
-    if (slot < header->poles) {
-      const Index column = slot - first_pole_slot(child);
-      return column >= 0 && column < pole_slots(child) ? column : -1;
-    }
-    const Index column = slot - first_deflated_slot(child);
-    return column >= 0 && column < deflated_slots(child) ? pole_slots(child) + column : -1;
-  }
-  /// Number of columns of a packed row block; at most m.
-  Index packed_columns(Child child) const noexcept { return pole_slots(child) + deflated_slots(child); }
 
   /// The roots [first, first + count) among the output columns [begin, end).
   struct Roots {
@@ -126,6 +136,13 @@ struct MergeRecord {
       if (output[c] < header->poles && roots.count++ == 0) roots.first = output[c];
     return roots;
   }
+};
+
+/// What the update of a panel of output columns must know before it starts, where the record is out of the
+/// host's reach.
+struct PanelOutline {
+  MergeHeader header;
+  MergeRecord::Roots roots;  ///< of the panel's columns
 };
 
 /// Spectrum of a node of the tree, one buffer of `bytes(m)`: eigenvalues ascending and the first and last row

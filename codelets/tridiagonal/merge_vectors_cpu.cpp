@@ -29,9 +29,10 @@ void pack_rows(const MergeRecord& record, Child child, Index rows, const R* cons
                Index ldt, R* packed, Index ldp) noexcept {
   const Index first_column = child == Child::left ? 0 : record.header->left;
   const Index columns = child == Child::left ? record.header->left : record.header->right;
-  const Index pole_slots = record.pole_slots(child), first_pole = record.first_pole_slot(child);
-  const Index first_deflated = record.first_deflated_slot(child);
-  for (Index p = 0; p < record.packed_columns(child); ++p) {
+  const Index pole_slots = record.header->pole_slots(child),
+              first_pole = record.header->first_pole_slot(child);
+  const Index first_deflated = record.header->first_deflated_slot(child);
+  for (Index p = 0; p < record.header->packed_columns(child); ++p) {
     const Index slot = p < pole_slots ? first_pole + p : first_deflated + (p - pole_slots);
     const Index column = record.slot_column[slot] - first_column;
     R* target = packed + p * ldp;
@@ -42,8 +43,8 @@ void pack_rows(const MergeRecord& record, Child child, Index rows, const R* cons
     copy_without_tiny(tiles[column / tile_columns] + (column % tile_columns) * ldt, rows, target);
   }
   for (Index r = 0; r < record.header->rotations; ++r) {
-    const Index px = record.packed_column(child, record.rotation_x[r]);
-    const Index py = record.packed_column(child, record.rotation_y[r]);
+    const Index px = record.header->packed_column(child, record.rotation_x[r]);
+    const Index py = record.header->packed_column(child, record.rotation_y[r]);
     if (px < 0 || py < 0) continue;  // both columns were zero in these rows
     R* __restrict x = packed + px * ldp;
     R* __restrict y = packed + py * ldp;
@@ -60,12 +61,12 @@ template <class R>
 void update_rows(const MergeRecord& record, Child child, Index rows, const R* packed, Index ldp, Index begin,
                  Index end, const R* s, Index lds, R* out, Index ldo) noexcept {
   const Index roots = record.roots_of(begin, end).count;
-  const Index inner = record.pole_slots(child);
+  const Index inner = record.header->pole_slots(child);
   // The product goes to the front of the output; then its columns are spread, last first, and the deflated
   // ones put between.
   if (roots > 0 && inner > 0)
-    blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp, s + record.first_pole_slot(child),
-               lds, R(0), out, ldo);
+    blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp,
+               s + record.header->first_pole_slot(child), lds, R(0), out, ldo);
   else
     for (Index j = 0; j < roots; ++j) std::fill_n(out + j * ldo, rows, R(0));
   Index product = roots;
@@ -77,7 +78,7 @@ void update_rows(const MergeRecord& record, Child child, Index rows, const R* pa
       if (product != c - begin) std::copy_n(out + product * ldo, rows, target);
       continue;
     }
-    const Index column = record.packed_column(child, source);
+    const Index column = record.header->packed_column(child, source);
     if (column < 0)
       std::fill_n(target, rows, R(0));
     else

@@ -6,6 +6,7 @@
 #include <tessera/codelets/tridiagonal/deflate.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
 #include <tessera/codelets/tridiagonal/secular.hpp>
+#include <tessera/codelets/tridiagonal/value_arguments.hpp>
 #include <tessera/codelets/tridiagonal/value_tasks.hpp>
 
 namespace tessera {
@@ -14,12 +15,7 @@ namespace {
 using tridiagonal::MergeRecord;
 using tridiagonal::NodeSpectrum;
 
-void* bytes_of(TaskBuffers buffers, int i) noexcept {
-  return buffers.array<char>(i).data();
-}
-NodeSpectrum spectrum_of(TaskBuffers buffers, int i, Index m) noexcept {
-  return NodeSpectrum(buffers.array<double>(i).data(), m);
-}
+using namespace value_codelets;
 
 // ---- the steps of a merge
 // -------------------------------------------------------------------------------------------
@@ -126,12 +122,6 @@ Codelet order_codelet = make_codelet<PartArguments, order_task>("tridiagonal_ord
 // ---- leaves, scaling
 // ------------------------------------------------------------------------------------------------
 
-struct RangeArguments {
-  Index n, start, m;
-  double epsilon;
-  bool rows;
-};
-
 template <class R>
 void scale_task(const TaskContext& task, TaskBuffers buffers, const RangeArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 2), arguments.n);
@@ -146,18 +136,22 @@ template <class R>
 Codelet scale_codelet = make_codelet<RangeArguments, scale_task<R>>("tridiagonal_scale", type_letter<R>);
 
 template <class R>
-void leaf_task(const TaskContext& task, TaskBuffers buffers, const RangeArguments& arguments) {
+void leaf_task(const TaskContext& task, TaskBuffers buffers, const LeafArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 0), arguments.n);
-  const auto q = buffers.matrix<R>(1);
-  double* reals = buffers.array<double>(3).data();
-  int* integers = reinterpret_cast<int*>(reals + kernels::leaf_real_scratch(arguments.m));
-  const int info =
-      kernels::leaf_eigenvectors(arguments.m, scaled.d + arguments.start, scaled.e + arguments.start,
-                                 spectrum_of(buffers, 2, arguments.m), q.data, q.ld, reals, integers);
-  if (info != 0) task.fail(StatusCode::no_convergence, arguments.start + 1);
+  double* reals = buffers.array<double>(1).data();
+  for (Index tree = 0; tree < arguments.forest.trees(); ++tree) {
+    const Index m = arguments.forest.tree_rows(tree),
+                start = arguments.start + tree * arguments.forest.stride;
+    const auto q = buffers.matrix<R>(static_cast<int>(2 + 2 * tree));
+    int* integers = reinterpret_cast<int*>(reals + kernels::leaf_real_scratch(m));
+    const int info = kernels::leaf_eigenvectors(m, scaled.d + start, scaled.e + start,
+                                                spectrum_of(buffers, static_cast<int>(3 + 2 * tree), m),
+                                                q.data, q.ld, reals, integers);
+    if (info != 0) task.fail(StatusCode::no_convergence, start + 1);
+  }
 }
 template <class R>
-Codelet leaf_codelet = make_codelet<RangeArguments, leaf_task<R>>("tridiagonal_leaf", type_letter<R>);
+Codelet leaf_codelet = make_codelet<LeafArguments, leaf_task<R>>("tridiagonal_leaf", type_letter<R>);
 
 void subtree_task(const TaskContext& task, TaskBuffers buffers, const RangeArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 0), arguments.n);
@@ -167,8 +161,6 @@ void subtree_task(const TaskContext& task, TaskBuffers buffers, const RangeArgum
   if (info != 0) task.fail(StatusCode::no_convergence, arguments.start + 1);
 }
 Codelet subtree_codelet = make_codelet<RangeArguments, subtree_task>("tridiagonal_subtree");
-
-struct NoArguments {};
 
 void spectrum_copy_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const auto from = buffers.array<const double>(0);
@@ -189,13 +181,21 @@ Codelet unscale_codelet = make_codelet<RangeArguments, unscale_task<R>>("tridiag
 }  // namespace
 
 std::size_t merge_scratch_bytes(Index m) noexcept {
-  return static_cast<std::size_t>(kernels::deflate_real_scratch(m)) * sizeof(double) +
-         static_cast<std::size_t>(kernels::deflate_index_scratch(m)) * sizeof(Index);
+  const std::size_t on_host = static_cast<std::size_t>(kernels::deflate_real_scratch(m)) * sizeof(double) +
+                              static_cast<std::size_t>(kernels::deflate_index_scratch(m)) * sizeof(Index);
+  return std::max(on_host, static_cast<std::size_t>(tridiagonal::merge_scratch_doubles(m)) * sizeof(double));
 }
 
-std::size_t leaf_scratch_bytes(Index m) noexcept {
-  return static_cast<std::size_t>(kernels::leaf_real_scratch(m)) * sizeof(double) +
-         static_cast<std::size_t>(kernels::leaf_integer_scratch(m)) * sizeof(int);
+std::size_t leaf_scratch_bytes(const tridiagonal::Forest& forest, bool on_gpu) noexcept {
+  const Index m = std::min(forest.leaf, forest.rows);
+  const std::size_t on_host = static_cast<std::size_t>(kernels::leaf_real_scratch(m)) * sizeof(double) +
+                              static_cast<std::size_t>(kernels::leaf_integer_scratch(m)) * sizeof(int);
+  return on_gpu ? std::max(on_host, tridiagonal::forest_scratch_bytes(forest, true)) : on_host;
+}
+
+std::size_t subtree_scratch_bytes(Index m, bool on_gpu) noexcept {
+  const std::size_t on_host = kernels::subtree_scratch_bytes(m);
+  return on_gpu ? std::max(on_host, tridiagonal::forest_scratch_bytes({m, m, m}, false)) : on_host;
 }
 
 template <class R>
@@ -206,13 +206,19 @@ void insert_tridiagonal_scale(Sequence& sequence, int priority, Index n, Index l
 }
 
 template <class R>
-void insert_tridiagonal_leaf(Sequence& sequence, int priority, Index n, Index start, Index m,
-                             const Data& scaled, const Data& q, const Data& spectrum,
-                             const Data& data_scratch) {
-  const double order = static_cast<double>(m);
-  sequence.insert(leaf_codelet<R>, RangeArguments{n, start, m, 0, true},
-                  {.priority = priority, .flops = 4 * order * order * order},
-                  {read(scaled), write(q), write(spectrum), scratch(data_scratch)});
+void insert_tridiagonal_leaves(Sequence& sequence, int priority, Index n, Index start,
+                               const tridiagonal::Forest& forest, double epsilon, const Data& scaled,
+                               std::span<const LeafData> leaves, const Data& data_scratch) {
+  double flops = 0;
+  std::vector<Access> accesses{read(scaled), scratch(data_scratch)};
+  for (Index tree = 0; tree < forest.trees(); ++tree) {
+    const double order = static_cast<double>(forest.tree_rows(tree));
+    flops += 4 * order * order * order;
+    accesses.push_back(write(*leaves[static_cast<std::size_t>(tree)].q));
+    accesses.push_back(write(*leaves[static_cast<std::size_t>(tree)].spectrum));
+  }
+  sequence.insert(leaf_codelet<R>, LeafArguments{n, start, forest, epsilon},
+                  {.priority = priority, .flops = flops}, std::span<const Access>(accesses));
 }
 
 void insert_tridiagonal_subtree(Sequence& sequence, int priority, Index n, Index start, Index m,
@@ -269,11 +275,11 @@ void insert_tridiagonal_merge_in_parts(Sequence& sequence, int priority, const M
   gather(order_codelet, {read_write(data.record), write(data.merged)}, shape.rows);
 }
 
-#define TESSERA_INSTANTIATE(R)                                                                            \
-  template void insert_tridiagonal_scale<R>(Sequence&, int, Index, Index, const Data&, const Data&,       \
-                                            const Data&);                                                 \
-  template void insert_tridiagonal_leaf<R>(Sequence&, int, Index, Index, Index, const Data&, const Data&, \
-                                           const Data&, const Data&);                                     \
+#define TESSERA_INSTANTIATE(R)                                                                             \
+  template void insert_tridiagonal_scale<R>(Sequence&, int, Index, Index, const Data&, const Data&,        \
+                                            const Data&);                                                  \
+  template void insert_tridiagonal_leaves<R>(Sequence&, int, Index, Index, const tridiagonal::Forest&,     \
+                                             double, const Data&, std::span<const LeafData>, const Data&); \
   template void insert_tridiagonal_unscale<R>(Sequence&, int, Index, const Data&, const Data&, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 

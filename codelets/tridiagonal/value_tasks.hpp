@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include <tessera/codelets/tridiagonal/merge_record.hpp>
+#include <tessera/codelets/tridiagonal/merge_batch.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets of the eigenvalue recursion of the tridiagonal divide and conquer: what the kernels of leaf.hpp,
@@ -35,8 +35,9 @@ struct ScaledTridiagonal {
 
 /// Scratch for a whole merge of order m, or its deflation.
 std::size_t merge_scratch_bytes(Index m) noexcept;
-/// Scratch for the eigenvectors of a leaf of order m.
-std::size_t leaf_scratch_bytes(Index m) noexcept;
+/// Scratch for insert_tridiagonal_leaves, and for insert_tridiagonal_subtree of order m.
+std::size_t leaf_scratch_bytes(const tridiagonal::Forest& forest, bool on_gpu) noexcept;
+std::size_t subtree_scratch_bytes(Index m, bool on_gpu) noexcept;
 
 /// Codelet tridiagonal_scale_R: kernels::scale_and_cut.
 /// Buffers: d (read, n reals), e (read, n - 1 reals), scaled (write). Fails with not_finite, index: the row
@@ -45,12 +46,20 @@ template <class R>
 void insert_tridiagonal_scale(Sequence& sequence, int priority, Index n, Index leaf, const Data& d,
                               const Data& e, const Data& scaled);
 
-/// Codelet tridiagonal_leaf_R: kernels::leaf_eigenvectors of rows [start, start + m).
-/// Buffers: scaled (read), spectrum (write), q (write, m x m matrix of R, decides the rank), scratch.
-/// Flops: 4 m^3 (typical). Fails with no_convergence, index: start + 1.
+/// What a leaf leaves behind.
+struct LeafData {
+  const Data *q, *spectrum;
+};
+
+/// Codelet tridiagonal_leaf_R: kernels::leaf_eigenvectors of all leaves of a forest whose first row is row
+/// `start`: one task for many leaves is meant for GPUs, which solve them together (most_leaves at most).
+/// Buffers: scaled (read), scratch, then for each leaf its q (write, m x m matrix of R; the first decides the
+/// rank) and its spectrum (write). Flops: 4 m^3 (typical). Fails with no_convergence, index: first row of a
+/// leaf, from 1.
 template <class R>
-void insert_tridiagonal_leaf(Sequence& sequence, int priority, Index n, Index start, Index m,
-                             const Data& scaled, const Data& q, const Data& spectrum, const Data& scratch);
+void insert_tridiagonal_leaves(Sequence& sequence, int priority, Index n, Index start,
+                               const tridiagonal::Forest& forest, double epsilon, const Data& scaled,
+                               std::span<const LeafData> leaves, const Data& scratch);
 
 /// Codelet tridiagonal_subtree: kernels::subtree_values of rows [start, start + m).
 /// Buffers: scaled (read), spectrum (write), scratch. Fails with no_convergence, index: start + 1.
@@ -85,7 +94,7 @@ struct MergeData {
   const Data &scaled, &left, &right, &record, &merged, &scratch;
 };
 
-/// Codelet tridiagonal_merge: a whole small merge as one task.
+/// Codelet tridiagonal_merge: a whole merge as one task: a small one, or any on a GPU.
 /// Buffers: scaled, left, right (read), record, merged (write), scratch. Fails with no_convergence, index:
 /// cut + 1.
 void insert_tridiagonal_merge(Sequence& sequence, int priority, const MergeShape& shape,
@@ -96,8 +105,8 @@ constexpr Index merge_part_capacity(Index m, Index parts) noexcept {
   return m / parts + 2;
 }
 
-/// The same merge in steps, each step in `parts.size()` parts that share the poles evenly (how many there are
-/// is known only when the tasks run):
+/// The same merge in steps, on CPUs only, each step in `parts.size()` parts that share the poles evenly (how
+/// many there are is known only when the tasks run):
 ///   deflate       scaled, left, right (read), record (write), scratch
 ///   secular_roots record (read), part (write)              | gather: record (read-write), parts (read)
 ///   secular_weights record (read), part (write)            | gather: record (read-write), parts (read)

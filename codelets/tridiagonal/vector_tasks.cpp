@@ -7,43 +7,39 @@
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
 #include <tessera/codelets/tridiagonal/secular.hpp>
+#include <tessera/codelets/tridiagonal/vector_arguments.hpp>
 #include <tessera/codelets/tridiagonal/vector_tasks.hpp>
 
 namespace tessera {
 namespace {
 
+using namespace vector_codelets;
 using tridiagonal::Child;
 using tridiagonal::MergeRecord;
+using tridiagonal::PanelOutline;
 
 MergeRecord record_of(TaskBuffers buffers, int i, Index m) noexcept {
   // The view only reads here, but the type of its pointers serves the writers too.
   return MergeRecord(const_cast<char*>(buffers.array<const char>(i).data()), m);
 }
 
-struct MergeColumns {
-  Index m, begin, end, rows, inner;
-  Child child;
-  std::uint32_t footprint() const noexcept { return footprint_of(m, end - begin, rows, inner); }
-};
+void outline_task(const TaskContext&, TaskBuffers buffers, const MergeColumns& arguments) {
+  const MergeRecord record = record_of(buffers, 0, arguments.m);
+  *reinterpret_cast<PanelOutline*>(buffers.array<char>(1).data()) = {
+      *record.header, record.roots_of(arguments.begin, arguments.end)};
+}
+Codelet outline_codelet = make_codelet<MergeColumns, outline_task>("tridiagonal_outline");
 
 template <class R>
 void secular_vectors_task(const TaskContext&, TaskBuffers buffers, const MergeColumns& arguments) {
-  const MergeRecord record = record_of(buffers, 0, arguments.m);
-  const auto s = buffers.matrix<R>(1);
-  const auto [first, count] = record.roots_of(arguments.begin, arguments.end);
+  const MergeRecord record = record_of(buffers, 1, arguments.m);
+  const auto s = buffers.matrix<R>(2);
+  const auto [first, count] = outline_of(buffers, 0).roots;
   kernels::secular_vectors(record, first, first + count, s.data, s.ld);
 }
 template <class R>
 Codelet secular_vectors_codelet =
     make_codelet<MergeColumns, secular_vectors_task<R>>("tridiagonal_secular_vectors", type_letter<R>);
-
-struct PackArguments {
-  Index m, rows, tile_columns;
-  Child child;
-  std::uint32_t footprint() const noexcept { return footprint_of(m, rows); }
-};
-
-constexpr Index most_tiles = 1024;
 
 template <class R>
 void pack_rows_task(const TaskContext&, TaskBuffers buffers, const PackArguments& arguments) {
@@ -65,19 +61,15 @@ Codelet pack_rows_codelet = make_codelet<PackArguments, pack_rows_task<R>>("trid
 
 template <class R>
 void update_rows_task(const TaskContext&, TaskBuffers buffers, const MergeColumns& arguments) {
-  const MergeRecord record = record_of(buffers, 0, arguments.m);
-  const auto packed = buffers.matrix<const R>(1), s = buffers.matrix<const R>(2);
-  const auto out = buffers.matrix<R>(3);
+  const MergeRecord record = record_of(buffers, 1, arguments.m);
+  const auto packed = buffers.matrix<const R>(2), s = buffers.matrix<const R>(3);
+  const auto out = buffers.matrix<R>(4);
   kernels::update_rows(record, arguments.child, arguments.rows, packed.data, packed.ld, arguments.begin,
                        arguments.end, s.data, s.ld, out.data, out.ld);
 }
 template <class R>
 Codelet update_rows_codelet = make_codelet<MergeColumns, update_rows_task<R>>("tridiagonal_update_rows",
                                                                               type_letter<R>);
-
-struct SlabArguments {
-  Index block_rows, tiles_per_block, tile_columns, skipped_columns;
-};
 
 template <class T>
 void fill_slab_task(const TaskContext&, TaskBuffers buffers, const SlabArguments& arguments) {
@@ -98,11 +90,17 @@ Codelet fill_slab_codelet = make_codelet<SlabArguments, fill_slab_task<T>>("trid
 
 }  // namespace
 
+void insert_panel_outline(Sequence& sequence, int priority, Index m, Index begin, Index end,
+                          const Data& record, const Data& outline) {
+  sequence.insert(outline_codelet, MergeColumns{m, begin, end, 0, 0, Child::left}, {.priority = priority},
+                  {read(record), write(outline)});
+}
+
 template <class R>
 void insert_secular_vectors(Sequence& sequence, int priority, Index m, Index begin, Index end,
-                            const Data& record, const Data& s) {
+                            const Data& outline, const Data& record, const Data& s) {
   sequence.insert(secular_vectors_codelet<R>, MergeColumns{m, begin, end, 0, 0, Child::left},
-                  {.priority = priority}, {read(record), write(s)});
+                  {.priority = priority}, {read(outline), read(record), write(s)});
 }
 
 template <class R>
@@ -116,11 +114,12 @@ void insert_pack_rows(Sequence& sequence, int priority, Index m, Child child, In
 
 template <class R>
 void insert_update_rows(Sequence& sequence, int priority, Index m, Child child, Index rows, Index inner,
-                        Index begin, Index end, const Data& record, const Data& packed, const Data& s,
-                        const Data& out) {
+                        Index begin, Index end, const Data& outline, const Data& record, const Data& packed,
+                        const Data& s, const Data& out) {
   const double flops = 2.0 * double(rows) * double(inner) * double(end - begin);
   sequence.insert(update_rows_codelet<R>, MergeColumns{m, begin, end, rows, inner, child},
-                  {.priority = priority, .flops = flops}, {read(record), read(packed), read(s), write(out)});
+                  {.priority = priority, .flops = flops},
+                  {read(outline), read(record), read(packed), read(s), write(out)});
 }
 
 template <class T>
@@ -135,11 +134,12 @@ void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, Index 
 }
 
 #define TESSERA_INSTANTIATE_REAL(R)                                                                          \
-  template void insert_secular_vectors<R>(Sequence&, int, Index, Index, Index, const Data&, const Data&);    \
+  template void insert_secular_vectors<R>(Sequence&, int, Index, Index, Index, const Data&, const Data&,     \
+                                          const Data&);                                                      \
   template void insert_pack_rows<R>(Sequence&, int, Index, Child, Index, Index, const Data&, const Data&,    \
                                     std::span<const Data>);                                                  \
   template void insert_update_rows<R>(Sequence&, int, Index, Child, Index, Index, Index, Index, const Data&, \
-                                      const Data&, const Data&, const Data&);
+                                      const Data&, const Data&, const Data&, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 #define TESSERA_INSTANTIATE(T)                                                               \
   template void insert_fill_slab<T>(Sequence&, int, Index, Index, Index, Index, const Data&, \

@@ -107,7 +107,7 @@ class SequentialSolver {
     const Index r = static_cast<Index>(block.size()) / child_columns, poles = record.poles();
     std::vector<const R*> tiles;
     for (Index c = 0; c < child_columns; c += chunk_) tiles.push_back(block.data() + c * r);
-    std::vector<R> packed(r * record.packed_columns(child)), out(r * (end - begin)), s;
+    std::vector<R> packed(r * record.header->packed_columns(child)), out(r * (end - begin)), s;
     kernels::pack_rows(record, child, r, tiles.data(), chunk_, r, packed.data(), r);
     for (Index c = begin; c < end; c += chunk_) {
       const Index stop = std::min(c + chunk_, end);
