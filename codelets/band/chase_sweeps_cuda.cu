@@ -12,8 +12,8 @@
 // columns into shared memory while the present ones are worked on (where there is room for them; else the
 // workers load), and the announcer, which waits until the stored columns are visible and counts the step.
 //
-// Lane l of working warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over rows are
-// shuffles, sums over columns go through shared memory.
+// Lane l of working warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over
+// rows are shuffles, sums over columns go through shared memory.
 //
 // Step h of sweep s + 1 needs, of sweep s, step h and the first column of step h + 1 (with the entry that its
 // second reflector leaves there). That column is not stored but sent, as numbers with a tag each, for which
@@ -126,10 +126,13 @@ __device__ inline void count_warp(int* counter, int lane) {
     asm volatile("red.release.cta.shared.add.s32 [%0], 1;" ::"r"(shared_address(counter)) : "memory");
 }
 /// By one lane.
-__device__ inline void wait_for_warps(const int* counter, int count) {
+__device__ inline void wait_for_count(const int* counter, int count) {
   int seen;
   do {
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(seen) : "r"(shared_address(counter)) : "memory");
+    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];"
+                 : "=r"(seen)
+                 : "r"(shared_address(counter))
+                 : "memory");
   } while (seen < count);
 }
 
@@ -143,16 +146,16 @@ __device__ inline void arrive(Barrier* barrier) {
 __device__ inline void wait_phase(Barrier* barrier, unsigned parity) {
   unsigned done;
   do {
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(shared_address(barrier)), "r"(parity)
-        : "memory");
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
   } while (!done);
 }
 /// A copy from global to shared memory (16-byte units) that the barrier's phase waits for.
 __device__ inline void copy_in(void* to, const void* from, unsigned bytes, Barrier* barrier) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(bytes)
                : "memory");
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -317,13 +320,15 @@ struct Shared {
   S partial[W][2 * B];  ///< a warp's part of the products D v and B v
   S columns[B];         ///< the part of D v from the strict upper triangle
   S first[B];           ///< first column of B
+  S v[W][B / W];        ///< a warp's columns of the present reflector's vector
   S y[B], u[B];         ///< tau D v, tau B v
   S x[2][B];            ///< what the present and the next reflector are generated from
-  S mail[B + 1];        ///< the column from the sweep before
+  S mail[2][B + 1];     ///< the column from the sweep before, in even and in odd steps
   Real<S> q[B / 32], tail[B / 32];
   Index sweep;
   Barrier loaded;  ///< a phase a step
   int consumed;    ///< working warps, over all steps of the sweep, that have taken the loaded columns
+  int mails;       ///< steps of the sweep whose mail is there
   int stored;      ///< working warps, over all steps of the sweep, that have stored theirs
 };
 
@@ -365,11 +370,14 @@ class Chaser {
   /// The loader is there: two sets of columns find room.
   static constexpr bool ahead = keep_d == Keep::registers && keep_b == Keep::registers;
   static constexpr int threads = 32 * (W + (ahead ? 2 : 1));
+  /// The larger numbers need the registers for D and B.
+  static constexpr bool v_in_registers = sizeof(S) < 16;
   static constexpr std::size_t shared_bytes = (sizeof(Shared<S, B, W>) + 127) / 128 * 128;
   /// Bytes of shared memory behind `Shared`.
   static __host__ std::size_t more_bytes(Index b, Index ld) {
-    return ahead ? static_cast<std::size_t>(b * ld) * sizeof(S)
-                 : keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S) : 0;
+    return ahead                    ? static_cast<std::size_t>(b * ld) * sizeof(S)
+           : keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S)
+                                    : 0;
   }
 
   __device__ Chaser(const Sweeps<S>& p, unsigned char* memory)
@@ -382,12 +390,14 @@ class Chaser {
   }
 
   __device__ void run() {
-    if (threadIdx.x == 0) init_barrier(&shared_.loaded);
+    if (threadIdx.x == 0) {
+      init_barrier(&shared_.loaded);
+    }
     for (;;) {
       __syncthreads();
       if (threadIdx.x == 0) {
         shared_.sweep = atomicAdd(p_.ticket, 1u);
-        shared_.consumed = shared_.stored = 0;
+        shared_.consumed = shared_.mails = shared_.stored = 0;
       }
       __syncthreads();
       const Index j = shared_.sweep;
@@ -406,6 +416,12 @@ class Chaser {
   __device__ unsigned* mail(Index hop, int i) const {
     return p_.mail + (hop * (p_.b + 1) + i) * mail_words<S>;
   }
+  __device__ S v_column(int c) const {
+    if constexpr (v_in_registers)
+      return v_column_[c];
+    else
+      return shared_.v[warp_][c];
+  }
   __device__ int row(int k) const { return lane_ + 32 * k; }
   __device__ int column(int c) const { return warp_ + W * c; }
   __device__ S* at(Index row, Index column) const { return p_.band + column * p_.ld + (row - column); }
@@ -417,9 +433,10 @@ class Chaser {
   __device__ void announce(Index j);
   __device__ void load_ahead(Index j);
   __device__ void take_columns(Index j, Index r);
+  __device__ void take_mail(Index hop, Index r);
   __device__ void load_columns(Index j, Index hop, Index r);
   __device__ void products();
-  __device__ void sum_products();
+  __device__ void sum_products(Index hop, bool mailed, int below);
   __device__ Reflector<S> update(Index j, Index hop, Index r);
   __device__ void apply_left(const Reflector<S>& h);
   __device__ void store_below(Index r, bool last, R beta);
@@ -432,7 +449,8 @@ class Chaser {
   S* ahead_;
   Index first_block_ = 0;
   Reflector<S> h_;
-  S v_row_[K], v_column_[C];
+  S v_row_[K];
+  S v_column_[v_in_registers ? C : 1];
   Part<S, K, C, W, keep_d> d_;
   Part<S, K, C, W, keep_b> b_;
 };
@@ -443,8 +461,14 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::take_vector(const Reflector<S>&
   const S* const x = shared_.x[parity_];
 #pragma unroll
   for (int k = 0; k < K; ++k) v_row_[k] = row(k) == 0 ? S(R(1)) : x[row(k)] * h.inverse;
+  if constexpr (v_in_registers) {
 #pragma unroll
-  for (int c = 0; c < C; ++c) v_column_[c] = column(c) == 0 ? S(R(1)) : x[column(c)] * h.inverse;
+    for (int c = 0; c < C; ++c) v_column_[c] = column(c) == 0 ? S(R(1)) : x[column(c)] * h.inverse;
+  } else {
+    __syncwarp();
+    if (lane_ < C) shared_.v[warp_][lane_] = column(lane_) == 0 ? S(R(1)) : x[column(lane_)] * h.inverse;
+    __syncwarp();
+  }
   h_ = h;
 }
 
@@ -496,7 +520,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::announce(Index j) {
   if (lane_ == 0) {
     const int hops = static_cast<int>((p_.n - 2 - (p_.first + j)) / p_.b + 1);
     for (int hop = 0; hop < hops; ++hop) {
-      wait_for_warps(&shared_.stored, W * (hop + 1));
+      wait_for_count(&shared_.stored, W * (hop + 1));
       announce_steps(p_.progress + j, hop + 1);
     }
   }
@@ -513,7 +537,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_ahead(Index j) {
     const bool mailed = j > 0 && end >= b;
     const int columns = mailed ? b - 1 : end < b ? end : b;
     if (lane_ == 0) {
-      wait_for_warps(&shared_.consumed, W * hop);
+      wait_for_count(&shared_.consumed, W * hop);
       if (j > 0) wait_for_steps(p_.progress + (j - 1), hop + 1);
     }
     __syncwarp();
@@ -522,40 +546,57 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_ahead(Index j) {
     for (int c = lane_; c < columns; c += 32)
       copy_in(ahead_ + c * p_.ld, at(r + c, r + c),
               (static_cast<unsigned>((end - c) * sizeof(S)) + 15) / 16 * 16, &shared_.loaded);
+    __syncwarp();
+    if (lane_ == 0) arrive(&shared_.loaded);
+    // The workers take the columns of a step when they have done with the mail of the step before.
     if (mailed)
       for (int i = lane_; i <= end - b; i += 32) {
         S x;
         receive(mail(hop + 1, i), x, static_cast<unsigned>(j));
-        shared_.mail[i] = x;
+        shared_.mail[hop % 2][i] = x;
       }
-    __syncwarp();
-    if (lane_ == 0) arrive(&shared_.loaded);
+    count_warp(&shared_.mails, lane_);
   }
 }
 
-/// D and B of the step as the loader has brought them.
+/// D and B of the step as the loader has brought them, with zeros for the column that is in the mail.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::take_columns(Index j, Index r) {
   const int b = p_.b;
   const int end = static_cast<int>(p_.n - r < 2 * b ? p_.n - r : 2 * b);
   const int rows = end < b ? end : b, below = end - b;
-  const bool mailed = j > 0 && rows == b;
+  const int columns = j > 0 && rows == b ? b - 1 : rows;
   wait_phase(&shared_.loaded, phase_);
-  phase_ ^= 1;
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    // From mail[0], the row b - 1 of D, down where the column has been sent.
-    const S* const from =
-        mailed && column(c) == b - 1 ? shared_.mail - (b - 1) : ahead_ + column(c) * (p_.ld - 1);
+    const S* const from = ahead_ + column(c) * (p_.ld - 1);
     const int zero_row = column(c) < b - 1 ? b - 1 : b;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      if (!above(k, c))
-        d_.set(k, c, row(k) < rows && row(k) >= column(c) ? from[row(k)] : S(R(0)));
-      b_.set(k, c, row(k) < below && column(c) < rows && row(k) != zero_row ? from[b + row(k)] : S(R(0)));
+      const bool there = column(c) < columns;
+      if (!above(k, c)) d_.set(k, c, there && row(k) < rows && row(k) >= column(c) ? from[row(k)] : S(R(0)));
+      b_.set(k, c, there && row(k) < below && row(k) != zero_row ? from[b + row(k)] : S(R(0)));
     }
   }
   count_warp(&shared_.consumed, lane_);
+}
+
+/// The column that was in the mail: until now only its part in the products has been wanted.
+template <class S, int B, int W, Keep keep_d, Keep keep_b>
+__device__ void Chaser<S, B, W, keep_d, keep_b>::take_mail(Index hop, Index r) {
+  const int b = p_.b;
+  const int below = static_cast<int>(p_.n - r - b < b ? p_.n - r - b : b);
+  if (warp_ != (b - 1) % W) return;
+  const S* const mail = shared_.mail[hop % 2];
+#pragma unroll
+  for (int c = 0; c < C; ++c) {
+    if (column(c) != b - 1) continue;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (!above(k, c) && row(k) == b - 1) d_.set(k, c, mail[0]);
+      if (row(k) < below) b_.set(k, c, mail[row(k) + 1]);
+    }
+  }
 }
 
 /// D and B of the step: from the band, but the last column from the sweep before.
@@ -645,11 +686,11 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
     for (int k = 0; k < K; ++k) {
       if (!above(k, c)) {
         const S x = d_.get(k, c);
-        in_d[k] += x * v_column_[c];
+        in_d[k] += x * v_column(c);
         if (row(k) > column(c)) in_column[c] += conj(x) * v_row_[k];
       }
       const S x = b_.get(k, c);
-      in_b[k] += x * v_column_[c];
+      in_b[k] += x * v_column(c);
       if (c == 0 && warp_ == 0) shared_.first[row(k)] = x;
     }
   }
@@ -663,32 +704,45 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
 }
 
 /// y = tau D v, q = v^H D v, u = tau B v, and what the next reflector is generated from: the first column of
-/// B H. By 2 B threads.
+/// B H. By 2 B threads. `mailed`: the last column, down to the row `below` - 1 of B, is in the mail and not
+/// in the products yet.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products() {
-  const int t = static_cast<int>(threadIdx.x);
+__device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products(Index hop, bool mailed, int below) {
+  const int t = static_cast<int>(threadIdx.x), b = p_.b;
   if (t >= 2 * B) return;
+  const S *const x = shared_.x[parity_], *const mail = shared_.mail[hop % 2];
   S sum = S(R(0));
 #pragma unroll
   for (int w = 0; w < W; ++w) sum += shared_.partial[w][t];
+  const S last_v = b == 1 ? S(R(1)) : x[b - 1] * h_.inverse;
+  if (mailed) {
+    if (lane_ == 0) wait_for_count(&shared_.mails, static_cast<int>(hop + 1));
+    __syncwarp();
+  }
   if (t < B) {
     sum += shared_.columns[t];
-    const S v = t == 0 ? S(R(1)) : shared_.x[parity_][t] * h_.inverse;
+    const S v = t == 0 ? S(R(1)) : x[t] * h_.inverse;
+    if (mailed && t == b - 1) sum += mail[0] * last_v;
     shared_.y[t] = h_.tau * sum;
     const R part = warp_sum(real(conj(v) * sum));
     if (lane_ == 0) shared_.q[warp_] = part;
   } else {
     const int i = t - B;
-    const S u = h_.tau * sum, x = shared_.first[i] - u;
+    S first = shared_.first[i];
+    if (mailed && i < below) {
+      sum += mail[i + 1] * last_v;
+      if (b == 1) first = mail[i + 1];
+    }
+    const S u = h_.tau * sum, next = first - u;
     shared_.u[i] = u;
-    shared_.x[1 - parity_][i] = x;
-    const R part = warp_sum(i > 0 ? norm(x) : R(0));
+    shared_.x[1 - parity_][i] = next;
+    const R part = warp_sum(i > 0 ? norm(next) : R(0));
     if (lane_ == 0) shared_.tail[warp_ - K] = part;
   }
 }
 
-/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep, the others
-/// to the band. B -= u v^H. Returns the next reflector, whose beta goes to the next sweep too.
+/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep, the
+/// others to the band. B -= u v^H. Returns the next reflector, whose beta goes to the next sweep too.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ Reflector<S> Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, Index r) {
   const int rows = static_cast<int>(p_.n - r < p_.b ? p_.n - r : p_.b);
@@ -701,7 +755,7 @@ __device__ Reflector<S> Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index h
 #pragma unroll
   for (int k = 0; k < K; ++k) w_row[k] = shared_.y[row(k)] + alpha * v_row_[k];
   const auto update_column = [&](int c) {
-    const S v = conj(v_column_[c]), w = conj(shared_.y[column(c)] + alpha * v_column_[c]);
+    const S v = conj(v_column(c)), w = conj(shared_.y[column(c)] + alpha * v_column(c));
     S* const to = at(r, r + column(c));
 #pragma unroll
     for (int k = 0; k < K; ++k) {
@@ -730,7 +784,7 @@ __device__ Reflector<S> Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index h
   for (int k = 0; k < K; ++k) {
     const S u = shared_.u[row(k)];
 #pragma unroll
-    for (int c = 0; c < C; ++c) b_.set(k, c, b_.get(k, c) - u * conj(v_column_[c]));
+    for (int c = 0; c < C; ++c) b_.set(k, c, b_.get(k, c) - u * conj(v_column(c)));
   }
   return next;
 }
@@ -795,8 +849,11 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
     products();
     sync_workers<W>();
     TICK(2);
-    sum_products();
+    const bool mailed = ahead && j > 0 && p_.n - r >= p_.b;
+    sum_products(hop, mailed, static_cast<int>(p_.n - r < 2 * p_.b ? p_.n - r - p_.b : p_.b));
     sync_workers<W>();
+    if (mailed) take_mail(hop, r);
+    phase_ ^= 1;
     TICK(3);
     const Reflector<S> next = update(j, hop, r);
     TICK(4);
@@ -822,7 +879,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
 }
 
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__global__ void __launch_bounds__((Chaser<S, B, W, keep_d, keep_b>::threads), (B == 32 && sizeof(S) < 16 ? 2 : 1))
+__global__ void __launch_bounds__((Chaser<S, B, W, keep_d, keep_b>::threads),
+                                  (B == 32 && sizeof(S) < 16 ? 2 : 1))
     chase_kernel(const __grid_constant__ Sweeps<S> sweeps) {
   extern __shared__ __align__(128) unsigned char memory[];
   Chaser<S, B, W, keep_d, keep_b>(sweeps, memory).run();
@@ -876,9 +934,9 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
                                        align(static_cast<std::size_t>(shape.sweeps) * sizeof(int)));
   if constexpr (sizeof(S) == 16) {
     if (p.b <= 32)
-      launch<S, 32, 8>(stream, p);
+      launch<S, 32, 4>(stream, p);
     else if (p.b <= 64)
-      launch<S, 64, 16>(stream, p);
+      launch<S, 64, 8>(stream, p);
     else
       launch<S, 128, 16, Keep::global, Keep::global>(stream, p);
   } else {
