@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/chase_sweeps_cuda.hpp>
 
 #include "band_problem.hpp"
@@ -255,6 +256,44 @@ TYPED_TEST(GpuChase, SpecialMatrices) {
         EXPECT_NEAR(expected[j], values[j], 200 * precision<T> * std::abs(expected[0])) << scale;
     }
   }
+}
+
+TYPED_TEST(GpuChase, GatherAndExtract) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  for (const Shape& s : {Shape{1, 1}, Shape{5, 8}, Shape{100, 7}, Shape{131, 16}})
+    for (const bool bad : {false, true}) {
+      const Index ld = 2 * s.b + 3, width = 2 * s.b;
+      const auto size = static_cast<std::size_t>(kernels::BandLayout<T>::size(s.b, s.n));
+      std::mt19937 generator(3);
+      std::vector<T> from(ld * s.n), expected(size), rubbish(size, T(7));
+      for (T& x : from) x = testing::random_scalar<T>(generator);
+      if (bad)
+        for (Index j : {s.n - 1, s.n / 2}) from[j * ld] = T(std::numeric_limits<R>::infinity());
+      DeviceArray<T> source(from), segment(rubbish);
+      DeviceArray<long long> found(std::vector<long long>{0});
+      kernels::launch_begin_gather<T>(nullptr, segment.get());
+      Index first_bad = -1;
+      for (Index at = 0; at < s.n; at += width) {
+        const Index count = std::min(width, s.n - at);
+        kernels::launch_gather_piece<T>(nullptr, s.n, s.b, at, count, source.get() + at * ld, ld,
+                                        segment.get(), at);
+        const Index column =
+            kernels::band_to_segment<T>(s.n, s.b, at, count, from.data() + at * ld, ld, expected.data(), at);
+        if (first_bad < 0) first_bad = column;
+      }
+      kernels::launch_end_gather<T>(nullptr, segment.get(), found.get());
+      ASSERT_EQ(first_bad + 1, found.host()[0]);
+      if (bad) continue;
+      ASSERT_EQ(expected, segment.host());
+      std::vector<R> d(s.n), e(s.n);
+      kernels::segment_to_tridiagonal<T>(s.n, s.b, 0, s.n, expected.data(), d.data(), e.data());
+      DeviceArray<R> device_d(d.size()), device_e(e.size());
+      kernels::launch_segment_to_tridiagonal<T>(nullptr, s.n, s.b, 0, s.n, segment.get(), device_d.get(),
+                                                device_e.get());
+      EXPECT_EQ(d, device_d.host());
+      EXPECT_EQ(e, device_e.host());
+    }
 }
 
 }  // namespace
