@@ -4,19 +4,24 @@
 
 #include <vector>
 
-#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/device_reflectors.hpp>
 #include <tessera/runtime/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 
 /// The reflectors of a band's reduction to tridiagonal form, as the chase leaves them: pieces of some
-/// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether.
+/// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether. A chase on CPUs
+/// makes pieces(), one on a GPU device_pieces(); the other list is empty.
 template <class T>
 class ChaseReflectors {
  public:
   struct Piece {
     kernels::Reflectors<T> shape;  ///< data is null: the elements are in `data`
+    Data data;
+  };
+  struct DevicePiece {
+    kernels::DeviceReflectors shape;
     Data data;
   };
 
@@ -27,11 +32,17 @@ class ChaseReflectors {
   /// By ascending first sweep.
   std::vector<Piece>& pieces() noexcept { return pieces_; }
   const std::vector<Piece>& pieces() const noexcept { return pieces_; }
-  void release() { pieces_.clear(); }
+  std::vector<DevicePiece>& device_pieces() noexcept { return device_pieces_; }
+  const std::vector<DevicePiece>& device_pieces() const noexcept { return device_pieces_; }
+  void release() {
+    pieces_.clear();
+    device_pieces_.clear();
+  }
 
  private:
   Index n_ = 0, bandwidth_ = 1;
   std::vector<Piece> pieces_;
+  std::vector<DevicePiece> device_pieces_;
 };
 
 /// Sizes of the chase's tasks: `sweeps` consecutive sweeps a group, tiles and segments of 2 b sweeps columns.

@@ -31,7 +31,8 @@ struct ApplyShape {
   S* c;
   Index ld, rows, columns;  ///< rows and ld in reals
   unsigned* counter;        ///< of items, zero at first
-  unsigned* flags;          ///< a strip: (bundles done << 16) + hops done of the next one; zero at first
+  unsigned* flags;          ///< see flag_of; zero at first
+  Index strips;
   Index panel_chunks, items;
   bool pairs;  ///< rows 2 i and 2 i + 1 are aligned as a pair
 };
@@ -122,12 +123,20 @@ __device__ inline unsigned load_acquire(const unsigned* flag) {
   return value;
 }
 
-/// The warp waits until the bundle `order - 1` (in the order of application) of its strip has retired the
-/// rows that hop `hop` of bundle `order` reads; `hops_before` are that bundle's hops.
-__device__ inline void await_rows(const unsigned* flag, Index order, Index hop, Index hops_before) {
-  if (order > 0) {
+/// What bundle `order` (in the order of application) says of a strip: (order + 1) 2^16 + hops whose rows it
+/// has retired. Bundles that are worked on at the same time, at most one a thread block, have places of their
+/// own.
+template <class S>
+__device__ inline unsigned* flag_of(const ApplyShape<S>& a, Index order, Index strip) {
+  return a.flags + order % chase_flag_ring * a.strips + strip;
+}
+/// The warp waits until bundle `order` has retired `hops` hops of the strip.
+template <class S>
+__device__ inline void await_hops(const ApplyShape<S>& a, Index order, Index strip, Index hops) {
+  if (order >= 0) {
     if (threadIdx.x % 32 == 0) {
-      const unsigned needed = static_cast<unsigned>((order << 16) + min(hop + 1, hops_before));
+      const unsigned* const flag = flag_of(a, order, strip);
+      const unsigned needed = static_cast<unsigned>(((order + 1) << 16) + hops);
       while (load_acquire(flag) < needed) __nanosleep(200);
     }
     __syncwarp();
@@ -295,11 +304,11 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& str
   const Index hops = a.blocks.hops(bundle), hops_before = order > 0 ? a.blocks.hops(bundle + 1) : 0;
   const Index shift = a.blocks.reals * a.blocks.bandwidth;
   const Strip<S, M> mine(a, strip * M);
-  unsigned* const flag = a.flags + strip;
+  unsigned* const flag = flag_of(a, order, strip);
   Index first = a.blocks.reals * a.blocks.bundle_sweep(bundle);
   double c[K::window][M / 4];
   if constexpr (Slide) {
-    await_rows(flag, order, 0, hops_before);
+    await_hops(a, order - 1, strip, min(Index(1), hops_before));
     mine.template start_copy<Tiles>(copies, first + 16 * K::groups);
 #pragma unroll
     for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, a.rows);
@@ -311,11 +320,11 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& str
 #pragma unroll
       for (int t = 0; t < Tiles; ++t) Strip<S, M>::take_copy(c[2 * K::groups + t], copies, t);
       if (hop + 1 < hops) {
-        await_rows(flag, order, hop + 1, hops_before);
+        await_hops(a, order - 1, strip, min(hop + 2, hops_before));
         mine.template start_copy<Tiles>(copies, first + shift + 16 * K::groups);
       }
     } else {
-      await_rows(flag, order, hop, hops_before);
+      await_hops(a, order - 1, strip, min(hop + 1, hops_before));
 #pragma unroll
       for (int t = 0; t < K::window; ++t) mine.load(c[t], first, t, end);
     }

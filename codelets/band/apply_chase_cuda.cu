@@ -22,16 +22,12 @@ void launch(cudaStream_t stream, ApplyShape<S> a, Index chunks) noexcept {
   const Index panels = ceil_div(chunks, panel_chunks);
   a.panel_chunks = ceil_div(chunks, panels);
   a.items = ceil_div(chunks, a.panel_chunks) * a.panel_chunks * a.blocks.bundles();
-  const Index grid = std::min<Index>(processors, a.items);
+  a.strips = chunks * warps;
+  const Index grid = std::min({Index(processors), a.items, chase_flag_ring});
   apply_kernel<S, Tiles, M, Slide><<<static_cast<unsigned>(grid), 32 * warps, K::shared_bytes, stream>>>(a);
 }
 
 }  // namespace
-
-std::size_t apply_chase_workspace(Index columns) noexcept {
-  // The counter of items, and a flag for each strip of 8 or 16 columns.
-  return sizeof(unsigned) * static_cast<std::size_t>(1 + ceil_div(columns, 64) * warps);
-}
 
 template <class T>
 void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, const double* blocks, T* c,

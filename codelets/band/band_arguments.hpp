@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase.hpp>
+#include <tessera/codelets/band/device_reflectors.hpp>
 #include <tessera/codelets/tile_part.hpp>
 
 /// What the tasks of band_tasks.hpp carry beside their buffers: shared by the CPU and the CUDA
@@ -53,6 +53,13 @@ struct ApplyArguments {
   Index n, bandwidth, first_sweep, sweeps, last_sweeps;
   std::uint32_t footprint() const noexcept {
     return footprint_of(bandwidth, sweeps, kernels::hop_count(n, bandwidth, first_sweep));
+  }
+};
+
+struct ChaseBlockArguments {
+  kernels::DeviceReflectors piece;
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(piece.bandwidth, piece.first_sweep, piece.sweeps);
   }
 };
 

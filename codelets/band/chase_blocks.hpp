@@ -115,6 +115,15 @@ ChaseBlocks chase_blocks(const DeviceReflectors& piece) {
 template <class T>
 void form_chase_t(const DeviceReflectors& piece, const T* reflectors, double* blocks) noexcept;
 
+/// More bundles than are ever worked on at the same time.
+inline constexpr Index chase_flag_ring = 256;
+
+/// Bytes of work space that apply_chase needs on a GPU for so many columns: a counter, and flags for each
+/// strip of at least 8 columns.
+constexpr std::size_t apply_chase_workspace(Index columns) noexcept {
+  return sizeof(unsigned) * static_cast<std::size_t>(1 + chase_flag_ring * 8 * ceil_div(columns, 64));
+}
+
 /// C := (product of the piece's reflectors) C: C is n x columns, column-major with ldc, read and written.
 /// Flops: 4 b a reflector and column (times 4 for complex types); (b + 10) / b times that are done for real
 /// types.

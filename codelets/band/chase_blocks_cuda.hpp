@@ -15,9 +15,6 @@ template <class T>
 void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, const T* reflectors,
                          double* blocks) noexcept;
 
-/// Bytes of work space that launch_apply_chase needs for so many columns.
-std::size_t apply_chase_workspace(Index columns) noexcept;
-
 /// apply_chase by one persistent kernel on the FP64 tensor cores, for all four types (float is converted when
 /// C is read and written).
 ///

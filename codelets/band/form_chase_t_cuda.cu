@@ -25,7 +25,7 @@ template <class D>
 __device__ double real_element(const D* x, int rows, int ld, int row, int column) {
   if constexpr (device::is_complex_scalar<D>) {
     const int r = row / 2;
-    if (r < 0 || r >= rows) return 0;
+    if (row < 0 || r >= rows) return 0;
     const D value = x[r + column / 2 * ld];
     return (row ^ column) & 1 ? (row & 1 ? value.im : -value.im) : value.re;
   } else {

@@ -90,5 +90,31 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
   }
 }
 
+/// More columns and bundles than the GPU takes at a time: the result for a column must not depend on the
+/// others.
+TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
+  using T = TypeParam;
+  const Index n = 1200, columns = 3000, few = 64;
+  for (const Index b : {16, 32, 50, 64, 128}) {
+    SCOPED_TRACE(b);
+    std::mt19937 generator(9);
+    const DeviceReflectors piece{n, b, 0, n - 1, 32};
+    std::vector<T> c(static_cast<std::size_t>(n * columns));
+    for (Index i = 0; i < n * columns; ++i) c[i] = i < n * few ? random_scalar<T>(generator) : c[i - n * few];
+    DeviceArray<T> reflectors(random_reflectors<T>(piece, generator)), wide(c);
+    DeviceArray<T> narrow(std::vector<T>(c.begin(), c.begin() + n * few));
+    DeviceArray<double> blocks(kernels::chase_blocks<T>(piece).size());
+    DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(columns)));
+    kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
+    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, n, workspace.data());
+    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, n, workspace.data());
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    const std::vector<T> expected = narrow.host(), result = wide.host();
+    Index wrong = 0;
+    for (Index i = 0; i < n * columns; ++i) wrong += !(result[i] == expected[i % (n * few)]);
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
 }  // namespace
 }  // namespace tessera
