@@ -115,11 +115,40 @@ void BackTransform<T>::apply(Index begin, Index end) {
                        data, z_.slab(j), z_.slab_cols(j), workspace_);
 }
 
+/// The reflectors of a GPU's chase: the WY blocks of a whole piece at a time, in one of two buffers, so that
+/// the blocks of the next piece may be formed while those of this one are applied.
+template <class T>
+void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z) {
+  Runtime& runtime = sequence.runtime();
+  auto& pieces = reflectors.device_pieces();
+  const Data workspace = Data::scratch(runtime, kernels::apply_chase_workspace(z.width()));
+  Index largest = 0;
+  for (const auto& piece : pieces) largest = std::max(largest, kernels::chase_blocks<T>(piece.shape).size());
+  Data ring[2];
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, pieces.size()); ++i)
+    ring[i] = Data::bytes(runtime, static_cast<std::size_t>(largest) * sizeof(double), Data::every_rank);
+  const int ranks = static_cast<int>(std::min<Index>(runtime.size(), z.count()));
+  for (; !pieces.empty(); pieces.pop_back()) {
+    const int priority = 2 * static_cast<int>(pieces.size());
+    const kernels::DeviceReflectors& shape = pieces.back().shape;
+    const Data& blocks = ring[(pieces.size() - 1) % 2];
+    for (int rank = 0; rank < ranks; ++rank)
+      insert_form_chase_t<T>(sequence, priority + 3, rank, shape, pieces.back().data, blocks);
+    for (Index j = 0; j < z.count(); ++j)
+      insert_apply_chase<T>(sequence, priority, shape, blocks, z.slab(j), z.slab_cols(j), workspace);
+  }
+}
+
 }  // namespace
 
 template <class T>
 void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
-  if (reflectors.size() > 1 && z.count() > 0) BackTransform<T>(sequence, reflectors, z).run();
+  if (reflectors.size() > 1 && z.count() > 0) {
+    if (!reflectors.device_pieces().empty())
+      apply_device_pieces<T>(sequence, reflectors, z);
+    else
+      BackTransform<T>(sequence, reflectors, z).run();
+  }
   reflectors.release();
 }
 

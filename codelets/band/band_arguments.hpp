@@ -64,5 +64,12 @@ struct ApplyArguments {
   }
 };
 
+struct ChaseBlockArguments {
+  kernels::DeviceReflectors piece;
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(piece.bandwidth, piece.first_sweep, piece.sweeps);
+  }
+};
+
 }  // namespace band_codelets
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/band/band_arguments.hpp>
+#include <tessera/codelets/band/chase_blocks.hpp>
 #include <tessera/codelets/band/chase_sweeps.hpp>
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -62,5 +63,19 @@ template <class T>
 void insert_apply_wy(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_sweep,
                      Index sweeps, Index last_sweeps, std::span<const Data* const> blocks, const Data& slab,
                      Index columns, const Data& workspace);
+
+/// kernels::form_chase_t on rank `rank`: `blocks` (chase_blocks<T>(piece).size() doubles, write) from the
+/// reflectors of one device piece (read).
+template <class T>
+void insert_form_chase_t(Sequence& sequence, int priority, int rank, const kernels::DeviceReflectors& piece,
+                         const Data& reflectors, const Data& blocks);
+
+/// kernels::apply_chase of a device piece (its blocks, read) to a slab (n x columns, read-write).
+/// `workspace`: kernels::apply_chase_workspace bytes for the widest slab. On a GPU one task takes all of it,
+/// with any number of columns: the wider the slab the less the blocks are read. Flops: 4 b a reflector and
+/// column; complex x 4.
+template <class T>
+void insert_apply_chase(Sequence& sequence, int priority, const kernels::DeviceReflectors& piece,
+                        const Data& blocks, const Data& slab, Index columns, const Data& workspace);
 
 }  // namespace tessera

@@ -1,0 +1,395 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include <tessera/codelets/band/chase_blocks.hpp>
+
+/// The kernel of launch_apply_chase (chase_blocks_cuda.hpp).
+namespace tessera::kernels::apply_chase_detail {
+
+constexpr int warps = 8;
+
+template <class S>
+struct PairOf;
+template <>
+struct PairOf<float> {
+  using type = float2;
+};
+template <>
+struct PairOf<double> {
+  using type = double2;
+};
+template <class S>
+using Pair = typename PairOf<S>::type;
+
+template <class S>
+struct ApplyShape {
+  ChaseBlocks blocks;
+  const double* data;  ///< V and W
+  S* c;
+  Index ld, rows, columns;  ///< rows and ld in reals
+  unsigned* counter;        ///< of items, zero at first
+  unsigned* flags;          ///< see flag_of; zero at first
+  Index strips;
+  Index panel_chunks, items;
+  bool pairs;  ///< rows 2 i and 2 i + 1 are aligned as a pair
+};
+
+template <class S, int Tiles, int M, bool Slide>
+struct Kernel {
+  static constexpr int groups = static_cast<int>(ChaseBlocks::bundle_groups(Tiles));
+  static constexpr int window = Tiles + 2 * groups;  ///< tiles of rows in registers
+  static constexpr int v_bytes = 2 * (Tiles + 1) * 512, w_bytes = (2 * Tiles + 3) * 512;
+  static constexpr int slot_bytes = w_bytes;
+  /// Room for the next hop's new rows, each thread's own.
+  static constexpr int copy_pairs = Slide ? Tiles * (M / 8) * 32 : 0;
+  static constexpr int copy_bytes = warps * copy_pairs * static_cast<int>(sizeof(Pair<S>));
+  static constexpr int free_bytes = 226 * 1024 - copy_bytes;
+  static constexpr int slots = free_bytes / slot_bytes < 16 ? free_bytes / slot_bytes : 16;
+  static_assert(slots >= 4);
+  /// A slot is filled again two steps after it was read, when all warps have most likely left it.
+  static constexpr int ahead = slots - 2;
+  static constexpr int shared_bytes = slots * slot_bytes + copy_bytes + 2 * slots * 8;
+};
+
+// ---- instructions
+// --------------------------------------------------------------------------------------------------
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+__device__ inline void barrier_init(unsigned barrier, unsigned count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+__device__ inline void barrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nwait:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra wait;\n}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+/// Copies from global to shared memory; the barrier completes when all bytes are there.
+__device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+/// Copies `Bytes` bytes of which the first `valid` are read and the others are zero.
+template <int Bytes>
+__device__ inline void thread_copy(unsigned to, const void* from, int valid) {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid)
+                 : "memory");
+}
+__device__ inline void thread_copy_wait() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/// c += a b for M columns: `a` has the layout of a result c (M columns x 8 rows of C, the sum runs over the
+/// rows), b is a tile of 8 x 8 numbers, two of each thread. A thread's pair of rows 2 t, 2 t + 1 stands for
+/// the summation indices t, t + 4 of the instruction.
+__device__ inline void multiply_add(double (&c)[4], const double (&a)[4], double2 b) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[2]), "d"(a[1]), "d"(a[3]), "d"(b.x), "d"(b.y));
+}
+__device__ inline void multiply_add(double (&c)[2], const double (&a)[2], double2 b) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a[0]), "d"(b.x));
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a[1]), "d"(b.y));
+}
+
+// ---- flags
+// ---------------------------------------------------------------------------------------------------------
+
+__device__ inline unsigned load_acquire(const unsigned* flag) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+
+/// What bundle `order` (in the order of application) says of a strip: (order + 1) 2^16 + hops whose rows it
+/// has retired. Bundles that are worked on at the same time, at most one a thread block, have places of their
+/// own.
+template <class S>
+__device__ inline unsigned* flag_of(const ApplyShape<S>& a, Index order, Index strip) {
+  return a.flags + order % chase_flag_ring * a.strips + strip;
+}
+/// The warp waits until bundle `order` has retired `hops` hops of the strip.
+template <class S>
+__device__ inline void await_hops(const ApplyShape<S>& a, Index order, Index strip, Index hops) {
+  if (order >= 0) {
+    if (threadIdx.x % 32 == 0) {
+      const unsigned* const flag = flag_of(a, order, strip);
+      const unsigned needed = static_cast<unsigned>(((order + 1) << 16) + hops);
+      while (load_acquire(flag) < needed) __nanosleep(200);
+    }
+    __syncwarp();
+  }
+}
+/// The rows that the warp has written so far are there for others.
+__device__ inline void publish(unsigned* flag, Index order, Index hops) {
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    __threadfence();
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag),
+                 "r"(static_cast<unsigned>(((order + 1) << 16) + hops))
+                 : "memory");
+  }
+}
+
+// ---- C
+// -------------------------------------------------------------------------------------------------------------
+
+/// The rows of C that a thread holds: of columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip,
+/// the rows 2 (lane % 4) and the next of each tile.
+template <class S, int M>
+struct Strip {
+  S* column[M / 8];
+  Index limit[M / 8];  ///< rows; 0 where there is no such column
+  bool pairs;
+
+  __device__ Strip(const ApplyShape<S>& a, Index first) : pairs(a.pairs) {
+#pragma unroll
+    for (int m = 0; m < M / 8; ++m) {
+      const Index j = first + threadIdx.x % 32 / 4 + 8 * m;
+      limit[m] = j < a.columns ? a.rows : 0;
+      column[m] = a.c + min(j, a.columns - 1) * a.ld;
+    }
+  }
+  __device__ static Index row_of(Index first, int tile) {
+    return first + 8 * tile + 2 * (threadIdx.x % 4);
+  }
+  /// Rows `end` and more of the window count as zero.
+  __device__ void load(double (&x)[M / 4], Index first, int tile, Index end) const {
+    const Index row = row_of(first, tile);
+#pragma unroll
+    for (int m = 0; m < M / 8; ++m) {
+      const Index stop = min(limit[m], end);
+      const S* const p = column[m] + row;
+      if (pairs && row + 1 < stop) {
+        const Pair<S> value = __ldcg(reinterpret_cast<const Pair<S>*>(p));
+        x[2 * m] = value.x, x[2 * m + 1] = value.y;
+      } else {
+        x[2 * m] = row < stop ? static_cast<double>(__ldcg(p)) : 0.;
+        x[2 * m + 1] = row + 1 < stop ? static_cast<double>(__ldcg(p + 1)) : 0.;
+      }
+    }
+  }
+  __device__ void store(const double (&x)[M / 4], Index first, int tile, Index end) const {
+    const Index row = row_of(first, tile);
+#pragma unroll
+    for (int m = 0; m < M / 8; ++m) {
+      const Index stop = min(limit[m], end);
+      S* const p = column[m] + row;
+      if (pairs && row + 1 < stop) {
+        Pair<S> value;
+        value.x = static_cast<S>(x[2 * m]), value.y = static_cast<S>(x[2 * m + 1]);
+        *reinterpret_cast<Pair<S>*>(p) = value;
+      } else {
+        if (row < stop) p[0] = static_cast<S>(x[2 * m]);
+        if (row + 1 < stop) p[1] = static_cast<S>(x[2 * m + 1]);
+      }
+    }
+  }
+  /// Starts copying Tiles tiles from row `first` on to the thread's places in `copies`.
+  template <int Tiles>
+  __device__ void start_copy(Pair<S>* copies, Index first) const {
+#pragma unroll
+    for (int tile = 0; tile < Tiles; ++tile) {
+      const Index row = row_of(first, tile);
+#pragma unroll
+      for (int m = 0; m < M / 8; ++m) {
+        const unsigned to = shared_address(copies + (tile * (M / 8) + m) * 32 + threadIdx.x % 32);
+        const int valid = static_cast<int>(max(Index(0), min(Index(2), limit[m] - row)));
+        const S* const p = column[m] + (valid > 0 ? row : 0);
+        constexpr int size = sizeof(S);
+        if (pairs) {
+          thread_copy<2 * size>(to, p, valid * size);
+        } else {
+          thread_copy<size>(to, p, min(valid, 1) * size);
+          thread_copy<size>(to + size, valid > 1 ? p + 1 : p, max(valid - 1, 0) * size);
+        }
+      }
+    }
+  }
+  __device__ static void take_copy(double (&x)[M / 4], const Pair<S>* copies, int tile) {
+#pragma unroll
+    for (int m = 0; m < M / 8; ++m) {
+      const Pair<S> value = copies[(tile * (M / 8) + m) * 32 + threadIdx.x % 32];
+      x[2 * m] = value.x, x[2 * m + 1] = value.y;
+    }
+  }
+};
+
+// ---- V and W
+// -------------------------------------------------------------------------------------------------------
+
+/// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..
+template <class K>
+struct Stream {
+  unsigned slots, full, empty;  ///< addresses in shared memory
+  const char* from;             ///< first block of the item
+  unsigned start = 0;           ///< step with which the item begins; steps count on over the items
+  unsigned steps = 0;           ///< of the item
+
+  __device__ void fill(unsigned step) const {
+    const unsigned count = start + step, slot = count % K::slots, turn = count / K::slots;
+    if (turn > 0) barrier_wait(empty + 8 * slot, (turn - 1) & 1);
+    const char* const source = from + static_cast<Index>(step / 2) * (K::v_bytes + K::w_bytes);
+    if (step % 2 == 0)
+      bulk_copy(slots + slot * K::slot_bytes, source, K::v_bytes, full + 8 * slot);
+    else
+      bulk_copy(slots + slot * K::slot_bytes, source + K::v_bytes, K::w_bytes, full + 8 * slot);
+  }
+  /// Waits for a step's slot and returns its number. The warps take turns in filling.
+  __device__ unsigned begin(unsigned step) const {
+    if (threadIdx.x == step % warps * 32 && step + K::ahead < steps) fill(step + K::ahead);
+    const unsigned count = start + step, slot = count % K::slots;
+    barrier_wait(full + 8 * slot, (count / K::slots) & 1);
+    return slot;
+  }
+  __device__ void end(unsigned slot) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(empty + 8 * slot);
+  }
+};
+
+/// All groups of a bundle at one hop, from the last to the first.
+template <class K, int Tiles, int M>
+__device__ inline void apply_hop(double (&c)[K::window][M / 4], const Stream<K>& stream,
+                                 const unsigned char* slots, unsigned step) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int group = K::groups - 1; group >= 0; --group) {
+    double x[2][M / 4] = {};
+    unsigned slot = stream.begin(step++);
+    const double2* tile = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + lane;
+#pragma unroll
+    for (int r = 0; r < Tiles + 2; ++r) {
+      if (r <= Tiles) multiply_add(x[0], c[2 * group + r], tile[32 * r]);
+      if (r >= 1) multiply_add(x[1], c[2 * group + r], tile[32 * (Tiles + r)]);
+    }
+    stream.end(slot);
+    slot = stream.begin(step++);
+    tile = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + lane;
+#pragma unroll
+    for (int r = 0; r < Tiles + 1; ++r) multiply_add(c[2 * group + r], x[0], tile[32 * r]);
+#pragma unroll
+    for (int r = 0; r < Tiles + 2; ++r) multiply_add(c[2 * group + r], x[1], tile[32 * (Tiles + 1 + r)]);
+    stream.end(slot);
+  }
+}
+
+/// One bundle on one strip. `order`: the bundle's number in the order of application.
+template <class S, class K, int Tiles, int M, bool Slide>
+__device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& stream,
+                                    const unsigned char* slots, Pair<S>* copies, Index bundle, Index order,
+                                    Index strip) {
+  const Index hops = a.blocks.hops(bundle), hops_before = order > 0 ? a.blocks.hops(bundle + 1) : 0;
+  const Index shift = a.blocks.reals * a.blocks.bandwidth;
+  const Strip<S, M> mine(a, strip * M);
+  unsigned* const flag = flag_of(a, order, strip);
+  Index first = a.blocks.reals * a.blocks.bundle_sweep(bundle);
+  double c[K::window][M / 4];
+  if constexpr (Slide) {
+    await_hops(a, order - 1, strip, min(Index(1), hops_before));
+    mine.template start_copy<Tiles>(copies, first + 16 * K::groups);
+#pragma unroll
+    for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, a.rows);
+  }
+  for (Index hop = 0; hop < hops; ++hop, first += shift) {
+    const Index end = Slide ? a.rows : first + shift + 16 * K::groups;
+    if constexpr (Slide) {
+      thread_copy_wait();
+#pragma unroll
+      for (int t = 0; t < Tiles; ++t) Strip<S, M>::take_copy(c[2 * K::groups + t], copies, t);
+      if (hop + 1 < hops) {
+        await_hops(a, order - 1, strip, min(hop + 2, hops_before));
+        mine.template start_copy<Tiles>(copies, first + shift + 16 * K::groups);
+      }
+    } else {
+      await_hops(a, order - 1, strip, min(hop + 1, hops_before));
+#pragma unroll
+      for (int t = 0; t < K::window; ++t) mine.load(c[t], first, t, end);
+    }
+    apply_hop<K, Tiles, M>(c, stream, slots, static_cast<unsigned>(hop) * 2 * K::groups);
+    // The rows of the hop before were written long ago: the fence costs little now.
+    if (hop > 0) publish(flag, order, hop);
+    const bool last = hop + 1 == hops;
+#pragma unroll
+    for (int t = 0; t < K::window; ++t)
+      if (!Slide || t < Tiles || last) mine.store(c[t], first, t, end);
+    if constexpr (Slide) {
+#pragma unroll
+      for (int t = 0; t < 2 * K::groups; ++t)
+#pragma unroll
+        for (int i = 0; i < M / 4; ++i) c[t][i] = c[t + Tiles][i];
+    } else {
+      __syncwarp();
+    }
+  }
+  publish(flag, order, hops);
+}
+
+template <class S, int Tiles, int M, bool Slide>
+__global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_constant__ ApplyShape<S> a) {
+  using K = Kernel<S, Tiles, M, Slide>;
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ unsigned item_shared;
+  const int warp = threadIdx.x / 32;
+  Pair<S>* const copies =
+      reinterpret_cast<Pair<S>*>(memory + K::slots * K::slot_bytes) + warp * K::copy_pairs;
+  Stream<K> stream;
+  stream.slots = shared_address(memory);
+  stream.full = stream.slots + K::slots * K::slot_bytes + K::copy_bytes;
+  stream.empty = stream.full + 8 * K::slots;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < K::slots; ++i) {
+      barrier_init(stream.full + 8 * i, 1);
+      barrier_init(stream.empty + 8 * i, warps);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  const Index bundles = a.blocks.bundles(), panel_items = a.panel_chunks * bundles;
+  for (;;) {
+    if (threadIdx.x == 0) item_shared = atomicAdd(a.counter, 1u);
+    __syncthreads();
+    const Index item = item_shared;
+    __syncthreads();
+    if (item >= a.items) return;
+    const Index panel = item / panel_items, rest = item % panel_items, order = rest / a.panel_chunks;
+    const Index chunk = panel * a.panel_chunks + rest % a.panel_chunks, bundle = bundles - 1 - order;
+    if (chunk * warps * M >= a.columns) continue;
+    stream.from =
+        reinterpret_cast<const char*>(a.data + a.blocks.first_block(bundle) * a.blocks.block_size());
+    stream.start += stream.steps;
+    stream.steps = static_cast<unsigned>(a.blocks.hops(bundle) * K::groups * 2);
+    if (threadIdx.x == 0)
+      for (unsigned step = 0; step < min(stream.steps, static_cast<unsigned>(K::ahead)); ++step)
+        stream.fill(step);
+    const Index strip = chunk * warps + warp;
+    if (strip * M < a.columns)
+      apply_bundle<S, K, Tiles, M, Slide>(a, stream, memory, copies, bundle, order, strip);
+    else
+      for (unsigned step = 0; step < stream.steps; ++step) stream.end(stream.begin(step));
+  }
+}
+
+}  // namespace tessera::kernels::apply_chase_detail

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <tessera/codelets/band/chase_blocks_cuda.hpp>
+
+#include "tests/codelets/band/reflector_pieces.hpp"
+
+/// The tridiagonal back-transform on a GPU against reflectors applied one by one on the host.
+namespace tessera {
+namespace {
+
+using namespace testing;
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(Index size) : size_(size) {
+    EXPECT_EQ(cudaMalloc(&data_, static_cast<std::size_t>(std::max<Index>(size, 1)) * sizeof(T)),
+              cudaSuccess);
+  }
+  explicit DeviceArray(const std::vector<T>& host) : DeviceArray(static_cast<Index>(host.size())) {
+    cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+  T* data() const { return data_; }
+  std::vector<T> host() const {
+    std::vector<T> values(static_cast<std::size_t>(size_));
+    EXPECT_EQ(cudaMemcpy(values.data(), data_, values.size() * sizeof(T), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return values;
+  }
+
+ private:
+  Index size_;
+  T* data_ = nullptr;
+};
+
+template <class T>
+class GpuBackTransform : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
+  }
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(GpuBackTransform, Scalars);
+
+TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
+  using T = TypeParam;
+  using D = std::conditional_t<is_complex<T>, std::complex<double>, double>;
+  for (const PieceShape& s : piece_shapes) {
+    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b << " g " << s.group << " k " << s.columns
+                                      << " pieces " << s.pieces << " ld " << s.ld);
+    std::mt19937 generator(7);
+    std::vector<T> c(static_cast<std::size_t>(s.ld * s.columns));
+    for (T& x : c) x = random_scalar<T>(generator);
+    std::vector<D> expected(c.begin(), c.end());
+    DeviceArray<T> on_device(c), for_elpa(c);
+    DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(s.columns)));
+    const auto pieces = cut(s);
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+      const std::vector<T> data = random_reflectors<T>(*piece, generator);
+      apply_one_by_one(*piece, data, expected, s.columns, s.ld);
+      DeviceArray<T> reflectors(data);
+      const Index size = kernels::chase_blocks<T>(*piece).size();
+      DeviceArray<double> blocks(std::vector<double>(static_cast<std::size_t>(size), std::nan("")));
+      kernels::launch_form_chase_t<T>(nullptr, *piece, reflectors.data(), blocks.data());
+      kernels::launch_apply_chase<T>(nullptr, *piece, blocks.data(), on_device.data(), s.columns, s.ld,
+                                     workspace.data());
+      if ((s.b & (s.b - 1)) == 0)
+        kernels::launch_apply_elpa<T>(nullptr, *piece, reflectors.data(), for_elpa.data(), s.columns, s.ld);
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      std::vector<double> host(static_cast<std::size_t>(size));
+      kernels::form_chase_t<T>(*piece, data.data(), host.data());
+      ASSERT_LT(largest_difference(blocks.host(), host), 1e-13);
+    }
+    // A number is met by n / b reflections of length b.
+    const double bound = 10. * std::sqrt(static_cast<double>(s.n)) * precision<T>;
+    EXPECT_LT(largest_difference(on_device.host(), expected), bound);
+    if ((s.b & (s.b - 1)) == 0) {
+      EXPECT_LT(largest_difference(for_elpa.host(), expected), bound);
+    }
+  }
+}
+
+/// More columns and bundles than the GPU takes at a time: the result for a column must not depend on the
+/// others.
+TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
+  using T = TypeParam;
+  const Index n = 1200, columns = 3000, few = 64;
+  for (const Index b : {16, 32, 50, 64, 128}) {
+    SCOPED_TRACE(b);
+    std::mt19937 generator(9);
+    const DeviceReflectors piece{n, b, 0, n - 1, 32};
+    std::vector<T> c(static_cast<std::size_t>(n * columns));
+    for (Index i = 0; i < n * columns; ++i) c[i] = i < n * few ? random_scalar<T>(generator) : c[i - n * few];
+    DeviceArray<T> reflectors(random_reflectors<T>(piece, generator)), wide(c);
+    DeviceArray<T> narrow(std::vector<T>(c.begin(), c.begin() + n * few));
+    DeviceArray<double> blocks(kernels::chase_blocks<T>(piece).size());
+    DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(columns)));
+    kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
+    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, n, workspace.data());
+    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, n, workspace.data());
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    const std::vector<T> expected = narrow.host(), result = wide.host();
+    Index wrong = 0;
+    for (Index i = 0; i < n * columns; ++i) wrong += !(result[i] == expected[i % (n * few)]);
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+}  // namespace
+}  // namespace tessera
