@@ -39,14 +39,14 @@ __global__ void __launch_bounds__(M::threads)
 template <class S, class M>
 __device__ void multiply_triangles(const DeviceFactor<S>& f, typename M::Shared& shared, bool band) {
   const int b = f.b;
-  const auto load = [b](const S* x) {
-    return [x, b](int r, int c) {
-      const int i = M::row(r), j = M::col(c);
-      return i < b && j < b ? widen(x[i + j * b]) : Wide<S>(0);
-    };
-  };
-  Wide<S> product[M::e][M::e];
-  M::template multiply<true, true>(product, shared, load(f.r2), load(f.r1));
+  Wide<S> left[M::e][M::e], right[M::e][M::e], product[M::e][M::e];
+  M::for_each([&](int r, int c, int i, int j) {
+    const bool inside = i <= j && j < b;
+    left[r][c] = inside ? widen(f.r2[i + j * b]) : Wide<S>(0);
+    right[r][c] = inside ? widen(f.r1[i + j * b]) : Wide<S>(0);
+  });
+  M::template multiply<true, true>(
+      product, shared, [&](int r, int c) { return left[r][c]; }, [&](int r, int c) { return right[r][c]; });
   M::for_each([&](int r, int c, int i, int j) {
     if (i >= b || j >= b) return;
     const S value = i <= j ? narrow<S>(product[r][c]) : S(0);
@@ -78,15 +78,13 @@ __global__ void __launch_bounds__(M::threads)
     if (threadIdx.x == 0) *f.fallback = 1;
     return;
   }
-  M::template multiply<false, true>(
-      q, shared,
-      [&](int r, int c) {
-        const int i = M::row(r), j = M::col(c);
-        return i < b && j < b ? widen(q1[i + j * ld_q]) : Wide<S>(0);
-      },
-      [&](int r, int c) { return inverse[r][c]; });
-  reconstruct<M>(q, f, shared, t, ld_t);
   Wide<S> product[M::e][M::e];
+  M::for_each([&](int r, int c, int i, int j) {
+    product[r][c] = i < b && j < b ? widen(q1[i + j * ld_q]) : Wide<S>(0);
+  });
+  M::template multiply<false, true>(
+      q, shared, [&](int r, int c) { return product[r][c]; }, [&](int r, int c) { return inverse[r][c]; });
+  reconstruct<M>(q, f, shared, t, ld_t);
   M::template multiply<true, true>(
       product, shared, [&](int r, int c) { return inverse[r][c]; }, [&](int r, int c) { return q[r][c]; });
   M::for_each([&](int r, int c, int i, int j) {

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
@@ -22,8 +24,9 @@ void* workspace_of(TaskBuffers buffers, int i) {
 /// Sum of the leading buffers into factor.work.
 template <class T>
 void add_grams(cudaStream_t stream, TaskBuffers buffers, int count, const PanelFactor<T>& factor) {
-  for (int k = 0; k < count; ++k)
-    panel_cuda::launch_panel_add<T>(stream, buffers.matrix<const T>(k), factor, k == 0);
+  std::vector<MatrixView<const T>> grams;
+  for (int k = 0; k < count; ++k) grams.push_back(buffers.matrix<const T>(k));
+  panel_cuda::launch_panel_add<T>(stream, grams, factor);
 }
 
 template <class T>

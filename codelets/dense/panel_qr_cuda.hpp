@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <cuda_runtime.h>
 
 #include <tessera/codelets/dense/panel_kernels.hpp>
@@ -23,10 +25,10 @@ inline constexpr Index widest_cholesky_panel = 128;
 template <class T>
 void launch_panel_gram(cudaStream_t stream, MatrixView<const T> p, MatrixView<T> gram, void* workspace);
 
-/// factor.work := G (`first`) or factor.work + G (upper triangle).
+/// factor.work := sum of the G (upper triangle).
 template <class T>
-void launch_panel_add(cudaStream_t stream, MatrixView<const T> gram, const PanelFactor<T>& factor,
-                      bool first);
+void launch_panel_add(cudaStream_t stream, std::span<const MatrixView<const T>> grams,
+                      const PanelFactor<T>& factor);
 
 /// r1 := Cholesky factor of factor.work; sets fallback to 0 or 1.
 template <class T>

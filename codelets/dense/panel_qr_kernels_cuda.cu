@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/codelets/dense/panel_factor_kernels.cuh>
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
@@ -15,10 +17,22 @@ __global__ void set_flag_kernel(std::int32_t* flag) {
   *flag = 1;
 }
 
+/// As many matrices as one launch adds.
 template <class S>
-__global__ void add_kernel(DeviceMatrix<const S> x, S* sum, int b, bool first) {
+struct Summands {
+  static constexpr int most = 64;
+  DeviceMatrix<const S> matrix[most];
+  int count = 0;
+};
+
+/// sum := (sum unless `first`) + upper triangles of the matrices, in their order.
+template <class S>
+__global__ void add_kernel(Summands<S> x, S* sum, int b, bool first) {
   const int k = blockIdx.x * blockDim.x + threadIdx.x, i = k % b, j = k / b;
-  if (j < b && i <= j) sum[k] = first ? x(i, j) : sum[k] + x(i, j);
+  if (j >= b || i > j) return;
+  S total = first ? S(0) : sum[k];
+  for (int l = 0; l < x.count; ++l) total += x.matrix[l](i, j);
+  sum[k] = total;
 }
 
 template <class S>
@@ -135,9 +149,17 @@ void launch_panel_gram(cudaStream_t stream, MatrixView<const T> p, MatrixView<T>
 }
 
 template <class T>
-void launch_panel_add(cudaStream_t stream, MatrixView<const T> g, const PanelFactor<T>& factor, bool first) {
-  add_kernel<DeviceScalar<T>><<<static_cast<unsigned>(ceil_div(factor.b * factor.b, 256)), 256, 0, stream>>>(
-      {device_cast(g.data), g.ld}, device_cast(factor.work().data), static_cast<int>(factor.b), first);
+void launch_panel_add(cudaStream_t stream, std::span<const MatrixView<const T>> grams,
+                      const PanelFactor<T>& factor) {
+  using S = DeviceScalar<T>;
+  const auto blocks = static_cast<unsigned>(ceil_div(factor.b * factor.b, 256));
+  for (std::size_t first = 0; first < grams.size(); first += Summands<S>::most) {
+    Summands<S> summands;
+    for (const auto& g : grams.subspan(first, std::min<std::size_t>(Summands<S>::most, grams.size() - first)))
+      summands.matrix[summands.count++] = {device_cast(g.data), g.ld};
+    add_kernel<S><<<blocks, 256, 0, stream>>>(summands, device_cast(factor.work().data),
+                                              static_cast<int>(factor.b), first == 0);
+  }
 }
 
 template <class T>
@@ -248,7 +270,8 @@ void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, Mat
 
 #define TESSERA_INSTANTIATE(T)                                                                          \
   template void launch_panel_gram<T>(cudaStream_t, MatrixView<const T>, MatrixView<T>, void*);          \
-  template void launch_panel_add<T>(cudaStream_t, MatrixView<const T>, const PanelFactor<T>&, bool);    \
+  template void launch_panel_add<T>(cudaStream_t, std::span<const MatrixView<const T>>,                 \
+                                    const PanelFactor<T>&);                                             \
   template void launch_panel_cholesky<T>(cudaStream_t, const PanelFactor<T>&);                          \
   template void launch_panel_orthogonalize<T>(cudaStream_t, MatrixView<const T>, const PanelFactor<T>&, \
                                               MatrixView<T>, MatrixView<T>, void*);                     \

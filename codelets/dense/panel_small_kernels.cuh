@@ -9,6 +9,18 @@
 /// the leading b x b part counts.
 namespace tessera::panel_cuda {
 
+/// 1 / x to the last bit or two, without the branches for subnormal numbers.
+__device__ inline double fast_reciprocal(double x) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+  y = fma(y, fma(-x, y, 1.), y);
+  return fma(y, fma(-x, y, 1.), y);
+}
+__device__ inline device::Complex<double> fast_reciprocal(device::Complex<double> x) {
+  const double scale = fast_reciprocal(device::norm(x));
+  return {x.re * scale, -x.im * scale};
+}
+
 /// A size class: b <= size.
 template <class W, int size, int side>
 struct SmallMatrix {
@@ -22,7 +34,7 @@ struct SmallMatrix {
   struct Shared {
     W row[2][size], col[2][size];
     W pivot[size];
-    double sign[size];
+    double sign[size];  ///< signs, or other real factors of rows
     double sums[threads / 32];
     W left[side * pitch], right[side * size];
   };
@@ -42,7 +54,9 @@ struct SmallMatrix {
   /// Elimination without row exchanges, M = L D U with unit triangles, in place: afterwards M holds L^-1
   /// strictly below the diagonal and U^-1 strictly above. Step k takes d = pivot(k, M_kk), hands (D U)_kj,
   /// j >= k, to keep_row(k, j, x) and L_ik, i > k, to keep_col(i, k, x), each called by the thread that holds
-  /// the entry. One synchronisation a step: the inverses are formed along with the factors.
+  /// the entry. One synchronisation a step: the inverses are formed along with the factors, by the same
+  /// update M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k, where row and column k count as the
+  /// unit vector's after their old values are published.
   template <class Pivot, class KeepRow, class KeepCol>
   __device__ static void eliminate(Entries& m, int b, Shared& shared, Pivot&& pivot, KeepRow&& keep_row,
                                    KeepCol&& keep_col) {
@@ -53,44 +67,50 @@ struct SmallMatrix {
         const int k = kr * n + kk, buffer = k & 1;
         if (ty() == kk) {
 #pragma unroll
-          for (int c = 0; c < e; ++c) shared.row[buffer][col(c)] = m[kr][c];
+          for (int c = 0; c < e; ++c) {
+            shared.row[buffer][col(c)] = m[kr][c];
+            if (c > kr || (c == kr && tx() > kk)) m[kr][c] = W(0);
+          }
         }
         if (tx() == kk) {
 #pragma unroll
-          for (int r = 0; r < e; ++r) shared.col[buffer][row(r)] = m[r][kr];
+          for (int r = 0; r < e; ++r) {
+            shared.col[buffer][row(r)] = m[r][kr];
+            if (r > kr || (r == kr && ty() > kk)) m[r][kr] = W(0);
+          }
         }
         __syncthreads();
         const W d = pivot(k, shared.row[buffer][k]);
-        const W inverse = reciprocal(d);
-        if (threadIdx.x == 0) shared.pivot[k] = d;
-        W multiplier[e];
+        const W inverse = fast_reciprocal(d);
+        W multiplier[e], entry[e];
 #pragma unroll
-        for (int r = 0; r < e; ++r)
-          multiplier[r] = row(r) == k ? inverse : shared.col[buffer][row(r)] * inverse;
-#pragma unroll
-        for (int c = 0; c < e; ++c) {
-          const int j = col(c);
-          const W entry = j == k ? W(1) : shared.row[buffer][j];
-#pragma unroll
-          for (int r = 0; r < e; ++r) {
-            if (r < kr && c < kr) continue;
-            const int i = row(r);
-            const bool change = r > kr || c > kr || i > k || j > k;
-            const W base = (r == kr && i == k) || (c == kr && j == k) ? W(0) : m[r][c];
-            const W value = base - multiplier[r] * entry;
-            if (change) m[r][c] = value;
-          }
+        for (int r = 0; r < e; ++r) {
+          multiplier[r] = shared.col[buffer][row(r)];
+          entry[r] = shared.row[buffer][col(r)];
         }
+        if (threadIdx.x == 0) shared.pivot[k] = d;
         if (ty() == kk) {
 #pragma unroll
-          for (int c = 0; c < e; ++c)
-            if (col(c) >= k) keep_row(k, col(c), col(c) == k ? d : shared.row[buffer][col(c)]);
+          for (int c = kr; c < e; ++c)
+            if (col(c) >= k && col(c) < b) keep_row(k, col(c), col(c) == k ? d : entry[c]);
         }
-        if (tx() == kk) {
 #pragma unroll
-          for (int r = 0; r < e; ++r)
-            if (row(r) > k) keep_col(row(r), k, multiplier[r]);
+        for (int r = 0; r < e; ++r) multiplier[r] = r == kr && ty() == kk ? inverse : multiplier[r] * inverse;
+        if (tx() == kk) {
+          entry[kr] = W(1);
+#pragma unroll
+          for (int r = kr; r < e; ++r)
+            if (row(r) > k && row(r) < b) keep_col(row(r), k, multiplier[r]);
         }
+#pragma unroll
+        for (int r = 0; r < e; ++r)
+#pragma unroll
+          for (int c = 0; c < e; ++c) {
+            if (r > kr || c > kr)
+              m[r][c] -= multiplier[r] * entry[c];
+            else if ((r == kr && ty() > kk) || (c == kr && tx() > kk))
+              m[r][c] -= multiplier[r] * entry[c];
+          }
       }
     }
     __syncthreads();
@@ -175,13 +195,13 @@ __device__ bool cholesky(W (&m)[M::e][M::e], int b, typename M::Shared& shared, 
         return W(d);
       },
       [&](int i, int j, W x) { r[i + j * b] = narrow<S>(x); }, [](int, int, W) {});
+  for (int k = threadIdx.x; k < b; k += M::threads) shared.sign[k] = rsqrt(device::real(shared.pivot[k]));
+  __syncthreads();
   M::for_each([&](int p, int q, int i, int j) {
     if (i >= b || j >= b) return;
     // Each thread reads back what it has stored itself.
-    const double scale_row = rsqrt(device::real(shared.pivot[i])),
-                 scale_col = rsqrt(device::real(shared.pivot[j]));
-    r[i + j * b] = i <= j ? narrow<S>(widen(r[i + j * b]) * scale_row) : S(0);
-    m[p][q] = i < j ? m[p][q] * scale_col : W(i == j ? scale_col : 0.);
+    r[i + j * b] = i <= j ? narrow<S>(widen(r[i + j * b]) * shared.sign[i]) : S(0);
+    m[p][q] = i < j ? m[p][q] * shared.sign[j] : W(i == j ? shared.sign[j] : 0.);
   });
   __syncthreads();
   return good;
@@ -231,12 +251,12 @@ __device__ void reconstruct(W (&q)[M::e][M::e], const DeviceFactor<S>& f, typena
         inverse_adjoint[p][c] = device::conj(shared.left[M::ty() * M::pitch + M::col(c)]);
       __syncthreads();
     }
+    W u[M::e][M::e];
+    M::for_each([&](int r, int c, int i, int j) {
+      u[r][c] = i <= j && j < b ? widen(f.x[i + j * b]) * -shared.sign[j] : W(0);
+    });
     M::template multiply<true, true>(
-        product, shared,
-        [&](int r, int c) {
-          const int i = M::row(r), j = M::col(c);
-          return i <= j && j < b ? widen(f.x[i + j * b]) * -shared.sign[j] : W(0);
-        },
+        product, shared, [&](int r, int c) { return u[r][c]; },
         [&](int r, int c) {
           const int i = M::row(r), j = M::col(c);
           return i < j ? inverse_adjoint[r][c] : W(i == j ? 1 : 0);

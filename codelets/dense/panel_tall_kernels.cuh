@@ -5,7 +5,7 @@
 #include <tessera/codelets/device_scalar.cuh>
 
 /// Kernels on the tall side of a panel (rows x b with b <= 128 or so): Gram matrix, substitution with a
-/// triangle, product with a small matrix. Products use the FP64 tensor cores (mma m8n8k4) for every scalar
+/// triangle, product with a small matrix. Products use the FP64 tensor cores (mma m16n8k8) for every scalar
 /// type. Column-major operands are read from global memory in the order in which the tensor cores want them:
 /// whole 32-byte sectors, without a detour through shared memory.
 namespace tessera::panel_cuda {
@@ -49,33 +49,36 @@ struct DeviceMatrix {
   __device__ S& operator()(long long i, long long j) const { return data[i + j * ld]; }
 };
 
-/// (c0, c1) += a b for 8 x 4 times 4 x 8: lane l holds a(l / 4, l % 4), b(l % 4, l / 4) and
-/// c(l / 4, 2 (l % 4) + {0, 1}).
-__device__ inline void tensor_multiply(double (&c)[2], double a, double b) {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-               : "+d"(c[0]), "+d"(c[1])
-               : "d"(a), "d"(b));
+/// C += A B, 16 x 8 times 8 x 8, spread over a warp. Lane l holds A(l / 4 + 8 h, l % 4 + 4 s) in a[h + 2 s],
+/// B(l % 4 + 4 s, l / 4) in b[s], C(l / 4 + 8 h, 2 (l % 4) + e) in c[e + 2 h].
+__device__ inline void tensor_multiply(double (&c)[4], double a0, double a1, double a2, double a3, double b0,
+                                       double b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
 }
 
-/// An 8 x 8 tile of a product, spread over a warp.
+/// A 16 x 8 tile of a product.
 template <class W>
 struct TensorTile {
-  double re[2] = {0, 0};
-  __device__ void add(double a, double b) { tensor_multiply(re, a, b); }
-  __device__ void add_adjoint(double a, double b) { tensor_multiply(re, a, b); }
+  double re[4] = {0, 0, 0, 0};
+  __device__ void add(const W (&a)[4], const W (&b)[2]) {
+    tensor_multiply(re, a[0], a[1], a[2], a[3], b[0], b[1]);
+  }
   __device__ double get(int e) const { return re[e]; }
 };
 template <>
 struct TensorTile<device::Complex<double>> {
   using W = device::Complex<double>;
-  double re[2] = {0, 0}, im[2] = {0, 0};
-  __device__ void add(W a, W b) {
-    tensor_multiply(re, a.re, b.re);
-    tensor_multiply(re, -a.im, b.im);
-    tensor_multiply(im, a.re, b.im);
-    tensor_multiply(im, a.im, b.re);
+  double re[4] = {0, 0, 0, 0}, im[4] = {0, 0, 0, 0};
+  __device__ void add(const W (&a)[4], const W (&b)[2]) {
+    tensor_multiply(re, a[0].re, a[1].re, a[2].re, a[3].re, b[0].re, b[1].re);
+    tensor_multiply(re, -a[0].im, -a[1].im, -a[2].im, -a[3].im, b[0].im, b[1].im);
+    tensor_multiply(im, a[0].re, a[1].re, a[2].re, a[3].re, b[0].im, b[1].im);
+    tensor_multiply(im, a[0].im, a[1].im, a[2].im, a[3].im, b[0].re, b[1].re);
   }
-  __device__ void add_adjoint(W a, W b) { add({a.re, -a.im}, b); }
   __device__ W get(int e) const { return {re[e], im[e]}; }
 };
 
@@ -93,35 +96,36 @@ __device__ void gram_block(const S* __restrict__ x, long long ld, long long begi
   using W = Wide<S>;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int first_i = ci * column_block, first_j = cj * column_block;
-  TensorTile<W> tile[4][4];
-  constexpr int steps = device::is_complex_scalar<S> ? 1 : 2;
-  for (long long row0 = begin + 4 * steps * warp; row0 < end; row0 += 4 * steps * tall_warps) {
-    W left[steps][4], right[steps][4];
+  // Columns 8 t + l / 4 of the block, rows l % 4 + 4 s: the tensor cores' operands on either side.
+  TensorTile<W> tile[2][4];
+  for (long long row0 = begin + 8 * warp; row0 < end; row0 += 8 * tall_warps) {
+    W left[4][2], right[4][2];
 #pragma unroll
-    for (int s = 0; s < steps; ++s) {
+    for (int s = 0; s < 2; ++s) {
       const long long row = row0 + 4 * s + lane % 4;
 #pragma unroll
       for (int t = 0; t < 4; ++t) {
         const int i = first_i + 8 * t + lane / 4, j = first_j + 8 * t + lane / 4;
-        left[s][t] = row < end && i < b ? widen(x[row + i * ld]) : W(0);
-        right[s][t] = diagonal ? left[s][t] : row < end && j < b ? widen(x[row + j * ld]) : W(0);
+        left[t][s] = row < end && i < b ? widen(x[row + i * ld]) : W(0);
+        right[t][s] = diagonal ? left[t][s] : row < end && j < b ? widen(x[row + j * ld]) : W(0);
       }
     }
 #pragma unroll
-    for (int s = 0; s < steps; ++s)
+    for (int t = 0; t < 2; ++t) {
+      const W a[4] = {device::conj(left[2 * t][0]), device::conj(left[2 * t + 1][0]),
+                      device::conj(left[2 * t][1]), device::conj(left[2 * t + 1][1])};
 #pragma unroll
-      for (int t = 0; t < 4; ++t)
-#pragma unroll
-        for (int u = diagonal ? t : 0; u < 4; ++u) tile[t][u].add_adjoint(left[s][t], right[s][u]);
+      for (int u = diagonal ? 2 * t : 0; u < 4; ++u) tile[t][u].add(a, right[u]);
+    }
   }
 #pragma unroll
-  for (int t = 0; t < 4; ++t)
+  for (int t = 0; t < 2; ++t)
 #pragma unroll
-    for (int u = diagonal ? t : 0; u < 4; ++u)
+    for (int u = diagonal ? 2 * t : 0; u < 4; ++u)
 #pragma unroll
-      for (int e = 0; e < 2; ++e)
-        shared[(warp * column_block + 8 * u + 2 * (lane % 4) + e) * column_block + 8 * t + lane / 4] =
-            tile[t][u].get(e);
+      for (int e = 0; e < 4; ++e)
+        shared[(warp * column_block + 8 * u + 2 * (lane % 4) + e % 2) * column_block + 16 * t + lane / 4 +
+               e / 2 * 8] = tile[t][u].get(e);
   __syncthreads();
   for (int k = threadIdx.x; k < column_block * column_block; k += tall_threads) {
     const int i = k % column_block, j = k / column_block;
@@ -207,11 +211,17 @@ __device__ void solve_rows(const S* p, long long ld_p, const S* __restrict__ r, 
   constexpr int width = solve_columns<S>;
   for (int first = 0; first < b; first += width) {
     __syncthreads();
-    for (int k = threadIdx.x; k < (first + width) * width; k += blockDim.x) {
-      const int i = k / width, j = first + k % width;
-      S value = i <= j && j < b ? r[i + j * b] : S(0);
-      if (i == j) value = j < b ? reciprocal(value) : S(1);
-      shared[k] = value;
+    for (int i = threadIdx.x % 32; i < first + width; i += 32) {
+      S column[width / tall_warps];
+#pragma unroll
+      for (int k = 0; k < width / tall_warps; ++k) {
+        const int j = first + threadIdx.x / 32 + tall_warps * k;
+        column[k] = i <= j && j < b ? r[i + j * b] : S(0);
+        if (i == j) column[k] = j < b ? reciprocal(column[k]) : S(1);
+      }
+#pragma unroll
+      for (int k = 0; k < width / tall_warps; ++k)
+        shared[i * width + threadIdx.x / 32 + tall_warps * k] = column[k];
     }
     __syncthreads();
     for (long long row = begin + threadIdx.x; row < end; row += blockDim.x) {
@@ -279,7 +289,10 @@ struct TallProduct {
 
 inline constexpr int product_threads = 128;
 inline constexpr int product_rows = 16 * product_threads / 32;  ///< rows of a thread block
-inline constexpr int product_pitch = column_block + 4;          ///< spreads a column over the banks
+/// Distance of the columns of M in shared memory: spreads what a warp reads over the banks.
+__host__ __device__ constexpr int product_pitch(int inner) {
+  return (inner + 15) / 16 * 16 + 4;
+}
 
 template <class S>
 __global__ void __launch_bounds__(product_threads) tall_product_kernel(TallProduct<S> a) {
@@ -289,51 +302,58 @@ __global__ void __launch_bounds__(product_threads) tall_product_kernel(TallProdu
   W* m = reinterpret_cast<W*>(shared_memory);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const long long row0 = static_cast<long long>(blockIdx.x) * product_rows + 16 * warp + lane / 4;
+  const int pitch = product_pitch(a.inner);
   // From the last columns to the first: with a triangular M, what is overwritten is needed no more.
   for (int first = (a.cols - 1) / column_block * column_block; first >= 0; first -= column_block) {
-    const int inner = a.upper ? min(a.inner, first + column_block) : a.inner, padded = (inner + 3) / 4 * 4;
+    const int inner = a.upper ? min(a.inner, first + column_block) : a.inner, padded = (inner + 7) / 8 * 8;
     __syncthreads();
-    for (int k = threadIdx.x; k < padded * column_block; k += product_threads) {
-      const int i = k % padded, j = k / padded, col = first + j;
-      const bool inside = i < inner && col < a.cols && !(a.upper && i > col);
-      m[i * product_pitch + j] = inside ? widen(a.m[i + col * a.ld_m]) : W(0);
-    }
-    __syncthreads();
-    TensorTile<W> tile[2][4];
-#pragma unroll 4
-    for (int k = 0; k < padded; k += 4) {
-      const int i = k + lane % 4;
-      W left[2], right[4];
+    for (int i = lane; i < padded; i += 32) {
+      W column[8];
 #pragma unroll
-      for (int t = 0; t < 2; ++t) {
-        const long long row = row0 + 8 * t;
-        const bool inside = row < a.rows && i < inner;
-        const S value = inside ? a.a[row + i * a.ld_a] : S(0);
-        if (a.copy && inside && k >= first && k < first + column_block) a.copy[row + i * a.ld_copy] = value;
-        left[t] = widen(value);
+      for (int k = 0; k < 8; ++k) {
+        const int col = first + warp + 4 * k;
+        const bool inside = i < inner && col < a.cols && !(a.upper && i > col);
+        column[k] = inside ? widen(a.m[i + col * a.ld_m]) : W(0);
       }
 #pragma unroll
-      for (int u = 0; u < 4; ++u) right[u] = m[i * product_pitch + 8 * u + lane / 4];
+      for (int k = 0; k < 8; ++k) m[(warp + 4 * k) * pitch + i] = column[k];
+    }
+    __syncthreads();
+    TensorTile<W> tile[4];
+#pragma unroll 2
+    for (int k = 0; k < padded; k += 8) {
+      W left[4];
 #pragma unroll
-      for (int t = 0; t < 2; ++t)
+      for (int s = 0; s < 2; ++s)
 #pragma unroll
-        for (int u = 0; u < 4; ++u) tile[t][u].add(left[t], right[u]);
+        for (int h = 0; h < 2; ++h) {
+          const long long row = row0 + 8 * h;
+          const int i = k + 4 * s + lane % 4;
+          const bool inside = row < a.rows && i < inner;
+          const S value = inside ? a.a[row + i * a.ld_a] : S(0);
+          if (a.copy && inside && k >= first && k < first + column_block) a.copy[row + i * a.ld_copy] = value;
+          left[h + 2 * s] = widen(value);
+        }
+#pragma unroll
+      for (int u = 0; u < 4; ++u) {
+        const W* column = m + (8 * u + lane / 4) * pitch + k + lane % 4;
+        const W right[2] = {column[0], column[4]};
+        tile[u].add(left, right);
+      }
     }
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
+    for (int u = 0; u < 4; ++u)
 #pragma unroll
-      for (int u = 0; u < 4; ++u)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const long long row = row0 + 8 * t;
-          const int col = first + 8 * u + 2 * (lane % 4) + e;
-          if (row >= a.rows || col >= a.cols) continue;
-          W value = tile[t][u].get(e);
-          if (a.plus_identity && row == col) value += W(1);
-          S result = narrow<S>(value);
-          if (a.top && row < a.cols) result = a.top[row + col * a.cols];
-          a.c[row + col * a.ld_c] = result;
-        }
+      for (int e = 0; e < 4; ++e) {
+        const long long row = row0 + e / 2 * 8;
+        const int col = first + 8 * u + 2 * (lane % 4) + e % 2;
+        if (row >= a.rows || col >= a.cols) continue;
+        W value = tile[u].get(e);
+        if (a.plus_identity && row == col) value += W(1);
+        S result = narrow<S>(value);
+        if (a.top && row < a.cols) result = a.top[row + col * a.cols];
+        a.c[row + col * a.ld_c] = result;
+      }
   }
 }
 
@@ -341,7 +361,7 @@ template <class S>
 void launch_tall_product(cudaStream_t stream, const TallProduct<S>& product) {
   if (product.rows == 0 || product.cols == 0) return;
   const std::size_t shared =
-      sizeof(Wide<S>) * product_pitch * static_cast<std::size_t>((product.inner + 3) / 4 * 4);
+      sizeof(Wide<S>) * static_cast<std::size_t>(column_block * product_pitch(product.inner));
   if (shared > 48 * 1024)
     cudaFuncSetAttribute(tall_product_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          static_cast<int>(shared));
