@@ -141,11 +141,12 @@ class Reduction {
     std::vector<const Data*> grams;
     for (Index i = first; i < nt_; ++i) grams.push_back(&gram_[at(i)]);
     for (Index i = first; i < nt_; ++i)
-      insert_panel_gram<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), gram_[at(i)]);
+      insert_panel_gram<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), gram_[at(i)],
+                           workspace_);
     insert_panel_cholesky<T>(sequence_, panel_priority, grams, factor_, b_);
     for (Index i = first; i < nt_; ++i)
       insert_panel_orthogonalize<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_,
-                                    vz_[at(i)], v(i), fresh(i), gram_[at(i)]);
+                                    vz_[at(i)], v(i), fresh(i), gram_[at(i)], workspace_);
     insert_panel_check<T>(sequence_, panel_priority, grams, factor_, b_);
     // The leaves' triangles take the place of the Gram matrices.
     Index stack_rows = 0;

@@ -202,11 +202,12 @@ double panel_flops(Index rows, Index b, double passes) {
 }  // namespace
 
 template <class T>
-void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram) {
+void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram,
+                       const Data& workspace) {
   PanelArguments arguments{.panel = panel, .v = {}};
   sequence.insert(panel_gram_codelet<T>, arguments,
                   {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 1)},
-                  {read(p), write(gram)});
+                  {read(p), write(gram), scratch(workspace)});
 }
 
 template <class T>
@@ -221,12 +222,13 @@ void insert_panel_cholesky(Sequence& sequence, int priority, std::span<const Dat
 
 template <class T>
 void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p, TilePart panel,
-                                const Data& factor, const Data& vz, TilePart v, bool fresh,
-                                const Data& gram) {
+                                const Data& factor, const Data& vz, TilePart v, bool fresh, const Data& gram,
+                                const Data& workspace) {
   PanelArguments arguments{.panel = panel, .v = v};
-  sequence.insert(panel_orthogonalize_codelet<T>, arguments,
-                  {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 2)},
-                  {read(p), read(factor), fresh ? write(vz) : read_write(vz), write(gram)});
+  sequence.insert(
+      panel_orthogonalize_codelet<T>, arguments,
+      {.priority = priority, .flops = panel_flops<T>(panel.rows, panel.cols, 2)},
+      {read(p), read(factor), fresh ? write(vz) : read_write(vz), write(gram), scratch(workspace)});
 }
 
 template <class T>
@@ -302,14 +304,15 @@ void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, 
 
 template <class T>
 std::size_t panel_workspace_bytes(Index rows, Index b) {
-  return sizeof(T) * static_cast<std::size_t>(std::max(65 * b, rows * b));
+  return std::max(sizeof(T) * static_cast<std::size_t>(std::max(65 * b, rows * b)),
+                  gpu_workspace_bytes<T>(rows, b));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \
-  template void insert_panel_gram<T>(Sequence&, int, const Data&, TilePart, const Data&);                    \
+  template void insert_panel_gram<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&);       \
   template void insert_panel_cholesky<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);  \
   template void insert_panel_orthogonalize<T>(Sequence&, int, const Data&, TilePart, const Data&,            \
-                                              const Data&, TilePart, bool, const Data&);                     \
+                                              const Data&, TilePart, bool, const Data&, const Data&);        \
   template void insert_panel_check<T>(Sequence&, int, std::span<const Data* const>, const Data&, Index);     \
   template void insert_tsqr_leaf<T>(Sequence&, int, const Data&, TilePart, const Data&, const Data&,         \
                                     TilePart, const Data&, const Data&);                                     \

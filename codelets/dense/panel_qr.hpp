@@ -14,14 +14,16 @@
 /// that each later task reads.
 ///
 /// Buffers named below: P the tile with the panel (part `panel`), VZ the tile row's accumulator, [V | Z],
-/// rows x 2 kb; `v` is its part for this panel's V. G, L: b x b. factor: PanelFactor<T> block. All tasks run
-/// where VZ or P live. Source: Yamamoto et al., "Roundoff error analysis of the CholeskyQR2 algorithm"
-/// (2015); Demmel et al., "Communication- optimal parallel and sequential QR" (2012); Ballard et al. (2015).
+/// rows x 2 kb; `v` is its part for this panel's V. G, L: b x b. factor: PanelFactor<T> block. workspace
+/// (scratch): panel_workspace_bytes. All tasks run where VZ or P live. Source: Yamamoto et al., "Roundoff
+/// error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication- optimal parallel and
+/// sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
 
 /// G := P^H P (upper triangle). P (read), G (write). [rows b^2 flops]
 template <class T>
-void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram);
+void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram,
+                       const Data& workspace);
 
 /// factor.r1 := Cholesky factor of the sum of the G, fallback set if there is none. grams (read), factor
 /// (write).
@@ -33,7 +35,8 @@ void insert_panel_cholesky(Sequence& sequence, int priority, std::span<const Dat
 /// rows b^2]
 template <class T>
 void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p, TilePart panel,
-                                const Data& factor, const Data& vz, TilePart v, bool fresh, const Data& gram);
+                                const Data& factor, const Data& vz, TilePart v, bool fresh, const Data& gram,
+                                const Data& workspace);
 
 /// Second factorisation: fallback unless ||sum G - I||_F <= 0.1; r2, r := r2 r1. grams (read), factor
 /// (read-write).
@@ -65,8 +68,9 @@ template <class T>
 void insert_panel_reconstruct(Sequence& sequence, int priority, const Data& vz, TilePart v,
                               const Data& factor, const Data& t, Index b);
 
-/// Whole factorisation of a panel that lies in one tile, by Householder reflections; any shape. P (read), VZ
-/// (write if fresh, else read-write: V with explicit ones and zeros), factor (write: band), T (write).
+/// Whole factorisation of a panel that lies in one tile; any shape. By Householder reflections; on a GPU by
+/// all the steps in one task, with Householder reflections as the fall-back. P (read), VZ (write if fresh,
+/// else read-write: V with explicit ones and zeros), factor (write: band), T (write).
 template <class T>
 void insert_panel_householder(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& vz,
                               TilePart v, bool fresh, const Data& factor, const Data& t, Index b,
@@ -79,7 +83,8 @@ template <class T>
 void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, const Data& t, const Data& vz,
                           TilePart v, bool top, bool formed, const Data& p, TilePart panel, const Data& w);
 
-/// Bytes of the workspace that these codelets share, for tiles of `rows` rows and panels of b columns.
+/// Bytes of the workspace that these codelets share on CPUs and GPUs, for tiles of `rows` rows and panels of
+/// b columns.
 template <class T>
 std::size_t panel_workspace_bytes(Index rows, Index b);
 

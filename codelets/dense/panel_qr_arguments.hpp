@@ -14,4 +14,17 @@ struct PanelArguments {
   std::uint32_t footprint() const noexcept { return footprint_of(panel.rows, v.rows, b, top, formed); }
 };
 
+/// The GPU sums Gram matrices of at most this many chunks of rows.
+inline constexpr std::int64_t gram_chunks = 132;
+
+/// Bytes of the work space for the GPU: two counters, a Gram matrix and one for each chunk, in double
+/// precision; or a copy of the panel; or two matrices of order b.
+template <class T>
+std::size_t gpu_workspace_bytes(std::int64_t rows, std::int64_t b) {
+  const auto square = static_cast<std::size_t>(b * b);
+  const std::size_t wide = is_complex<T> ? 16 : 8;
+  return std::max({256 + (gram_chunks + 1) * square * wide, static_cast<std::size_t>(rows * b) * sizeof(T),
+                   2 * square * sizeof(T)});
+}
+
 }  // namespace tessera::panel_qr_codelets

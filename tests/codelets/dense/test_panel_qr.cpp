@@ -58,10 +58,12 @@ class PanelQrCodelets : public RuntimeTest<T> {
       if (one) {
         insert_panel_householder<T>(s, 0, tiles[0], parts[0], vz[0], v[0], true, factor, t, b, workspace);
       } else {
-        for (std::size_t i = 0; i < count; ++i) insert_panel_gram<T>(s, 0, tiles[i], parts[i], grams[i]);
+        for (std::size_t i = 0; i < count; ++i)
+          insert_panel_gram<T>(s, 0, tiles[i], parts[i], grams[i], workspace);
         insert_panel_cholesky<T>(s, 0, gram_pieces, factor, b);
         for (std::size_t i = 0; i < count; ++i)
-          insert_panel_orthogonalize<T>(s, 0, tiles[i], parts[i], factor, vz[i], v[i], true, grams[i]);
+          insert_panel_orthogonalize<T>(s, 0, tiles[i], parts[i], factor, vz[i], v[i], true, grams[i],
+                                        workspace);
         insert_panel_check<T>(s, 0, gram_pieces, factor, b);
         Index stack_rows = 0;
         for (std::size_t i = 0; i < count; ++i) {

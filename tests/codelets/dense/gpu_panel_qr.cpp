@@ -1,0 +1,365 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <tests/support/matrix.hpp>
+
+#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/panel_qr_arguments.hpp>
+#include <tessera/codelets/dense/panel_qr_cuda.hpp>
+
+namespace tessera::test {
+namespace {
+
+using kernels::PanelFactor;
+
+/// A matrix, or bytes, in device memory.
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(const Matrix<T>& a) : rows_(a.rows()), cols_(a.cols()), ld_(a.ld()) {
+    EXPECT_EQ(cudaMalloc(&data_, bytes()), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(data_, a.data(), bytes(), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  explicit OnDevice(std::size_t size) : rows_(Index(size / sizeof(T)) + 1), cols_(1), ld_(rows_) {
+    EXPECT_EQ(cudaMalloc(&data_, bytes()), cudaSuccess);
+    EXPECT_EQ(cudaMemset(data_, 0xFF, bytes()), cudaSuccess);  // NaN
+  }
+  OnDevice(const OnDevice&) = delete;
+  ~OnDevice() { cudaFree(data_); }
+  T* data() const { return data_; }
+  MatrixView<T> view() const { return {data_, rows_, cols_, ld_}; }
+  MatrixView<const T> read() const { return {data_, rows_, cols_, ld_}; }
+  Matrix<T> get() const {
+    Matrix<T> a(rows_, cols_, ld_ - std::max<Index>(rows_, 1));
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
+    EXPECT_EQ(cudaMemcpy(a.data(), data_, bytes(), cudaMemcpyDeviceToHost), cudaSuccess);
+    return a;
+  }
+
+ private:
+  std::size_t bytes() const { return sizeof(T) * static_cast<std::size_t>(std::max<Index>(ld_ * cols_, 1)); }
+  Index rows_, cols_, ld_;
+  T* data_ = nullptr;
+};
+
+/// What a factorisation leaves.
+template <class T>
+struct Factored {
+  Matrix<T> v, p, w, t, band;
+  bool fallback;
+};
+
+template <class T>
+class GpuPanelQr : public ::testing::Test {
+ public:
+  using R = RealOf<T>;
+
+  void SetUp() override {
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU";
+  }
+
+  static Matrix<T> product(Op op_a, const Matrix<T>& a, Op op_b, const Matrix<T>& b) {
+    const Index m = op_a == Op::none ? a.rows() : a.cols(), k = op_a == Op::none ? a.cols() : a.rows(),
+                n = op_b == Op::none ? b.cols() : b.rows();
+    Matrix<T> c(m, n);
+    if (m && n && k)
+      blas::gemm(op_a, op_b, m, n, k, T(1), a.data(), a.ld(), b.data(), b.ld(), T(0), c.data(), c.ld());
+    return c;
+  }
+
+  struct DeviceFactor {
+    explicit DeviceFactor(Index b) : memory(PanelFactor<T>::bytes(b)), factor(memory.data(), b) {}
+    Matrix<T> part(MatrixView<T> x) const {
+      Matrix<T> a(factor.b, factor.b);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
+      cudaMemcpy(a.data(), x.data, sizeof(T) * std::size_t(factor.b * factor.b), cudaMemcpyDeviceToHost);
+      return a;
+    }
+    bool fallback() const {
+      std::int32_t flag = -1;
+      cudaMemcpy(&flag, factor.fallback, sizeof(flag), cudaMemcpyDeviceToHost);
+      EXPECT_TRUE(flag == 0 || flag == 1) << flag;
+      return flag;
+    }
+    OnDevice<T> memory;
+    PanelFactor<T> factor;
+  };
+
+  /// A panel in one piece; leading dimensions larger than the rows.
+  static Factored<T> factor(const Matrix<T>& a) {
+    const Index m = a.rows(), b = a.cols();
+    Matrix<T> padded(m, b, 3);
+    padded.set_block(0, 0, a);
+    const OnDevice<T> p(padded), v(Matrix<T>(m, b, 1)), w(Matrix<T>(m, b, 2)), t(Matrix<T>(b, b, 1));
+    const DeviceFactor f(b);
+    const OnDevice<char> workspace(panel_qr_codelets::gpu_workspace_bytes<T>(m, b));
+    panel_cuda::launch_panel_householder<T>(nullptr, p.read(), v.view(), f.factor, t.view(),
+                                            workspace.data());
+    panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.read(), v.view(), true, true, p.view(),
+                                        w.view());
+    return {v.get(), p.get(), w.get(), t.get(), f.part(f.factor.band()), f.fallback()};
+  }
+
+  /// The same in pieces, as reduce_to_band does where the panel spans several tiles.
+  static Factored<T> factor_in_pieces(const Matrix<T>& a, const std::vector<Index>& heights) {
+    const Index b = a.cols(), total = a.rows();
+    const std::size_t count = heights.size();
+    std::vector<std::unique_ptr<OnDevice<T>>> p, v, w, g;
+    Index row = 0, stack_rows = 0, largest = (Index(count) + 1) * b;
+    for (const Index rows : heights) {
+      Matrix<T> padded(rows, b, 2);
+      padded.set_block(0, 0, a.block(row, 0, rows, b));
+      p.push_back(std::make_unique<OnDevice<T>>(padded));
+      v.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(rows, b, 1)));
+      w.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(rows, b)));
+      g.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(b, b, 1)));
+      row += rows;
+      stack_rows += std::min(rows, b);
+      largest = std::max(largest, rows);
+    }
+    const OnDevice<T> t(Matrix<T>(b, b)), stack(Matrix<T>(stack_rows, b));
+    const DeviceFactor f(b);
+    const OnDevice<char> memory(panel_qr_codelets::gpu_workspace_bytes<T>(largest, b));
+    void* const workspace = memory.data();
+    std::vector<MatrixView<const T>> grams;
+    for (const auto& gram : g) grams.push_back(gram->read());
+    for (std::size_t i = 0; i < count; ++i)
+      panel_cuda::launch_panel_gram<T>(nullptr, p[i]->read(), g[i]->view(), workspace);
+    panel_cuda::launch_panel_add<T>(nullptr, grams, f.factor);
+    panel_cuda::launch_panel_cholesky<T>(nullptr, f.factor);
+    for (std::size_t i = 0; i < count; ++i)
+      panel_cuda::launch_panel_orthogonalize<T>(nullptr, p[i]->read(), f.factor, v[i]->view(), g[i]->view(),
+                                                workspace);
+    panel_cuda::launch_panel_add<T>(nullptr, grams, f.factor);
+    panel_cuda::launch_panel_check<T>(nullptr, f.factor);
+    for (std::size_t i = 0; i < count; ++i)
+      panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, p[i]->read(), v[i]->view(), g[i]->view(),
+                                    workspace);
+    row = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Index rows = std::min(heights[i], b);
+      cudaMemcpy2DAsync(stack.data() + row, sizeof(T) * stack_rows, g[i]->data(), sizeof(T) * (b + 1),
+                        sizeof(T) * rows, b, cudaMemcpyDeviceToDevice);
+      row += rows;
+    }
+    panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, stack.read(), stack.view(), f.factor.r(),
+                                  workspace);
+    row = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Index rows = std::min(heights[i], b);
+      panel_cuda::launch_panel_finish<T>(nullptr, f.factor, {stack.data() + row, rows, b, stack_rows},
+                                         v[i]->view(), workspace);
+      row += rows;
+    }
+    panel_cuda::launch_panel_reconstruct<T>(nullptr, v[0]->read(), f.factor, t.view());
+    for (std::size_t i = 0; i < count; ++i)
+      panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.read(), v[i]->view(), i == 0, false,
+                                          p[i]->view(), w[i]->view());
+    Factored<T> result{Matrix<T>(total, b),     Matrix<T>(total, b), Matrix<T>(total, b), t.get(),
+                       f.part(f.factor.band()), f.fallback()};
+    row = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      result.v.set_block(row, 0, v[i]->get());
+      result.p.set_block(row, 0, p[i]->get());
+      result.w.set_block(row, 0, w[i]->get());
+      row += heights[i];
+    }
+    return result;
+  }
+
+  /// (I - V T V^H) [band; 0] is the panel, I - V T V^H is unitary, P = V, W = V T, V and T have their shapes.
+  static void check(const Factored<T>& f, const Matrix<T>& a) {
+    const Index m = a.rows(), b = a.cols(), k = std::min(m, b);
+    const double size = std::max(norm(a), norm(f.band)), tolerance = 4 * double(b + 20) * precision<T>;
+    EXPECT_EQ(difference(f.v, f.p), 0);
+    for (Index j = 0; j < b; ++j) {
+      for (Index i = 0; i <= std::min(j, m - 1); ++i)
+        ASSERT_EQ(f.v(i, j), T(i == j ? 1 : 0)) << i << ' ' << j;
+      for (Index i = 0; i < b; ++i) {
+        if (i > j || i >= k) {
+          ASSERT_EQ(f.band(i, j), T(0));
+        }
+        if (i > j || i >= k || j >= k) {
+          ASSERT_EQ(f.t(i, j), T(0));
+        }
+      }
+    }
+    EXPECT_LE(difference(product(Op::none, f.v, Op::none, f.t), f.w), tolerance * norm(f.w));
+    // T^H (V^H V) T = T + T^H
+    const auto gram = product(Op::adjoint, f.v, Op::none, f.v);
+    const auto left = product(Op::adjoint, f.t, Op::none, product(Op::none, gram, Op::none, f.t));
+    Matrix<T> right(b, b);
+    for (Index j = 0; j < b; ++j)
+      for (Index i = 0; i < b; ++i) right(i, j) = f.t(i, j) + conjugate(f.t(j, i));
+    EXPECT_LE(difference(left, right), tolerance * norm(f.t) * 2);
+    const auto top = f.band.block(0, 0, k, b);
+    auto result =
+        product(Op::none, f.w, Op::none, product(Op::adjoint, f.v.block(0, 0, k, b), Op::none, top));
+    for (Index j = 0; j < b; ++j)
+      for (Index i = 0; i < m; ++i) result(i, j) = (i < k ? top(i, j) : T(0)) - result(i, j);
+    EXPECT_LE(difference(result, a), tolerance * size);
+  }
+  static double norm(const Matrix<T>& a) { return difference(a, Matrix<T>(a.rows(), a.cols())); }
+
+  /// V, T and the band are those of LAPACK's Householder QR, which has the same signs but for the last row of
+  /// a real square panel, which it leaves alone.
+  static void compare(const Factored<T>& f, const Matrix<T>& a) {
+    const Index m = a.rows(), b = a.cols();
+    if (m == b && !is_complex<T>) return;
+    auto v = a;
+    Matrix<T> t(b, b), r(b, b);
+    std::vector<T> tau(b), work(64 * b);
+    kernels::householder_panel<T>(v.view(), t.view(), r.view(), tau.data(), work.data());
+    const double tolerance = 100 * double(b + 20) * precision<T>;
+    EXPECT_LE(difference(v, f.v), tolerance * norm(v));
+    EXPECT_LE(difference(t, f.t), tolerance * norm(t));
+    EXPECT_LE(difference(r, f.band), tolerance * std::sqrt(double(m)) * norm(r));
+  }
+
+  /// Panels on which Cholesky QR is not safe.
+  static constexpr int difficult_kinds = 7;
+  static Matrix<T> difficult(int kind, Index m, Index b) {
+    Matrix<T> a(m, b);
+    if (kind == 0) return a;  // zero
+    if (kind == 1)            // rank one
+      return product(Op::none, random_matrix<T>(m, 1, 1), Op::none, random_matrix<T>(1, b, 2));
+    a = random_matrix<T>(m, b, 5);
+    const auto same = random_matrix<T>(m, 1, 3);
+    for (Index j = 0; j < b; ++j)
+      for (Index i = 0; i < m; ++i) {
+        if (kind == 2) a(i, j) = same(i, 0) + a(i, j) * (R(4) * precision<T>);  // nearly rank one
+        if (kind == 3 && j == b / 2) a(i, j) = T(0);                            // a zero column
+        if (kind == 4) a(i, j) *= std::numeric_limits<R>::min() * R(64);        // tiny
+        if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                         // one column twice
+        if (kind == 6 && i >= b) a(i, j) = T(0);                                // nothing below the top
+        if (kind == 6 && i > j) a(i, j) = T(0);
+      }
+    return a;
+  }
+};
+TYPED_TEST_SUITE(GpuPanelQr, Scalars);
+
+TYPED_TEST(GpuPanelQr, WellConditionedPanels) {
+  using T = TypeParam;
+  for (const Index b : {1, 3, 8, 32, 33, 64, 100, 128})
+    for (const Index m : {b, b + 1, 2 * b + 5, Index(257), Index(1023), Index(5001)}) {
+      if (m < b) continue;
+      SCOPED_TRACE(::testing::Message() << m << " x " << b);
+      auto a = random_matrix<T>(m, b, 7);
+      for (Index j = 0; j < b; ++j) a(j, j) += T(m < 4 * b ? RealOf<T>(b) : RealOf<T>(0));
+      const auto f = this->factor(a);
+      EXPECT_FALSE(f.fallback);
+      this->check(f, a);
+      this->compare(f, a);
+    }
+}
+
+TYPED_TEST(GpuPanelQr, OneVeryTallPanel) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(32768, 64, 8);
+  const auto f = this->factor(a);
+  EXPECT_FALSE(f.fallback);
+  this->check(f, a);
+  this->compare(f, a);
+}
+
+TYPED_TEST(GpuPanelQr, TheLastPanelsHaveFewRows) {
+  using T = TypeParam;
+  for (const Index b : {1, 8, 64, 128})
+    for (const Index m : {1, 2, 7, 63, 127}) {
+      if (m >= b) continue;
+      SCOPED_TRACE(::testing::Message() << m << " x " << b);
+      const auto a = random_matrix<T>(m, b, 9);
+      const auto f = this->factor(a);
+      EXPECT_TRUE(f.fallback);
+      this->check(f, a);
+      this->compare(f, a);
+    }
+}
+
+TYPED_TEST(GpuPanelQr, WiderThanCholeskyQrTakes) {
+  using T = TypeParam;
+  const auto a = random_matrix<T>(500, 150, 10);
+  const auto f = this->factor(a);
+  EXPECT_TRUE(f.fallback);
+  this->check(f, a);
+}
+
+TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
+  using T = TypeParam;
+  for (int kind = 0; kind < this->difficult_kinds; ++kind)
+    for (const Index b : {2, 8, 64})
+      for (const Index m : {b, Index(100), Index(3001)}) {
+        if (m < b) continue;
+        SCOPED_TRACE(::testing::Message() << m << " x " << b << " kind " << kind);
+        const auto a = this->difficult(kind, m, b);
+        const auto f = this->factor(a);
+        if (kind < 6) {
+          EXPECT_TRUE(f.fallback);
+        }
+        this->check(f, a);
+      }
+}
+
+// The residual must not grow with the condition number as long as Cholesky QR is taken.
+TYPED_TEST(GpuPanelQr, IllConditionedPanelsHaveSmallResiduals) {
+  using T = TypeParam;
+  using R = RealOf<T>;
+  int taken = 0;
+  for (double power = 1; power < 16; power += 1)
+    for (const Index b : {8, 64}) {
+      SCOPED_TRACE(::testing::Message() << "1e" << power << ' ' << b);
+      auto left = random_matrix<T>(2000, b, 11);
+      const auto right = random_matrix<T>(b, b, 12);
+      for (Index j = 0; j < b; ++j)
+        for (Index i = 0; i < 2000; ++i) left(i, j) *= R(std::pow(10, -power * double(j) / double(b - 1)));
+      const auto a = this->product(Op::none, left, Op::none, right);
+      const auto f = this->factor(a);
+      taken += !f.fallback;
+      this->check(f, a);
+    }
+  EXPECT_GE(taken, 4);
+  EXPECT_LE(taken, 28);
+}
+
+TYPED_TEST(GpuPanelQr, NotANumberTerminates) {
+  using T = TypeParam;
+  for (const Index m : {5, 64, 1000}) {
+    auto a = random_matrix<T>(m, 64, 13);
+    a(m / 2, 3) = not_a_number<T>();
+    const auto f = this->factor(a);
+    EXPECT_TRUE(f.fallback);
+    EXPECT_TRUE(std::isnan(std::abs(f.v(m - 1, 3))) || std::isnan(std::abs(f.band(3, 3))));
+  }
+}
+
+TYPED_TEST(GpuPanelQr, InSeveralPieces) {
+  using T = TypeParam;
+  for (const Index b : {4, 32, 64, 100})
+    for (const auto& heights : {std::vector<Index>{300, 300}, {200, 256, 256, 3}, {128, 1}}) {
+      const Index m = std::accumulate(heights.begin(), heights.end(), Index(0));
+      SCOPED_TRACE(::testing::Message() << m << " x " << b << " in " << heights.size());
+      auto a = random_matrix<T>(m, b, 14);
+      for (Index j = 0; j < b; ++j) a(j, j) += T(RealOf<T>(b));
+      const auto f = this->factor_in_pieces(a, heights);
+      EXPECT_FALSE(f.fallback);
+      this->check(f, a);
+      this->compare(f, a);
+      for (int kind = 0; kind < this->difficult_kinds; ++kind) {
+        SCOPED_TRACE(::testing::Message() << "kind " << kind);
+        const auto d = this->difficult(kind, m, b);
+        const auto g = this->factor_in_pieces(d, heights);
+        if (kind < 6) {
+          EXPECT_TRUE(g.fallback);
+        }
+        this->check(g, d);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace tessera::test
