@@ -162,11 +162,11 @@ TYPED_TEST(BandCodelets, FormAndApplyWy) {
   using T = TypeParam;
   using R = RealOf<T>;
   using Reflectors = kernels::Reflectors<T>;
-  const Index n = 61, b = 7, group = 2, sweeps = 3 * group, columns = 5;
+  const Index n = 101, b = 13, group = 2, sweeps = 3 * group, columns = 5;
   typename TestFixture::Problem p(n, b, group);
   p.chase(kernels::cpu_level());
-  // Two WY groups of sweeps from sweep 6 on, the second with one sweep less.
-  const Index first = sweeps, last_sweeps = sweeps - 1;
+  // Two WY groups of sweeps from sweep 6 on, the second of one sweep (other sizes of the blocks).
+  const Index first = sweeps, last_sweeps = 1;
   const auto c = random_matrix<T>(n, columns, 1);
   std::vector<R> work(std::size_t(kernels::wy_workspace<T>(b, sweeps)));
   std::vector<std::vector<T>> blocks;
