@@ -9,6 +9,8 @@
 
 /// Codelets of the eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
 /// secular_vectors as tasks. Records are bytes of owner `every_rank`, the rest are matrices of R.
+/// Flops: not counted unless given. Footprint: buffer sizes; of secular_vectors and update_rows also m, the
+/// number of output columns, rows and `inner`, of pack_rows m and rows.
 namespace tessera {
 
 /// Codelet tridiagonal_secular_vectors_R: kernels::secular_vectors for the roots among output columns [begin,
@@ -27,7 +29,7 @@ void insert_pack_rows(Sequence& sequence, int priority, Index m, tridiagonal::Ch
 
 /// Codelet tridiagonal_update_rows_R: kernels::update_rows for output columns [begin, end) of a merge of
 /// order m whose child has order `inner`. Buffers: record (read), packed (read), s (read), out (write, rows x
-/// (end - begin)). Flops:   2 rows inner (end - begin), less what deflation saves.
+/// (end - begin)). Flops: 2 rows inner (end - begin), less what deflation saves.
 template <class R>
 void insert_update_rows(Sequence& sequence, int priority, Index m, tridiagonal::Child child, Index rows,
                         Index inner, Index begin, Index end, const Data& record, const Data& packed,

@@ -13,8 +13,9 @@
 /// Buffers: values (write, n reals), scratch for the whole problem, lower tiles of A and of B if there is one
 /// (read), slabs (write) of the eigenvectors [lo, lo + cols of the slabs). BLAS runs with `threads` threads
 /// while the task lasts, and with one again afterwards. Flops: 4/3 n^3, with vectors 9 n^3 (complex: x 4), as
-/// LAPACK's own counts. Errors: not_positive_definite (index: leading minor of B), no_convergence (index:
-/// LAPACK's info). Source: LAPACK heevd, hegvd.
+/// LAPACK's own counts. Footprint: buffer sizes, n, with or without vectors and B. Errors:
+/// not_positive_definite (index: leading minor of B), no_convergence (index: LAPACK's info). Source: LAPACK
+/// heevd, hegvd.
 namespace tessera {
 
 template <class T>
@@ -25,6 +26,7 @@ template <class T>
 std::size_t lapack_eigensolve_workspace_bytes(Index n, bool generalized, bool vectors);
 
 /// values (every_rank) of one rank := values of rank 0. Buffers: source (read), target (write).
+/// Flops: none. Footprint: buffer sizes.
 void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target);
 
 }  // namespace tessera
