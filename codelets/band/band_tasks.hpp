@@ -10,7 +10,9 @@
 
 /// The codelets of the band family, on the kernels of chase.hpp and wy_blocks.hpp.
 ///
-/// Footprints: the buffers' sizes; for chase_tile, form_wy and apply_wy also what their work depends on.
+/// Flops: none where none are given, those tasks move data. Footprint: buffer sizes; of chase_tile also b,
+/// the sweeps, the number of segments and whether reflectors are kept; of form_wy b, the sweeps and hops; of
+/// apply_wy b, the sweeps of a group and the hops of the first one.
 namespace tessera {
 
 /// Columns first_column .. first_column + columns - 1 of the chase's storage (kernels::BandLayout, written)
@@ -50,6 +52,7 @@ void insert_tridiagonal_assemble(Sequence& sequence, int priority, int rank, Ind
 
 /// kernels::form_wy of the hops first_hop .. last_hop - 1 of a group: `kept` (read) as `pieces` describe,
 /// `blocks` (write if the hops begin with 0, else read-write) on rank `rank`. At most max_form_pieces pieces.
+/// Flops: 3 g^2 (b + g) a hop with g sweeps; complex x 4.
 template <class T>
 void insert_form_wy(Sequence& sequence, int priority, int rank, Index n, Index bandwidth, Index first_sweep,
                     Index sweeps, Index first_hop, Index last_hop,

@@ -16,9 +16,9 @@ void form_wy_task(const TaskContext&, TaskBuffers buffers, const FormArguments<T
     pieces[i] = a.pieces[i];
     pieces[i].data = buffers.array<T>(static_cast<int>(i) + 2).data();
   }
-  kernels::form_wy<T>(
-      a.n, a.bandwidth, pieces, a.piece_count, {buffers.array<T>(1).data(), a.first_sweep, a.sweeps}, 0,
-      kernels::hop_count(a.n, a.bandwidth, a.first_sweep), buffers.array<RealOf<T>>(0).data());
+  kernels::form_wy<T>(a.n, a.bandwidth, pieces, a.piece_count,
+                      {buffers.array<T>(1).data(), a.first_sweep, a.sweeps}, a.first_hop, a.last_hop,
+                      buffers.array<RealOf<T>>(0).data());
 }
 template <class T>
 Codelet form_wy_codelet = make_codelet<FormArguments<T>, form_wy_task<T>>("form_wy", type_letter<T>);

@@ -8,6 +8,8 @@
 
 /// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a
 /// tile's width, V with k columns in one or several pieces below each other, applied to slabs of columns.
+/// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; except for
+/// solve_adjoint_row also rows, k and the number of pieces.
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
@@ -35,7 +37,7 @@ std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept;
 
 /// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the
 /// lower Cholesky factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Buffers: L_k0 .. L_kk (read),
-/// X (read-write slab).
+/// X (read-write slab). [2 k tile rows_k cols + rows_k^2 cols]
 template <class T>
 void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
                               const Data& x, Index tile, Index rows_k, Index cols);

@@ -8,6 +8,7 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets that bring a caller's matrix into the solver's own tiles, and results back.
+/// Flops: none, they move data. Footprint: buffer sizes; of copy_tile also the part's size and op.
 namespace tessera {
 
 /// out := largest absolute value (one real) of the part of a tile that counts: entries (row0 + i, col0 + j)

@@ -8,7 +8,7 @@
 /// Codelet gemm: C := alpha op(A) op(B) + beta C on parts of three tiles.
 ///
 /// Arguments: op_a, op_b, alpha, beta, the parts of A, B and C (whole tiles by default).
-/// Buffers:   A (read), B (read), C (write if beta = 0 and the part is the whole tile, else read-write).
+/// Buffers:   A (read), B (read), C (write if beta = 0, then the rest of the tile is lost; else read-write).
 /// Flops:     2 m n k (complex: x 4).
 /// Footprint: buffer sizes, the operations and the parts' sizes.
 /// Source:    BLAS gemm.

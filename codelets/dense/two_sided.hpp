@@ -14,8 +14,12 @@
 /// the earlier panels, A = A0 - Vacc Zacc^H - Zacc Vacc^H, so Y = A0 W - Vacc (Zacc^H W) - Zacc (Vacc^H W).
 ///
 /// VZ is a tile row's accumulator, rows x 2 kb: V in the columns [0, kb), Z in [kb, 2 kb); `done` columns of
-/// each are in use. Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition
-/// ..." (2025), double-blocked reduction; ELPA2's bandred for the single-blocked form.
+/// each are in use.
+///
+/// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; the part's size or
+/// the rows, `done`, kb, b, and whether the tile is on the diagonal.
+/// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025),
+/// double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera {
 
 /// Upper triangle := adjoint of the lower one, diagonal := its real part (read-write), where GPUs work: there the
@@ -37,27 +41,27 @@ void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, T
 /// Y := sum of the parts of Y that other ranks computed (`y_fresh`: Y has no part of its own), and the inner
 /// products D := [Vacc^H W (done rows); at row kb: Zacc^H W (done rows); at row 2 kb: W^H Y (b rows)] of one
 /// tile row (rows from `row`). Buffers: VZ, W (read), parts (read), Y (read-write, or write if y_fresh), D
-/// (write, (2 kb + b) x b). `vz_valid` false: nothing is in VZ yet.
+/// (write, (2 kb + b) x b). [4 rows b done + 2 rows b^2]
 template <class T>
 void insert_inner_products(Sequence& sequence, int priority, const Data& vz, const Data& w, const Data& y,
                            bool y_fresh, std::span<const Data* const> parts, const Data& d, Index row,
                            Index rows, Index done, Index kb, Index b);
 
 /// Sums the tile rows' D; then the b rows of D from kb + done on are 1/2 W^H (A W) with the delayed corrections.
-/// pieces (read), D (write).
+/// pieces (read), D (write). [4 b^2 done]
 template <class T>
 void insert_inner_sum(Sequence& sequence, int priority, std::span<const Data* const> pieces, const Data& d,
                       Index done, Index kb, Index b);
 
 /// Z := Y - Vacc (Zacc^H W) - Zacc (Vacc^H W) - V (1/2 W^H A W) into the panel's columns of VZ.
-/// Buffers: D, Y (read), VZ (read-write). [8 rows done b + 2 rows b^2]
+/// Buffers: D, Y (read), VZ (read-write). [4 rows b done + 2 rows b^2]
 template <class T>
 void insert_form_z(Sequence& sequence, int priority, const Data& d, const Data& y, const Data& vz, Index row,
                    Index rows, Index done, Index kb, Index b);
 
 /// P := P - V Ztop^H - Z Vtop^H: brings the next panel's columns up to date. V, Z: the panel's rows in `vz`;
 /// Vtop, Ztop: the rows [top_row, top_row + columns of P) of `vz_top`. Buffers: VZ, [VZtop if another tile
-/// row] (read), tile with P (read-write).
+/// row] (read), tile with P (read-write). [4 done an element of P]
 template <class T>
 void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const Data* vz_top, Index top_row,
                          Index done, Index kb, const Data& p, TilePart panel);

@@ -16,8 +16,9 @@
 ///   spectrum   NodeSpectrum of a node (3 m doubles)
 ///   record     MergeRecord of a merge (MergeRecord::bytes(m))
 ///   part       work of one part of a merge: 2 merge_part_capacity(m, parts) doubles
-///   scratch    Data::scratch of value_scratch_bytes(largest order) bytes
-/// Flops are not counted: the work depends on the deflation and is O(m^2) divisions.
+///   scratch    Data::scratch of merge_, leaf_ or kernels::subtree_scratch_bytes of the largest order
+/// Flops: not counted unless given, the work depends on the deflation and is O(m^2) divisions. Footprint:
+/// buffer sizes.
 namespace tessera {
 
 /// T in double, scaled and cut, as one buffer.

@@ -13,8 +13,9 @@
 /// Buffers: values (write, n reals), scratch for the whole problem, lower tiles of A and of B if there is one
 /// (read), slabs (write) of the eigenvectors [lo, lo + cols of the slabs). BLAS runs with `threads` threads
 /// while the task lasts, and with one again afterwards. Flops: 4/3 n^3, with vectors 9 n^3 (complex: x 4), as
-/// LAPACK's own counts. Errors: not_positive_definite (index: leading minor of B), no_convergence (index:
-/// LAPACK's info). Source: LAPACK heevd, hegvd.
+/// LAPACK's own counts. Footprint: buffer sizes, n, with or without vectors and B. Errors:
+/// not_positive_definite (index: leading minor of B), no_convergence (index: LAPACK's info). Source: LAPACK
+/// heevd, hegvd.
 ///
 /// On a GPU: cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted (then only the values
 /// number [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for its stream inside, so
@@ -33,6 +34,7 @@ std::size_t lapack_eigensolve_workspace_bytes(const Runtime& runtime, Index n, b
                                               Index lo, Index hi);
 
 /// values (every_rank) of one rank := values of rank 0. Buffers: source (read), target (write).
+/// Flops: none. Footprint: buffer sizes.
 void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target);
 
 }  // namespace tessera

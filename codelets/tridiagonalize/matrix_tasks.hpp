@@ -11,6 +11,8 @@
 
 /// Codelets of the one-stage tridiagonalisation on whole groups of work tiles, and what ends it (layout:
 /// work_layout.hpp, panels: panel_tasks.hpp). They run where the group lives unless stated.
+/// Flops: none where none are given, those tasks move data; complex x 4. Footprint: buffer sizes; of
+/// rank_update also k and the work columns that remain.
 namespace tessera {
 
 /// Copies what a tile (i, j) of A has of a group into the group. Buffers: tile (read), group (write if
@@ -43,7 +45,7 @@ void insert_store_reflectors(Sequence& sequence, int priority, const WorkLayout&
 
 /// The square that remains, from work row `first` on, by LAPACK hetrd: scalars (ScalarPiece of its order m)
 /// and, if `v` is not null, the m - 1 reflectors as an m x (m - 1) matrix with explicit ones and zeros.
-/// Buffers: scalars (write), [V (write)], scratch, squares (read).
+/// Buffers: scalars (write), [V (write)], scratch, squares (read). Flops: 4/3 m^3.
 template <class T>
 void insert_tridiagonalize_rest(Sequence& sequence, int priority, const WorkLayout& layout, Index first,
                                 std::span<const Data* const> squares, const Data& scalars, const Data* v,
@@ -59,7 +61,7 @@ void insert_place_scalars(Sequence& sequence, int priority, int rank, Index at, 
 
 /// T := the triangular factor of H_0 H_1 ... = I - V T V^H (LAPACK larft), from the pieces of V (k columns
 /// each) and the panels' scalars (their first k columns in all). Buffers: V pieces (read), scalars (read), T
-/// (write, k x k). [rows k^2 + k^3 / 3]
+/// (write, k x k). Flops: rows k^2 + k^3 / 3.
 template <class T>
 void insert_reflector_factor(Sequence& sequence, int priority, std::span<const Data> v,
                              std::span<const Data* const> scalars, Index rows, Index k, const Data& t);

@@ -15,21 +15,26 @@
 /// (.., d_q, e_q, 0, ..) with real e_q (LAPACK larfg). With the p reflectors of the panel before it, A = A0 -
 /// V W^H - W V^H, and
 ///
-///     round 1 (products):  y = A0 v,  s = [V^H v; W^H v],  v^H y                         in parts, by groups
-///     of tiles round 2 (columns):   w = tau (y - V (W^H v) - W (V^H v)) - 1/2 |tau|^2 (v^H A v) v
-///                          x = P(:, p+1) - V W(q+1, :)^H - W V(q+1, :)^H                  by chunks of rows
+///     round 1 (products), in parts, by groups of tiles:
+///         y = A0 v,  s = [V^H v; W^H v],  v^H y
+///     round 2 (columns), by chunks of rows:
+///         w = tau (y - V (W^H v) - W (V^H v)) - 1/2 |tau|^2 (v^H A v) v
+///         x = P(:, p+1) - V W(q+1, :)^H - W V(q+1, :)^H
 ///
 /// where V and W in the last line include v and w, and v^H A v = v^H y - 2 Re (V^H v)^H (W^H v): all sums
 /// over the whole height are in the parts of round 1, so that nothing waits between w and the next x.
 ///
 /// Pieces of data (layout: see work_layout.hpp; k is the width of the panel)
-///   x_c   a chunk of x behind a header (norm in two numbers, x(q+1), d_q, rows q+1 of V and W): ColumnPiece
-///   y_t   the whole trailing height of a product task's part of y behind a header (tau, e_q, 1 / (x(q+1) -
-///   e_q),
-///         v^H y, s, rows q+1 of V and W): ProductPiece
-///   V_c   chunk rows x 3 k: [V | W | V], so that its first and its last 2 k columns are the operands of the
-///   rank-2k update P_c   chunk rows x k: the panel's columns of A0 scalars  k real d, k real e, k tau:
-///   ScalarPiece
+///   x_c      a chunk of x behind a header (norm in two numbers, x(q+1), d_q, rows q+1 of V and W):
+///            ColumnPiece
+///   y_t      the whole trailing height of a product task's part of y behind a header (tau, e_q,
+///            1 / (x(q+1) - e_q), v^H y, s, rows q+1 of V and W): ProductPiece
+///   V_c      chunk rows x 3 k: [V | W | V], so that its first and its last 2 k columns are the operands of
+///            the rank-2k update
+///   P_c      chunk rows x k: the panel's columns of A0
+///   scalars  k real d, k real e, k tau: ScalarPiece
+///
+/// Flops: complex x 4. Footprint: buffer sizes, and what is named below.
 /// Source: LAPACK latrd; the delayed sums as in ELPA1 (tridiag).
 namespace tessera {
 
@@ -77,7 +82,7 @@ struct PanelPieces {
 };
 
 /// P_c := the chunk's rows of the sum of the groups' extracted columns, x_c := its first column.
-/// Buffers: x_c, P_c (write), extracted (read).
+/// Buffers: x_c, P_c (write), extracted (read). Flops: not counted (rows k a group).
 template <class T>
 void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                         const PanelPieces& pieces);
@@ -85,7 +90,8 @@ void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step
 /// One product task: groups `first_group`, `first_group` + `stride`, ... (`count` of them; numbers over all
 /// ranks), and the sums s of the chunks in `inner`. Buffers: y_t (write), x (read, all), groups (read), V of
 /// the inner chunks (read), scratch of the trailing height. Flops: 4 x the area of the groups' trailing
-/// tiles.
+/// tiles. Footprint: the rows that remain, in steps of 256, numbers of groups and inner chunks, the columns
+/// before this one in steps of 16.
 struct ProductWork {
   const WorkTiles* tiles = nullptr;
   int rank = 0;
@@ -99,7 +105,7 @@ void insert_column_product(Sequence& sequence, int priority, const ColumnStep& s
 
 /// Round 2 for one chunk. `parts`: the y_t that were written. The first chunk also writes the scalars.
 /// Buffers: x_c (read-write), V_c (write in the first step, else read-write), P_c (read), scalars, parts
-/// (read).
+/// (read). Flops: 8 p a row. Footprint: the chunk's rows in steps of 256, p in steps of 16, number of parts.
 template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces);
