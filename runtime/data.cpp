@@ -29,6 +29,22 @@ void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::s
                               static_cast<uint32_t>((size + element - 1) / element), element);
 }
 
+/// A copy from a GPU is the work of its worker, which may be paused, while the caller waits for it.
+class CopyingWorkers {
+ public:
+  explicit CopyingWorkers(Runtime& runtime) : runtime_(runtime.info().cuda_workers > 0 ? &runtime : nullptr) {
+    if (runtime_) runtime_->detail().activate();
+  }
+  ~CopyingWorkers() {
+    if (runtime_) runtime_->detail().deactivate();
+  }
+  CopyingWorkers(const CopyingWorkers&) = delete;
+  CopyingWorkers& operator=(const CopyingWorkers&) = delete;
+
+ private:
+  Runtime* runtime_;
+};
+
 bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
 }
@@ -98,10 +114,12 @@ void Data::release() {
   const auto handle = starpu_handle(*this);
   if (runtime_->size() > 1 && owner_ != every_rank)
     starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
-  if (wrapped_)
+  if (wrapped_) {
+    const CopyingWorkers copying(*runtime_);
     starpu_data_unregister(handle);
-  else
+  } else {
     starpu_data_unregister_submit(handle);
+  }
   handle_ = nullptr;
 }
 
@@ -125,6 +143,7 @@ void Data::invalidate() const {
 HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
   const auto handle = starpu_handle(data);
   if (!data.local()) throw InvalidArgument("data", "a piece of another rank", "a piece that this rank holds");
+  const CopyingWorkers copying(*data.runtime());
   starpu_data_acquire(handle, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
   if (starpu_data_get_interface_id(handle) == STARPU_MATRIX_INTERFACE_ID) {
     pointer_ = reinterpret_cast<void*>(starpu_matrix_get_local_ptr(handle));

@@ -27,9 +27,11 @@ class DeviceArray {
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(E) * std::max<std::size_t>(size, 1)),
               cudaSuccess);
     cudaMemset(data_, 0xFF, sizeof(E) * size);
+    cudaDeviceSynchronize();  // the tests' streams do not wait for the default one
   }
   explicit DeviceArray(const std::vector<E>& values) : DeviceArray(values.size()) {
     cudaMemcpy(data_, values.data(), sizeof(E) * size_, cudaMemcpyHostToDevice);
+    cudaDeviceSynchronize();
   }
   ~DeviceArray() { cudaFree(data_); }
   DeviceArray(const DeviceArray&) = delete;
