@@ -106,7 +106,7 @@ TEST(JsonRecord, FractionsOfTheLimit) {
 TEST(JsonRecord, SaysWhereTheTasksRan) {
   Report report = example();
   StageRecord& stage = report.runs[2].stages[0];
-  const Index tasks = stage.tasks;
+  const auto tasks = stage.tasks;
   stage.cuda_tasks = tasks - 1;
   const Json json = to_json(report)["runs"][2]["stage_tasks"][stage.name];
   EXPECT_EQ(json["cuda"], tasks - 1);

@@ -92,9 +92,9 @@ int run_info(const InfoProgramOptions& options) {
     line("mpi", info.mpi_version);
     line("blas", info.blas);
     if (options.codelets) {
-      fmt::print("{:<28}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
+      fmt::print("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())
-        fmt::print("  {:<26}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
+        fmt::print("  {:<28}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
                    !family.cuda                        ? "no"
                    : family.cuda_types == family.types ? "yes"
                                                        : family.cuda_types.c_str(),
