@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/cublas.hpp>
 #include <tessera/codelets/dense/hermitian_cuda.hpp>
+#include <tessera/codelets/dense/tall_products_cuda.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
 #include <tessera/codelets/device_scalar.cuh>
 
@@ -11,6 +12,7 @@ namespace {
 using namespace device;
 
 constexpr int threads = 256;
+constexpr Index widest_tall_update = 128;
 
 /// Grids of at most this many blocks; kernels go through the rest in steps of the grid.
 unsigned blocks_for(Index items) noexcept {
@@ -61,8 +63,9 @@ __global__ void sum_parts_kernel(Pieces<S> parts, bool fresh, Index rows, Index 
   }
 }
 
-template <class S>
+template <bool one_piece, class S>
 __device__ S sum_of(const Pieces<S>& pieces, Index i, Index j) {
+  if constexpr (one_piece) return pieces.piece[0].data[i + j * pieces.piece[0].ld];
   S sum(0);
   for (int k = 0; k < pieces.count; ++k) sum += pieces.piece[k].data[i + j * pieces.piece[k].ld];
   return sum;
@@ -81,14 +84,14 @@ __device__ S warp_sum(S x) {
 /// The first blocks sum V^H W and Z^H W. Each warp of the others makes 2 x 2 entries of
 ///   1/2 (W^H Y - M - M^H),  M = (V^H W)^H (Z^H W),
 /// the lanes along the `done` rows.
-template <class S>
+template <bool one_piece, class S>
 __global__ void __launch_bounds__(threads)
     inner_sum_kernel(Pieces<S> pieces, Index done, Index kb, Index b, S* d, Index ldd, unsigned sum_blocks) {
   if (blockIdx.x < sum_blocks) {
     for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < 2 * done * b;
          e += Index(sum_blocks) * threads) {
       const Index j = e / (2 * done), k = e - j * 2 * done, i = k < done ? k : k - done + kb;
-      d[i + j * ldd] = sum_of(pieces, i, j);
+      d[i + j * ldd] = sum_of<one_piece>(pieces, i, j);
     }
     return;
   }
@@ -98,13 +101,14 @@ __global__ void __launch_bounds__(threads)
   if (warp >= pairs * pairs) return;
   const Index i0 = warp % pairs * 2, j0 = warp / pairs * 2;
   S m[2][2] = {{S(0), S(0)}, {S(0), S(0)}};
+#pragma unroll(sizeof(S) > 8 ? 2 : 4)
   for (Index p = lane; p < done; p += 32) {
     S v_i[2], z_i[2], v_j[2], z_j[2];
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const Index i = min(i0 + q, b - 1), j = min(j0 + q, b - 1);
-      v_i[q] = conj(sum_of(pieces, p, i)), z_i[q] = conj(sum_of(pieces, kb + p, i));
-      v_j[q] = sum_of(pieces, p, j), z_j[q] = sum_of(pieces, kb + p, j);
+      v_i[q] = conj(sum_of<one_piece>(pieces, p, i)), z_i[q] = conj(sum_of<one_piece>(pieces, kb + p, i));
+      v_j[q] = sum_of<one_piece>(pieces, p, j), z_j[q] = sum_of<one_piece>(pieces, kb + p, j);
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -118,7 +122,7 @@ __global__ void __launch_bounds__(threads)
       const S sum = warp_sum(m[r][q]);
       const Index i = i0 + r, j = j0 + q;
       if (lane == 0 && i < b && j < b)
-        d[kb + done + i + j * ldd] = Real<S>(0.5) * (sum_of(pieces, 2 * kb + i, j) - sum);
+        d[kb + done + i + j * ldd] = Real<S>(0.5) * (sum_of<one_piece>(pieces, 2 * kb + i, j) - sum);
     }
 }
 
@@ -172,12 +176,16 @@ void launch_sum_parts(cudaStream_t stream, std::span<const MatrixView<const T>> 
 template <class T>
 void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, MatrixView<const T> w,
                            MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
-  // Not as a batch: cuBLAS splits the long sums of a single product only.
-  for (const Index first : {Index(0), kb})
-    cublas::gemm<T>(handle, Op::adjoint, Op::none, done, w.cols, w.rows, T(1), &vz(0, first), vz.ld, w.data,
-                    w.ld, T(0), d.data + first, d.ld);
-  cublas::gemm<T>(handle, Op::adjoint, Op::none, w.cols, w.cols, w.rows, T(1), w.data, w.ld, y.data, y.ld,
-                  T(0), d.data + 2 * kb, d.ld);
+  if constexpr (std::is_same_v<T, double>) {
+    launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
+  } else {
+    // Not as a batch: cuBLAS splits the long sums of a single product only.
+    for (const Index first : {Index(0), kb})
+      cublas::gemm<T>(handle, Op::adjoint, Op::none, done, w.cols, w.rows, T(1), &vz(0, first), vz.ld, w.data,
+                      w.ld, T(0), d.data + first, d.ld);
+    cublas::gemm<T>(handle, Op::adjoint, Op::none, w.cols, w.cols, w.rows, T(1), w.data, w.ld, y.data, y.ld,
+                    T(0), d.data + 2 * kb, d.ld);
+  }
 }
 
 template <class T>
@@ -186,20 +194,27 @@ void launch_inner_sum(cudaStream_t stream, std::span<const MatrixView<const T>> 
   const Index pairs = (b + 1) / 2;
   const auto sum_blocks = static_cast<unsigned>(ceil_div(2 * done * b, 4 * threads));
   const auto product_blocks = static_cast<unsigned>(ceil_div(pairs * pairs, threads / 32));
-  inner_sum_kernel<<<sum_blocks + product_blocks, threads, 0, stream>>>(pieces_of<T>(pieces), done, kb, b,
-                                                                       device_cast(d.data), d.ld, sum_blocks);
+  using S = DeviceScalar<T>;
+  const auto kernel = pieces.size() == 1 ? inner_sum_kernel<true, S> : inner_sum_kernel<false, S>;
+  kernel<<<sum_blocks + product_blocks, threads, 0, stream>>>(pieces_of<T>(pieces), done, kb, b,
+                                                              device_cast(d.data), d.ld, sum_blocks);
 }
 
 template <class T>
 void launch_form_z(cublasHandle_t handle, MatrixView<const T> d, MatrixView<const T> y, Index done, Index kb,
                    MatrixView<T> vz) noexcept {
   T* z = &vz(0, kb + done);
-  copy_columns<T>(stream_of(handle), y.rows, y.cols, y.data, y.ld, z, vz.ld);
-  cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done + y.cols, T(-1), vz.data, vz.ld,
-                  d.data + kb, d.ld, T(1), z, vz.ld);
-  if (done > 0)
-    cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data, d.ld,
-                    T(1), z, vz.ld);
+  if constexpr (std::is_same_v<T, double>) {
+    launch_tall_update(stream_of(handle), {{vz.data, d.data + kb, done + y.cols}, {&vz(0, kb), d.data, done}},
+                       vz.ld, d.ld, false, y, {z, y.rows, y.cols, vz.ld});
+  } else {
+    copy_columns<T>(stream_of(handle), y.rows, y.cols, y.data, y.ld, z, vz.ld);
+    cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done + y.cols, T(-1), vz.data, vz.ld,
+                    d.data + kb, d.ld, T(1), z, vz.ld);
+    if (done > 0)
+      cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data, d.ld,
+                      T(1), z, vz.ld);
+  }
 }
 
 /// [Z V] in the workspace (ld = rows), so that V Z^H + Z V^H = [V Z] [Z V]^H.
@@ -218,6 +233,14 @@ void launch_subtract_pair(cublasHandle_t handle, MatrixView<const T> vz_i, Matri
                     workspace, vz_j.rows, T(1), c.data, c.ld);
     return;
   }
+  if constexpr (std::is_same_v<T, double>) {
+    if (c.cols <= widest_tall_update) {
+      launch_tall_update(stream_of(handle),
+                         {{vz_i.data, &vz_j(0, kb), done}, {&vz_i(0, kb), vz_j.data, done}}, vz_i.ld, vz_j.ld,
+                         true, {c.data, c.rows, c.cols, c.ld}, c);
+      return;
+    }
+  }
   cublas::gemm<T>(handle, Op::none, Op::adjoint, c.rows, c.cols, done, T(-1), vz_i.data, vz_i.ld,
                   &vz_j(0, kb), vz_j.ld, T(1), c.data, c.ld);
   cublas::gemm<T>(handle, Op::none, Op::adjoint, c.rows, c.cols, done, T(-1), &vz_i(0, kb), vz_i.ld,
@@ -228,7 +251,7 @@ template <class T>
 void launch_hermitian_update(cublasHandle_t handle, MatrixView<const T> vz, Index done, Index kb,
                              T* workspace, MatrixView<T> c) noexcept {
   // cuBLAS' own rank-2k update is the faster one only where it is small.
-  constexpr Index small = 6144;
+  constexpr Index small = 8192;
   if (c.rows <= small) {
     cublas::her2k<T>(handle, Uplo::lower, Op::none, c.rows, done, T(-1), vz.data, vz.ld, &vz(0, kb), vz.ld, 1,
                      c.data, c.ld);

@@ -98,33 +98,5 @@ TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
   }
 }
 
-/// Above the order from which the triangular products are general ones on blocks.
-TYPED_TEST(GpuBlas3, LargeFactorOfAKnownMatrix) {
-  using T = TypeParam;
-  const Index n = 7000;
-  // L has ones on the diagonal and 1 / 8 below it in the first column and next to the diagonal.
-  Matrix<T> a(n, n);
-  const T s(0.125);
-  const auto l = [&](Index i, Index j) {
-    return i == j ? T(1) : i > j && (j == 0 || i == j + 1) ? s : T(0);
-  };
-  for (Index j = 0; j < n; ++j)
-    for (Index i = j; i < n; ++i) {
-      T sum = l(i, 0) * l(j, 0);
-      for (Index k = std::max<Index>(1, j - 1); k <= j; ++k) sum += l(i, k) * l(j, k);
-      a(i, j) = sum;
-    }
-  const DeviceMatrix<T> device(a);
-  auto* const failure = static_cast<long long*>(this->failure_);
-  *failure = 0;
-  launch_potrf<T>(this->cublas_, device.view(), failure);
-  const auto result = device.download();
-  EXPECT_EQ(*failure, 0);
-  double largest = 0;
-  for (Index j = 0; j < n; ++j)
-    for (Index i = j; i < n; ++i) largest = std::max<double>(largest, std::abs(result(i, j) - l(i, j)));
-  EXPECT_LE(largest, 1000 * precision<T>);
-}
-
 }  // namespace
 }  // namespace tessera::test
