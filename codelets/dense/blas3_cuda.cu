@@ -14,8 +14,8 @@ using namespace device;
 template <class S>
 constexpr int potrf_base = sizeof(S) == 16 ? 32 : 64;
 constexpr int hegst_base = 32, threads = 256;
-/// Up to this order cuBLAS' triangular products are faster than general ones on blocks, and a Hermitian product
-/// is faster than its expansion.
+/// Up to this order cuBLAS' triangular products are faster than general ones on blocks, and a Hermitian
+/// product is faster than its expansion.
 constexpr Index small_update = 8192, small_product = 512;
 
 /// Thread (x, y) of a square has the elements (x + side i, y + side j) of a small matrix.
@@ -54,8 +54,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// L^-1 A by rows, then its product with L^-H by columns, on the whole square. Rows and columns are divided by the
-/// diagonal elements at the end only.
+/// L^-1 A by rows, then its product with L^-H by columns, on the whole square. Rows and columns are divided
+/// by the diagonal elements at the end only.
 template <class S>
 __global__ void __launch_bounds__(threads)
     hegst_base_kernel(int n, S* a, Index lda, const S* factor, Index ldl) {
@@ -151,7 +151,8 @@ void hegst(cublasHandle_t handle, Index n, T* a, Index lda, const T* l, Index ld
   subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
   launch_her2k_subtract<T>(handle, {l21, n2, n1, ldl}, {a21, n2, n1, lda}, {a22, n2, n2, lda});
   subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
-  cublas::trsm<T>(handle, Side::left, Uplo::lower, Op::none, Diag::non_unit, n2, n1, T(1), l22, ldl, a21, lda);
+  cublas::trsm<T>(handle, Side::left, Uplo::lower, Op::none, Diag::non_unit, n2, n1, T(1), l22, ldl, a21,
+                  lda);
   hegst<T>(handle, n2, a22, lda, l22, ldl);
 }
 
@@ -187,11 +188,11 @@ void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l)
   if (a.rows > 0) hegst<T>(handle, a.rows, a.data, a.ld, l.data, l.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void launch_herk_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<T>) noexcept;     \
-  template void launch_her2k_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,        \
-                                         MatrixView<T>) noexcept;                                         \
-  template void launch_potrf<T>(cublasHandle_t, MatrixView<T>, long long*) noexcept;                      \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void launch_herk_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<T>) noexcept; \
+  template void launch_her2k_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,    \
+                                         MatrixView<T>) noexcept;                                     \
+  template void launch_potrf<T>(cublasHandle_t, MatrixView<T>, long long*) noexcept;                  \
   template void launch_hegst<T>(cublasHandle_t, MatrixView<T>, MatrixView<const T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

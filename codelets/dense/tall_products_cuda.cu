@@ -8,8 +8,8 @@ namespace tessera {
 namespace {
 
 constexpr int tile = 64, depth = 16, stages = 4, threads = 256;
-/// Places of one operand in shared memory: 64 x 16 along the sum or across it. Both strides are 4 modulo 16, so
-/// that the 4 x 4 elements that a half-warp reads at a time lie in different banks.
+/// Places of one operand in shared memory: 64 x 16 along the sum or across it. Both strides are 4 modulo 16,
+/// so that the 4 x 4 elements that a half-warp reads at a time lie in different banks.
 constexpr int stride_along = depth + 4, stride_across = tile + 4;
 constexpr int operand_size = tile * stride_along;
 static_assert(operand_size >= depth * stride_across);
@@ -18,7 +18,8 @@ constexpr int cluster_size = 16;
 constexpr std::size_t shared_bytes = sizeof(double) * stages * stage_size;
 static_assert(stages * stage_size >= tile * tile);
 
-/// A 64 x 16 piece of an operand: element (x, k) at data[k + x ld] (along the sum) or data[x + k ld] (across).
+/// A 64 x 16 piece of an operand: element (x, k) at data[k + x ld] (along the sum) or data[x + k ld]
+/// (across).
 struct Operand {
   const double* data;
   Index ld;
@@ -27,7 +28,8 @@ struct Operand {
 
 __device__ inline void copy_async(double* to, const double* from, bool exists) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;\n" ::"r"(address), "l"(from), "r"(exists ? 8 : 0));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;\n" ::"r"(address), "l"(from),
+               "r"(exists ? 8 : 0));
 }
 __device__ inline void commit() {
   asm volatile("cp.async.commit_group;\n");
@@ -56,15 +58,16 @@ __device__ inline double element(const double* place, int x, int k) {
 
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
+      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
+      "%11}, "
       "{%12, %13, %14, %15}, {%0, %1, %2, %3};\n"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
         "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
 
-/// What one thread holds of its block's 64 x 64 results: warp w has the rows from 32 (w % 2) and the columns from
-/// 16 (w / 2) on, as 2 x 2 results of m16n8.
+/// What one thread holds of its block's 64 x 64 results: warp w has the rows from 32 (w % 2) and the columns
+/// from 16 (w / 2) on, as 2 x 2 results of m16n8.
 struct Results {
   double c[2][2][4] = {};
 
@@ -105,9 +108,15 @@ struct Results {
   }
 
  private:
-  static __device__ int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  static __device__ int first_row() { return static_cast<int>(threadIdx.x) / 32 % 2 * 32; }
-  static __device__ int first_col() { return static_cast<int>(threadIdx.x) / 64 * 16; }
+  static __device__ int lane() {
+    return static_cast<int>(threadIdx.x) % 32;
+  }
+  static __device__ int first_row() {
+    return static_cast<int>(threadIdx.x) / 32 % 2 * 32;
+  }
+  static __device__ int first_col() {
+    return static_cast<int>(threadIdx.x) / 64 * 16;
+  }
 
   template <bool left_along, bool right_along>
   __device__ void multiply(const double* left, const double* right) {
@@ -141,12 +150,15 @@ __global__ void __launch_bounds__(threads, 2)
   const auto tiles = static_cast<unsigned>((done + tile - 1) / tile);
   const Index col = static_cast<Index>(blockIdx.z) * tile, cols = min(Index(tile), w.cols - col);
   const bool of_w = blockIdx.y >= 2 * tiles, of_z = !of_w && blockIdx.y >= tiles;
-  const Index x0 = static_cast<Index>(of_w ? blockIdx.y - 2 * tiles : of_z ? blockIdx.y - tiles : blockIdx.y) * tile;
+  const Index x0 = static_cast<Index>(of_w   ? blockIdx.y - 2 * tiles
+                                      : of_z ? blockIdx.y - tiles
+                                             : blockIdx.y) *
+                   tile;
   const Index width = min(Index(tile), (of_w ? w.cols : done) - x0);
   const Operand left = of_w ? Operand{w.data + x0 * w.ld, w.ld, int(width)}
                             : Operand{vz.data + (x0 + (of_z ? kb : 0)) * vz.ld, vz.ld, int(width)};
-  const Operand right = of_w ? Operand{y.data + col * y.ld, y.ld, int(cols)}
-                             : Operand{w.data + col * w.ld, w.ld, int(cols)};
+  const Operand right =
+      of_w ? Operand{y.data + col * y.ld, y.ld, int(cols)} : Operand{w.data + col * w.ld, w.ld, int(cols)};
   // Every block of the cluster takes a whole number of steps, some of them none.
   const Index step = (w.rows + depth * cluster_size - 1) / (depth * cluster_size) * depth;
   const Index first = min(w.rows, blockIdx.x * step), last = min(w.rows, first + step);
@@ -177,7 +189,8 @@ struct Factors {
 /// blockIdx.x: rows; y: columns.
 template <bool transpose_b>
 __global__ void __launch_bounds__(threads, 2)
-    tall_update_kernel(Factors factors, Index lda, Index ldb, MatrixView<const double> x, MatrixView<double> c) {
+    tall_update_kernel(Factors factors, Index lda, Index ldb, MatrixView<const double> x,
+                       MatrixView<double> c) {
   const Index row = static_cast<Index>(blockIdx.x) * tile, col = static_cast<Index>(blockIdx.y) * tile;
   const Index rows = min(Index(tile), c.rows - row), cols = min(Index(tile), c.cols - col);
   Results results;
@@ -189,8 +202,7 @@ __global__ void __launch_bounds__(threads, 2)
                                      factor.depth, shared_memory);
   }
   results.for_each([&](int i, int j, double value) {
-    if (i < rows && j < cols)
-      c.data[row + i + (col + j) * c.ld] = x.data[row + i + (col + j) * x.ld] - value;
+    if (i < rows && j < cols) c.data[row + i + (col + j) * c.ld] = x.data[row + i + (col + j) * x.ld] - value;
   });
 }
 

@@ -28,9 +28,9 @@ cudaStream_t stream_of(cublasHandle_t handle) noexcept {
 template <class T>
 void copy_columns(cudaStream_t stream, Index rows, Index cols, const T* a, Index lda, T* b,
                   Index ldb) noexcept {
-  cudaMemcpy2DAsync(b, static_cast<std::size_t>(ldb) * sizeof(T), a, static_cast<std::size_t>(lda) * sizeof(T),
-                    static_cast<std::size_t>(rows) * sizeof(T), static_cast<std::size_t>(cols),
-                    cudaMemcpyDeviceToDevice, stream);
+  cudaMemcpy2DAsync(b, static_cast<std::size_t>(ldb) * sizeof(T), a,
+                    static_cast<std::size_t>(lda) * sizeof(T), static_cast<std::size_t>(rows) * sizeof(T),
+                    static_cast<std::size_t>(cols), cudaMemcpyDeviceToDevice, stream);
 }
 
 template <class S>
@@ -55,7 +55,8 @@ Pieces<DeviceScalar<T>> pieces_of(std::span<const MatrixView<const T>> views) no
 
 template <class S>
 __global__ void sum_parts_kernel(Pieces<S> parts, bool fresh, Index rows, Index cols, S* y, Index ldy) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
+       e += Index(gridDim.x) * threads) {
     const Index j = e / rows, i = e - j * rows;
     S sum = fresh ? S(0) : y[i + j * ldy];
     for (int k = 0; k < parts.count; ++k) sum += parts.piece[k].data[i + j * parts.piece[k].ld];
@@ -135,7 +136,8 @@ __global__ void set_zero_kernel(Index rows, Index cols, S* a, Index lda) {
 template <class S>
 __global__ void copy_to_band_kernel(Index rows, Index cols, const S* source, Index lds, Index b, Index shift,
                                     S* segment, Index ld) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
+       e += Index(gridDim.x) * threads) {
     const Index j = e / rows, i = e - j * rows, offset = i - j + shift;
     if (offset >= 0 && offset <= b) segment[offset + j * ld] = source[i + j * lds];
   }
@@ -212,8 +214,8 @@ void launch_form_z(cublasHandle_t handle, MatrixView<const T> d, MatrixView<cons
     cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done + y.cols, T(-1), vz.data, vz.ld,
                     d.data + kb, d.ld, T(1), z, vz.ld);
     if (done > 0)
-      cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data, d.ld,
-                      T(1), z, vz.ld);
+      cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data,
+                      d.ld, T(1), z, vz.ld);
   }
 }
 
@@ -281,26 +283,26 @@ void launch_copy_to_band(cudaStream_t stream, MatrixView<const T> source, Index 
         device_cast(&segment(0, col0 - first_col)), segment.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                \
-  template void launch_hermitian_product<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, bool,   \
-                                            MatrixView<T>) noexcept;                                          \
-  template void launch_product_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,              \
-                                       MatrixView<const T>, bool, bool, MatrixView<T>,                        \
-                                       MatrixView<T>) noexcept;                                               \
-  template void launch_sum_parts<T>(cudaStream_t, std::span<const MatrixView<const T>>, bool,                 \
-                                    MatrixView<T>) noexcept;                                                  \
-  template void launch_inner_products<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,            \
-                                         MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;          \
-  template void launch_inner_sum<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index, Index, Index,  \
-                                    MatrixView<T>) noexcept;                                                  \
-  template void launch_form_z<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index, Index,      \
-                                 MatrixView<T>) noexcept;                                                     \
-  template void launch_subtract_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index,      \
-                                        Index, T*, MatrixView<T>) noexcept;                                       \
-  template void launch_hermitian_update<T>(cublasHandle_t, MatrixView<const T>, Index, Index, T*,                 \
-                                           MatrixView<T>) noexcept;                                           \
-  template void launch_set_zero<T>(cudaStream_t, MatrixView<T>) noexcept;                                     \
-  template void launch_copy_to_band<T>(cudaStream_t, MatrixView<const T>, Index, Index, Index, Index,         \
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template void launch_hermitian_product<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, bool,  \
+                                            MatrixView<T>) noexcept;                                         \
+  template void launch_product_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,             \
+                                       MatrixView<const T>, bool, bool, MatrixView<T>,                       \
+                                       MatrixView<T>) noexcept;                                              \
+  template void launch_sum_parts<T>(cudaStream_t, std::span<const MatrixView<const T>>, bool,                \
+                                    MatrixView<T>) noexcept;                                                 \
+  template void launch_inner_products<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,           \
+                                         MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;         \
+  template void launch_inner_sum<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index, Index, Index, \
+                                    MatrixView<T>) noexcept;                                                 \
+  template void launch_form_z<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index, Index,     \
+                                 MatrixView<T>) noexcept;                                                    \
+  template void launch_subtract_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index,     \
+                                        Index, T*, MatrixView<T>) noexcept;                                  \
+  template void launch_hermitian_update<T>(cublasHandle_t, MatrixView<const T>, Index, Index, T*,            \
+                                           MatrixView<T>) noexcept;                                          \
+  template void launch_set_zero<T>(cudaStream_t, MatrixView<T>) noexcept;                                    \
+  template void launch_copy_to_band<T>(cudaStream_t, MatrixView<const T>, Index, Index, Index, Index,        \
                                        MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -12,8 +12,8 @@ class GpuBlas3 : public GpuTest<T> {
  public:
   void SetUp() override {
     GpuTest<T>::SetUp();
-    if (!this->IsSkipped())
-      ASSERT_EQ(cudaHostAlloc(&failure_, sizeof(long long), cudaHostAllocMapped), cudaSuccess);
+    if (this->IsSkipped()) return;
+    ASSERT_EQ(cudaHostAlloc(&failure_, sizeof(long long), cudaHostAllocMapped), cudaSuccess);
   }
   void TearDown() override {
     if (failure_) cudaFreeHost(failure_);
@@ -54,7 +54,8 @@ TYPED_TEST(GpuBlas3, CholeskyFactor) {
     launch_potrf<T>(this->cublas_, device.view(), failure);
     const auto l = triangle(device.download(), Uplo::lower);
     EXPECT_EQ(*failure, 0);
-    EXPECT_LE(difference(multiply(Op::none, l, Op::adjoint, l), a, Uplo::lower), this->tolerance(n) * double(n))
+    EXPECT_LE(difference(multiply(Op::none, l, Op::adjoint, l), a, Uplo::lower),
+              this->tolerance(n) * double(n))
         << n;
     for (Index i = 0; i < n; ++i) {
       EXPECT_GT(real_part(l(i, i)), 0);

@@ -118,7 +118,8 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     const MatrixView<const T> pieces[] = {device_d[0].constant(), device_d[1].constant()};
     launch_inner_sum<T>(this->stream_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
-      launch_form_z<T>(this->cublas_, total.constant(), device_y[i].constant(), done, kb, device_vz[i].view());
+      launch_form_z<T>(this->cublas_, total.constant(), device_y[i].constant(), done, kb,
+                       device_vz[i].view());
     // A W = Y - V Z^H W - Z V^H W;  Z := A W - V_new (W^H A W) / 2.
     const auto v_w = multiply(Op::adjoint, v, Op::none, w), z_w = multiply(Op::adjoint, z, Op::none, w);
     auto a_w = multiply(Op::none, v, Op::none, z_w, T(-1), T(1), y);
@@ -188,7 +189,8 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   for (const Index done : {kb, kb - 1}) {
     const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
     launch_set_zero<T>(this->stream_, c.view());
-    launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data, c.view());
+    launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
+                               c.view());
     const auto result = c.download();
     for (Index s = 0; s < 50000; ++s) {
       const Index i = s * 7919 % n, j = s < 40000 ? s * 104729 % n : std::min(i + s % 5, n - 1);
