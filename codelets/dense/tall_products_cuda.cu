@@ -8,22 +8,19 @@ namespace tessera {
 namespace {
 
 constexpr int tile = 64, depth = 16, stages = 4, threads = 256;
-/// Places of one operand in shared memory: 64 x 16 along the sum or across it. Both strides are 4 modulo 16,
-/// so that the 4 x 4 elements that a half-warp reads at a time lie in different banks.
-constexpr int stride_along = depth + 4, stride_across = tile + 4;
-constexpr int operand_size = tile * stride_along;
-static_assert(operand_size >= depth * stride_across);
+/// One operand in shared memory: 64 x 16, contiguous along the sum. The stride is 4 modulo 16, so that the 4
+/// x 4 elements that a half-warp reads at a time lie in different banks.
+constexpr int stride = depth + 4, operand_size = tile * stride;
 constexpr int stage_size = 2 * operand_size;
 constexpr int cluster_size = 16;
 constexpr std::size_t shared_bytes = sizeof(double) * stages * stage_size;
 static_assert(stages * stage_size >= tile * tile);
 
-/// A 64 x 16 piece of an operand: element (x, k) at data[k + x ld] (along the sum) or data[x + k ld]
-/// (across).
+/// Columns of a matrix; element k of column x is data[k + x ld].
 struct Operand {
   const double* data;
   Index ld;
-  int width;  ///< x below this exist; the others are zero
+  int width;  ///< columns from this on are zero
 };
 
 __device__ inline void copy_async(double* to, const double* from, bool exists) {
@@ -32,35 +29,27 @@ __device__ inline void copy_async(double* to, const double* from, bool exists) {
                "r"(exists ? 8 : 0));
 }
 __device__ inline void commit() {
-  asm volatile("cp.async.commit_group;\n");
+  asm volatile("cp.async.commit_group;\n" ::: "memory");
 }
 __device__ inline void wait_for_oldest() {
-  asm volatile("cp.async.wait_group %0;\n" ::"n"(stages - 2));
+  asm volatile("cp.async.wait_group %0;\n" ::"n"(stages - 2) : "memory");
 }
 
-template <bool along>
+/// Rows [k0, k0 + 16) of 64 columns; zero from row k_end on.
 __device__ inline void fetch(const Operand& operand, Index k0, Index k_end, double* place) {
 #pragma unroll
   for (int i = 0; i < tile * depth / threads; ++i) {
-    const int e = static_cast<int>(threadIdx.x) + i * threads;
-    const int k = along ? e % depth : e / tile, x = along ? e / depth : e % tile;
+    const int e = static_cast<int>(threadIdx.x) + i * threads, k = e % depth, x = e / depth;
     const bool exists = k0 + k < k_end && x < operand.width;
-    const Index offset = along ? k0 + k + x * operand.ld : x + (k0 + k) * operand.ld;
-    copy_async(place + (along ? x * stride_along + k : k * stride_across + x),
-               exists ? operand.data + offset : operand.data, exists);
+    copy_async(place + x * stride + k, exists ? operand.data + k0 + k + x * operand.ld : operand.data,
+               exists);
   }
-}
-
-template <bool along>
-__device__ inline double element(const double* place, int x, int k) {
-  return along ? place[x * stride_along + k] : place[k * stride_across + x];
 }
 
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, "
-      "%11}, "
-      "{%12, %13, %14, %15}, {%0, %1, %2, %3};\n"
+      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};\n"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
       : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
         "d"(b[1]), "d"(b[2]), "d"(b[3]));
@@ -71,26 +60,24 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const 
 struct Results {
   double c[2][2][4] = {};
 
-  /// Adds the sum over [k0, k_end) of left(x, k) right(y, k).
-  template <bool left_along, bool right_along>
+  /// Adds the sum over [k0, k_end) of left(k, x) right(k, y).
   __device__ void add(const Operand& left, const Operand& right, Index k0, Index k_end, double* shared) {
     const int count = static_cast<int>((k_end - k0 + depth - 1) / depth);
     const auto fetch_stage = [&](int s) {
       double* place = shared + s % stages * stage_size;
       if (s < count) {
-        fetch<left_along>(left, k0 + s * depth, k_end, place);
-        fetch<right_along>(right, k0 + s * depth, k_end, place + operand_size);
+        fetch(left, k0 + s * depth, k_end, place);
+        fetch(right, k0 + s * depth, k_end, place + operand_size);
       }
       commit();
     };
-    __syncthreads();  // the places may still be read for an earlier sum
     for (int s = 0; s < stages - 1; ++s) fetch_stage(s);
     for (int s = 0; s < count; ++s) {
       wait_for_oldest();
       __syncthreads();
       fetch_stage(s + stages - 1);
       const double* place = shared + s % stages * stage_size;
-      multiply<left_along, right_along>(place, place + operand_size);
+      multiply(place, place + operand_size);
     }
   }
 
@@ -118,7 +105,6 @@ struct Results {
     return static_cast<int>(threadIdx.x) / 64 * 16;
   }
 
-  template <bool left_along, bool right_along>
   __device__ void multiply(const double* left, const double* right) {
     const int group = lane() / 4, member = lane() % 4;
     double a[2][8], b[2][4];
@@ -126,12 +112,11 @@ struct Results {
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int e = 0; e < 8; ++e)
-        a[i][e] = element<left_along>(left, first_row() + 16 * i + group + e % 2 * 8, e / 2 * 4 + member);
+        a[i][e] = left[(first_row() + 16 * i + group + e % 2 * 8) * stride + e / 2 * 4 + member];
 #pragma unroll
     for (int j = 0; j < 2; ++j)
 #pragma unroll
-      for (int e = 0; e < 4; ++e)
-        b[j][e] = element<right_along>(right, first_col() + 8 * j + group, e * 4 + member);
+      for (int e = 0; e < 4; ++e) b[j][e] = right[(first_col() + 8 * j + group) * stride + e * 4 + member];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
@@ -163,9 +148,9 @@ __global__ void __launch_bounds__(threads, 2)
   const Index step = (w.rows + depth * cluster_size - 1) / (depth * cluster_size) * depth;
   const Index first = min(w.rows, blockIdx.x * step), last = min(w.rows, first + step);
   Results results;
-  results.add<true, true>(left, right, first, last, shared_memory);
+  results.add(left, right, first, last, shared_memory);
   __syncthreads();
-  asm volatile("cp.async.wait_all;\n");
+  asm volatile("cp.async.wait_all;\n" ::: "memory");
   __syncthreads();
   results.for_each([](int i, int j, double value) { shared_memory[i + j * tile] = value; });
   cluster.sync();
@@ -182,41 +167,13 @@ __global__ void __launch_bounds__(threads, 2)
   cluster.sync();  // no block leaves while its memory is read
 }
 
-struct Factors {
-  TallFactor of[2];
-};
-
-/// blockIdx.x: rows; y: columns.
-template <bool transpose_b>
-__global__ void __launch_bounds__(threads, 2)
-    tall_update_kernel(Factors factors, Index lda, Index ldb, MatrixView<const double> x,
-                       MatrixView<double> c) {
-  const Index row = static_cast<Index>(blockIdx.x) * tile, col = static_cast<Index>(blockIdx.y) * tile;
-  const Index rows = min(Index(tile), c.rows - row), cols = min(Index(tile), c.cols - col);
-  Results results;
-#pragma unroll 1
-  for (const TallFactor& factor : factors.of) {
-    if (factor.depth == 0) continue;
-    results.add<false, !transpose_b>({factor.a + row, lda, int(rows)},
-                                     {factor.b + (transpose_b ? col : col * ldb), ldb, int(cols)}, 0,
-                                     factor.depth, shared_memory);
-  }
-  results.for_each([&](int i, int j, double value) {
-    if (i < rows && j < cols) c.data[row + i + (col + j) * c.ld] = x.data[row + i + (col + j) * x.ld] - value;
-  });
-}
-
-template <class Kernel>
-void allow_shared_memory(Kernel* kernel) noexcept {
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-}
-
 }  // namespace
 
 void launch_tall_inner_products(cudaStream_t stream, MatrixView<const double> vz, MatrixView<const double> w,
                                 MatrixView<const double> y, Index done, Index kb,
                                 MatrixView<double> d) noexcept {
-  allow_shared_memory(inner_products_kernel);
+  cudaFuncSetAttribute(inner_products_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                       static_cast<int>(shared_bytes));
   cudaFuncSetAttribute(inner_products_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const auto tiles = [](Index n) { return static_cast<unsigned>((n + tile - 1) / tile); };
   cudaLaunchConfig_t config{};
@@ -231,16 +188,6 @@ void launch_tall_inner_products(cudaStream_t stream, MatrixView<const double> vz
   config.attrs = &attribute;
   config.numAttrs = 1;
   cudaLaunchKernelEx(&config, inner_products_kernel, vz, w, y, done, kb, d);
-}
-
-void launch_tall_update(cudaStream_t stream, const TallFactor (&factors)[2], Index lda, Index ldb,
-                        bool transpose_b, MatrixView<const double> x, MatrixView<double> c) noexcept {
-  if (c.rows == 0 || c.cols == 0) return;
-  const dim3 grid(static_cast<unsigned>((c.rows + tile - 1) / tile),
-                  static_cast<unsigned>((c.cols + tile - 1) / tile));
-  const auto kernel = transpose_b ? tall_update_kernel<true> : tall_update_kernel<false>;
-  allow_shared_memory(kernel);
-  kernel<<<grid, threads, shared_bytes, stream>>>(Factors{{factors[0], factors[1]}}, lda, ldb, x, c);
 }
 
 }  // namespace tessera

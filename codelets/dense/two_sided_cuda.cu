@@ -12,7 +12,7 @@ namespace {
 using namespace device;
 
 constexpr int threads = 256;
-constexpr Index widest_tall_update = 128;
+constexpr Index tallest_own_product = 8192;
 
 /// Grids of at most this many blocks; kernels go through the rest in steps of the grid.
 unsigned blocks_for(Index items) noexcept {
@@ -179,15 +179,18 @@ template <class T>
 void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, MatrixView<const T> w,
                            MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
   if constexpr (std::is_same_v<T, double>) {
-    launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
-  } else {
-    // Not as a batch: cuBLAS splits the long sums of a single product only.
-    for (const Index first : {Index(0), kb})
+    if (w.rows <= tallest_own_product) {
+      launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
+      return;
+    }
+  }
+  // Not as a batch: cuBLAS splits the long sums of a single product only.
+  for (const Index first : {Index(0), kb})
+    if (done > 0)
       cublas::gemm<T>(handle, Op::adjoint, Op::none, done, w.cols, w.rows, T(1), &vz(0, first), vz.ld, w.data,
                       w.ld, T(0), d.data + first, d.ld);
-    cublas::gemm<T>(handle, Op::adjoint, Op::none, w.cols, w.cols, w.rows, T(1), w.data, w.ld, y.data, y.ld,
-                    T(0), d.data + 2 * kb, d.ld);
-  }
+  cublas::gemm<T>(handle, Op::adjoint, Op::none, w.cols, w.cols, w.rows, T(1), w.data, w.ld, y.data, y.ld,
+                  T(0), d.data + 2 * kb, d.ld);
 }
 
 template <class T>
@@ -206,17 +209,12 @@ template <class T>
 void launch_form_z(cublasHandle_t handle, MatrixView<const T> d, MatrixView<const T> y, Index done, Index kb,
                    MatrixView<T> vz) noexcept {
   T* z = &vz(0, kb + done);
-  if constexpr (std::is_same_v<T, double>) {
-    launch_tall_update(stream_of(handle), {{vz.data, d.data + kb, done + y.cols}, {&vz(0, kb), d.data, done}},
-                       vz.ld, d.ld, false, y, {z, y.rows, y.cols, vz.ld});
-  } else {
-    copy_columns<T>(stream_of(handle), y.rows, y.cols, y.data, y.ld, z, vz.ld);
-    cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done + y.cols, T(-1), vz.data, vz.ld,
-                    d.data + kb, d.ld, T(1), z, vz.ld);
-    if (done > 0)
-      cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data,
-                      d.ld, T(1), z, vz.ld);
-  }
+  copy_columns<T>(stream_of(handle), y.rows, y.cols, y.data, y.ld, z, vz.ld);
+  cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done + y.cols, T(-1), vz.data, vz.ld,
+                  d.data + kb, d.ld, T(1), z, vz.ld);
+  if (done > 0)
+    cublas::gemm<T>(handle, Op::none, Op::none, y.rows, y.cols, done, T(-1), &vz(0, kb), vz.ld, d.data, d.ld,
+                    T(1), z, vz.ld);
 }
 
 /// [Z V] in the workspace (ld = rows), so that V Z^H + Z V^H = [V Z] [Z V]^H.
@@ -234,14 +232,6 @@ void launch_subtract_pair(cublasHandle_t handle, MatrixView<const T> vz_i, Matri
     cublas::gemm<T>(handle, Op::none, Op::adjoint, c.rows, c.cols, 2 * kb, T(-1), vz_i.data, vz_i.ld,
                     workspace, vz_j.rows, T(1), c.data, c.ld);
     return;
-  }
-  if constexpr (std::is_same_v<T, double>) {
-    if (c.cols <= widest_tall_update) {
-      launch_tall_update(stream_of(handle),
-                         {{vz_i.data, &vz_j(0, kb), done}, {&vz_i(0, kb), vz_j.data, done}}, vz_i.ld, vz_j.ld,
-                         true, {c.data, c.rows, c.cols, c.ld}, c);
-      return;
-    }
   }
   cublas::gemm<T>(handle, Op::none, Op::adjoint, c.rows, c.cols, done, T(-1), vz_i.data, vz_i.ld,
                   &vz_j(0, kb), vz_j.ld, T(1), c.data, c.ld);
