@@ -38,7 +38,7 @@ void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, T
 /// Y := sum of the parts of Y that other ranks computed (`y_fresh`: Y has no part of its own), and the inner
 /// products D := [Vacc^H W (done rows); at row kb: Zacc^H W (done rows); at row 2 kb: W^H Y (b rows)] of one
 /// tile row (rows from `row`). Buffers: VZ, W (read), parts (read), Y (read-write, or write if y_fresh), D
-/// (write, (2 kb + b) x b). `vz_valid` false: nothing is in VZ yet.
+/// (write, (2 kb + b) x b).
 template <class T>
 void insert_inner_products(Sequence& sequence, int priority, const Data& vz, const Data& w, const Data& y,
                            bool y_fresh, std::span<const Data* const> parts, const Data& d, Index row,
