@@ -179,7 +179,7 @@ template <class T>
 void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, MatrixView<const T> w,
                            MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
   if constexpr (std::is_same_v<T, double>) {
-    if (w.rows <= tallest_own_product) {
+    if (done > 0 && w.rows <= tallest_own_product) {
       launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
       return;
     }
