@@ -26,8 +26,8 @@ void gemm_pair_cuda(const TaskContext&, const CudaContext& context, TaskBuffers 
   const auto c = buffers.matrix<T>(4);
   for (int pair = 0; pair < 2; ++pair) {
     const auto a = buffers.matrix<const T>(2 * pair), b = buffers.matrix<const T>(2 * pair + 1);
-    cublas::gemm<T>(context.cublas, Op::none, Op::adjoint, c.rows, c.cols, a.cols, T(-1), a.data, a.ld, b.data,
-                    b.ld, T(1), c.data, c.ld);
+    cublas::gemm<T>(context.cublas, Op::none, Op::adjoint, c.rows, c.cols, a.cols, T(-1), a.data, a.ld,
+                    b.data, b.ld, T(1), c.data, c.ld);
   }
 }
 
@@ -62,13 +62,13 @@ void hegst_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buff
   launch_hegst<T>(context.cublas, buffers.matrix<T>(0), buffers.matrix<const T>(1));
 }
 
-#define TESSERA_REGISTER(T)                                                                      \
-  register_cuda<NoArguments, herk_cuda<T>>("herk", type_letter<T>),                              \
-      register_cuda<NoArguments, her2k_cuda<T>>("her2k", type_letter<T>),                        \
-      register_cuda<NoArguments, gemm_pair_cuda<T>>("gemm_pair", type_letter<T>),                \
-      register_cuda<HemmArguments<T>, hemm_right_cuda<T>>("hemm_right", type_letter<T>),         \
-      register_cuda<TrsmArguments, trsm_cuda<T>>("trsm", type_letter<T>),                        \
-      register_cuda<PotrfArguments, potrf_cuda<T>>("potrf", type_letter<T>),                     \
+#define TESSERA_REGISTER(T)                                                              \
+  register_cuda<NoArguments, herk_cuda<T>>("herk", type_letter<T>),                      \
+      register_cuda<NoArguments, her2k_cuda<T>>("her2k", type_letter<T>),                \
+      register_cuda<NoArguments, gemm_pair_cuda<T>>("gemm_pair", type_letter<T>),        \
+      register_cuda<HemmArguments<T>, hemm_right_cuda<T>>("hemm_right", type_letter<T>), \
+      register_cuda<TrsmArguments, trsm_cuda<T>>("trsm", type_letter<T>),                \
+      register_cuda<PotrfArguments, potrf_cuda<T>>("potrf", type_letter<T>),             \
       register_cuda<NoArguments, hegst_cuda<T>>("hegst", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 

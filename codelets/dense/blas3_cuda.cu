@@ -14,77 +14,86 @@ using namespace device;
 template <class S>
 constexpr int potrf_base = sizeof(S) == 16 ? 32 : 64;
 constexpr int hegst_base = 32, threads = 256;
-/// Up to this order cuBLAS' triangular products are faster than general ones on blocks, and a Hermitian product
-/// is faster than its expansion.
-constexpr Index small_update = 6144, small_product = 512;
+/// Up to this order cuBLAS' triangular products are faster than general ones on blocks, and a Hermitian
+/// product is faster than its expansion.
+constexpr Index small_update = 8192, small_product = 512;
 
-/// Right-looking, column by column.
+/// Thread (x, y) of a square has the elements (x + side i, y + side j) of a small matrix.
+constexpr int side = 16;
+static_assert(side * side == threads);
+
+/// Right-looking; a column is divided by its diagonal element at the end only, one barrier a column so.
 template <class S>
 __global__ void __launch_bounds__(threads)
     potrf_base_kernel(int n, S* a, Index lda, long long first_row, long long* failure) {
   constexpr int base = potrf_base<S>;
   __shared__ S l[base][base + 1];  // l[column][row]
-  const int t = threadIdx.x;
-  for (int e = t; e < n * n; e += threads)
-    if (e % n >= e / n) l[e / n][e % n] = a[e % n + Index(e / n) * lda];
-  for (int j = 0; j < n; ++j) {
+  const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
+  for (int j = y; j < n; j += side)
+    for (int i = x; i < n; i += side)
+      if (i >= j) l[j][i] = a[i + j * lda];
+  for (int k = 0; k < n; ++k) {
     __syncthreads();
-    const Real<S> pivot = real(l[j][j]);
+    const Real<S> pivot = real(l[k][k]);
     if (!(pivot > 0) || !isfinite(pivot)) {  // the same for all threads
-      if (t == 0 && *failure == 0) *failure = first_row + j + 1;
+      if (threadIdx.x == 0 && *failure == 0) *failure = first_row + k + 1;
       return;
     }
-    const Real<S> root = sqrt(pivot);
-    __syncthreads();
-    for (int i = j + t; i < n; i += threads) l[j][i] = i == j ? S(root) : l[j][i] / root;
-    __syncthreads();
-    const int rest = n - j - 1;
-    for (int e = t; e < rest * rest; e += threads) {
-      const int i = j + 1 + e % rest, k = j + 1 + e / rest;
-      if (i >= k) l[k][i] -= l[j][i] * conj(l[j][k]);
+    const Real<S> inverse = 1 / pivot;
+    for (int j = k + 1 + (y + side - (k + 1) % side) % side; j < n; j += side) {
+      const S factor = conj(l[k][j]) * inverse;
+      for (int i = x; i < n; i += side)
+        if (i >= j) l[j][i] -= l[k][i] * factor;
     }
   }
   __syncthreads();
-  for (int e = t; e < n * n; e += threads)
-    if (e % n >= e / n) a[e % n + Index(e / n) * lda] = l[e / n][e % n];
+  for (int j = y; j < n; j += side) {
+    const Real<S> root = sqrt(real(l[j][j]));
+    for (int i = x; i < n; i += side)
+      if (i >= j) a[i + j * lda] = i == j ? S(root) : l[j][i] / root;
+  }
 }
 
-/// L^-1 A by rows, then its product with L^-H by columns, on the whole square.
+/// L^-1 A by rows, then its product with L^-H by columns, on the whole square. Rows and columns are divided
+/// by the diagonal elements at the end only.
 template <class S>
 __global__ void __launch_bounds__(threads)
     hegst_base_kernel(int n, S* a, Index lda, const S* factor, Index ldl) {
   __shared__ S x[hegst_base][hegst_base + 1], l[hegst_base][hegst_base + 1];  // [column][row]
-  const int t = threadIdx.x;
-  for (int e = t; e < n * n; e += threads) {
-    const int i = e % n, j = e / n;
-    if (i < j) continue;
-    const S value = a[i + j * lda];
-    x[j][i] = i == j ? S(real(value)) : value;
-    if (i != j) x[i][j] = conj(value);
-    l[j][i] = factor[i + j * ldl];
-  }
+  const int first = static_cast<int>(threadIdx.x) % side, second = static_cast<int>(threadIdx.x) / side;
+  for (int j = second; j < n; j += side)
+    for (int i = first; i < n; i += side) {
+      if (i < j) continue;
+      const S value = a[i + j * lda];
+      x[j][i] = i == j ? S(real(value)) : value;
+      if (i != j) x[i][j] = conj(value);
+      l[j][i] = factor[i + j * ldl];
+    }
   for (int k = 0; k < n; ++k) {
     __syncthreads();
-    for (int j = t; j < n; j += threads) x[j][k] = x[j][k] / real(l[k][k]);
-    __syncthreads();
-    for (int e = t; e < n * (n - k - 1); e += threads) {
-      const int j = e % n, i = k + 1 + e / n;
-      x[j][i] -= l[k][i] * x[j][k];
+    const Real<S> inverse = 1 / real(l[k][k]);
+    for (int j = second; j < n; j += side) {
+      const S multiple = x[j][k] * inverse;
+      for (int i = first; i < n; i += side)
+        if (i > k) x[j][i] -= l[k][i] * multiple;
     }
   }
   for (int k = 0; k < n; ++k) {
     __syncthreads();
-    for (int i = t; i < n; i += threads) x[k][i] = x[k][i] / real(l[k][k]);
-    __syncthreads();
-    for (int e = t; e < n * (n - k - 1); e += threads) {
-      const int i = e % n, j = k + 1 + e / n;
-      x[j][i] -= x[k][i] * conj(l[k][j]);
+    const Real<S> inverse = 1 / real(l[k][k]);
+    for (int j = second; j < n; j += side) {
+      if (j <= k) continue;
+      const S multiple = conj(l[k][j]) * inverse;
+      for (int i = first; i < n; i += side) x[j][i] -= x[k][i] * multiple;
     }
   }
   __syncthreads();
-  for (int e = t; e < n * n; e += threads)
-    if (e % n >= e / n)
-      a[e % n + (e / n) * lda] = e % n == e / n ? S(real(x[e / n][e / n])) : x[e / n][e % n];
+  for (int j = second; j < n; j += side)
+    for (int i = first; i < n; i += side) {
+      if (i < j) continue;
+      const S value = x[j][i] / (real(l[i][i]) * real(l[j][j]));
+      a[i + j * lda] = i == j ? S(real(value)) : value;
+    }
 }
 
 cudaStream_t stream_of(cublasHandle_t handle) noexcept {
@@ -142,7 +151,8 @@ void hegst(cublasHandle_t handle, Index n, T* a, Index lda, const T* l, Index ld
   subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
   launch_her2k_subtract<T>(handle, {l21, n2, n1, ldl}, {a21, n2, n1, lda}, {a22, n2, n2, lda});
   subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
-  cublas::trsm<T>(handle, Side::left, Uplo::lower, Op::none, Diag::non_unit, n2, n1, T(1), l22, ldl, a21, lda);
+  cublas::trsm<T>(handle, Side::left, Uplo::lower, Op::none, Diag::non_unit, n2, n1, T(1), l22, ldl, a21,
+                  lda);
   hegst<T>(handle, n2, a22, lda, l22, ldl);
 }
 
@@ -178,11 +188,11 @@ void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l)
   if (a.rows > 0) hegst<T>(handle, a.rows, a.data, a.ld, l.data, l.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void launch_herk_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<T>) noexcept;     \
-  template void launch_her2k_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,        \
-                                         MatrixView<T>) noexcept;                                         \
-  template void launch_potrf<T>(cublasHandle_t, MatrixView<T>, long long*) noexcept;                      \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void launch_herk_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<T>) noexcept; \
+  template void launch_her2k_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,    \
+                                         MatrixView<T>) noexcept;                                     \
+  template void launch_potrf<T>(cublasHandle_t, MatrixView<T>, long long*) noexcept;                  \
   template void launch_hegst<T>(cublasHandle_t, MatrixView<T>, MatrixView<const T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -13,15 +13,17 @@
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// V := the reflectors of the columns [first, first + k) of a tile column, rows from `first` of the diagonal tile
-/// on, the diagonal tile first, gathered in one piece (two large products a slab then instead of two small ones a
-/// tile); column j of V is zero above row (j / b + 1) b. Buffers: tiles (read), V (write, rows x k).
+/// V := the reflectors of the columns [first, first + k) of a tile column, rows from `first` of the diagonal
+/// tile on, the diagonal tile first, gathered in one piece (two large products a slab then instead of two
+/// small ones a tile); column j of V is zero above row (j / b + 1) b. Buffers: tiles (read), V (write, rows x
+/// k).
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
                               const Data& v, Index b, Index first);
 
 /// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
-/// T12 = -T1 (V1^H V2) T2; of T the upper triangle counts. Buffers: V pieces (read), T_p (read), T (write, k x k). [rows k^2 + k^3 / 3]
+/// T12 = -T1 (V1^H V2) T2; of T the upper triangle counts. Buffers: V pieces (read), T_p (read), T (write, k
+/// x k). [rows k^2 + k^3 / 3]
 template <class T>
 void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v,
                     std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b);

@@ -54,11 +54,11 @@ void solve_adjoint_row_cuda(const TaskContext&, const CudaContext& context, Task
   launch_solve_adjoint_row<T>(context.cublas, matrices<T>(buffers, 0, last), a.tile, buffers.matrix<T>(last));
 }
 
-#define TESSERA_REGISTER(T)                                                                                \
-  register_cuda<ReflectorArguments, gather_reflectors_cuda<T>>("gather_reflectors", type_letter<T>),       \
-      register_cuda<ReflectorArguments, merge_t_cuda<T>>("merge_t", type_letter<T>),                       \
-      register_cuda<ReflectorArguments, apply_block_reflector_cuda<T>>("apply_block_reflector",            \
-                                                                       type_letter<T>),                    \
+#define TESSERA_REGISTER(T)                                                                          \
+  register_cuda<ReflectorArguments, gather_reflectors_cuda<T>>("gather_reflectors", type_letter<T>), \
+      register_cuda<ReflectorArguments, merge_t_cuda<T>>("merge_t", type_letter<T>),                 \
+      register_cuda<ReflectorArguments, apply_block_reflector_cuda<T>>("apply_block_reflector",      \
+                                                                       type_letter<T>),              \
       register_cuda<SolveArguments, solve_adjoint_row_cuda<T>>("solve_adjoint_row", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 

@@ -17,9 +17,10 @@ unsigned blocks_for(Index items) noexcept {
 
 /// Rows [first_row, first_row + rows) of V from one piece.
 template <class S>
-__global__ void gather_kernel(Index rows, Index cols, const S* piece, Index ld, Index first_row, Index b, S* v,
-                              Index ldv) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads) {
+__global__ void gather_kernel(Index rows, Index cols, const S* piece, Index ld, Index first_row, Index b,
+                              S* v, Index ldv) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
+       e += Index(gridDim.x) * threads) {
     const Index j = e / rows, i = e - j * rows;
     v[first_row + i + j * ldv] = first_row + i < (j / b + 1) * b ? S(0) : piece[i + j * ld];
   }
@@ -63,8 +64,8 @@ cudaStream_t stream_of(cublasHandle_t handle) noexcept {
   return stream;
 }
 
-/// Joins `count` pairs of factors of n1 and n2 columns, from column `first` on, `step` columns apart. The place
-/// below the diagonal holds (V1^H V2) T2 for a while, transposed in shape where n1 != n2.
+/// Joins `count` pairs of factors of n1 and n2 columns, from column `first` on, `step` columns apart. The
+/// place below the diagonal holds (V1^H V2) T2 for a while, transposed in shape where n1 != n2.
 template <class T>
 void join(cublasHandle_t handle, Index first, Index n1, Index n2, Index count, Index step,
           MatrixView<T> t) noexcept {
@@ -159,14 +160,14 @@ void launch_solve_adjoint_row(cublasHandle_t handle, std::span<const MatrixView<
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                \
-  template void launch_gather_reflectors<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index,        \
-                                            MatrixView<T>) noexcept;                                          \
-  template void launch_merge_t<T>(cublasHandle_t, std::span<const MatrixView<const T>>,                       \
-                                  std::span<const MatrixView<const T>>, Index, MatrixView<T>) noexcept;       \
-  template void launch_apply_block_reflector<T>(cublasHandle_t, std::span<const MatrixView<const T>>,         \
-                                                MatrixView<const T>, T*, MatrixView<T>) noexcept;             \
-  template void launch_solve_adjoint_row<T>(cublasHandle_t, std::span<const MatrixView<const T>>, Index,      \
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template void launch_gather_reflectors<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index,   \
+                                            MatrixView<T>) noexcept;                                     \
+  template void launch_merge_t<T>(cublasHandle_t, std::span<const MatrixView<const T>>,                  \
+                                  std::span<const MatrixView<const T>>, Index, MatrixView<T>) noexcept;  \
+  template void launch_apply_block_reflector<T>(cublasHandle_t, std::span<const MatrixView<const T>>,    \
+                                                MatrixView<const T>, T*, MatrixView<T>) noexcept;        \
+  template void launch_solve_adjoint_row<T>(cublasHandle_t, std::span<const MatrixView<const T>>, Index, \
                                             MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

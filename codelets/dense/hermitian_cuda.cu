@@ -64,8 +64,8 @@ void subtract_lower_product(cublasHandle_t handle, Index n, Index k, const T* x,
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
-  template void launch_mirror_lower<T>(cudaStream_t, Index, T*, Index) noexcept;                           \
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template void launch_mirror_lower<T>(cudaStream_t, Index, T*, Index) noexcept;                          \
   template void subtract_lower_product<T>(cublasHandle_t, Index, Index, const T*, Index, const T*, Index, \
                                           T*, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -22,17 +22,18 @@
 /// double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera {
 
-/// Upper triangle := adjoint of the lower one, diagonal := its real part (read-write), where GPUs work: there the
-/// product with a diagonal tile is a general product of the whole square, which reads half as fast again as one
-/// that expands the triangle. Needed once for each diagonal tile; rank_2k_update keeps both triangles valid, and
-/// the other codelets change the upper triangle's part of finished panels only. Without GPUs nothing is inserted.
+/// Upper triangle := adjoint of the lower one, diagonal := its real part (read-write), where GPUs work: there
+/// the product with a diagonal tile is a general product of the whole square, which reads half as fast again
+/// as one that expands the triangle. Needed once for each diagonal tile; rank_2k_update keeps both triangles
+/// valid, and the other codelets change the upper triangle's part of finished panels only. Without GPUs
+/// nothing is inserted.
 template <class T>
 void insert_mirror_lower(Sequence& sequence, int priority, const Data& a);
 
 /// Y_i := [Y_i +] A W_j and, off the diagonal, Y_j := [Y_j +] A^H W_i, for the part of tile (i, j) of A0
-/// (lower tiles; on the diagonal the lower triangle counts, on GPUs both: see insert_mirror_lower). Buffers: A, W_i, [W_j] (read), Y_i, [Y_j] (write
-/// if fresh, else read-write). W and Y are rows x b with the rows of their tile row. [4 m n b; 2 m^2 b on the
-/// diagonal]
+/// (lower tiles; on the diagonal the lower triangle counts, on GPUs both: see insert_mirror_lower). Buffers:
+/// A, W_i, [W_j] (read), Y_i, [Y_j] (write if fresh, else read-write). W and Y are rows x b with the rows of
+/// their tile row. [4 m n b; 2 m^2 b on the diagonal]
 template <class T>
 void insert_two_sided_product(Sequence& sequence, int priority, const Data& a, TilePart part, Index b,
                               const Data& w_i, const Data& y_i, bool fresh_i, const Data* w_j,
@@ -67,8 +68,9 @@ void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const
                          Index done, Index kb, const Data& p, TilePart panel);
 
 /// A := A - V_i Z_j^H - Z_i V_j^H on the part of tile (i, j) (vz_j null on the diagonal: lower triangle).
-/// Buffers: VZ_i, [VZ_j] (read), A (read-write), scratch of update_workspace_bytes(largest number of columns of
-/// a part, kb): the GPU puts [Z V] there and makes one product [V Z] [Z V]^H. [4 m n done; half on the diagonal]
+/// Buffers: VZ_i, [VZ_j] (read), A (read-write), scratch of update_workspace_bytes(largest number of columns
+/// of a part, kb): the GPU puts [Z V] there and makes one product [V Z] [Z V]^H. [4 m n done; half on the
+/// diagonal]
 template <class T>
 void insert_rank_2k_update(Sequence& sequence, int priority, const Data& vz_i, const Data* vz_j, Index done,
                            Index kb, const Data& a, TilePart part, const Data& workspace);

@@ -77,7 +77,8 @@ void panel_update_cuda(const TaskContext&, const CudaContext& context, TaskBuffe
                        const UpdateArguments& a) {
   const auto vz = buffers.matrix<const T>(0).block(a.part.row, 0, a.part.rows, 2 * a.kb);
   const auto top = buffers.matrix<const T>(a.same ? 0 : 1).block(a.top_row, 0, a.part.cols, 2 * a.kb);
-  launch_subtract_pair<T>(context.cublas, vz, top, a.done, a.kb, nullptr, a.part.of(buffers.matrix<T>(a.same ? 1 : 2)));
+  launch_subtract_pair<T>(context.cublas, vz, top, a.done, a.kb, nullptr,
+                          a.part.of(buffers.matrix<T>(a.same ? 1 : 2)));
 }
 
 template <class T>
@@ -105,24 +106,23 @@ void copy_to_band_cuda(const TaskContext&, const CudaContext& context, TaskBuffe
                        const BandArguments& a) {
   MatrixView<const T> source;
   if (a.from_factor)
-    source = constant(
-        kernels::PanelFactor<T>(const_cast<char*>(buffers.array<const char>(0).data()), a.b).band());
+    source =
+        constant(kernels::PanelFactor<T>(const_cast<char*>(buffers.array<const char>(0).data()), a.b).band());
   else
     source = buffers.matrix<const T>(0);
   launch_copy_to_band<T>(context.stream, a.part.of(source), a.b, a.row0, a.col0, a.first_col,
                          buffers.matrix<T>(1));
 }
 
-#define TESSERA_REGISTER(T)                                                                   \
-  register_cuda<MirrorArguments, mirror_lower_cuda<T>>("mirror_lower", type_letter<T>),       \
-      register_cuda<ProductArguments, two_sided_product_cuda<T>>("two_sided_product",         \
-                                                                 type_letter<T>),             \
-      register_cuda<InnerArguments, inner_products_cuda<T>>("inner_products", type_letter<T>), \
-      register_cuda<InnerArguments, inner_sum_cuda<T>>("inner_sum", type_letter<T>),          \
-      register_cuda<InnerArguments, form_z_cuda<T>>("form_z", type_letter<T>),                \
-      register_cuda<UpdateArguments, panel_update_cuda<T>>("panel_update", type_letter<T>),   \
-      register_cuda<UpdateArguments, rank_2k_update_cuda<T>>("rank_2k_update", type_letter<T>), \
-      register_cuda<ZeroArguments, set_zero_cuda<T>>("set_zero", type_letter<T>),             \
+#define TESSERA_REGISTER(T)                                                                            \
+  register_cuda<MirrorArguments, mirror_lower_cuda<T>>("mirror_lower", type_letter<T>),                \
+      register_cuda<ProductArguments, two_sided_product_cuda<T>>("two_sided_product", type_letter<T>), \
+      register_cuda<InnerArguments, inner_products_cuda<T>>("inner_products", type_letter<T>),         \
+      register_cuda<InnerArguments, inner_sum_cuda<T>>("inner_sum", type_letter<T>),                   \
+      register_cuda<InnerArguments, form_z_cuda<T>>("form_z", type_letter<T>),                         \
+      register_cuda<UpdateArguments, panel_update_cuda<T>>("panel_update", type_letter<T>),            \
+      register_cuda<UpdateArguments, rank_2k_update_cuda<T>>("rank_2k_update", type_letter<T>),        \
+      register_cuda<ZeroArguments, set_zero_cuda<T>>("set_zero", type_letter<T>),                      \
       register_cuda<BandArguments, copy_to_band_cuda<T>>("copy_to_band", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 

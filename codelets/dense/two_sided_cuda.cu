@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/cublas.hpp>
 #include <tessera/codelets/dense/hermitian_cuda.hpp>
+#include <tessera/codelets/dense/tall_products_cuda.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
 #include <tessera/codelets/device_scalar.cuh>
 
@@ -11,6 +12,7 @@ namespace {
 using namespace device;
 
 constexpr int threads = 256;
+constexpr Index tallest_own_product = 8192;
 
 /// Grids of at most this many blocks; kernels go through the rest in steps of the grid.
 unsigned blocks_for(Index items) noexcept {
@@ -26,9 +28,9 @@ cudaStream_t stream_of(cublasHandle_t handle) noexcept {
 template <class T>
 void copy_columns(cudaStream_t stream, Index rows, Index cols, const T* a, Index lda, T* b,
                   Index ldb) noexcept {
-  cudaMemcpy2DAsync(b, static_cast<std::size_t>(ldb) * sizeof(T), a, static_cast<std::size_t>(lda) * sizeof(T),
-                    static_cast<std::size_t>(rows) * sizeof(T), static_cast<std::size_t>(cols),
-                    cudaMemcpyDeviceToDevice, stream);
+  cudaMemcpy2DAsync(b, static_cast<std::size_t>(ldb) * sizeof(T), a,
+                    static_cast<std::size_t>(lda) * sizeof(T), static_cast<std::size_t>(rows) * sizeof(T),
+                    static_cast<std::size_t>(cols), cudaMemcpyDeviceToDevice, stream);
 }
 
 template <class S>
@@ -53,7 +55,8 @@ Pieces<DeviceScalar<T>> pieces_of(std::span<const MatrixView<const T>> views) no
 
 template <class S>
 __global__ void sum_parts_kernel(Pieces<S> parts, bool fresh, Index rows, Index cols, S* y, Index ldy) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
+       e += Index(gridDim.x) * threads) {
     const Index j = e / rows, i = e - j * rows;
     S sum = fresh ? S(0) : y[i + j * ldy];
     for (int k = 0; k < parts.count; ++k) sum += parts.piece[k].data[i + j * parts.piece[k].ld];
@@ -61,8 +64,9 @@ __global__ void sum_parts_kernel(Pieces<S> parts, bool fresh, Index rows, Index 
   }
 }
 
-template <class S>
+template <bool one_piece, class S>
 __device__ S sum_of(const Pieces<S>& pieces, Index i, Index j) {
+  if constexpr (one_piece) return pieces.piece[0].data[i + j * pieces.piece[0].ld];
   S sum(0);
   for (int k = 0; k < pieces.count; ++k) sum += pieces.piece[k].data[i + j * pieces.piece[k].ld];
   return sum;
@@ -81,14 +85,14 @@ __device__ S warp_sum(S x) {
 /// The first blocks sum V^H W and Z^H W. Each warp of the others makes 2 x 2 entries of
 ///   1/2 (W^H Y - M - M^H),  M = (V^H W)^H (Z^H W),
 /// the lanes along the `done` rows.
-template <class S>
+template <bool one_piece, class S>
 __global__ void __launch_bounds__(threads)
     inner_sum_kernel(Pieces<S> pieces, Index done, Index kb, Index b, S* d, Index ldd, unsigned sum_blocks) {
   if (blockIdx.x < sum_blocks) {
     for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < 2 * done * b;
          e += Index(sum_blocks) * threads) {
       const Index j = e / (2 * done), k = e - j * 2 * done, i = k < done ? k : k - done + kb;
-      d[i + j * ldd] = sum_of(pieces, i, j);
+      d[i + j * ldd] = sum_of<one_piece>(pieces, i, j);
     }
     return;
   }
@@ -98,13 +102,14 @@ __global__ void __launch_bounds__(threads)
   if (warp >= pairs * pairs) return;
   const Index i0 = warp % pairs * 2, j0 = warp / pairs * 2;
   S m[2][2] = {{S(0), S(0)}, {S(0), S(0)}};
+#pragma unroll(sizeof(S) > 8 ? 2 : 4)
   for (Index p = lane; p < done; p += 32) {
     S v_i[2], z_i[2], v_j[2], z_j[2];
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
       const Index i = min(i0 + q, b - 1), j = min(j0 + q, b - 1);
-      v_i[q] = conj(sum_of(pieces, p, i)), z_i[q] = conj(sum_of(pieces, kb + p, i));
-      v_j[q] = sum_of(pieces, p, j), z_j[q] = sum_of(pieces, kb + p, j);
+      v_i[q] = conj(sum_of<one_piece>(pieces, p, i)), z_i[q] = conj(sum_of<one_piece>(pieces, kb + p, i));
+      v_j[q] = sum_of<one_piece>(pieces, p, j), z_j[q] = sum_of<one_piece>(pieces, kb + p, j);
     }
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -118,7 +123,7 @@ __global__ void __launch_bounds__(threads)
       const S sum = warp_sum(m[r][q]);
       const Index i = i0 + r, j = j0 + q;
       if (lane == 0 && i < b && j < b)
-        d[kb + done + i + j * ldd] = Real<S>(0.5) * (sum_of(pieces, 2 * kb + i, j) - sum);
+        d[kb + done + i + j * ldd] = Real<S>(0.5) * (sum_of<one_piece>(pieces, 2 * kb + i, j) - sum);
     }
 }
 
@@ -131,7 +136,8 @@ __global__ void set_zero_kernel(Index rows, Index cols, S* a, Index lda) {
 template <class S>
 __global__ void copy_to_band_kernel(Index rows, Index cols, const S* source, Index lds, Index b, Index shift,
                                     S* segment, Index ld) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads) {
+  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
+       e += Index(gridDim.x) * threads) {
     const Index j = e / rows, i = e - j * rows, offset = i - j + shift;
     if (offset >= 0 && offset <= b) segment[offset + j * ld] = source[i + j * lds];
   }
@@ -172,10 +178,17 @@ void launch_sum_parts(cudaStream_t stream, std::span<const MatrixView<const T>> 
 template <class T>
 void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, MatrixView<const T> w,
                            MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    if (done > 0 && w.rows <= tallest_own_product) {
+      launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
+      return;
+    }
+  }
   // Not as a batch: cuBLAS splits the long sums of a single product only.
   for (const Index first : {Index(0), kb})
-    cublas::gemm<T>(handle, Op::adjoint, Op::none, done, w.cols, w.rows, T(1), &vz(0, first), vz.ld, w.data,
-                    w.ld, T(0), d.data + first, d.ld);
+    if (done > 0)
+      cublas::gemm<T>(handle, Op::adjoint, Op::none, done, w.cols, w.rows, T(1), &vz(0, first), vz.ld, w.data,
+                      w.ld, T(0), d.data + first, d.ld);
   cublas::gemm<T>(handle, Op::adjoint, Op::none, w.cols, w.cols, w.rows, T(1), w.data, w.ld, y.data, y.ld,
                   T(0), d.data + 2 * kb, d.ld);
 }
@@ -186,8 +199,10 @@ void launch_inner_sum(cudaStream_t stream, std::span<const MatrixView<const T>> 
   const Index pairs = (b + 1) / 2;
   const auto sum_blocks = static_cast<unsigned>(ceil_div(2 * done * b, 4 * threads));
   const auto product_blocks = static_cast<unsigned>(ceil_div(pairs * pairs, threads / 32));
-  inner_sum_kernel<<<sum_blocks + product_blocks, threads, 0, stream>>>(pieces_of<T>(pieces), done, kb, b,
-                                                                       device_cast(d.data), d.ld, sum_blocks);
+  using S = DeviceScalar<T>;
+  const auto kernel = pieces.size() == 1 ? inner_sum_kernel<true, S> : inner_sum_kernel<false, S>;
+  kernel<<<sum_blocks + product_blocks, threads, 0, stream>>>(pieces_of<T>(pieces), done, kb, b,
+                                                              device_cast(d.data), d.ld, sum_blocks);
 }
 
 template <class T>
@@ -228,7 +243,7 @@ template <class T>
 void launch_hermitian_update(cublasHandle_t handle, MatrixView<const T> vz, Index done, Index kb,
                              T* workspace, MatrixView<T> c) noexcept {
   // cuBLAS' own rank-2k update is the faster one only where it is small.
-  constexpr Index small = 6144;
+  constexpr Index small = 8192;
   if (c.rows <= small) {
     cublas::her2k<T>(handle, Uplo::lower, Op::none, c.rows, done, T(-1), vz.data, vz.ld, &vz(0, kb), vz.ld, 1,
                      c.data, c.ld);
@@ -258,26 +273,26 @@ void launch_copy_to_band(cudaStream_t stream, MatrixView<const T> source, Index 
         device_cast(&segment(0, col0 - first_col)), segment.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                \
-  template void launch_hermitian_product<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, bool,   \
-                                            MatrixView<T>) noexcept;                                          \
-  template void launch_product_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,              \
-                                       MatrixView<const T>, bool, bool, MatrixView<T>,                        \
-                                       MatrixView<T>) noexcept;                                               \
-  template void launch_sum_parts<T>(cudaStream_t, std::span<const MatrixView<const T>>, bool,                 \
-                                    MatrixView<T>) noexcept;                                                  \
-  template void launch_inner_products<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,            \
-                                         MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;          \
-  template void launch_inner_sum<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index, Index, Index,  \
-                                    MatrixView<T>) noexcept;                                                  \
-  template void launch_form_z<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index, Index,      \
-                                 MatrixView<T>) noexcept;                                                     \
-  template void launch_subtract_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index,      \
-                                        Index, T*, MatrixView<T>) noexcept;                                       \
-  template void launch_hermitian_update<T>(cublasHandle_t, MatrixView<const T>, Index, Index, T*,                 \
-                                           MatrixView<T>) noexcept;                                           \
-  template void launch_set_zero<T>(cudaStream_t, MatrixView<T>) noexcept;                                     \
-  template void launch_copy_to_band<T>(cudaStream_t, MatrixView<const T>, Index, Index, Index, Index,         \
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template void launch_hermitian_product<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, bool,  \
+                                            MatrixView<T>) noexcept;                                         \
+  template void launch_product_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,             \
+                                       MatrixView<const T>, bool, bool, MatrixView<T>,                       \
+                                       MatrixView<T>) noexcept;                                              \
+  template void launch_sum_parts<T>(cudaStream_t, std::span<const MatrixView<const T>>, bool,                \
+                                    MatrixView<T>) noexcept;                                                 \
+  template void launch_inner_products<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,           \
+                                         MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;         \
+  template void launch_inner_sum<T>(cudaStream_t, std::span<const MatrixView<const T>>, Index, Index, Index, \
+                                    MatrixView<T>) noexcept;                                                 \
+  template void launch_form_z<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index, Index,     \
+                                 MatrixView<T>) noexcept;                                                    \
+  template void launch_subtract_pair<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>, Index,     \
+                                        Index, T*, MatrixView<T>) noexcept;                                  \
+  template void launch_hermitian_update<T>(cublasHandle_t, MatrixView<const T>, Index, Index, T*,            \
+                                           MatrixView<T>) noexcept;                                          \
+  template void launch_set_zero<T>(cudaStream_t, MatrixView<T>) noexcept;                                    \
+  template void launch_copy_to_band<T>(cudaStream_t, MatrixView<const T>, Index, Index, Index, Index,        \
                                        MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -6,7 +6,6 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-
 #include <tests/support/matrix.hpp>
 
 /// Matrices in device memory, and the fixture of tests that call kernels on them.
@@ -41,9 +40,7 @@ class DeviceMatrix {
     std::fill_n(a.data(), a.ld() * a.cols(), not_a_number<T>());
     return a;
   }
-  std::size_t bytes() const {
-    return sizeof(T) * static_cast<std::size_t>(std::max<Index>(ld_ * cols_, 1));
-  }
+  std::size_t bytes() const { return sizeof(T) * static_cast<std::size_t>(std::max<Index>(ld_ * cols_, 1)); }
   Index rows_, cols_, ld_;
   std::unique_ptr<T, Free> data_;
 };

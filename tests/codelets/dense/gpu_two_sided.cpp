@@ -97,7 +97,8 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
   };
   for (const auto& [kb, b, done, heights] :
        {Case{8, 2, 0, {7, 5}}, Case{8, 2, 6, {7, 5}}, Case{9, 3, 3, {1, 40}}, Case{128, 32, 0, {300, 33}},
-        Case{128, 32, 96, {300, 33}}, Case{64, 1, 63, {100, 1}}, Case{64, 64, 0, {130, 70}}}) {
+        Case{128, 32, 96, {300, 33}}, Case{64, 1, 63, {100, 1}}, Case{64, 64, 0, {130, 70}},
+        Case{256, 128, 128, {1100, 65}}, Case{150, 70, 70, {2000, 257}}}) {
     SCOPED_TRACE(::testing::Message() << "kb " << kb << ", b " << b << ", done " << done);
     const Index n = heights[0] + heights[1];
     const auto vz = random_matrix<T>(n, 2 * kb, 1), w = random_matrix<T>(n, b, 2),
@@ -117,7 +118,8 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     const MatrixView<const T> pieces[] = {device_d[0].constant(), device_d[1].constant()};
     launch_inner_sum<T>(this->stream_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
-      launch_form_z<T>(this->cublas_, total.constant(), device_y[i].constant(), done, kb, device_vz[i].view());
+      launch_form_z<T>(this->cublas_, total.constant(), device_y[i].constant(), done, kb,
+                       device_vz[i].view());
     // A W = Y - V Z^H W - Z V^H W;  Z := A W - V_new (W^H A W) / 2.
     const auto v_w = multiply(Op::adjoint, v, Op::none, w), z_w = multiply(Op::adjoint, z, Op::none, w);
     auto a_w = multiply(Op::none, v, Op::none, z_w, T(-1), T(1), y);
@@ -148,9 +150,9 @@ Matrix<T> subtract_pair(const Matrix<T>& left, const Matrix<T>& right, Index don
 
 TYPED_TEST(GpuTwoSided, UpdateOfATile) {
   using T = TypeParam;
-  const Index m = 67, n = 43, kb = 16;
-  for (const Index done : {3, 16})
-    for (const bool with_workspace : {true, false}) {
+  const Index m = 267, kb = 16;
+  for (const Index n : {1, 43, 64, 128, 140})
+    for (const auto& [done, with_workspace] : {std::pair{Index(3), true}, {kb, true}, {kb, false}}) {
       const auto left = random_matrix<T>(m, 2 * kb, 1, 1), right = random_matrix<T>(n, 2 * kb, 2, 2),
                  c = random_matrix<T>(m, n, 3, 3);
       const DeviceMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
@@ -176,6 +178,28 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
       EXPECT_LE(difference(result, subtract_pair(vz, vz, done, kb, c)), this->tolerance(2 * done)) << n;
       for (Index i = 0; i < n; ++i) EXPECT_EQ(imag_part(result(i, i)), 0);
     }
+}
+
+/// Large enough for the product by blocks; some entries are looked at.
+TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
+  using T = TypeParam;
+  const Index n = 8200 + 512 + 9, kb = 3;
+  if (is_complex<T>) GTEST_SKIP() << "takes long, and nothing differs";
+  const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
+  for (const Index done : {kb, kb - 1}) {
+    const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
+    launch_set_zero<T>(this->stream_, c.view());
+    launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
+                               c.view());
+    const auto result = c.download();
+    for (Index s = 0; s < 50000; ++s) {
+      const Index i = s * 7919 % n, j = s < 40000 ? s * 104729 % n : std::min(i + s % 5, n - 1);
+      T expected(0);
+      for (Index k = 0; k < done; ++k)
+        expected -= vz(i, k) * conjugate(vz(j, kb + k)) + vz(i, kb + k) * conjugate(vz(j, k));
+      ASSERT_LE(std::abs(result(i, j) - expected), this->tolerance(kb)) << i << " " << j;
+    }
+  }
 }
 
 /// All the shapes of its blocks: none, whole ones only, a rest at one level and at several ones.

@@ -150,8 +150,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto a = random_matrix<T>(m, n, 3);
     const Data data_a = upload(this->runtime(), a);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, &data_j, done, kb, data_a, {2, 3, m - 2, n - 3},
-                               workspace);
+      insert_rank_2k_update<T>(s, 0, data_i, &data_j, done, kb, data_a, {2, 3, m - 2, n - 3}, workspace);
     }));
     auto expected = a;
     expected.set_block(2, 3,
@@ -163,8 +162,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto h = random_hermitian<T>(m, 4);
     const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, nullptr, done, kb, data_h, {1, 1, m - 1, m - 1},
-                               workspace);
+      insert_rank_2k_update<T>(s, 0, data_i, nullptr, done, kb, data_h, {1, 1, m - 1, m - 1}, workspace);
     }));
     auto expected_h = h;
     const auto rows = vz_i.block(1, 0, m - 1, 2 * kb);
