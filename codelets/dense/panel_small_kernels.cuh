@@ -32,8 +32,10 @@ struct SmallMatrix {
 
   /// Shared memory.
   struct Shared {
-    W row[2][size], col[2][size];
-    W pivot[size];
+    struct {
+      W row[2][size], col[2][size];
+    } published[2];
+    W pivot[size], inverse_pivot[size];
     double sign[size];  ///< signs, or other real factors of rows
     double sums[threads / 32];
     W left[side * pitch], right[side * size];
@@ -54,62 +56,83 @@ struct SmallMatrix {
   /// Elimination without row exchanges, M = L D U with unit triangles, in place: afterwards M holds L^-1
   /// strictly below the diagonal and U^-1 strictly above. Step k takes d = pivot(k, M_kk), hands (D U)_kj,
   /// j >= k, to keep_row(k, j, x) and L_ik, i > k, to keep_col(i, k, x), each called by the thread that holds
-  /// the entry. One synchronisation a step: the inverses are formed along with the factors, by the same
-  /// update M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k, where row and column k count as the
-  /// unit vector's after their old values are published.
+  /// the entry. The inverses are formed along with the factors, by the same update
+  /// M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k, where row and column k count as the unit
+  /// vector's once their old values are published. Two steps at a time, with one synchronisation.
   template <class Pivot, class KeepRow, class KeepCol>
   __device__ static void eliminate(Entries& m, int b, Shared& shared, Pivot&& pivot, KeepRow&& keep_row,
                                    KeepCol&& keep_col) {
 #pragma unroll
     for (int kr = 0; kr < e; ++kr) {
 #pragma unroll 1
-      for (int kk = 0; kk < n && kr * n + kk < b; ++kk) {
-        const int k = kr * n + kk, buffer = k & 1;
-        if (ty() == kk) {
+      for (int kk = 0; kk < n && kr * n + kk < b; kk += 2) {
+        const int k = kr * n + kk;
+        auto& published = shared.published[kk / 2 % 2];
+        const bool row0 = ty() == kk, row1 = ty() == kk + 1, col0 = tx() == kk, col1 = tx() == kk + 1;
+        if (row0 || row1) {
 #pragma unroll
           for (int c = 0; c < e; ++c) {
-            shared.row[buffer][col(c)] = m[kr][c];
-            if (c > kr || (c == kr && tx() > kk)) m[kr][c] = W(0);
+            published.row[row1][col(c)] = m[kr][c];
+            if (c > kr || (c == kr && tx() > ty())) m[kr][c] = W(0);
           }
         }
-        if (tx() == kk) {
+        if (col0 || col1) {
 #pragma unroll
           for (int r = 0; r < e; ++r) {
-            shared.col[buffer][row(r)] = m[r][kr];
-            if (r > kr || (r == kr && ty() > kk)) m[r][kr] = W(0);
+            // The thread that holds (k, k + 1) has just cleared it.
+            if (r != kr || !(row0 && col1)) published.col[col1][row(r)] = m[r][kr];
+            if (r > kr || (r == kr && ty() > tx())) m[r][kr] = W(0);
           }
         }
         __syncthreads();
-        const W d = pivot(k, shared.row[buffer][k]);
-        const W inverse = fast_reciprocal(d);
-        W multiplier[e], entry[e];
+        const W corner = published.row[0][k + 1];
+        const W d0 = pivot(k, published.row[0][k]), inverse0 = fast_reciprocal(d0);
+        const W l = published.row[1][k] * inverse0;
+        const W d1 = pivot(k + 1, published.row[1][k + 1] - l * corner), inverse1 = fast_reciprocal(d1);
+        if (threadIdx.x == 0) {
+          shared.pivot[k] = d0, shared.inverse_pivot[k] = inverse0;
+          shared.pivot[k + 1] = d1, shared.inverse_pivot[k + 1] = inverse1;
+        }
+        // Row and column k; row and column k + 1 as step k leaves them.
+        W left0[e], left1[e], right0[e], right1[e];
 #pragma unroll
         for (int r = 0; r < e; ++r) {
-          multiplier[r] = shared.col[buffer][row(r)];
-          entry[r] = shared.row[buffer][col(r)];
+          const W x0 = published.col[0][row(r)], x1 = published.col[1][row(r)];
+          const bool here = r == kr;
+          left0[r] = here && row0 ? inverse0 : x0 * inverse0;
+          left1[r] = here && row0 ? -(inverse0 * corner) : x1 - left0[r] * corner;
+          left1[r] = here && row1 ? inverse1 : left1[r] * inverse1;
+          const W y0 = published.row[0][col(r)], y1 = published.row[1][col(r)];
+          right0[r] = y0;
+          right1[r] = here && col0 ? -l : y1 - l * y0;
         }
-        if (threadIdx.x == 0) shared.pivot[k] = d;
-        if (ty() == kk) {
+        if (row0 || row1) {
+          const int i = k + row1;
 #pragma unroll
           for (int c = kr; c < e; ++c)
-            if (col(c) >= k && col(c) < b) keep_row(k, col(c), col(c) == k ? d : entry[c]);
+            if (col(c) >= i && col(c) < b)
+              keep_row(i, col(c), col(c) == i ? (row1 ? d1 : d0) : row1 ? right1[c] : right0[c]);
         }
-#pragma unroll
-        for (int r = 0; r < e; ++r) multiplier[r] = r == kr && ty() == kk ? inverse : multiplier[r] * inverse;
-        if (tx() == kk) {
-          entry[kr] = W(1);
+        if (col0 || col1) {
+          const int j = k + col1;
 #pragma unroll
           for (int r = kr; r < e; ++r)
-            if (row(r) > k && row(r) < b) keep_col(row(r), k, multiplier[r]);
+            if (row(r) > j && row(r) < b) keep_col(row(r), j, col1 ? left1[r] : left0[r]);
         }
+        if (col0) right0[kr] = W(1);
+        if (col1) right1[kr] = W(1);
 #pragma unroll
         for (int r = 0; r < e; ++r)
 #pragma unroll
           for (int c = 0; c < e; ++c) {
-            if (r > kr || c > kr)
-              m[r][c] -= multiplier[r] * entry[c];
-            else if ((r == kr && ty() > kk) || (c == kr && tx() > kk))
-              m[r][c] -= multiplier[r] * entry[c];
+            // In row and column k + 1 beyond the diagonal, step k has been applied to what was published.
+            const bool both = !(r == kr && row1 && (c > kr || (c == kr && tx() > kk + 1))) &&
+                              !(c == kr && col1 && (r > kr || (r == kr && ty() > kk + 1)));
+            const bool beyond = r > kr || c > kr;
+            if (both && (beyond || (r == kr && ty() > kk) || (c == kr && tx() > kk)))
+              m[r][c] -= left0[r] * right0[c];
+            if (beyond || (r == kr && ty() > kk + 1) || (c == kr && tx() > kk + 1))
+              m[r][c] -= left1[r] * right1[c];
           }
       }
     }
@@ -266,8 +289,7 @@ __device__ void reconstruct(W (&q)[M::e][M::e], const DeviceFactor<S>& f, typena
     if (i < b && j < b) {
       t[i + j * ld_t] = i <= j ? narrow<S>(product[r][c]) : S(0);
       if (i <= j) f.v1[i + j * b] = S(i == j ? 1 : 0);
-      const W scale = reciprocal(shared.pivot[j]);
-      q[r][c] = i < j ? q[r][c] * scale : i == j ? scale : W(0);
+      q[r][c] = i < j ? q[r][c] * shared.inverse_pivot[j] : i == j ? shared.inverse_pivot[j] : W(0);
     } else {
       q[r][c] = W(0);
     }
