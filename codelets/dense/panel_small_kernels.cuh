@@ -33,7 +33,8 @@ struct SmallMatrix {
   /// Shared memory.
   struct Shared {
     struct {
-      W row[2][size], col[2][size];
+      W row[size], col[size];
+      W next;  ///< the next entry on the diagonal
     } published[2];
     W pivot[size], inverse_pivot[size];
     double sign[size];  ///< signs, or other real factors of rows
@@ -56,84 +57,78 @@ struct SmallMatrix {
   /// Elimination without row exchanges, M = L D U with unit triangles, in place: afterwards M holds L^-1
   /// strictly below the diagonal and U^-1 strictly above. Step k takes d = pivot(k, M_kk), hands (D U)_kj,
   /// j >= k, to keep_row(k, j, x) and L_ik, i > k, to keep_col(i, k, x), each called by the thread that holds
-  /// the entry. The inverses are formed along with the factors, by the same update
-  /// M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k, where row and column k count as the unit
-  /// vector's once their old values are published. Two steps at a time, with one synchronisation.
-  template <class Pivot, class KeepRow, class KeepCol>
+  /// the entry (and, with other values, for some entries of the other triangle). The inverses are formed
+  /// along with the factors, by the same update M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k,
+  /// where row and column k count as the unit vector's once their old values are published. One
+  /// synchronisation a step; the next pivot is inverted ahead of it. `inverses` false: M is Hermitian, only
+  /// its upper triangle is updated and no inverse is formed.
+  template <bool inverses, class Pivot, class KeepRow, class KeepCol>
   __device__ static void eliminate(Entries& m, int b, Shared& shared, Pivot&& pivot, KeepRow&& keep_row,
                                    KeepCol&& keep_col) {
+    W d, inverse;
 #pragma unroll
     for (int kr = 0; kr < e; ++kr) {
 #pragma unroll 1
-      for (int kk = 0; kk < n && kr * n + kk < b; kk += 2) {
+      for (int kk = 0; kk < n && kr * n + kk < b; ++kk) {
         const int k = kr * n + kk;
-        auto& published = shared.published[kk / 2 % 2];
-        const bool row0 = ty() == kk, row1 = ty() == kk + 1, col0 = tx() == kk, col1 = tx() == kk + 1;
-        if (row0 || row1) {
+        auto& published = shared.published[k & 1];
+        if (ty() == kk) {
 #pragma unroll
-          for (int c = 0; c < e; ++c) {
-            published.row[row1][col(c)] = m[kr][c];
-            if (c > kr || (c == kr && tx() > ty())) m[kr][c] = W(0);
+          for (int c = inverses ? 0 : kr; c < e; ++c) {
+            published.row[col(c)] = m[kr][c];
+            if (inverses && (c > kr || (c == kr && tx() > kk))) m[kr][c] = W(0);
           }
         }
-        if (col0 || col1) {
+        if (inverses && tx() == kk) {
 #pragma unroll
           for (int r = 0; r < e; ++r) {
-            // The thread that holds (k, k + 1) has just cleared it.
-            if (r != kr || !(row0 && col1)) published.col[col1][row(r)] = m[r][kr];
-            if (r > kr || (r == kr && ty() > tx())) m[r][kr] = W(0);
+            published.col[row(r)] = m[r][kr];
+            if (r > kr || (r == kr && ty() > kk)) m[r][kr] = W(0);
           }
         }
+        if (kk + 1 < n ? tx() == kk + 1 && ty() == kk + 1 : tx() == 0 && ty() == 0)
+          published.next = kk + 1 < n ? m[kr][kr] : m[kr + 1 < e ? kr + 1 : kr][kr + 1 < e ? kr + 1 : kr];
         __syncthreads();
-        const W corner = published.row[0][k + 1];
-        const W d0 = pivot(k, published.row[0][k]), inverse0 = fast_reciprocal(d0);
-        const W l = published.row[1][k] * inverse0;
-        const W d1 = pivot(k + 1, published.row[1][k + 1] - l * corner), inverse1 = fast_reciprocal(d1);
-        if (threadIdx.x == 0) {
-          shared.pivot[k] = d0, shared.inverse_pivot[k] = inverse0;
-          shared.pivot[k + 1] = d1, shared.inverse_pivot[k + 1] = inverse1;
+        if (k == 0) {
+          d = pivot(0, published.row[0]);
+          inverse = fast_reciprocal(d);
         }
-        // Row and column k; row and column k + 1 as step k leaves them.
-        W left0[e], left1[e], right0[e], right1[e];
+        W multiplier[e], entry[e];
 #pragma unroll
-        for (int r = 0; r < e; ++r) {
-          const W x0 = published.col[0][row(r)], x1 = published.col[1][row(r)];
-          const bool here = r == kr;
-          left0[r] = here && row0 ? inverse0 : x0 * inverse0;
-          left1[r] = here && row0 ? -(inverse0 * corner) : x1 - left0[r] * corner;
-          left1[r] = here && row1 ? inverse1 : left1[r] * inverse1;
-          const W y0 = published.row[0][col(r)], y1 = published.row[1][col(r)];
-          right0[r] = y0;
-          right1[r] = here && col0 ? -l : y1 - l * y0;
+        for (int r = inverses ? 0 : kr; r < e; ++r) {
+          entry[r] = published.row[col(r)];
+          const W x = inverses ? published.col[row(r)] : device::conj(published.row[row(r)]);
+          multiplier[r] = r == kr && ty() == kk ? inverse : x * inverse;
         }
-        if (row0 || row1) {
-          const int i = k + row1;
+        if (threadIdx.x == 0) shared.pivot[k] = d, shared.inverse_pivot[k] = inverse;
+        W next_d = d, next_inverse = inverse;
+        if (k + 1 < b) {
+          const W corner = published.row[k + 1],
+                  left = inverses ? published.col[k + 1] : device::conj(published.row[k + 1]);
+          next_d = pivot(k + 1, published.next - left * inverse * corner);
+          next_inverse = fast_reciprocal(next_d);
+        }
+        if (ty() == kk) {
 #pragma unroll
           for (int c = kr; c < e; ++c)
-            if (col(c) >= i && col(c) < b)
-              keep_row(i, col(c), col(c) == i ? (row1 ? d1 : d0) : row1 ? right1[c] : right0[c]);
+            if (col(c) < b) keep_row(k, col(c), col(c) == k ? d : entry[c]);
         }
-        if (col0 || col1) {
-          const int j = k + col1;
+        if (inverses && tx() == kk) {
+          entry[kr] = W(1);
 #pragma unroll
           for (int r = kr; r < e; ++r)
-            if (row(r) > j && row(r) < b) keep_col(row(r), j, col1 ? left1[r] : left0[r]);
+            if (row(r) < b) keep_col(row(r), k, multiplier[r]);
         }
-        if (col0) right0[kr] = W(1);
-        if (col1) right1[kr] = W(1);
 #pragma unroll
-        for (int r = 0; r < e; ++r)
+        for (int r = inverses ? 0 : kr; r < e; ++r)
 #pragma unroll
-          for (int c = 0; c < e; ++c) {
-            // In row and column k + 1 beyond the diagonal, step k has been applied to what was published.
-            const bool both = !(r == kr && row1 && (c > kr || (c == kr && tx() > kk + 1))) &&
-                              !(c == kr && col1 && (r > kr || (r == kr && ty() > kk + 1)));
-            const bool beyond = r > kr || c > kr;
-            if (both && (beyond || (r == kr && ty() > kk) || (c == kr && tx() > kk)))
-              m[r][c] -= left0[r] * right0[c];
-            if (beyond || (r == kr && ty() > kk + 1) || (c == kr && tx() > kk + 1))
-              m[r][c] -= left1[r] * right1[c];
+          for (int c = inverses ? 0 : r; c < e; ++c) {
+            if (inverses ? r > kr || c > kr : r > kr)
+              m[r][c] -= multiplier[r] * entry[c];
+            else if (inverses ? (r == kr && ty() > kk) || (c == kr && tx() > kk) : ty() > kk)
+              m[r][c] -= multiplier[r] * entry[c];
           }
+        d = next_d, inverse = next_inverse;
       }
     }
     __syncthreads();
@@ -206,11 +201,12 @@ __device__ void load_hermitian(W (&m)[M::e][M::e], int b, Load&& load) {
 }
 
 /// Cholesky factorisation of the Hermitian matrix in `m`, as L D L^H: R (S, ld = b, zeros below the diagonal)
-/// and, in `m`, R^-1 on and above the diagonal, zeros below. @return a positive definite, finite matrix.
-template <class M, class S, class W>
+/// and, if `inverse`, in `m` R^-1 on and above the diagonal, zeros below. @return the matrix is positive
+/// definite and finite.
+template <class M, bool inverse, class S, class W>
 __device__ bool cholesky(W (&m)[M::e][M::e], int b, typename M::Shared& shared, S* r) {
   bool good = true;
-  M::eliminate(
+  M::template eliminate<inverse>(
       m, b, shared,
       [&](int, W x) {
         const double d = device::real(x);
@@ -224,7 +220,7 @@ __device__ bool cholesky(W (&m)[M::e][M::e], int b, typename M::Shared& shared, 
     if (i >= b || j >= b) return;
     // Each thread reads back what it has stored itself.
     r[i + j * b] = i <= j ? narrow<S>(widen(r[i + j * b]) * shared.sign[i]) : S(0);
-    m[p][q] = i < j ? m[p][q] * shared.sign[j] : W(i == j ? shared.sign[j] : 0.);
+    if (inverse) m[p][q] = i < j ? m[p][q] * shared.sign[j] : W(i == j ? shared.sign[j] : 0.);
   });
   __syncthreads();
   return good;
@@ -250,7 +246,7 @@ __device__ void reconstruct(W (&q)[M::e][M::e], const DeviceFactor<S>& f, typena
     if (i >= b || j >= b) q[r][c] = W(0);
   });
   // U lies in x until its inverse takes the place.
-  M::eliminate(
+  M::template eliminate<true>(
       q, b, shared,
       [&](int k, W x) {
         const double sign = device::real(x) >= 0 ? -1. : 1.;
