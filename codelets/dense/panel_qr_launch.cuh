@@ -81,7 +81,8 @@ struct GramWorkspace {
       : counters(static_cast<int*>(workspace)),
         gram(reinterpret_cast<W*>(static_cast<char*>(workspace) + 256)),
         partials(gram + b * b),
-        chunk(std::max<Index>(64, ceil_div(ceil_div(rows, panel_qr_codelets::gram_chunks), 32) * 32)),
+        chunk(std::max<Index>(panel_qr_codelets::gram_chunk_rows,
+                              ceil_div(ceil_div(rows, panel_qr_codelets::gram_chunks), 32) * 32)),
         chunks(static_cast<int>(ceil_div(std::max<Index>(rows, 1), chunk))) {}
   int* counters;  ///< two
   W* gram;

@@ -292,7 +292,6 @@ TYPED_TEST(GpuPanelQr, WiderThanCholeskyQrTakes) {
 }
 
 TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
-  using T = TypeParam;
   for (int kind = 0; kind < this->difficult_kinds; ++kind)
     for (const Index b : {2, 8, 64})
       for (const Index m : {b, Index(100), Index(3001)}) {
