@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(M::threads)
   if (!add_partials<M>(partials, count, gram, f.b, counter)) return;
   Wide<S> m[M::e][M::e];
   load_hermitian<M>(m, f.b, [&](int i, int j) { return gram[i + j * f.b]; });
-  const bool good = cholesky<M>(m, f.b, shared_of<M>(), f.r1);
+  const bool good = cholesky<M, false>(m, f.b, shared_of<M>(), f.r1);
   if (threadIdx.x == 0) *f.fallback = !good;
 }
 
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(M::threads)
   load_hermitian<M>(inverse, b, [&](int i, int j) { return gram[i + j * b]; });
   const double distance = distance_from_identity<M>(inverse, b, shared);
   // Written so that NaN fails.
-  const bool good = cholesky<M>(inverse, b, shared, f.r2) && distance <= safe_distance;
+  const bool good = cholesky<M, true>(inverse, b, shared, f.r2) && distance <= safe_distance;
   if (!good) {
     if (threadIdx.x == 0) *f.fallback = 1;
     return;
@@ -98,7 +98,7 @@ template <class S, class M>
 __global__ void __launch_bounds__(M::threads) cholesky_kernel(DeviceFactor<S> f) {
   Wide<S> m[M::e][M::e];
   load_hermitian<M>(m, f.b, [&](int i, int j) { return widen(f.work[i + j * f.b]); });
-  const bool good = cholesky<M>(m, f.b, shared_of<M>(), f.r1);
+  const bool good = cholesky<M, false>(m, f.b, shared_of<M>(), f.r1);
   if (threadIdx.x == 0) *f.fallback = !good;
 }
 
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(M::threads) check_kernel(DeviceFactor<S> f) {
   Wide<S> m[M::e][M::e];
   load_hermitian<M>(m, f.b, [&](int i, int j) { return widen(f.work[i + j * f.b]); });
   const double distance = distance_from_identity<M>(m, f.b, shared);
-  const bool good = cholesky<M>(m, f.b, shared, f.r2) && distance <= safe_distance;
+  const bool good = cholesky<M, false>(m, f.b, shared, f.r2) && distance <= safe_distance;
   if (!good) {
     if (threadIdx.x == 0) *f.fallback = 1;
     return;

@@ -304,8 +304,12 @@ void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, 
 
 template <class T>
 std::size_t panel_workspace_bytes(Index rows, Index b) {
-  return std::max(sizeof(T) * static_cast<std::size_t>(std::max(65 * b, rows * b)),
-                  gpu_workspace_bytes<T>(rows, b));
+  const std::size_t bytes = sizeof(T) * static_cast<std::size_t>(std::max(65 * b, rows * b));
+#if TESSERA_WITH_CUDA
+  return std::max(bytes, gpu_workspace_bytes<T>(rows, b));
+#else
+  return bytes;
+#endif
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

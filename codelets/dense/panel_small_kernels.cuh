@@ -32,8 +32,11 @@ struct SmallMatrix {
 
   /// Shared memory.
   struct Shared {
-    W row[2][size], col[2][size];
-    W pivot[size];
+    struct {
+      W row[size], col[size];
+      W next;  ///< the next entry on the diagonal
+    } published[2];
+    W pivot[size], inverse_pivot[size];
     double sign[size];  ///< signs, or other real factors of rows
     double sums[threads / 32];
     W left[side * pitch], right[side * size];
@@ -54,63 +57,78 @@ struct SmallMatrix {
   /// Elimination without row exchanges, M = L D U with unit triangles, in place: afterwards M holds L^-1
   /// strictly below the diagonal and U^-1 strictly above. Step k takes d = pivot(k, M_kk), hands (D U)_kj,
   /// j >= k, to keep_row(k, j, x) and L_ik, i > k, to keep_col(i, k, x), each called by the thread that holds
-  /// the entry. One synchronisation a step: the inverses are formed along with the factors, by the same
-  /// update M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k, where row and column k count as the
-  /// unit vector's after their old values are published.
-  template <class Pivot, class KeepRow, class KeepCol>
+  /// the entry (and, with other values, for some entries of the other triangle). The inverses are formed
+  /// along with the factors, by the same update M_ij -= (M_ik / d) M_kj of all entries with i > k or j > k,
+  /// where row and column k count as the unit vector's once their old values are published. One
+  /// synchronisation a step; the next pivot is inverted ahead of it. `inverses` false: M is Hermitian, only
+  /// its upper triangle is updated and no inverse is formed.
+  template <bool inverses, class Pivot, class KeepRow, class KeepCol>
   __device__ static void eliminate(Entries& m, int b, Shared& shared, Pivot&& pivot, KeepRow&& keep_row,
                                    KeepCol&& keep_col) {
+    W d, inverse;
 #pragma unroll
     for (int kr = 0; kr < e; ++kr) {
 #pragma unroll 1
       for (int kk = 0; kk < n && kr * n + kk < b; ++kk) {
-        const int k = kr * n + kk, buffer = k & 1;
+        const int k = kr * n + kk;
+        auto& published = shared.published[k & 1];
         if (ty() == kk) {
 #pragma unroll
-          for (int c = 0; c < e; ++c) {
-            shared.row[buffer][col(c)] = m[kr][c];
-            if (c > kr || (c == kr && tx() > kk)) m[kr][c] = W(0);
+          for (int c = inverses ? 0 : kr; c < e; ++c) {
+            published.row[col(c)] = m[kr][c];
+            if (inverses && (c > kr || (c == kr && tx() > kk))) m[kr][c] = W(0);
           }
         }
-        if (tx() == kk) {
+        if (inverses && tx() == kk) {
 #pragma unroll
           for (int r = 0; r < e; ++r) {
-            shared.col[buffer][row(r)] = m[r][kr];
+            published.col[row(r)] = m[r][kr];
             if (r > kr || (r == kr && ty() > kk)) m[r][kr] = W(0);
           }
         }
+        if (kk + 1 < n ? tx() == kk + 1 && ty() == kk + 1 : tx() == 0 && ty() == 0)
+          published.next = kk + 1 < n ? m[kr][kr] : m[kr + 1 < e ? kr + 1 : kr][kr + 1 < e ? kr + 1 : kr];
         __syncthreads();
-        const W d = pivot(k, shared.row[buffer][k]);
-        const W inverse = fast_reciprocal(d);
+        if (k == 0) {
+          d = pivot(0, published.row[0]);
+          inverse = fast_reciprocal(d);
+        }
         W multiplier[e], entry[e];
 #pragma unroll
-        for (int r = 0; r < e; ++r) {
-          multiplier[r] = shared.col[buffer][row(r)];
-          entry[r] = shared.row[buffer][col(r)];
+        for (int r = inverses ? 0 : kr; r < e; ++r) {
+          entry[r] = published.row[col(r)];
+          const W x = inverses ? published.col[row(r)] : device::conj(published.row[row(r)]);
+          multiplier[r] = r == kr && ty() == kk ? inverse : x * inverse;
         }
-        if (threadIdx.x == 0) shared.pivot[k] = d;
+        if (threadIdx.x == 0) shared.pivot[k] = d, shared.inverse_pivot[k] = inverse;
+        W next_d = d, next_inverse = inverse;
+        if (k + 1 < b) {
+          const W corner = published.row[k + 1],
+                  left = inverses ? published.col[k + 1] : device::conj(published.row[k + 1]);
+          next_d = pivot(k + 1, published.next - left * inverse * corner);
+          next_inverse = fast_reciprocal(next_d);
+        }
         if (ty() == kk) {
 #pragma unroll
           for (int c = kr; c < e; ++c)
-            if (col(c) >= k && col(c) < b) keep_row(k, col(c), col(c) == k ? d : entry[c]);
+            if (col(c) < b) keep_row(k, col(c), col(c) == k ? d : entry[c]);
         }
-#pragma unroll
-        for (int r = 0; r < e; ++r) multiplier[r] = r == kr && ty() == kk ? inverse : multiplier[r] * inverse;
-        if (tx() == kk) {
+        if (inverses && tx() == kk) {
           entry[kr] = W(1);
 #pragma unroll
           for (int r = kr; r < e; ++r)
-            if (row(r) > k && row(r) < b) keep_col(row(r), k, multiplier[r]);
+            if (row(r) < b) keep_col(row(r), k, multiplier[r]);
         }
 #pragma unroll
-        for (int r = 0; r < e; ++r)
+        for (int r = inverses ? 0 : kr; r < e; ++r)
 #pragma unroll
-          for (int c = 0; c < e; ++c) {
-            if (r > kr || c > kr)
+          for (int c = inverses ? 0 : r; c < e; ++c) {
+            if (inverses ? r > kr || c > kr : r > kr)
               m[r][c] -= multiplier[r] * entry[c];
-            else if ((r == kr && ty() > kk) || (c == kr && tx() > kk))
+            else if (inverses ? (r == kr && ty() > kk) || (c == kr && tx() > kk) : ty() > kk)
               m[r][c] -= multiplier[r] * entry[c];
           }
+        d = next_d, inverse = next_inverse;
       }
     }
     __syncthreads();
@@ -183,11 +201,12 @@ __device__ void load_hermitian(W (&m)[M::e][M::e], int b, Load&& load) {
 }
 
 /// Cholesky factorisation of the Hermitian matrix in `m`, as L D L^H: R (S, ld = b, zeros below the diagonal)
-/// and, in `m`, R^-1 on and above the diagonal, zeros below. @return a positive definite, finite matrix.
-template <class M, class S, class W>
+/// and, if `inverse`, in `m` R^-1 on and above the diagonal, zeros below. @return the matrix is positive
+/// definite and finite.
+template <class M, bool inverse, class S, class W>
 __device__ bool cholesky(W (&m)[M::e][M::e], int b, typename M::Shared& shared, S* r) {
   bool good = true;
-  M::eliminate(
+  M::template eliminate<inverse>(
       m, b, shared,
       [&](int, W x) {
         const double d = device::real(x);
@@ -201,7 +220,7 @@ __device__ bool cholesky(W (&m)[M::e][M::e], int b, typename M::Shared& shared, 
     if (i >= b || j >= b) return;
     // Each thread reads back what it has stored itself.
     r[i + j * b] = i <= j ? narrow<S>(widen(r[i + j * b]) * shared.sign[i]) : S(0);
-    m[p][q] = i < j ? m[p][q] * shared.sign[j] : W(i == j ? shared.sign[j] : 0.);
+    if (inverse) m[p][q] = i < j ? m[p][q] * shared.sign[j] : W(i == j ? shared.sign[j] : 0.);
   });
   __syncthreads();
   return good;
@@ -227,7 +246,7 @@ __device__ void reconstruct(W (&q)[M::e][M::e], const DeviceFactor<S>& f, typena
     if (i >= b || j >= b) q[r][c] = W(0);
   });
   // U lies in x until its inverse takes the place.
-  M::eliminate(
+  M::template eliminate<true>(
       q, b, shared,
       [&](int k, W x) {
         const double sign = device::real(x) >= 0 ? -1. : 1.;
@@ -266,8 +285,7 @@ __device__ void reconstruct(W (&q)[M::e][M::e], const DeviceFactor<S>& f, typena
     if (i < b && j < b) {
       t[i + j * ld_t] = i <= j ? narrow<S>(product[r][c]) : S(0);
       if (i <= j) f.v1[i + j * b] = S(i == j ? 1 : 0);
-      const W scale = reciprocal(shared.pivot[j]);
-      q[r][c] = i < j ? q[r][c] * scale : i == j ? scale : W(0);
+      q[r][c] = i < j ? q[r][c] * shared.inverse_pivot[j] : i == j ? shared.inverse_pivot[j] : W(0);
     } else {
       q[r][c] = W(0);
     }

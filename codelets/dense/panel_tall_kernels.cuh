@@ -172,7 +172,16 @@ __device__ bool sum_partials(const W* __restrict__ partials, int count, int b, W
   const bool wanted = entry < b * b && entry % b <= entry / b;
   sum = W(0);
   if (wanted)
-    for (int k = group; k < count; k += groups) sum += partials[static_cast<long long>(k) * b * b + entry];
+    for (int first = group; first < count; first += 8 * groups) {
+      W part[8];  // loaded at once
+#pragma unroll
+      for (int l = 0; l < 8; ++l) {
+        const int k = first + l * groups;
+        part[l] = k < count ? partials[static_cast<long long>(k) * b * b + entry] : W(0);
+      }
+#pragma unroll
+      for (int l = 0; l < 8; ++l) sum += part[l];
+    }
   shared[threadIdx.x] = sum;
   __syncthreads();
   if (group != 0) return false;
@@ -230,7 +239,7 @@ __device__ void solve_rows(const S* p, long long ld_p, const S* __restrict__ r, 
       S x[width];
 #pragma unroll
       for (int c = 0; c < width; ++c) x[c] = first + c < b ? p[row + (first + c) * ld_p] : S(0);
-#pragma unroll 4
+#pragma unroll 8
       for (int i = 0; i < first; ++i) {
         const S y = q[row + i * ld_q];
 #pragma unroll
@@ -320,25 +329,37 @@ __global__ void __launch_bounds__(product_threads) tall_product_kernel(TallProdu
     }
     __syncthreads();
     TensorTile<W> tile[4];
-#pragma unroll 2
-    for (int k = 0; k < padded; k += 8) {
-      W left[4];
+    for (int group = 0; group < padded; group += column_block) {
+      // The loads of 32 columns together, then the products.
+      S value[4][4];
 #pragma unroll
-      for (int s = 0; s < 2; ++s)
+      for (int k = 0; k < 4; ++k)
 #pragma unroll
-        for (int h = 0; h < 2; ++h) {
-          const long long row = row0 + 8 * h;
-          const int i = k + 4 * s + lane % 4;
-          const bool inside = row < a.rows && i < inner;
-          const S value = inside ? a.a[row + i * a.ld_a] : S(0);
-          if (a.copy && inside && k >= first && k < first + column_block) a.copy[row + i * a.ld_copy] = value;
-          left[h + 2 * s] = widen(value);
+        for (int q = 0; q < 4; ++q) {
+          const long long row = row0 + q % 2 * 8;
+          const int i = group + 8 * k + q / 2 * 4 + lane % 4;
+          value[k][q] = row < a.rows && i < inner ? a.a[row + i * a.ld_a] : S(0);
         }
+      if (a.copy && group == first) {
 #pragma unroll
-      for (int u = 0; u < 4; ++u) {
-        const W* column = m + (8 * u + lane / 4) * pitch + k + lane % 4;
-        const W right[2] = {column[0], column[4]};
-        tile[u].add(left, right);
+        for (int k = 0; k < 4; ++k)
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            const long long row = row0 + q % 2 * 8;
+            const int i = group + 8 * k + q / 2 * 4 + lane % 4;
+            if (row < a.rows && i < inner) a.copy[row + i * a.ld_copy] = value[k][q];
+          }
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (group + 8 * k >= padded) break;
+        const W left[4] = {widen(value[k][0]), widen(value[k][1]), widen(value[k][2]), widen(value[k][3])};
+#pragma unroll
+        for (int u = 0; u < 4; ++u) {
+          const W* column = m + (8 * u + lane / 4) * pitch + group + 8 * k + lane % 4;
+          const W right[2] = {column[0], column[4]};
+          tile[u].add(left, right);
+        }
       }
     }
 #pragma unroll

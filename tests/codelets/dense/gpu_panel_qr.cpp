@@ -222,6 +222,7 @@ class GpuPanelQr : public ::testing::Test {
 
   /// Panels on which Cholesky QR is not safe.
   static constexpr int difficult_kinds = 7;
+  static constexpr int nearly_rank_one = 2;  // a Gram matrix in double precision copes with single precision
   static Matrix<T> difficult(int kind, Index m, Index b) {
     Matrix<T> a(m, b);
     if (kind == 0) return a;  // zero
@@ -231,11 +232,12 @@ class GpuPanelQr : public ::testing::Test {
     const auto same = random_matrix<T>(m, 1, 3);
     for (Index j = 0; j < b; ++j)
       for (Index i = 0; i < m; ++i) {
-        if (kind == 2) a(i, j) = same(i, 0) + a(i, j) * (R(4) * precision<T>);  // nearly rank one
-        if (kind == 3 && j == b / 2) a(i, j) = T(0);                            // a zero column
-        if (kind == 4) a(i, j) *= std::numeric_limits<R>::min() * R(64);        // tiny
-        if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                         // one column twice
-        if (kind == 6 && i >= b) a(i, j) = T(0);                                // nothing below the top
+        if (kind == nearly_rank_one)
+          a(i, j) = same(i, 0) + a(i, j) * (R(4) * precision<T>);         // nearly rank one
+        if (kind == 3 && j == b / 2) a(i, j) = T(0);                      // a zero column
+        if (kind == 4) a(i, j) *= std::numeric_limits<R>::min() * R(64);  // tiny
+        if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                   // one column twice
+        if (kind == 6 && i >= b) a(i, j) = T(0);                          // nothing below the top
         if (kind == 6 && i > j) a(i, j) = T(0);
       }
     return a;
@@ -290,7 +292,6 @@ TYPED_TEST(GpuPanelQr, WiderThanCholeskyQrTakes) {
 }
 
 TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
-  using T = TypeParam;
   for (int kind = 0; kind < this->difficult_kinds; ++kind)
     for (const Index b : {2, 8, 64})
       for (const Index m : {b, Index(100), Index(3001)}) {
@@ -298,7 +299,7 @@ TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
         SCOPED_TRACE(::testing::Message() << m << " x " << b << " kind " << kind);
         const auto a = this->difficult(kind, m, b);
         const auto f = this->factor(a);
-        if (kind < 6) {
+        if (kind < 6 && kind != this->nearly_rank_one) {
           EXPECT_TRUE(f.fallback);
         }
         this->check(f, a);
@@ -353,7 +354,7 @@ TYPED_TEST(GpuPanelQr, InSeveralPieces) {
         SCOPED_TRACE(::testing::Message() << "kind " << kind);
         const auto d = this->difficult(kind, m, b);
         const auto g = this->factor_in_pieces(d, heights);
-        if (kind < 6) {
+        if (kind < 6 && kind != this->nearly_rank_one) {
           EXPECT_TRUE(g.fallback);
         }
         this->check(g, d);

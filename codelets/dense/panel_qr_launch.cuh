@@ -1,19 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
 #include <algorithm>
 
 #include <tessera/codelets/dense/panel_factor_kernels.cuh>
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 
+/// The definitions behind panel_qr_cuda.hpp, compiled in one file for each kind of scalar (which saves time).
 namespace tessera::panel_cuda {
-namespace {
 
 using device::device_cast;
 using device::DeviceScalar;
 
 /// Sets `flag`; the branch where Cholesky QR is not even tried.
-__global__ void set_flag_kernel(std::int32_t* flag) {
+template <class Flag>
+__global__ void set_flag_kernel(Flag* flag) {
   *flag = 1;
 }
 
@@ -78,7 +81,8 @@ struct GramWorkspace {
       : counters(static_cast<int*>(workspace)),
         gram(reinterpret_cast<W*>(static_cast<char*>(workspace) + 256)),
         partials(gram + b * b),
-        chunk(std::max<Index>(64, ceil_div(ceil_div(rows, panel_qr_codelets::gram_chunks), 32) * 32)),
+        chunk(std::max<Index>(panel_qr_codelets::gram_chunk_rows,
+                              ceil_div(ceil_div(rows, panel_qr_codelets::gram_chunks), 32) * 32)),
         chunks(static_cast<int>(ceil_div(std::max<Index>(rows, 1), chunk))) {}
   int* counters;  ///< two
   W* gram;
@@ -138,8 +142,6 @@ void form_vectors(cudaStream_t stream, const PanelFactor<T>& factor, MatrixView<
   product.top = top ? device_cast(factor.v1().data) : nullptr;
   launch_tall_product(stream, product);
 }
-
-}  // namespace
 
 template <class T>
 void launch_panel_gram(cudaStream_t stream, MatrixView<const T> p, MatrixView<T> g, void* workspace) {
@@ -268,7 +270,7 @@ void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, Mat
   launch_tall_product(stream, product);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                          \
+#define TESSERA_INSTANTIATE_PANEL(T)                                                                    \
   template void launch_panel_gram<T>(cudaStream_t, MatrixView<const T>, MatrixView<T>, void*);          \
   template void launch_panel_add<T>(cudaStream_t, std::span<const MatrixView<const T>>,                 \
                                     const PanelFactor<T>&);                                             \
@@ -284,10 +286,5 @@ void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, Mat
                                             const PanelFactor<T>&, MatrixView<T>, void*);               \
   template void launch_panel_vectors<T>(cudaStream_t, const PanelFactor<T>&, MatrixView<const T>,       \
                                         MatrixView<T>, bool, bool, MatrixView<T>, MatrixView<T>);
-#ifdef TESSERA_ONLY_DOUBLE
-TESSERA_INSTANTIATE(double)
-#else
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#endif
 
 }  // namespace tessera::panel_cuda
