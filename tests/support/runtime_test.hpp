@@ -9,13 +9,16 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-/// A runtime of two workers that all tests of a suite share.
+/// A runtime of two workers that all tests of a suite share. `cpu_only`: no GPUs, for tests that compare with
+/// the CPU's kernels bit for bit.
 namespace tessera::test {
 
-template <class T>
+template <class T, bool cpu_only = false>
 class RuntimeTest : public ::testing::Test {
  public:
-  static void SetUpTestSuite() { shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 2}); }
+  static void SetUpTestSuite() {
+    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 2, .gpus = cpu_only ? 0 : -1});
+  }
   static void TearDownTestSuite() { shared().reset(); }
   static Runtime& runtime() { return *shared(); }
 

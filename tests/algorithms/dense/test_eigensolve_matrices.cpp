@@ -28,6 +28,8 @@ class EigensolveMatrices : public RuntimeTest<T> {
     std::printf("worst errors, type %c: residual %.2f (random %.2f), orthogonality %.2f, values %.2f\n",
                 type_letter<T>, worst().residual, worst_random_residual(), worst().orthogonality,
                 worst().values);
+    std::printf("  of random matrices: orthogonality n < 64 %.2f, n < 400 %.2f, beyond %.2f\n",
+                worst_random(0), worst_random(64), worst_random(400));
     RuntimeTest<T>::TearDownTestSuite();
   }
 
@@ -40,12 +42,13 @@ class EigensolveMatrices : public RuntimeTest<T> {
     SolveCase gated = c;
     // Rounding errors do not average out while n is small.
     if (random && n >= 30) gated.residual_gate = 1;
-    gated.orthogonality_gate = random ? 5 : 30;
+    if (random) gated.orthogonality_gate = random_orthogonality_gate(n);
     const auto errors =
         expect_solved<T>(RuntimeTest<T>::runtime(), generate<T>(kind, n, 3, scale), nullptr, gated);
     worst().residual = std::max(worst().residual, errors.residual);
     worst().orthogonality = std::max(worst().orthogonality, errors.orthogonality);
     worst().values = std::max(worst().values, errors.values);
+    if (random) worst_random(n) = std::max(worst_random(n), errors.orthogonality);
     if (random && n >= 30) worst_random_residual() = std::max(worst_random_residual(), errors.residual);
   }
 
@@ -57,6 +60,11 @@ class EigensolveMatrices : public RuntimeTest<T> {
   static double& worst_random_residual() {
     static double residual = 0;
     return residual;
+  }
+  /// Orthogonality, of the sizes that have the gate of n.
+  static double& worst_random(Index n) {
+    static double orthogonality[3];
+    return orthogonality[n < 64 ? 0 : n < 400 ? 1 : 2];
   }
 };
 TYPED_TEST_SUITE(EigensolveMatrices, Scalars);
@@ -108,14 +116,17 @@ TYPED_TEST(EigensolveMatrices, MiddleSizes) {
   this->solve("clustered", 190, {.options = two_stage({64, 16, 32})});
   this->solve("random", 200, {.options = {.solver = Solver::one_stage}});
   this->solve("random", 150, {.options = {.solver = Solver::automatic}});
+  for (const Solver solver : {Solver::two_stage, Solver::one_stage})
+    for (const Index n : {257, 421}) this->solve("random", n, {.options = {.solver = solver}});
 }
 
 using EigensolveLarge = RuntimeTest<double>;
 TEST_F(EigensolveLarge, SevenHundredAndOne) {
   const auto a = generate<double>("random", 701);
-  const auto errors = expect_solved<double>(
-      runtime(), a, nullptr,
-      {.options = {.solver = Solver::two_stage}, .residual_gate = 1, .orthogonality_gate = 5});
+  const auto errors = expect_solved<double>(runtime(), a, nullptr,
+                                            {.options = {.solver = Solver::two_stage},
+                                             .residual_gate = 1,
+                                             .orthogonality_gate = random_orthogonality_gate(701)});
   std::printf("n = 701: residual %.3f orthogonality %.3f values %.3f\n", errors.residual,
               errors.orthogonality, errors.values);
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The codelets of the band family, against their kernels: bit for bit, the chase does not depend on its
-// tiles.
+// The codelets of the band family on CPUs, against their kernels: bit for bit, the chase does not depend on
+// its tiles.
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
@@ -21,9 +21,9 @@ struct Shape {
 constexpr Shape shapes[] = {{1, 1, 1}, {2, 3, 2}, {9, 8, 1}, {33, 5, 2}, {97, 7, 3}};
 
 template <class T>
-class BandCodelets : public RuntimeTest<T> {
+class BandCodelets : public RuntimeTest<T, true> {
  public:
-  using RuntimeTest<T>::runtime;
+  using RuntimeTest<T, true>::runtime;
   using Layout = kernels::BandLayout<T>;
   using Problem = testing::BandProblem<T>;
 

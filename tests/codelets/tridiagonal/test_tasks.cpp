@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The codelets of the tridiagonal divide and conquer, against their kernels and LAPACK.
+// The codelets of the tridiagonal divide and conquer on CPUs, against their kernels (bit for bit) and LAPACK.
 #include <gtest/gtest.h>
 #include <tests/codelets/tridiagonal/matrices.hpp>
 #include <tests/support/runtime_test.hpp>
@@ -25,9 +25,9 @@ using tridiagonal::NodeSpectrum;
 constexpr Index order = 50, leaf = 13;
 
 template <class R>
-class TridiagonalCodelets : public RuntimeTest<R> {
+class TridiagonalCodelets : public RuntimeTest<R, true> {
  public:
-  using RuntimeTest<R>::runtime;
+  using RuntimeTest<R, true>::runtime;
   static constexpr double epsilon = std::numeric_limits<R>::epsilon();
 
   static Data doubles(Index count, int owner = Data::every_rank) {
@@ -121,7 +121,7 @@ class TridiagonalCodelets : public RuntimeTest<R> {
     const MergeData data{data_scaled, data_left, data_right, record, merged, scratch};
     std::vector<Data> pieces;
     for (Index p = 0; p < parts; ++p) pieces.push_back(doubles(2 * merge_part_capacity(m, parts)));
-    const Status status = RuntimeTest<R>::run([&](Sequence& s) {
+    const Status status = RuntimeTest<R, true>::run([&](Sequence& s) {
       if (parts == 0)
         insert_tridiagonal_merge(s, 0, shape, data);
       else
@@ -244,8 +244,9 @@ TYPED_TEST(TridiagonalCodelets, Subtree) {
           ASSERT_EQ(result[std::size_t(i)], expected[std::size_t(i)]) << i;
         const Tridiagonal<R> piece{{view.d + start, view.d + n}, {view.e + start, view.e + n - 1}};
         // Accurate with respect to the whole matrix, of norm 1, which says little about a tiny part.
-        if (norm(piece) > 0.25L)
+        if (norm(piece) > 0.25L) {
           EXPECT_TRUE(values_within(piece, std::vector<R>(result.begin(), result.begin() + m), 2.0));
+        }
       }
     }
 }

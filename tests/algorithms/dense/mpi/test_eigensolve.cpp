@@ -128,7 +128,7 @@ class EigensolveMpi : public ::testing::Test {
     const auto errors = eigen_errors(a, c.generalized ? &b : nullptr, result.values, vectors ? &z : nullptr,
                                      reference, first);
     EXPECT_LT(errors.residual, c.n >= 30 ? 1 : 30);
-    EXPECT_LT(errors.orthogonality, c.n >= 30 ? 5 : 30);
+    EXPECT_LT(errors.orthogonality, c.n >= 30 ? random_orthogonality_gate(c.n) : 30);
     EXPECT_LT(errors.values, 30);
     if (vectors) {
       const EigenCheck gates = check_eigenpairs<T>(
