@@ -98,10 +98,12 @@ void Data::release() {
   const auto handle = starpu_handle(*this);
   if (runtime_->size() > 1 && owner_ != every_rank)
     starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
-  if (wrapped_)
+  if (wrapped_) {
+    const ActiveWorkers active(*runtime_);
     starpu_data_unregister(handle);
-  else
+  } else {
     starpu_data_unregister_submit(handle);
+  }
   handle_ = nullptr;
 }
 
@@ -125,6 +127,7 @@ void Data::invalidate() const {
 HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
   const auto handle = starpu_handle(data);
   if (!data.local()) throw InvalidArgument("data", "a piece of another rank", "a piece that this rank holds");
+  const ActiveWorkers active(*data.runtime());
   starpu_data_acquire(handle, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
   if (starpu_data_get_interface_id(handle) == STARPU_MATRIX_INTERFACE_ID) {
     pointer_ = reinterpret_cast<void*>(starpu_matrix_get_local_ptr(handle));

@@ -37,6 +37,18 @@ struct Runtime::Detail {
   void deactivate();
 };
 
+/// Keeps the workers awake: they also move data from and to their GPUs.
+class ActiveWorkers {
+ public:
+  explicit ActiveWorkers(Runtime& runtime) : detail_(runtime.detail()) { detail_.activate(); }
+  ~ActiveWorkers() { detail_.deactivate(); }
+  ActiveWorkers(const ActiveWorkers&) = delete;
+  ActiveWorkers& operator=(const ActiveWorkers&) = delete;
+
+ private:
+  Runtime::Detail& detail_;
+};
+
 struct Codelet::Detail {
   starpu_codelet codelet{};
   starpu_perfmodel model{};
