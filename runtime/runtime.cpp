@@ -212,7 +212,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
-  prepare_codelets(use_cuda && visible_gpus() > 0, options_.hybrid);
+  prepare_codelets(conf.ncuda != 0 && visible_gpus() > 0, options_.hybrid);
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
   if (result != 0)

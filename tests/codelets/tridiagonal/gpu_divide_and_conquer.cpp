@@ -162,7 +162,7 @@ void check_invariants(MergeCase& c) {
     }
   }
   ASSERT_NEAR(turned_trace, trace, 1e-13 * double(c.m));
-  const double dropped = 16 * c.epsilon / gpu.header->coupling;  // of a z, at most
+  const double dropped = 32 * c.epsilon / gpu.header->coupling;  // of a z, at most
   ASSERT_LE(turned_z2, z2 + 1e-12 * double(c.m));
   ASSERT_GE(turned_z2, z2 - double(c.m) * (dropped * dropped + 1e-12));
   ASSERT_NEAR(turned_first2, first2, 1e-13 * double(c.m));
