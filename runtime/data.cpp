@@ -130,6 +130,7 @@ void Data::flush_remote_copies() const {
 
 void Data::prefetch(int gpu) const {
   if (gpu >= runtime_->info().cuda_workers || !local()) return;
+  const CopyingWorkers copying(*runtime_);
   const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   starpu_data_prefetch_on_node(starpu_handle(*this),
                                starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 0);

@@ -59,7 +59,7 @@ class Data {
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;
-  /// Begins to copy the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs.
+  /// Copies the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs.
   void prefetch(int gpu) const;
   /// Drops the contents (memory is freed); the next access must be a write.
   void invalidate() const;

@@ -74,7 +74,7 @@ class TiledMatrix {
   /// Frees one tile that is no longer needed.
   void release_tile(Index i, Index j) { tiles_[static_cast<std::size_t>(i + j * row_tiles())].release(); }
   void flush_remote_copies() const;
-  /// Begins to copy the tiles of this rank to its GPUs in turn, for tasks to come; nothing without GPUs.
+  /// Copies the tiles of this rank to its GPUs in turn, for tasks to come; nothing without GPUs.
   void prefetch() const;
 
  private:

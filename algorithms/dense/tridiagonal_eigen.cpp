@@ -41,6 +41,11 @@ Index balanced_leaf(Index n, Index largest) {
   return pieces == 1 ? n : ceil_div(ceil_div(n, pieces), 8) * 8;
 }
 
+/// A leading dimension that keeps columns aligned.
+Index aligned(Index rows) {
+  return ceil_div(rows, 8) * 8;
+}
+
 /// On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want small leaves;
 /// tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and conquer of its
 /// own: what limits them there is that its products are slower than a library's.
@@ -240,7 +245,8 @@ struct TridiagonalEigen<T>::VectorPass {
       for (Index leaf = 0; leaf < source.leaves; ++leaf) {
         const Index global = source.first_leaf + leaf;
         PackedBlock block{{}, child, solver.block_rows(global), source.order, solver.block_owner(global)};
-        block.packed = Data::matrix(*solver.runtime_, block.rows, node.order, sizeof(Real), block.owner);
+        block.packed =
+            Data::matrix(*solver.runtime_, aligned(block.rows), node.order, sizeof(Real), block.owner);
         insert_pack_rows<Real>(sequence, pack_priority(node.depth), node.order, child, block.rows, rows.width,
                                node.record, block.packed, rows.tiles(static_cast<std::size_t>(leaf)));
         result.push_back(std::move(block));
@@ -259,8 +265,8 @@ struct TridiagonalEigen<T>::VectorPass {
         2 + (gpu_count > 0 ? gpu_count - 1 : ceil_div(2 * Index(solver.runtime_->common_workers()), leaves));
     std::vector<Data> pool;
     for (Index p = 0; p < std::min(wanted, panels); ++p)
-      pool.push_back(Data::matrix(*solver.runtime_, node.order, std::min(width, node.order), sizeof(Real),
-                                  Data::every_rank));
+      pool.push_back(Data::matrix(*solver.runtime_, aligned(node.order), std::min(width, node.order),
+                                  sizeof(Real), Data::every_rank));
     return pool;
   }
 

@@ -16,8 +16,9 @@ namespace tessera {
 /// and neighbours are merged pairwise up to the root. A node hands up its eigenvalues and the first and last
 /// row of its eigenvector matrix, which is all that a merge needs; so this part is O(n^2) in work and O(n) a
 /// level in memory, and with MPI every rank runs it for itself on its own copy, with bitwise equal results
-/// (given equal instruction sets). A merge leaves a record (tridiagonal::MergeRecord): deflation, rotations,
-/// roots, weights. Large merges are cut into parts for all workers.
+/// (given equal instruction sets, and GPUs on all ranks or on none). A merge leaves a record
+/// (tridiagonal::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts for all
+/// workers.
 ///
 /// VECTORS. The rows of a leaf are a row block, dealt to the ranks in turn. A merge multiplies each row block
 /// from the right, so row blocks never meet: pack its columns that matter, one GEMM a tile with the secular

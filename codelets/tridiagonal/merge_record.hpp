@@ -47,12 +47,13 @@ struct MergeHeader {
   double coupling;          ///< rho > 0
 
   TESSERA_HOST_DEVICE Index order() const noexcept { return left + right; }
-  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child.
+  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child. A few
+  /// more than there are, so that the first row of the secular vectors in a product is aligned.
   TESSERA_HOST_DEVICE Index first_pole_slot(Child child) const noexcept {
-    return child == Child::left ? 0 : pole_group[0];
+    return child == Child::left ? 0 : pole_group[0] / 4 * 4;
   }
   TESSERA_HOST_DEVICE Index pole_slots(Child child) const noexcept {
-    return pole_group[1] + pole_group[child == Child::left ? 0 : 2];
+    return child == Child::left ? pole_group[0] + pole_group[1] : poles - first_pole_slot(child);
   }
   /// The same for the deflated columns.
   TESSERA_HOST_DEVICE Index first_deflated_slot(Child child) const noexcept {

@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(row_threads)
   }
 }
 
-constexpr int spread_rows = 32, spread_lanes = 16, spread_columns = 8;
+constexpr int spread_rows = 16, spread_lanes = 32, spread_columns = 16;
 
 /// Output columns last first, spread_lanes * spread_columns at a time: all are read before any is written,
 /// and what is still to be read lies before all that is written.

@@ -21,13 +21,13 @@ void insert_panel_outline(Sequence& sequence, int priority, Index m, Index begin
 
 /// Codelet tridiagonal_secular_vectors_R: kernels::secular_vectors for the roots among output columns [begin,
 /// end) of a merge of order m, computed by every rank for itself. Buffers: outline (read, on the host),
-/// record (read), s (write, m x (end - begin)).
+/// record (read), s (write, at least m rows, end - begin columns).
 template <class R>
 void insert_secular_vectors(Sequence& sequence, int priority, Index m, Index begin, Index end,
                             const Data& outline, const Data& record, const Data& s);
 
 /// Codelet tridiagonal_pack_rows_R: kernels::pack_rows.
-/// Buffers: record (read), packed (write, rows x m), tiles (read, rows x up to tile_columns each).
+/// Buffers: record (read), packed (write, at least rows x m), tiles (read, rows x up to tile_columns each).
 template <class R>
 void insert_pack_rows(Sequence& sequence, int priority, Index m, tridiagonal::Child child, Index rows,
                       Index tile_columns, const Data& record, const Data& packed,

@@ -16,13 +16,12 @@ TYPED_TEST(TridiagonalEigenOnGpu, SeveralRowBlocks) {
   Runtime runtime;
   ASSERT_GE(runtime.info().cuda_workers, 1);
   for (const auto& kind : tridiagonal_kinds<RealOf<T>>()) {
-    check_tridiagonal_eigen<T>(runtime, kind, {1301, 100, 333, 77}, 3.0);
+    check_tridiagonal_eigen<T>(runtime, kind, {1301, 100, 233, 37}, 3.0);
     if (::testing::Test::HasFatalFailure()) return;
   }
   const auto kinds = tridiagonal_kinds<RealOf<T>>();
-  for (const int kind : {1, 5, 9})
-    check_tridiagonal_eigen<T>(runtime, kinds[kind], {1300, 0, 1300, 500}, 3.0);
-  check_tridiagonal_eigen<T>(runtime, kinds[1], {2100, 1500, 1800, 100}, 3.0);
+  check_tridiagonal_eigen<T>(runtime, kinds[1], {1300, 0, 1300, 500}, 3.0);
+  check_tridiagonal_eigen<T>(runtime, kinds[1], {2100, 1500, 1700, 100}, 3.0);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class DeviceArray {
 /// Two children on the CPU, their merge on the GPU, and what the CPU makes of it.
 struct MergeCase {
   Index m1, m2, m;
-  double off_diagonal = 0;
+  double off_diagonal = 0, epsilon;
   std::vector<double> left, right;
   std::vector<char> expected, actual;
   std::vector<double> merged;
@@ -89,7 +89,7 @@ struct MergeCase {
     d[m1 - 1] -= std::abs(off_diagonal);
     d[m1] -= std::abs(off_diagonal);
     std::vector<char> scratch(kernels::subtree_scratch_bytes(m));
-    const double epsilon = std::numeric_limits<R>::epsilon();
+    epsilon = std::numeric_limits<R>::epsilon();
     kernels::subtree_values(m1, d.data(), e.data(), epsilon, true, NodeSpectrum(left.data(), m1),
                             scratch.data());
     kernels::subtree_values(m2, d.data() + m1, e.data() + m1, epsilon, true, NodeSpectrum(right.data(), m2),
@@ -99,10 +99,10 @@ struct MergeCase {
     MergeRecord record(expected.data(), m);
     kernels::deflate(NodeSpectrum(left.data(), m1), m1, NodeSpectrum(right.data(), m2), m2, off_diagonal,
                      epsilon, record, reals.data(), integers.data());
-    run_on_gpu(e, epsilon);
+    run_on_gpu(e);
   }
 
-  void run_on_gpu(const std::vector<double>& e, double epsilon) {
+  void run_on_gpu(const std::vector<double>& e) {
     const DeviceArray<double> de(e), dl(left), dr(right), dm(3 * m),
         scratch(tridiagonal::merge_scratch_doubles(m));
     const DeviceArray<char> record(static_cast<Index>(actual.size()));
@@ -132,16 +132,59 @@ void expect_equal(const Index* a, const Index* b, Index count, const char* what)
   for (Index i = 0; i < count; ++i) ASSERT_EQ(a[i], b[i]) << what << " " << i << " of " << count;
 }
 
+/// What any orthogonal turning of columns keeps: the trace, and the lengths of z and of the boundary rows;
+/// and that slots are a permutation and poles ascend.
+void check_invariants(MergeCase& c) {
+  const MergeRecord gpu = c.gpu();
+  double trace = 0, z2 = 0, first2 = 0, last2 = 0, turned_trace = 0, turned_z2 = 0, turned_first2 = 0,
+         turned_last2 = 0;
+  for (Index i = 0; i < c.m; ++i) {
+    const bool left = i < c.m1;
+    const double* child = left ? c.left.data() : c.right.data();
+    const Index order = left ? c.m1 : c.m2, j = left ? i : i - c.m1;
+    trace += child[j];
+    z2 += 0.5 * std::pow(child[left ? 2 * order + j : order + j], 2);
+    (left ? first2 : last2) += std::pow(child[left ? order + j : 2 * order + j], 2);
+  }
+  std::vector<bool> seen(c.m, false);
+  for (Index s = 0; s < c.m; ++s) {
+    turned_trace += gpu.value[s];
+    turned_first2 += gpu.first_row[s] * gpu.first_row[s];
+    turned_last2 += gpu.last_row[s] * gpu.last_row[s];
+    ASSERT_FALSE(seen[gpu.slot_column[s]]);
+    seen[gpu.slot_column[s]] = true;
+  }
+  for (Index i = 0; i < gpu.poles(); ++i) {
+    turned_z2 += gpu.z[i] * gpu.z[i];
+    ASSERT_EQ(gpu.value[gpu.pole_slot[i]], gpu.pole[i]);
+    if (i > 0) {
+      ASSERT_LT(gpu.pole[i - 1], gpu.pole[i]);
+    }
+  }
+  ASSERT_NEAR(turned_trace, trace, 1e-13 * double(c.m));
+  const double dropped = 32 * c.epsilon / gpu.header->coupling;  // of a z, at most
+  ASSERT_LE(turned_z2, z2 + 1e-12 * double(c.m));
+  ASSERT_GE(turned_z2, z2 - double(c.m) * (dropped * dropped + 1e-12));
+  ASSERT_NEAR(turned_first2, first2, 1e-13 * double(c.m));
+  ASSERT_NEAR(turned_last2, last2, 1e-13 * double(c.m));
+  for (Index r = 0; r < gpu.header->rotations; ++r)
+    ASSERT_NEAR(std::hypot(gpu.cosine[r], gpu.sine[r]), 1.0, 1e-15);
+}
+
 void check_deflation(MergeCase& c) {
   const MergeRecord cpu = c.cpu(), gpu = c.gpu();
   ASSERT_EQ(gpu.header->left, c.m1);
   ASSERT_EQ(gpu.header->right, c.m2);
   ASSERT_EQ(gpu.header->status, 0);
   ASSERT_EQ(gpu.header->coupling, cpu.header->coupling);
-  if (gpu.poles() != cpu.poles() || gpu.header->rotations != cpu.header->rotations) {
-    // Rounding may turn a decision where a chain of rotations ends; few of them, and only with rotations.
+  check_invariants(c);
+  // Where many d are equal, rounding decides how a chain of rotations runs; else the records are the same.
+  bool same_rotations = gpu.poles() == cpu.poles() && gpu.header->rotations == cpu.header->rotations;
+  for (Index r = 0; same_rotations && r < cpu.header->rotations; ++r)
+    same_rotations = std::abs(gpu.cosine[r] - cpu.cosine[r]) < 1e-9;
+  if (!same_rotations) {
+    ASSERT_GT(cpu.header->rotations, 0);
     ASSERT_LE(std::abs(gpu.poles() - cpu.poles()), 1 + cpu.header->rotations / 50);
-    ASSERT_EQ(c.m - gpu.poles() - gpu.header->rotations, c.m - cpu.poles() - cpu.header->rotations);
     return;
   }
   expect_equal(gpu.header->pole_group, cpu.header->pole_group, 3, "pole group");
@@ -151,8 +194,8 @@ void check_deflation(MergeCase& c) {
   expect_close(gpu.pole, cpu.pole, poles, few, "pole");
   expect_close(gpu.z, cpu.z, poles, few, "z");
   expect_equal(gpu.pole_slot, cpu.pole_slot, poles, "slot of pole");
-  expect_close(gpu.cosine, cpu.cosine, rotations, 1e-12, "cosine");
-  expect_close(gpu.sine, cpu.sine, rotations, 1e-12, "sine");
+  expect_close(gpu.cosine, cpu.cosine, rotations, 1e-9, "cosine");
+  expect_close(gpu.sine, cpu.sine, rotations, 1e-9, "sine");
   // Deflated columns of equal value may change places where rotations differ by rounding: compare by column.
   std::vector<Index> slot_of(c.m, -1), same(c.m);
   for (Index s = 0; s < c.m; ++s) slot_of[gpu.slot_column[s]] = s;
@@ -160,8 +203,8 @@ void check_deflation(MergeCase& c) {
     same[s] = slot_of[cpu.slot_column[s]];
     ASSERT_GE(same[s], 0);
     ASSERT_NEAR(gpu.value[same[s]], cpu.value[s], few) << "value " << s;
-    ASSERT_NEAR(gpu.first_row[same[s]], cpu.first_row[s], 1e-12) << "first row " << s;
-    ASSERT_NEAR(gpu.last_row[same[s]], cpu.last_row[s], 1e-12) << "last row " << s;
+    ASSERT_NEAR(gpu.first_row[same[s]], cpu.first_row[s], 1e-9) << "first row " << s;
+    ASSERT_NEAR(gpu.last_row[same[s]], cpu.last_row[s], 1e-9) << "last row " << s;
   }
   for (Index r = 0; r < rotations; ++r) {
     ASSERT_EQ(gpu.rotation_x[r], same[cpu.rotation_x[r]]);
@@ -260,7 +303,9 @@ void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end,
   const PanelOutline o = outline.host()[0];
   const auto [first, count] = record.roots_of(begin, end);
   ASSERT_EQ(o.roots.count, count);
-  if (count > 0) ASSERT_EQ(o.roots.first, first);
+  if (count > 0) {
+    ASSERT_EQ(o.roots.first, first);
+  }
   ASSERT_EQ(o.header.packed_columns(child), record.header->packed_columns(child));
 
   const Index ldp = rows + 1, lds = record.poles() + 2, ldo = rows + 2;
