@@ -8,9 +8,9 @@
 // and B := B H, generates H(s, h + 1) from the first column of B and applies it to the others from the left.
 // So each step reads and writes its columns once, and only the reflector passes to the next step.
 //
-// A block has W working warps and two more: the loader, which waits for the sweep before and brings the next
-// columns into shared memory while the present ones are worked on (where there is room for them; else the
-// workers load), and the announcer, which waits until the stored columns are visible and counts the step.
+// A block has W working warps and two more: the receiver, which waits for the sweep before, and the
+// announcer, which waits until the stored columns are visible and counts the step. The products of D and B
+// with the reflector are formed without the last column, which is added when it has come.
 //
 // Lane l of working warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over
 // rows are shuffles, sums over columns go through shared memory.
@@ -112,56 +112,20 @@ __device__ inline void announce_steps(int* progress, int steps) {
 
 // ---- the warps of a block ---------------------------------------------------------------------------------
 
+/// Barriers of a block: among the working warps; the step's columns are there (workers, receiver); the mail
+/// is there and the step before announced (all); the step is stored (workers, announcer).
+enum BarrierName { workers = 1, columns_there = 2, mail_there = 3, stored = 4 };
+template <int name, int warps>
+__device__ inline void wait_at() {
+  asm volatile("bar.sync %0, %1;" ::"n"(name), "n"(32 * warps) : "memory");
+}
+template <int name, int warps>
+__device__ inline void pass() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(name), "n"(32 * warps) : "memory");
+}
 template <int W>
 __device__ inline void sync_workers() {
-  asm volatile("bar.sync 1, %0;" ::"n"(32 * W) : "memory");
-}
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-/// Counts a warp whose lanes have all come here.
-__device__ inline void count_warp(int* counter, int lane) {
-  __syncwarp();
-  if (lane == 0)
-    asm volatile("red.release.cta.shared.add.s32 [%0], 1;" ::"r"(shared_address(counter)) : "memory");
-}
-/// By one lane.
-__device__ inline void wait_for_count(const int* counter, int count) {
-  int seen;
-  do {
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];"
-                 : "=r"(seen)
-                 : "r"(shared_address(counter))
-                 : "memory");
-  } while (seen < count);
-}
-
-using Barrier = unsigned long long;
-__device__ inline void init_barrier(Barrier* barrier) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ inline void arrive(Barrier* barrier) {
-  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ inline void wait_phase(Barrier* barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
-  } while (!done);
-}
-/// A copy from global to shared memory (16-byte units) that the barrier's phase waits for.
-__device__ inline void copy_in(void* to, const void* from, unsigned bytes, Barrier* barrier) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
+  wait_at<workers, W>();
 }
 
 // ---- memory without the first-level cache, which is not coherent ------------------------------------------
@@ -326,10 +290,6 @@ struct Shared {
   S mail[2][B + 1];     ///< the column from the sweep before, in even and in odd steps
   Real<S> q[B / 32], tail[B / 32];
   Index sweep;
-  Barrier loaded;  ///< a phase a step
-  int consumed;    ///< working warps, over all steps of the sweep, that have taken the loaded columns
-  int mails;       ///< steps of the sweep whose mail is there
-  int stored;      ///< working warps, over all steps of the sweep, that have stored theirs
 };
 
 /// A thread's elements of D or B (number (k, c): row lane + 32 k, column warp + W c).
@@ -367,37 +327,28 @@ class Chaser {
   static constexpr int K = B / 32, C = B / W;
   using R = Real<S>;
 
-  /// The loader is there: two sets of columns find room.
-  static constexpr bool ahead = keep_d == Keep::registers && keep_b == Keep::registers;
-  static constexpr int threads = 32 * (W + (ahead ? 2 : 1));
+  static constexpr int threads = 32 * (W + 2);
   /// The larger numbers need the registers for D and B.
   static constexpr bool v_in_registers = sizeof(S) < 16;
   static constexpr std::size_t shared_bytes = (sizeof(Shared<S, B, W>) + 127) / 128 * 128;
-  /// Bytes of shared memory behind `Shared`.
-  static __host__ std::size_t more_bytes(Index b, Index ld) {
-    return ahead                    ? static_cast<std::size_t>(b * ld) * sizeof(S)
-           : keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S)
-                                    : 0;
-  }
+  /// With D behind it, if kept there.
+  static constexpr std::size_t all_shared_bytes =
+      shared_bytes + (keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S) : 0);
 
   __device__ Chaser(const Sweeps<S>& p, unsigned char* memory)
       : p_(p),
         shared_(*reinterpret_cast<Shared<S, B, W>*>(memory)),
         lane_(static_cast<int>(threadIdx.x) % 32),
         warp_(static_cast<int>(threadIdx.x) / 32) {
-    ahead_ = reinterpret_cast<S*>(memory + shared_bytes);
-    if constexpr (keep_d == Keep::shared) d_.value = ahead_ + threadIdx.x;
+    if constexpr (keep_d == Keep::shared)
+      d_.value = reinterpret_cast<S*>(memory + shared_bytes) + threadIdx.x;
   }
 
   __device__ void run() {
-    if (threadIdx.x == 0) {
-      init_barrier(&shared_.loaded);
-    }
     for (;;) {
       __syncthreads();
       if (threadIdx.x == 0) {
         shared_.sweep = atomicAdd(p_.ticket, 1u);
-        shared_.consumed = shared_.mails = shared_.stored = 0;
       }
       __syncthreads();
       const Index j = shared_.sweep;
@@ -407,7 +358,7 @@ class Chaser {
       else if (warp_ == W)
         announce(j);
       else
-        load_ahead(j);
+        receive_columns(j);
     }
   }
 
@@ -431,10 +382,9 @@ class Chaser {
   __device__ void take_vector(const Reflector<S>& h);
   __device__ void keep_reflector(Index j, Index hop, const Reflector<S>& h);
   __device__ void announce(Index j);
-  __device__ void load_ahead(Index j);
-  __device__ void take_columns(Index j, Index r);
+  __device__ void receive_columns(Index j);
   __device__ void take_mail(Index hop, Index r);
-  __device__ void load_columns(Index j, Index hop, Index r);
+  __device__ void load_columns(Index j, Index r);
   __device__ void products();
   __device__ void sum_products(Index hop, bool mailed, int below);
   __device__ Reflector<S> update(Index j, Index hop, Index r);
@@ -445,8 +395,6 @@ class Chaser {
   Shared<S, B, W>& shared_;
   const int lane_, warp_;
   int parity_ = 0;
-  unsigned phase_ = 0;
-  S* ahead_;
   Index first_block_ = 0;
   Reflector<S> h_;
   S v_row_[K];
@@ -517,68 +465,35 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
 
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::announce(Index j) {
-  if (lane_ == 0) {
-    const int hops = static_cast<int>((p_.n - 2 - (p_.first + j)) / p_.b + 1);
-    for (int hop = 0; hop < hops; ++hop) {
-      wait_for_count(&shared_.stored, W * (hop + 1));
-      announce_steps(p_.progress + j, hop + 1);
-    }
+  int hop = 0;
+  for (Index r = p_.first + j + 1; r < p_.n; r += p_.b, ++hop) {
+    wait_at<mail_there, W + 2>();
+    wait_at<stored, W + 1>();
+    if (lane_ == 0) announce_steps(p_.progress + j, hop + 1);
+    __syncwarp();
   }
-  __syncwarp();
 }
 
-/// Brings each step's columns, down to the last row of B, and the mail.
+/// Waits for each step's columns, and brings the last one; the first sweep of all finds it in the band.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::load_ahead(Index j) {
+__device__ void Chaser<S, B, W, keep_d, keep_b>::receive_columns(Index j) {
   const int b = p_.b;
   int hop = 0;
   for (Index r = p_.first + j + 1; r < p_.n; r += b, ++hop) {
-    const int end = static_cast<int>(p_.n - r < 2 * b ? p_.n - r : 2 * b);
-    const bool mailed = j > 0 && end >= b;
-    const int columns = mailed ? b - 1 : end < b ? end : b;
-    if (lane_ == 0) {
-      wait_for_count(&shared_.consumed, W * hop);
-      if (j > 0) wait_for_steps(p_.progress + (j - 1), hop + 1);
-    }
+    if (j > 0 && lane_ == 0) wait_for_steps(p_.progress + (j - 1), hop + 1);
     __syncwarp();
-    // The columns were stored, and shared memory was read, by ordinary instructions.
-    asm volatile("fence.proxy.async;" ::: "memory");
-    for (int c = lane_; c < columns; c += 32)
-      copy_in(ahead_ + c * p_.ld, at(r + c, r + c),
-              (static_cast<unsigned>((end - c) * sizeof(S)) + 15) / 16 * 16, &shared_.loaded);
-    __syncwarp();
-    if (lane_ == 0) arrive(&shared_.loaded);
-    // The workers take the columns of a step when they have done with the mail of the step before.
-    if (mailed)
-      for (int i = lane_; i <= end - b; i += 32) {
-        S x;
+    wait_at<columns_there, W + 1>();
+    // Rows b - 1 .. 2 b - 1 of the step's last column, if there are so many.
+    for (int i = lane_; i <= b && r + b - 1 + i < p_.n; i += 32) {
+      S x;
+      if (j == 0)
+        x = load(at(r + b - 1 + i, r + b - 1));
+      else
         receive(mail(hop + 1, i), x, static_cast<unsigned>(j));
-        shared_.mail[hop % 2][i] = x;
-      }
-    count_warp(&shared_.mails, lane_);
-  }
-}
-
-/// D and B of the step as the loader has brought them, with zeros for the column that is in the mail.
-template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::take_columns(Index j, Index r) {
-  const int b = p_.b;
-  const int end = static_cast<int>(p_.n - r < 2 * b ? p_.n - r : 2 * b);
-  const int rows = end < b ? end : b, below = end - b;
-  const int columns = j > 0 && rows == b ? b - 1 : rows;
-  wait_phase(&shared_.loaded, phase_);
-#pragma unroll
-  for (int c = 0; c < C; ++c) {
-    const S* const from = ahead_ + column(c) * (p_.ld - 1);
-    const int zero_row = column(c) < b - 1 ? b - 1 : b;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      const bool there = column(c) < columns;
-      if (!above(k, c)) d_.set(k, c, there && row(k) < rows && row(k) >= column(c) ? from[row(k)] : S(R(0)));
-      b_.set(k, c, there && row(k) < below && row(k) != zero_row ? from[b + row(k)] : S(R(0)));
+      shared_.mail[hop % 2][i] = x;
     }
+    wait_at<mail_there, W + 2>();
   }
-  count_warp(&shared_.consumed, lane_);
 }
 
 /// The column that was in the mail: until now only its part in the products has been wanted.
@@ -593,20 +508,22 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::take_mail(Index hop, Index r) {
     if (column(c) != b - 1) continue;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
+      if constexpr (keep_d == Keep::global) d_.readable[c] = d_.writable[c] = row(k) == b - 1 ? 1u << k : 0u;
+      if constexpr (keep_b == Keep::global) b_.readable[c] = b_.writable[c] |= row(k) < below ? 1u << k : 0u;
       if (!above(k, c) && row(k) == b - 1) d_.set(k, c, mail[0]);
       if (row(k) < below) b_.set(k, c, mail[row(k) + 1]);
     }
   }
 }
 
-/// D and B of the step: from the band, but the last column from the sweep before.
+/// D and B of the step from the band, with zeros for the last column, which is in the mail.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop, Index r) {
+__device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index r) {
   const int b = p_.b;
   const int rows = static_cast<int>(p_.n - r < b ? p_.n - r : b);
   const Index left = p_.n - r - b;
   const int below = static_cast<int>(left < 0 ? 0 : left < b ? left : b);
-  const bool mailed = j > 0 && rows == b;
+  const int columns = rows == b ? b - 1 : rows;
   if constexpr (keep_d == Keep::global) {
     d_.corner = at(r + lane_, r + warp_);
     d_.down = 32;
@@ -614,7 +531,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       d_.readable[c] = 0;
-      for (int k = 0; k < K; ++k) d_.readable[c] |= (row(k) < rows && row(k) >= column(c) ? 1u : 0u) << k;
+      for (int k = 0; k < K; ++k)
+        d_.readable[c] |= (column(c) < columns && row(k) < rows && row(k) >= column(c) ? 1u : 0u) << k;
       d_.writable[c] = column(c) > 0 || j + 1 == p_.count ? d_.readable[c] : 0u;
     }
   }
@@ -625,49 +543,28 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop
 #pragma unroll
     for (int c = 0; c < C; ++c) {
       b_.readable[c] = 0;
-      for (int k = 0; k < K; ++k) b_.readable[c] |= (row(k) < below && column(c) < rows ? 1u : 0u) << k;
+      for (int k = 0; k < K; ++k) b_.readable[c] |= (row(k) < below && column(c) < columns ? 1u : 0u) << k;
       b_.writable[c] = column(c) > 0 ? b_.readable[c] : 0u;
     }
   }
-  if (j > 0) {
-    if (lane_ == 0) wait_for_steps(p_.progress + (j - 1), static_cast<int>(hop + 1));
-    __syncwarp();
-  }
+  wait_at<columns_there, W + 1>();
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    const bool sent = mailed && column(c) == b - 1;
+    const bool there = column(c) < columns;
     const S* const from = at(r, r + column(c));
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       if (!above(k, c) && keep_d != Keep::global) {
         S x = S(R(0));
-        if (row(k) < rows && row(k) >= column(c) && !sent) x = load(from + row(k));
+        if (there && row(k) < rows && row(k) >= column(c)) x = load(from + row(k));
         d_.set(k, c, x);
       }
-      const bool zero = row(k) == b - 1 && column(c) < b - 1;
       if (keep_b != Keep::global) {
         S x = S(R(0));
-        if (row(k) < below && column(c) < rows && !sent && !zero) x = load(from + b + row(k));
+        if (there && row(k) < below && row(k) != b - 1) x = load(from + b + row(k));
         b_.set(k, c, x);
-      } else if (zero) {
+      } else if (row(k) == b - 1) {
         b_.set(k, c, S(R(0)));
-      }
-    }
-  }
-  if (!mailed || warp_ != (b - 1) % W) return;
-#pragma unroll
-  for (int c = 0; c < C; ++c) {
-    if (column(c) != b - 1) continue;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      S x;
-      if (!above(k, c) && row(k) == b - 1) {
-        receive(mail(hop + 1, 0), x, static_cast<unsigned>(j));
-        d_.set(k, c, x);
-      }
-      if (row(k) < below) {
-        receive(mail(hop + 1, row(k) + 1), x, static_cast<unsigned>(j));
-        b_.set(k, c, x);
       }
     }
   }
@@ -709,16 +606,16 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products(Index hop, bool mailed, int below) {
   const int t = static_cast<int>(threadIdx.x), b = p_.b;
-  if (t >= 2 * B) return;
+  if (t >= 2 * B) {
+    wait_at<mail_there, W + 2>();
+    return;
+  }
   const S *const x = shared_.x[parity_], *const mail = shared_.mail[hop % 2];
   S sum = S(R(0));
 #pragma unroll
   for (int w = 0; w < W; ++w) sum += shared_.partial[w][t];
   const S last_v = b == 1 ? S(R(1)) : x[b - 1] * h_.inverse;
-  if (mailed) {
-    if (lane_ == 0) wait_for_count(&shared_.mails, static_cast<int>(hop + 1));
-    __syncwarp();
-  }
+  wait_at<mail_there, W + 2>();
   if (t < B) {
     sum += shared_.columns[t];
     const S v = t == 0 ? S(R(1)) : x[t] * h_.inverse;
@@ -841,19 +738,15 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
   Index hop = 0;
   TICK(0);
   for (Index r = p_.first + j + 1; r < p_.n; r += p_.b, ++hop) {
-    if constexpr (ahead)
-      take_columns(j, r);
-    else
-      load_columns(j, hop, r);
+    load_columns(j, r);
     TICK(1);
     products();
     sync_workers<W>();
     TICK(2);
-    const bool mailed = ahead && j > 0 && p_.n - r >= p_.b;
+    const bool mailed = p_.n - r >= p_.b;
     sum_products(hop, mailed, static_cast<int>(p_.n - r < 2 * p_.b ? p_.n - r - p_.b : p_.b));
     sync_workers<W>();
     if (mailed) take_mail(hop, r);
-    phase_ ^= 1;
     TICK(3);
     const Reflector<S> next = update(j, hop, r);
     TICK(4);
@@ -863,10 +756,10 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
       apply_left(next);
       TICK(5);
       store_below(r, last, next.beta);
-      count_warp(&shared_.stored, lane_);
+      pass<stored, W + 1>();
       keep_reflector(j, hop + 1, next);
     } else {
-      count_warp(&shared_.stored, lane_);
+      pass<stored, W + 1>();
     }
     TICK(6);
   }
@@ -890,7 +783,7 @@ template <class S, int B, int W, Keep keep_d = Keep::registers, Keep keep_b = Ke
 void launch(cudaStream_t stream, const Sweeps<S>& sweeps) noexcept {
   using Kernel = Chaser<S, B, W, keep_d, keep_b>;
   const auto kernel = &chase_kernel<S, B, W, keep_d, keep_b>;
-  const std::size_t bytes = Kernel::shared_bytes + Kernel::more_bytes(sweeps.b, sweeps.ld);
+  constexpr std::size_t bytes = Kernel::all_shared_bytes;
   int device = 0, processors = 1, blocks = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
