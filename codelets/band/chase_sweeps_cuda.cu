@@ -8,12 +8,8 @@
 // and B := B H, generates H(s, h + 1) from the first column of B and applies it to the others from the left.
 // So each step reads and writes its columns once, and only the reflector passes to the next step.
 //
-// A block has W working warps and two more: the loader, which waits for the sweep before and brings the next
-// columns into shared memory while the present ones are worked on (where there is room for them; else the
-// workers load), and the announcer, which waits until the stored columns are visible and counts the step.
-//
-// Lane l of working warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over
-// rows are shuffles, sums over columns go through shared memory.
+// Lane l of warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over rows are
+// shuffles, sums over columns go through shared memory.
 //
 // Step h of sweep s + 1 needs, of sweep s, step h and the first column of step h + 1 (with the entry that its
 // second reflector leaves there). That column is not stored but sent, as numbers with a tag each, for which
@@ -22,20 +18,11 @@
 //
 // The last row of a step's B is zero but in the last column, which has just been sent: it is never read from
 // memory. What is left in the bulge's room beyond is never read either.
-#include <type_traits>
-
+#include <tessera/codelets/band/chase_device.cuh>
 #include <tessera/codelets/band/chase_sweeps_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
 
 namespace tessera::kernels {
 namespace {
-
-using device::Complex;
-using device::conj;
-using device::imag;
-using device::norm;
-using device::real;
-using device::Real;
 
 /// Where a warp keeps its part of D or B between the passes of a step.
 enum class Keep { registers, shared, global };
@@ -53,303 +40,36 @@ struct Sweeps {
   unsigned* mail;
 };
 
-// ---- numbers with tags ------------------------------------------------------------------------------------
-
-/// Words of a scalar in the mail: each of its words is followed by the tag, so that halves of a number cannot
-/// be mixed with older ones whatever the width of the memory's transactions (8 bytes at least).
-template <class S>
-constexpr int mail_words = 2 * static_cast<int>(sizeof(S) / 4);
-
-__device__ inline void send(unsigned* to, float x, unsigned tag) {
-  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(__float_as_uint(x)), "r"(tag)
-               : "memory");
-}
-__device__ inline void send(unsigned* to, double x, unsigned tag) {
-  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(__double2loint(x)),
-               "r"(tag), "r"(__double2hiint(x))
-               : "memory");
-}
-template <class R>
-__device__ inline void send(unsigned* to, Complex<R> x, unsigned tag) {
-  send(to, x.re, tag);
-  send(to + mail_words<R>, x.im, tag);
-}
-__device__ inline void receive(const unsigned* from, float& x, unsigned tag) {
-  unsigned value, seen;
-  do {
-    asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(value), "=r"(seen)
-                 : "l"(from)
-                 : "memory");
-  } while (seen != tag);
-  x = __uint_as_float(value);
-}
-__device__ inline void receive(const unsigned* from, double& x, unsigned tag) {
-  unsigned low, high, seen, also;
-  do {
-    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(low), "=r"(seen), "=r"(high), "=r"(also)
-                 : "l"(from)
-                 : "memory");
-  } while (seen != tag || also != tag);
-  x = __hiloint2double(static_cast<int>(high), static_cast<int>(low));
-}
-template <class R>
-__device__ inline void receive(const unsigned* from, Complex<R>& x, unsigned tag) {
-  receive(from, x.re, tag);
-  receive(from + mail_words<R>, x.im, tag);
-}
-
-__device__ inline void wait_for_steps(const int* progress, int steps) {
-  int done;
-  do {
-    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(done) : "l"(progress) : "memory");
-  } while (done < steps);
-}
-__device__ inline void announce_steps(int* progress, int steps) {
-  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress), "r"(steps) : "memory");
-}
-
-// ---- the warps of a block ---------------------------------------------------------------------------------
-
-template <int W>
-__device__ inline void sync_workers() {
-  asm volatile("bar.sync 1, %0;" ::"n"(32 * W) : "memory");
-}
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-/// Counts a warp whose lanes have all come here.
-__device__ inline void count_warp(int* counter, int lane) {
-  __syncwarp();
-  if (lane == 0)
-    asm volatile("red.release.cta.shared.add.s32 [%0], 1;" ::"r"(shared_address(counter)) : "memory");
-}
-/// By one lane.
-__device__ inline void wait_for_count(const int* counter, int count) {
-  int seen;
-  do {
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];"
-                 : "=r"(seen)
-                 : "r"(shared_address(counter))
-                 : "memory");
-  } while (seen < count);
-}
-
-using Barrier = unsigned long long;
-__device__ inline void init_barrier(Barrier* barrier) {
-  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ inline void arrive(Barrier* barrier) {
-  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-__device__ inline void wait_phase(Barrier* barrier, unsigned parity) {
-  unsigned done;
-  do {
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
-  } while (!done);
-}
-/// A copy from global to shared memory (16-byte units) that the barrier's phase waits for.
-__device__ inline void copy_in(void* to, const void* from, unsigned bytes, Barrier* barrier) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(to)),
-      "l"(from), "r"(bytes), "r"(shared_address(barrier))
-      : "memory");
-}
-
-// ---- memory without the first-level cache, which is not coherent ------------------------------------------
-
-__device__ inline float load(const float* p) {
-  return __ldcg(p);
-}
-__device__ inline double load(const double* p) {
-  return __ldcg(p);
-}
-__device__ inline Complex<float> load(const Complex<float>* p) {
-  const float2 x = __ldcg(reinterpret_cast<const float2*>(p));
-  return {x.x, x.y};
-}
-__device__ inline Complex<double> load(const Complex<double>* p) {
-  const double2 x = __ldcg(reinterpret_cast<const double2*>(p));
-  return {x.x, x.y};
-}
-__device__ inline void store(float* p, float x) {
-  __stcg(p, x);
-}
-__device__ inline void store(double* p, double x) {
-  __stcg(p, x);
-}
-__device__ inline void store(Complex<float>* p, Complex<float> x) {
-  __stcg(reinterpret_cast<float2*>(p), make_float2(x.re, x.im));
-}
-__device__ inline void store(Complex<double>* p, Complex<double> x) {
-  __stcg(reinterpret_cast<double2*>(p), make_double2(x.re, x.im));
-}
-
-// ---- sums over a warp -------------------------------------------------------------------------------------
-
-__device__ inline float exchange(float x, int mask) {
-  return __shfl_xor_sync(~0u, x, mask);
-}
-__device__ inline double exchange(double x, int mask) {
-  return __shfl_xor_sync(~0u, x, mask);
-}
-template <class R>
-__device__ inline Complex<R> exchange(Complex<R> x, int mask) {
-  return {exchange(x.re, mask), exchange(x.im, mask)};
-}
-template <class R>
-__device__ inline R from_lane(R x, int lane) {
-  return __shfl_sync(~0u, x, lane);
-}
-template <class R>
-__device__ inline Complex<R> from_lane(Complex<R> x, int lane) {
-  return {from_lane(x.re, lane), from_lane(x.im, lane)};
-}
-template <class S>
-__device__ inline S warp_sum(S x) {
-  for (int mask = 16; mask > 0; mask /= 2) x += exchange(x, mask);
-  return x;
-}
-/// The sums over a warp of C numbers each: lane l gets that of number l / (32 / C).
-template <int C, class S>
-__device__ inline S warp_sums(S (&x)[C], int lane) {
-  int mask = 16;
-#pragma unroll
-  for (int half = C / 2; half > 0; half /= 2, mask /= 2) {
-    const bool upper = lane & mask;
-#pragma unroll
-    for (int c = 0; c < half; ++c) {
-      const S kept = upper ? x[c + half] : x[c], sent = upper ? x[c] : x[c + half];
-      x[c] = kept + exchange(sent, mask);
-    }
-  }
-  for (; mask > 0; mask /= 2) x[0] += exchange(x[0], mask);
-  return x[0];
-}
-
-// ---- reflectors -------------------------------------------------------------------------------------------
-
-/// H = I - tau v v^H with v = x inverse but v(0) = 1, and the number beta that it leaves.
-template <class S>
-struct Reflector {
-  S tau, inverse;
-  Real<S> beta;
-};
-
-__device__ inline float larger(float x, float scale) {
-  return fabsf(x) > scale ? fabsf(x) : scale;
-}
-__device__ inline double larger(double x, double scale) {
-  return fabs(x) > scale ? fabs(x) : scale;
-}
-
-/// LAPACK's larfg for x (b numbers in shared memory, of which tail is the sum of squares without the first);
-/// by all working warps. Where squares over- or underflow, x is scaled.
-template <int W, class S>
-__device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
-  using R = Real<S>;
-  constexpr R tiny = sizeof(R) == 4 ? R(1e-26) : R(1e-270), huge = sizeof(R) == 4 ? R(1e34) : R(1e300);
-  S head = x[0];
-  R scale = R(1);
-  const R total = tail + norm(head);
-  if (!(total > tiny && total < huge)) {
-    scale = R(0);
-    for (int i = 0; i < b; ++i) scale = larger(imag(x[i]), larger(real(x[i]), scale));
-    sync_workers<W>();
-    if (scale > R(0))
-      for (int i = threadIdx.x; i < b; i += 32 * W) x[i] = x[i] / scale;
-    sync_workers<W>();
-    head = x[0];
-    tail = R(0);
-    for (int i = 1; i < b; ++i) tail += norm(x[i]);
-  }
-  const R re = real(head), im = imag(head);
-  if (tail == R(0) && (im == R(0) || scale == R(0))) return {S(R(0)), S(R(0)), re * scale};
-  const R length = sqrt(norm(head) + tail);
-  const R beta = re > R(0) ? -length : length, d = re - beta;
-  if constexpr (device::is_complex_scalar<S>) {
-    const R square = d * d + im * im;
-    return {S((beta - re) / beta, -im / beta), S(d / square, -im / square), beta * scale};
-  } else {
-    return {(beta - re) / beta, R(1) / d, beta * scale};
-  }
-}
-
-/// Sum of floor((slope k + start) / divisor) over 0 <= k < count.
-__device__ inline Index floor_sum(Index count, Index divisor, Index slope, Index start) {
-  Index sum = 0;
-  while (count > 0) {
-    sum += count * (count - 1) / 2 * (slope / divisor) + count * (start / divisor);
-    slope %= divisor;
-    start %= divisor;
-    const Index last = slope * count + start;
-    if (last < divisor) break;
-    count = last / divisor;
-    start = last % divisor;
-    const Index former = divisor;
-    divisor = slope;
-    slope = former;
-  }
-  return sum;
-}
-
-#ifdef CHASE_PROFILE
-__device__ unsigned long long chase_cycles[16];
-#define TICK(i)                      \
-  do {                               \
-    const long long now = clock64(); \
-    cycles[i] += now - mark;         \
-    mark = now;                      \
-  } while (0)
-#else
-#define TICK(i)
-#endif
-// ---- the kernel -------------------------------------------------------------------------------------------
-
 /// What a block shares, for blocks of order B and W warps.
 template <class S, int B, int W>
 struct Shared {
   S partial[W][2 * B];  ///< a warp's part of the products D v and B v
   S columns[B];         ///< the part of D v from the strict upper triangle
   S first[B];           ///< first column of B
-  S v[W][B / W];        ///< a warp's columns of the present reflector's vector
   S y[B], u[B];         ///< tau D v, tau B v
   S x[2][B];            ///< what the present and the next reflector are generated from
-  S mail[2][B + 1];     ///< the column from the sweep before, in even and in odd steps
   Real<S> q[B / 32], tail[B / 32];
   Index sweep;
-  Barrier loaded;  ///< a phase a step
-  int consumed;    ///< working warps, over all steps of the sweep, that have taken the loaded columns
-  int mails;       ///< steps of the sweep whose mail is there
-  int stored;      ///< working warps, over all steps of the sweep, that have stored theirs
 };
 
 /// A thread's elements of D or B (number (k, c): row lane + 32 k, column warp + W c).
-template <class S, int K, int C, int W, Keep keep>
+template <class S, int K, int C, Keep keep>
 struct Part;
-template <class S, int K, int C, int W>
-struct Part<S, K, C, W, Keep::registers> {
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::registers> {
   S value[K][C];
   __device__ S get(int k, int c) const { return value[k][c]; }
   __device__ void set(int k, int c, S x) { value[k][c] = x; }
 };
-template <class S, int K, int C, int W>
-struct Part<S, K, C, W, Keep::shared> {
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::shared> {
   S* value;
-  __device__ S get(int k, int c) const { return value[(k * C + c) * W * 32]; }
-  __device__ void set(int k, int c, S x) { value[(k * C + c) * W * 32] = x; }
+  __device__ S get(int k, int c) const { return value[(k * C + c) * static_cast<int>(blockDim.x)]; }
+  __device__ void set(int k, int c, S x) { value[(k * C + c) * static_cast<int>(blockDim.x)] = x; }
 };
 /// In the band itself, as far as an element exists; the column that is sent is not written.
-template <class S, int K, int C, int W>
-struct Part<S, K, C, W, Keep::global> {
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::global> {
   S* corner;  ///< the thread's element (0, 0), were it in the band
   Index down, right;
   unsigned readable[C], writable[C];
@@ -367,47 +87,23 @@ class Chaser {
   static constexpr int K = B / 32, C = B / W;
   using R = Real<S>;
 
-  /// The loader is there: two sets of columns find room.
-  static constexpr bool ahead = keep_d == Keep::registers && keep_b == Keep::registers;
-  static constexpr int threads = 32 * (W + (ahead ? 2 : 1));
-  /// The larger numbers need the registers for D and B.
-  static constexpr bool v_in_registers = sizeof(S) < 16;
-  static constexpr std::size_t shared_bytes = (sizeof(Shared<S, B, W>) + 127) / 128 * 128;
-  /// Bytes of shared memory behind `Shared`.
-  static __host__ std::size_t more_bytes(Index b, Index ld) {
-    return ahead                    ? static_cast<std::size_t>(b * ld) * sizeof(S)
-           : keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S)
-                                    : 0;
-  }
-
   __device__ Chaser(const Sweeps<S>& p, unsigned char* memory)
       : p_(p),
         shared_(*reinterpret_cast<Shared<S, B, W>*>(memory)),
         lane_(static_cast<int>(threadIdx.x) % 32),
         warp_(static_cast<int>(threadIdx.x) / 32) {
-    ahead_ = reinterpret_cast<S*>(memory + shared_bytes);
-    if constexpr (keep_d == Keep::shared) d_.value = ahead_ + threadIdx.x;
+    if constexpr (keep_d == Keep::shared)
+      d_.value = reinterpret_cast<S*>(memory + (sizeof(Shared<S, B, W>) + 15) / 16 * 16) + threadIdx.x;
   }
 
   __device__ void run() {
-    if (threadIdx.x == 0) {
-      init_barrier(&shared_.loaded);
-    }
     for (;;) {
       __syncthreads();
-      if (threadIdx.x == 0) {
-        shared_.sweep = atomicAdd(p_.ticket, 1u);
-        shared_.consumed = shared_.mails = shared_.stored = 0;
-      }
+      if (threadIdx.x == 0) shared_.sweep = atomicAdd(p_.ticket, 1u);
       __syncthreads();
       const Index j = shared_.sweep;
       if (j >= p_.count) return;
-      if (warp_ < W)
-        sweep(j);
-      else if (warp_ == W)
-        announce(j);
-      else
-        load_ahead(j);
+      sweep(j);
     }
   }
 
@@ -415,12 +111,6 @@ class Chaser {
   static constexpr __device__ bool above(int k, int c) { return 32 * k + 31 < c * W; }
   __device__ unsigned* mail(Index hop, int i) const {
     return p_.mail + (hop * (p_.b + 1) + i) * mail_words<S>;
-  }
-  __device__ S v_column(int c) const {
-    if constexpr (v_in_registers)
-      return v_column_[c];
-    else
-      return shared_.v[warp_][c];
   }
   __device__ int row(int k) const { return lane_ + 32 * k; }
   __device__ int column(int c) const { return warp_ + W * c; }
@@ -430,29 +120,22 @@ class Chaser {
   __device__ void start(Index j);
   __device__ void take_vector(const Reflector<S>& h);
   __device__ void keep_reflector(Index j, Index hop, const Reflector<S>& h);
-  __device__ void announce(Index j);
-  __device__ void load_ahead(Index j);
-  __device__ void take_columns(Index j, Index r);
-  __device__ void take_mail(Index hop, Index r);
   __device__ void load_columns(Index j, Index hop, Index r);
   __device__ void products();
-  __device__ void sum_products(Index hop, bool mailed, int below);
-  __device__ Reflector<S> update(Index j, Index hop, Index r);
+  __device__ void sum_products();
+  __device__ void update(Index j, Index hop, int rows);
   __device__ void apply_left(const Reflector<S>& h);
-  __device__ void store_below(Index r, bool last, R beta);
+  __device__ void store_columns(Index r, bool last, R beta);
 
   const Sweeps<S>& p_;
   Shared<S, B, W>& shared_;
   const int lane_, warp_;
   int parity_ = 0;
-  unsigned phase_ = 0;
-  S* ahead_;
   Index first_block_ = 0;
   Reflector<S> h_;
-  S v_row_[K];
-  S v_column_[v_in_registers ? C : 1];
-  Part<S, K, C, W, keep_d> d_;
-  Part<S, K, C, W, keep_b> b_;
+  S v_row_[K], v_column_[C];
+  Part<S, K, C, keep_d> d_;
+  Part<S, K, C, keep_b> b_;
 };
 
 /// v of the reflector that shared_.x[parity_] and h give.
@@ -461,14 +144,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::take_vector(const Reflector<S>&
   const S* const x = shared_.x[parity_];
 #pragma unroll
   for (int k = 0; k < K; ++k) v_row_[k] = row(k) == 0 ? S(R(1)) : x[row(k)] * h.inverse;
-  if constexpr (v_in_registers) {
 #pragma unroll
-    for (int c = 0; c < C; ++c) v_column_[c] = column(c) == 0 ? S(R(1)) : x[column(c)] * h.inverse;
-  } else {
-    __syncwarp();
-    if (lane_ < C) shared_.v[warp_][lane_] = column(lane_) == 0 ? S(R(1)) : x[column(lane_)] * h.inverse;
-    __syncwarp();
-  }
+  for (int c = 0; c < C; ++c) v_column_[c] = column(c) == 0 ? S(R(1)) : x[column(c)] * h.inverse;
   h_ = h;
 }
 
@@ -500,10 +177,10 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
     const R part = warp_sum(i > 0 ? norm(x) : R(0));
     if (lane_ == 0) shared_.tail[warp_] = part;
   }
-  sync_workers<W>();
+  __syncthreads();
   R tail = R(0);
   for (int k = 0; k < K; ++k) tail += shared_.tail[k];
-  const Reflector<S> h = generate<W>(shared_.x[parity_], tail, p_.b);
+  const Reflector<S> h = generate(shared_.x[parity_], tail, p_.b);
   take_vector(h);
   if (threadIdx.x == 0) {
     store(column + 1, S(h.beta));
@@ -511,90 +188,6 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
       S diagonal;
       receive(mail(0, 0), diagonal, static_cast<unsigned>(j));
       store(column, diagonal);
-    }
-  }
-}
-
-template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::announce(Index j) {
-  if (lane_ == 0) {
-    const int hops = static_cast<int>((p_.n - 2 - (p_.first + j)) / p_.b + 1);
-    for (int hop = 0; hop < hops; ++hop) {
-      wait_for_count(&shared_.stored, W * (hop + 1));
-      announce_steps(p_.progress + j, hop + 1);
-    }
-  }
-  __syncwarp();
-}
-
-/// Brings each step's columns, down to the last row of B, and the mail.
-template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::load_ahead(Index j) {
-  const int b = p_.b;
-  int hop = 0;
-  for (Index r = p_.first + j + 1; r < p_.n; r += b, ++hop) {
-    const int end = static_cast<int>(p_.n - r < 2 * b ? p_.n - r : 2 * b);
-    const bool mailed = j > 0 && end >= b;
-    const int columns = mailed ? b - 1 : end < b ? end : b;
-    if (lane_ == 0) {
-      wait_for_count(&shared_.consumed, W * hop);
-      if (j > 0) wait_for_steps(p_.progress + (j - 1), hop + 1);
-    }
-    __syncwarp();
-    // The columns were stored, and shared memory was read, by ordinary instructions.
-    asm volatile("fence.proxy.async;" ::: "memory");
-    for (int c = lane_; c < columns; c += 32)
-      copy_in(ahead_ + c * p_.ld, at(r + c, r + c),
-              (static_cast<unsigned>((end - c) * sizeof(S)) + 15) / 16 * 16, &shared_.loaded);
-    __syncwarp();
-    if (lane_ == 0) arrive(&shared_.loaded);
-    // The workers take the columns of a step when they have done with the mail of the step before.
-    if (mailed)
-      for (int i = lane_; i <= end - b; i += 32) {
-        S x;
-        receive(mail(hop + 1, i), x, static_cast<unsigned>(j));
-        shared_.mail[hop % 2][i] = x;
-      }
-    count_warp(&shared_.mails, lane_);
-  }
-}
-
-/// D and B of the step as the loader has brought them, with zeros for the column that is in the mail.
-template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::take_columns(Index j, Index r) {
-  const int b = p_.b;
-  const int end = static_cast<int>(p_.n - r < 2 * b ? p_.n - r : 2 * b);
-  const int rows = end < b ? end : b, below = end - b;
-  const int columns = j > 0 && rows == b ? b - 1 : rows;
-  wait_phase(&shared_.loaded, phase_);
-#pragma unroll
-  for (int c = 0; c < C; ++c) {
-    const S* const from = ahead_ + column(c) * (p_.ld - 1);
-    const int zero_row = column(c) < b - 1 ? b - 1 : b;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      const bool there = column(c) < columns;
-      if (!above(k, c)) d_.set(k, c, there && row(k) < rows && row(k) >= column(c) ? from[row(k)] : S(R(0)));
-      b_.set(k, c, there && row(k) < below && row(k) != zero_row ? from[b + row(k)] : S(R(0)));
-    }
-  }
-  count_warp(&shared_.consumed, lane_);
-}
-
-/// The column that was in the mail: until now only its part in the products has been wanted.
-template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::take_mail(Index hop, Index r) {
-  const int b = p_.b;
-  const int below = static_cast<int>(p_.n - r - b < b ? p_.n - r - b : b);
-  if (warp_ != (b - 1) % W) return;
-  const S* const mail = shared_.mail[hop % 2];
-#pragma unroll
-  for (int c = 0; c < C; ++c) {
-    if (column(c) != b - 1) continue;
-#pragma unroll
-    for (int k = 0; k < K; ++k) {
-      if (!above(k, c) && row(k) == b - 1) d_.set(k, c, mail[0]);
-      if (row(k) < below) b_.set(k, c, mail[row(k) + 1]);
     }
   }
 }
@@ -686,11 +279,11 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
     for (int k = 0; k < K; ++k) {
       if (!above(k, c)) {
         const S x = d_.get(k, c);
-        in_d[k] += x * v_column(c);
+        in_d[k] += x * v_column_[c];
         if (row(k) > column(c)) in_column[c] += conj(x) * v_row_[k];
       }
       const S x = b_.get(k, c);
-      in_b[k] += x * v_column(c);
+      in_b[k] += x * v_column_[c];
       if (c == 0 && warp_ == 0) shared_.first[row(k)] = x;
     }
   }
@@ -704,89 +297,58 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
 }
 
 /// y = tau D v, q = v^H D v, u = tau B v, and what the next reflector is generated from: the first column of
-/// B H. By 2 B threads. `mailed`: the last column, down to the row `below` - 1 of B, is in the mail and not
-/// in the products yet.
+/// B H. By 2 B threads.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products(Index hop, bool mailed, int below) {
-  const int t = static_cast<int>(threadIdx.x), b = p_.b;
+__device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products() {
+  const int t = static_cast<int>(threadIdx.x);
   if (t >= 2 * B) return;
-  const S *const x = shared_.x[parity_], *const mail = shared_.mail[hop % 2];
   S sum = S(R(0));
 #pragma unroll
   for (int w = 0; w < W; ++w) sum += shared_.partial[w][t];
-  const S last_v = b == 1 ? S(R(1)) : x[b - 1] * h_.inverse;
-  if (mailed) {
-    if (lane_ == 0) wait_for_count(&shared_.mails, static_cast<int>(hop + 1));
-    __syncwarp();
-  }
   if (t < B) {
     sum += shared_.columns[t];
-    const S v = t == 0 ? S(R(1)) : x[t] * h_.inverse;
-    if (mailed && t == b - 1) sum += mail[0] * last_v;
+    const S v = t == 0 ? S(R(1)) : shared_.x[parity_][t] * h_.inverse;
     shared_.y[t] = h_.tau * sum;
     const R part = warp_sum(real(conj(v) * sum));
     if (lane_ == 0) shared_.q[warp_] = part;
   } else {
     const int i = t - B;
-    S first = shared_.first[i];
-    if (mailed && i < below) {
-      sum += mail[i + 1] * last_v;
-      if (b == 1) first = mail[i + 1];
-    }
-    const S u = h_.tau * sum, next = first - u;
+    const S u = h_.tau * sum, x = shared_.first[i] - u;
     shared_.u[i] = u;
-    shared_.x[1 - parity_][i] = next;
-    const R part = warp_sum(i > 0 ? norm(next) : R(0));
+    shared_.x[1 - parity_][i] = x;
+    const R part = warp_sum(i > 0 ? norm(x) : R(0));
     if (lane_ == 0) shared_.tail[warp_ - K] = part;
   }
 }
 
-/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep, the
-/// others to the band. B -= u v^H. Returns the next reflector, whose beta goes to the next sweep too.
+/// D -= v w^H + w v^H with w = y - |tau|^2 / 2 (v^H D v) v; its first column goes to the next sweep. B -= u
+/// v^H.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ Reflector<S> Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, Index r) {
-  const int rows = static_cast<int>(p_.n - r < p_.b ? p_.n - r : p_.b);
-  const bool last = j + 1 == p_.count, more = r + p_.b < p_.n;
-  const unsigned tag = static_cast<unsigned>(j + 1);
+__device__ void Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, int rows) {
   R q = R(0);
   for (int k = 0; k < K; ++k) q += shared_.q[k];
   const R alpha = R(-0.5) * norm(h_.tau) * q;
-  S w_row[K];
+  S w_row[K], u_row[K];
 #pragma unroll
-  for (int k = 0; k < K; ++k) w_row[k] = shared_.y[row(k)] + alpha * v_row_[k];
-  const auto update_column = [&](int c) {
-    const S v = conj(v_column(c)), w = conj(shared_.y[column(c)] + alpha * v_column(c));
-    S* const to = at(r, r + column(c));
+  for (int k = 0; k < K; ++k) {
+    w_row[k] = shared_.y[row(k)] + alpha * v_row_[k];
+    u_row[k] = shared_.u[row(k)];
+  }
+#pragma unroll
+  for (int c = 0; c < C; ++c) {
+    const S v = conj(v_column_[c]), w = conj(shared_.y[column(c)] + alpha * v_column_[c]);
 #pragma unroll
     for (int k = 0; k < K; ++k) {
       if (above(k, c)) continue;
       S x = d_.get(k, c) - (v_row_[k] * w + w_row[k] * v);
       if (row(k) == column(c)) x = S(real(x));
-      if (row(k) >= rows || row(k) < column(c)) continue;
-      if (c == 0 && warp_ == 0 && !last)
-        send(mail(hop, row(k)), x, tag);
-      else
-        store(to + row(k), x);
+      d_.set(k, c, x);
+      if (c == 0 && warp_ == 0 && j + 1 < p_.count && row(k) < rows)
+        send(mail(hop, row(k)), x, static_cast<unsigned>(j + 1));
     }
-  };
-  // First what the next sweep waits for.
-  update_column(0);
-  Reflector<S> next{};
-  if (more) {
-    R tail = R(0);
-    for (int k = 0; k < K; ++k) tail += shared_.tail[k];
-    next = generate<W>(shared_.x[1 - parity_], tail, p_.b);
-    if (threadIdx.x == 0 && !last) send(mail(hop, p_.b), S(next.beta), tag);
+#pragma unroll
+    for (int k = 0; k < K; ++k) b_.set(k, c, b_.get(k, c) - u_row[k] * v);
   }
-#pragma unroll
-  for (int c = 1; c < C; ++c) update_column(c);
-#pragma unroll
-  for (int k = 0; k < K; ++k) {
-    const S u = shared_.u[row(k)];
-#pragma unroll
-    for (int c = 0; c < C; ++c) b_.set(k, c, b_.get(k, c) - u * conj(v_column(c)));
-  }
-  return next;
 }
 
 /// B := H^H B for the next reflector, whose vector is in place.
@@ -808,20 +370,25 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::apply_left(const Reflector<S>& 
   }
 }
 
-/// B back to the band; its first column only in the last sweep, for no other one is there to receive it.
+/// D and B back to the band; the first column only of the last sweep, for no other one is there to receive
+/// it.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__device__ void Chaser<S, B, W, keep_d, keep_b>::store_below(Index r, bool last, R beta) {
+__device__ void Chaser<S, B, W, keep_d, keep_b>::store_columns(Index r, bool last, R beta) {
   const int b = p_.b;
+  const int rows = static_cast<int>(p_.n - r < b ? p_.n - r : b);
   const Index left = p_.n - r - b;
-  const int below = static_cast<int>(left < b ? left : b);
+  const int below = static_cast<int>(left < 0 ? 0 : left < b ? left : b);
 #pragma unroll
   for (int c = 0; c < C; ++c) {
-    const bool first = column(c) == 0;
-    if (column(c) >= b || (first ? !last : keep_b == Keep::global)) continue;
-    S* const to = at(r + b, r + column(c));
+    if (column(c) == 0 && !last) continue;
+    S* const to = at(r, r + column(c));
 #pragma unroll
-    for (int k = 0; k < K; ++k)
-      if (row(k) < below) store(to + row(k), !first ? b_.get(k, c) : row(k) > 0 ? S(R(0)) : S(beta));
+    for (int k = 0; k < K; ++k) {
+      if (!above(k, c) && keep_d != Keep::global && row(k) < rows && row(k) >= column(c))
+        store(to + row(k), d_.get(k, c));
+      if (row(k) < below && column(c) < rows && (keep_b != Keep::global || column(c) == 0))
+        store(to + b + row(k), column(c) > 0 ? b_.get(k, c) : row(k) > 0 ? S(R(0)) : S(beta));
+    }
   }
 }
 
@@ -833,71 +400,54 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::sweep(Index j) {
     const Index start = p_.n - 2 - p_.first + p_.b - (before - 1) * p_.group;
     first_block_ = before == 0 ? 0 : floor_sum(before, p_.b, p_.group, start);
   }
-#ifdef CHASE_PROFILE
-  long long cycles[8] = {}, mark = clock64();
-#endif
   start(j);
   keep_reflector(j, 0, h_);
   Index hop = 0;
-  TICK(0);
   for (Index r = p_.first + j + 1; r < p_.n; r += p_.b, ++hop) {
-    if constexpr (ahead)
-      take_columns(j, r);
-    else
-      load_columns(j, hop, r);
-    TICK(1);
+    load_columns(j, hop, r);
     products();
-    sync_workers<W>();
-    TICK(2);
-    const bool mailed = ahead && j > 0 && p_.n - r >= p_.b;
-    sum_products(hop, mailed, static_cast<int>(p_.n - r < 2 * p_.b ? p_.n - r - p_.b : p_.b));
-    sync_workers<W>();
-    if (mailed) take_mail(hop, r);
-    phase_ ^= 1;
-    TICK(3);
-    const Reflector<S> next = update(j, hop, r);
-    TICK(4);
-    if (r + p_.b < p_.n) {
+    __syncthreads();
+    sum_products();
+    __syncthreads();
+    const bool more = r + p_.b < p_.n;
+    Reflector<S> next{};
+    if (more) {
+      R tail = R(0);
+      for (int k = 0; k < K; ++k) tail += shared_.tail[k];
+      next = generate(shared_.x[1 - parity_], tail, p_.b);
+    }
+    update(j, hop, static_cast<int>(p_.n - r < p_.b ? p_.n - r : p_.b));
+    if (more) {
+      if (threadIdx.x == 0 && !last) send(mail(hop, p_.b), S(next.beta), static_cast<unsigned>(j + 1));
       parity_ = 1 - parity_;
       take_vector(next);
       apply_left(next);
-      TICK(5);
-      store_below(r, last, next.beta);
-      count_warp(&shared_.stored, lane_);
-      keep_reflector(j, hop + 1, next);
-    } else {
-      count_warp(&shared_.stored, lane_);
     }
-    TICK(6);
+    store_columns(r, last, next.beta);
+    if (more) keep_reflector(j, hop + 1, next);
+    __syncthreads();
+    if (threadIdx.x == 0) announce_steps(p_.progress + j, static_cast<int>(hop + 1));
   }
-#ifdef CHASE_PROFILE
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < 8; ++i) atomicAdd(&chase_cycles[i], cycles[i]);
-    atomicAdd(&chase_cycles[8], hop);
-  }
-#endif
 }
 
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
-__global__ void __launch_bounds__((Chaser<S, B, W, keep_d, keep_b>::threads),
-                                  (B == 32 && sizeof(S) < 16 ? 2 : 1))
-    chase_kernel(const __grid_constant__ Sweeps<S> sweeps) {
-  extern __shared__ __align__(128) unsigned char memory[];
+__global__ void __launch_bounds__(32 * W, 1) chase_kernel(const __grid_constant__ Sweeps<S> sweeps) {
+  extern __shared__ __align__(16) unsigned char memory[];
   Chaser<S, B, W, keep_d, keep_b>(sweeps, memory).run();
 }
 
 template <class S, int B, int W, Keep keep_d = Keep::registers, Keep keep_b = Keep::registers>
 void launch(cudaStream_t stream, const Sweeps<S>& sweeps) noexcept {
-  using Kernel = Chaser<S, B, W, keep_d, keep_b>;
   const auto kernel = &chase_kernel<S, B, W, keep_d, keep_b>;
-  const std::size_t bytes = Kernel::shared_bytes + Kernel::more_bytes(sweeps.b, sweeps.ld);
+  const std::size_t bytes = (sizeof(Shared<S, B, W>) + 15) / 16 * 16 +
+                            (keep_d == Keep::shared ? std::size_t(B) * B * sizeof(S) : 0);
   int device = 0, processors = 1, blocks = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, Kernel::threads, bytes);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * W, bytes);
   const Index grid = std::min<Index>(Index(processors) * std::max(blocks, 1), sweeps.count);
-  kernel<<<static_cast<unsigned>(grid), Kernel::threads, bytes, stream>>>(sweeps);
+  kernel<<<static_cast<unsigned>(grid), 32 * W, bytes, stream>>>(sweeps);
 }
 
 constexpr std::size_t align(std::size_t bytes) {
@@ -934,9 +484,9 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
                                        align(static_cast<std::size_t>(shape.sweeps) * sizeof(int)));
   if constexpr (sizeof(S) == 16) {
     if (p.b <= 32)
-      launch<S, 32, 4>(stream, p);
+      launch<S, 32, 8>(stream, p);
     else if (p.b <= 64)
-      launch<S, 64, 8>(stream, p);
+      launch<S, 64, 16>(stream, p);
     else
       launch<S, 128, 16, Keep::global, Keep::global>(stream, p);
   } else {
@@ -953,17 +503,6 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
 
 #define TESSERA_INSTANTIATE(T) \
   template void launch_chase_sweeps<T>(cudaStream_t, const DeviceReflectors&, T*, T*, void*) noexcept;
-#ifdef TESSERA_ONLY_DOUBLE
-TESSERA_INSTANTIATE(double)
-#else
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#endif
 
 }  // namespace tessera::kernels
-#ifdef CHASE_PROFILE
-void read_profile(unsigned long long* to) {
-  cudaMemcpyFromSymbol(to, tessera::kernels::chase_cycles, 16 * 8);
-  unsigned long long zero[16] = {};
-  cudaMemcpyToSymbol(tessera::kernels::chase_cycles, zero, 16 * 8);
-}
-#endif
