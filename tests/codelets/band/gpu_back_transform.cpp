@@ -110,9 +110,15 @@ TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
     kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, n, workspace.data());
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     const std::vector<T> expected = narrow.host(), result = wide.host();
-    Index wrong = 0;
-    for (Index i = 0; i < n * columns; ++i) wrong += !(result[i] == expected[i % (n * few)]);
-    EXPECT_EQ(wrong, 0);
+    Index wrong = 0, first = -1, last = -1;
+    double difference = 0;
+    for (Index i = 0; i < n * columns; ++i)
+      if (!(result[i] == expected[i % (n * few)])) {
+        ++wrong, last = i, first = first < 0 ? i : first;
+        difference = std::max<double>(difference, std::abs(result[i] - expected[i % (n * few)]));
+      }
+    EXPECT_EQ(wrong, 0) << "by up to " << difference << ", first row " << first % n << " column " << first / n
+                        << ", last row " << last % n << " column " << last / n;
   }
 }
 
