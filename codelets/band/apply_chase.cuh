@@ -34,6 +34,7 @@ struct ApplyShape {
   unsigned* flags;          ///< see flag_of; zero at first
   Index strips;
   Index panel_chunks, items;
+  int zero;    ///< 0, see Operand
   bool pairs;  ///< rows 2 i and 2 i + 1 are aligned as a pair
 };
 
@@ -100,22 +101,41 @@ __device__ inline void thread_copy_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/// c += a b for M columns: `a` has the layout of a result c (M columns x 8 rows of C, the sum runs over the
-/// rows), b is a tile of 8 x 8 numbers, two of each thread. A thread's pair of rows 2 t, 2 t + 1 stands for
-/// the summation indices t, t + 4 of the instruction.
-__device__ inline void multiply_add(double (&c)[4], const double (&a)[4], double2 b) {
+/// A result of M columns x 8 rows as the first operand of a product, in which the sum runs over the rows: a
+/// thread's pair of rows 2 t, 2 t + 1 stands for the summation indices t, t + 4 of the instruction.
+template <int M>
+struct Operand;
+template <>
+struct Operand<16> {
+  double a[4];
+  /// The middle ones change places. `zero` is 0, which the compiler must not know: it would move the
+  /// registers again for every product.
+  __device__ Operand(const double (&c)[4], int zero)
+      : a{moved(c[0], zero), moved(c[2], zero), moved(c[1], zero), moved(c[3], zero)} {}
+  __device__ static double moved(double x, int zero) {
+    return __hiloint2double(__double2hiint(x) ^ zero, __double2loint(x) ^ zero);
+  }
+};
+template <>
+struct Operand<8> {
+  double a[2];
+  __device__ Operand(const double (&c)[2], int) : a{c[0], c[1]} {}
+};
+
+/// c += a b: b is a tile of 8 x 8 numbers, two of each thread.
+__device__ inline void multiply_add(double (&c)[4], const Operand<16>& a, double2 b) {
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[2]), "d"(a[1]), "d"(a[3]), "d"(b.x), "d"(b.y));
+      : "d"(a.a[0]), "d"(a.a[1]), "d"(a.a[2]), "d"(a.a[3]), "d"(b.x), "d"(b.y));
 }
-__device__ inline void multiply_add(double (&c)[2], const double (&a)[2], double2 b) {
+__device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2 b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])
-      : "d"(a[0]), "d"(b.x));
+      : "d"(a.a[0]), "d"(b.x));
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])
-      : "d"(a[1]), "d"(b.y));
+      : "d"(a.a[1]), "d"(b.y));
 }
 
 /// Loads past the first-level cache, in the order of the program: another multiprocessor may have written.
@@ -349,19 +369,24 @@ struct Tiles {
 
 /// All groups of a bundle at one hop, from the last to the first. The two column tiles of V take turns.
 template <class K, int T, int M>
-__device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles) {
+__device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles, int zero) {
   constexpr int v_count = Tiles<K>::v_count, w_count = Tiles<K>::w_count;
 #pragma unroll
   for (int group = K::groups - 1; group >= 0; --group) {
     const int place = (K::groups - 1 - group) * (v_count + w_count);
     double x[2][M / 4] = {};
+    multiply_add(x[0], Operand<M>(c[2 * group], zero), tiles.take(0, v_count, place));
 #pragma unroll
-    for (int i = 0; i < v_count; ++i)
-      multiply_add(x[i % 2], c[2 * group + i / 2 + i % 2], tiles.take(i, v_count, place + i));
+    for (int r = 1; r < T + 2; ++r) {
+      const Operand<M> rows(c[2 * group + r], zero);
+      multiply_add(x[1], rows, tiles.take(2 * r - 1, v_count, place + 2 * r - 1));
+      if (r <= T) multiply_add(x[0], rows, tiles.take(2 * r, v_count, place + 2 * r));
+    }
+    const Operand<M> y[2] = {Operand<M>(x[0], zero), Operand<M>(x[1], zero)};
 #pragma unroll
     for (int i = 0; i < w_count; ++i) {
       const int column = i > T, row = i - column * (T + 1);
-      multiply_add(c[2 * group + row], x[column], tiles.take(i, w_count, place + v_count + i));
+      multiply_add(c[2 * group + row], y[column], tiles.take(i, w_count, place + v_count + i));
     }
   }
   tiles.align(K::groups * (v_count + w_count));
@@ -402,7 +427,7 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& str
 #pragma unroll
       for (int t = 0; t < K::window; ++t) mine.load(c[t], first, t, end);
     }
-    apply_hop<K, T, M>(c, tiles);
+    apply_hop<K, T, M>(c, tiles, a.zero);
     // The rows of the hop before were written long ago: the fence costs little now.
     if (hop > 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
     const bool last = hop + 1 == hops;
