@@ -44,10 +44,8 @@ struct Kernel {
   static constexpr int window = T + 2 * groups;  ///< tiles of rows in registers
   static constexpr int v_bytes = 2 * (T + 1) * 512, w_bytes = (2 * T + 3) * 512;
   static constexpr int slot_bytes = w_bytes;
-#ifndef TESSERA_DEPTH
-#define TESSERA_DEPTH 4
-#endif
-  static constexpr int depth = TESSERA_DEPTH;  ///< tiles of V and W that are loaded ahead of their use
+  /// Tiles of V and W that are loaded ahead of their use: as registers allow.
+  static constexpr int depth = T <= 8 ? 4 : 1;
   /// Room for the next hop's new rows, each thread's own.
   static constexpr int copy_pairs = Slide ? T * (M / 8) * 32 : 0;
   static constexpr int copy_bytes = warps * copy_pairs * static_cast<int>(sizeof(Pair<S>));
@@ -197,13 +195,15 @@ struct Before {
     seen = __shfl_sync(0xffffffffu, seen, 0);
   }
 };
-/// The rows that the warp has written so far are there for others. Every lane needs a fence for its own.
+/// The rows that the warp has written so far are there for others. A fence of one lane does not do for all.
 __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
   __threadfence();
   __syncwarp();
-  if (threadIdx.x % 32 == 0)
+  if (threadIdx.x % 32 == 0) {
+    __threadfence();
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(((order + 1) << 16) + hops)
                  : "memory");
+  }
 }
 
 // ---- C

@@ -65,10 +65,6 @@ void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, cons
 #define TESSERA_INSTANTIATE(T)                                                                         \
   template void launch_apply_chase<T>(cudaStream_t, const DeviceReflectors&, const double*, T*, Index, \
                                       Index, void*) noexcept;
-#ifdef TESSERA_ONLY_DOUBLE
-TESSERA_INSTANTIATE(double)
-#else
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#endif
 
 }  // namespace tessera::kernels

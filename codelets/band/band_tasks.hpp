@@ -3,7 +3,6 @@
 #pragma once
 
 #include <tessera/codelets/band/band_arguments.hpp>
-#include <tessera/codelets/band/chase_blocks.hpp>
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
 
