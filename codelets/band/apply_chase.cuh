@@ -57,8 +57,7 @@ struct Kernel {
   static constexpr int shared_bytes = slots * slot_bytes + copy_bytes + 2 * slots * 8;
 };
 
-// ---- instructions
-// --------------------------------------------------------------------------------------------------
+// ---- instructions ----
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
@@ -158,8 +157,7 @@ __device__ inline float2 load_fresh_pair(const float* p) {
   return x;
 }
 
-// ---- flags
-// ---------------------------------------------------------------------------------------------------------
+// ---- flags ----
 
 __device__ inline unsigned load_acquire(const unsigned* flag) {
   unsigned value;
@@ -206,8 +204,7 @@ __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
   }
 }
 
-// ---- C
-// -------------------------------------------------------------------------------------------------------------
+// ---- C ----
 
 /// The rows of C that a thread holds: of columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip,
 /// the rows 2 (lane % 4) and the next of each tile.
@@ -290,8 +287,7 @@ struct Strip {
   }
 };
 
-// ---- V and W
-// -------------------------------------------------------------------------------------------------------
+// ---- V and W ----
 
 /// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..
 template <class K>
@@ -344,7 +340,7 @@ struct Tiles {
     slot = stream.begin(step++);
     from = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + threadIdx.x % 32;
   }
-  /// Tile i of the step that has `count` tiles, and loads one ahead; `place`: tiles before it, mod depth.
+  /// Tile i of the step that has `count` tiles, and loads one ahead; `place`: tiles taken since align.
   __device__ double2 take(int i, int count, int place) {
     const double2 tile = ring[place % depth];
     if (i + depth == count) {
