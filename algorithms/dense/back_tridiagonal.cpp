@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/band/chase_blocks.hpp>
 
 namespace tessera {
 namespace {

@@ -16,9 +16,9 @@ namespace tessera {
 /// ever in memory.
 ///
 /// Reflectors of a chase on a GPU (device pieces) are taken a piece at a time, each in one task a slab
-/// (codelets/band/chase_blocks.hpp); a slab should then be all columns that its GPU owns. Their WY blocks, two
-/// pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision (twice that in
-/// single, and the same again for complex types).
+/// (codelets/band/chase_blocks.hpp); a slab should then be all columns that its GPU owns. Their WY blocks,
+/// two pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision (twice
+/// that in single, and the same again for complex types).
 ///
 /// Priorities: the sweeps' order counts, later sweeps first; the forming of blocks goes before their
 /// application.

@@ -34,17 +34,20 @@ struct ApplyShape {
   unsigned* flags;          ///< see flag_of; zero at first
   Index strips;
   Index panel_chunks, items;
+  int zero;    ///< 0, see Operand
   bool pairs;  ///< rows 2 i and 2 i + 1 are aligned as a pair
 };
 
-template <class S, int Tiles, int M, bool Slide>
+template <class S, int T, int M, bool Slide>
 struct Kernel {
-  static constexpr int groups = static_cast<int>(ChaseBlocks::bundle_groups(Tiles));
-  static constexpr int window = Tiles + 2 * groups;  ///< tiles of rows in registers
-  static constexpr int v_bytes = 2 * (Tiles + 1) * 512, w_bytes = (2 * Tiles + 3) * 512;
+  static constexpr int groups = static_cast<int>(ChaseBlocks::bundle_groups(T));
+  static constexpr int window = T + 2 * groups;  ///< tiles of rows in registers
+  static constexpr int v_bytes = 2 * (T + 1) * 512, w_bytes = (2 * T + 3) * 512;
   static constexpr int slot_bytes = w_bytes;
+  /// Tiles of V and W that are loaded ahead of their use: as registers allow.
+  static constexpr int depth = T <= 8 ? 4 : 1;
   /// Room for the next hop's new rows, each thread's own.
-  static constexpr int copy_pairs = Slide ? Tiles * (M / 8) * 32 : 0;
+  static constexpr int copy_pairs = Slide ? T * (M / 8) * 32 : 0;
   static constexpr int copy_bytes = warps * copy_pairs * static_cast<int>(sizeof(Pair<S>));
   static constexpr int free_bytes = 226 * 1024 - copy_bytes;
   static constexpr int slots = free_bytes / slot_bytes < 16 ? free_bytes / slot_bytes : 16;
@@ -54,8 +57,7 @@ struct Kernel {
   static constexpr int shared_bytes = slots * slot_bytes + copy_bytes + 2 * slots * 8;
 };
 
-// ---- instructions
-// --------------------------------------------------------------------------------------------------
+// ---- instructions ----
 
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
@@ -96,26 +98,66 @@ __device__ inline void thread_copy_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/// c += a b for M columns: `a` has the layout of a result c (M columns x 8 rows of C, the sum runs over the
-/// rows), b is a tile of 8 x 8 numbers, two of each thread. A thread's pair of rows 2 t, 2 t + 1 stands for
-/// the summation indices t, t + 4 of the instruction.
-__device__ inline void multiply_add(double (&c)[4], const double (&a)[4], double2 b) {
+/// A result of M columns x 8 rows as the first operand of a product, in which the sum runs over the rows: a
+/// thread's pair of rows 2 t, 2 t + 1 stands for the summation indices t, t + 4 of the instruction.
+template <int M>
+struct Operand;
+template <>
+struct Operand<16> {
+  double a[4];
+  /// The middle ones change places. `zero` is 0, which the compiler must not know: it would move the
+  /// registers again for every product.
+  __device__ Operand(const double (&c)[4], int zero)
+      : a{moved(c[0], zero), moved(c[2], zero), moved(c[1], zero), moved(c[3], zero)} {}
+  __device__ static double moved(double x, int zero) {
+    return __hiloint2double(__double2hiint(x) ^ zero, __double2loint(x) ^ zero);
+  }
+};
+template <>
+struct Operand<8> {
+  double a[2];
+  __device__ Operand(const double (&c)[2], int) : a{c[0], c[1]} {}
+};
+
+/// c += a b: b is a tile of 8 x 8 numbers, two of each thread.
+__device__ inline void multiply_add(double (&c)[4], const Operand<16>& a, double2 b) {
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a[0]), "d"(a[2]), "d"(a[1]), "d"(a[3]), "d"(b.x), "d"(b.y));
+      : "d"(a.a[0]), "d"(a.a[1]), "d"(a.a[2]), "d"(a.a[3]), "d"(b.x), "d"(b.y));
 }
-__device__ inline void multiply_add(double (&c)[2], const double (&a)[2], double2 b) {
+__device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2 b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])
-      : "d"(a[0]), "d"(b.x));
+      : "d"(a.a[0]), "d"(b.x));
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
       : "+d"(c[0]), "+d"(c[1])
-      : "d"(a[1]), "d"(b.y));
+      : "d"(a.a[1]), "d"(b.y));
 }
 
-// ---- flags
-// ---------------------------------------------------------------------------------------------------------
+/// Loads past the first-level cache, in the order of the program: another multiprocessor may have written.
+__device__ inline double load_fresh(const double* p) {
+  double x;
+  asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(x) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline double load_fresh(const float* p) {
+  float x;
+  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline double2 load_fresh_pair(const double* p) {
+  double2 x;
+  asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(x.x), "=d"(x.y) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline float2 load_fresh_pair(const float* p) {
+  float2 x;
+  asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "l"(p) : "memory");
+  return x;
+}
+
+// ---- flags ----
 
 __device__ inline unsigned load_acquire(const unsigned* flag) {
   unsigned value;
@@ -130,72 +172,80 @@ template <class S>
 __device__ inline unsigned* flag_of(const ApplyShape<S>& a, Index order, Index strip) {
   return a.flags + order % chase_flag_ring * a.strips + strip;
 }
-/// The warp waits until bundle `order` has retired `hops` hops of the strip.
-template <class S>
-__device__ inline void await_hops(const ApplyShape<S>& a, Index order, Index strip, Index hops) {
-  if (order >= 0) {
-    if (threadIdx.x % 32 == 0) {
-      const unsigned* const flag = flag_of(a, order, strip);
-      const unsigned needed = static_cast<unsigned>(((order + 1) << 16) + hops);
-      while (load_acquire(flag) < needed) __nanosleep(200);
-    }
+/// What a warp knows of the bundle before its own.
+struct Before {
+  const unsigned* flag;  ///< null: there is none
+  unsigned start, seen = 0;
+  int hops;
+
+  template <class S>
+  __device__ Before(const ApplyShape<S>& a, Index bundle, Index order, Index strip)
+      : flag(order > 0 ? flag_of(a, order - 1, strip) : nullptr),
+        start(static_cast<unsigned>(order << 16)),
+        hops(order > 0 ? static_cast<int>(a.blocks.hops(bundle + 1)) : 0) {}
+  /// Waits until that bundle has retired so many hops, or all that it has.
+  __device__ void await(int needed_hops) {
+    const unsigned needed = start + static_cast<unsigned>(min(needed_hops, hops));
+    if (flag == nullptr || seen >= needed) return;
+    if (threadIdx.x % 32 == 0)
+      while ((seen = load_acquire(flag)) < needed) __nanosleep(100);
     __syncwarp();
+    seen = __shfl_sync(0xffffffffu, seen, 0);
   }
-}
-/// The rows that the warp has written so far are there for others.
-__device__ inline void publish(unsigned* flag, Index order, Index hops) {
+};
+/// The rows that the warp has written so far are there for others. A fence of one lane does not do for all.
+__device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
+  __threadfence();
   __syncwarp();
   if (threadIdx.x % 32 == 0) {
     __threadfence();
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag),
-                 "r"(static_cast<unsigned>(((order + 1) << 16) + hops))
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(((order + 1) << 16) + hops)
                  : "memory");
   }
 }
 
-// ---- C
-// -------------------------------------------------------------------------------------------------------------
+// ---- C ----
 
 /// The rows of C that a thread holds: of columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip,
 /// the rows 2 (lane % 4) and the next of each tile.
 template <class S, int M>
 struct Strip {
   S* column[M / 8];
-  Index limit[M / 8];  ///< rows; 0 where there is no such column
+  int limit[M / 8];  ///< rows; 0 where there is no such column
   bool pairs;
 
   __device__ Strip(const ApplyShape<S>& a, Index first) : pairs(a.pairs) {
 #pragma unroll
     for (int m = 0; m < M / 8; ++m) {
       const Index j = first + threadIdx.x % 32 / 4 + 8 * m;
-      limit[m] = j < a.columns ? a.rows : 0;
+      limit[m] = j < a.columns ? static_cast<int>(a.rows) : 0;
       column[m] = a.c + min(j, a.columns - 1) * a.ld;
     }
   }
-  __device__ static Index row_of(Index first, int tile) {
+  __device__ static int row_of(int first, int tile) {
     return first + 8 * tile + 2 * (threadIdx.x % 4);
   }
   /// Rows `end` and more of the window count as zero.
-  __device__ void load(double (&x)[M / 4], Index first, int tile, Index end) const {
-    const Index row = row_of(first, tile);
+  __device__ void load(double (&x)[M / 4], int first, int tile, int end) const {
+    const int row = row_of(first, tile);
 #pragma unroll
     for (int m = 0; m < M / 8; ++m) {
-      const Index stop = min(limit[m], end);
+      const int stop = min(limit[m], end);
       const S* const p = column[m] + row;
       if (pairs && row + 1 < stop) {
-        const Pair<S> value = __ldcg(reinterpret_cast<const Pair<S>*>(p));
+        const Pair<S> value = load_fresh_pair(p);
         x[2 * m] = value.x, x[2 * m + 1] = value.y;
       } else {
-        x[2 * m] = row < stop ? static_cast<double>(__ldcg(p)) : 0.;
-        x[2 * m + 1] = row + 1 < stop ? static_cast<double>(__ldcg(p + 1)) : 0.;
+        x[2 * m] = row < stop ? load_fresh(p) : 0.;
+        x[2 * m + 1] = row + 1 < stop ? load_fresh(p + 1) : 0.;
       }
     }
   }
-  __device__ void store(const double (&x)[M / 4], Index first, int tile, Index end) const {
-    const Index row = row_of(first, tile);
+  __device__ void store(const double (&x)[M / 4], int first, int tile, int end) const {
+    const int row = row_of(first, tile);
 #pragma unroll
     for (int m = 0; m < M / 8; ++m) {
-      const Index stop = min(limit[m], end);
+      const int stop = min(limit[m], end);
       S* const p = column[m] + row;
       if (pairs && row + 1 < stop) {
         Pair<S> value;
@@ -207,16 +257,16 @@ struct Strip {
       }
     }
   }
-  /// Starts copying Tiles tiles from row `first` on to the thread's places in `copies`.
-  template <int Tiles>
-  __device__ void start_copy(Pair<S>* copies, Index first) const {
+  /// Starts copying T tiles from row `first` on to the thread's places in `copies`.
+  template <int T>
+  __device__ void start_copy(Pair<S>* copies, int first) const {
 #pragma unroll
-    for (int tile = 0; tile < Tiles; ++tile) {
-      const Index row = row_of(first, tile);
+    for (int tile = 0; tile < T; ++tile) {
+      const int row = row_of(first, tile);
 #pragma unroll
       for (int m = 0; m < M / 8; ++m) {
         const unsigned to = shared_address(copies + (tile * (M / 8) + m) * 32 + threadIdx.x % 32);
-        const int valid = static_cast<int>(max(Index(0), min(Index(2), limit[m] - row)));
+        const int valid = max(0, min(2, limit[m] - row));
         const S* const p = column[m] + (valid > 0 ? row : 0);
         constexpr int size = sizeof(S);
         if (pairs) {
@@ -237,8 +287,7 @@ struct Strip {
   }
 };
 
-// ---- V and W
-// -------------------------------------------------------------------------------------------------------
+// ---- V and W ----
 
 /// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..
 template <class K>
@@ -270,86 +319,132 @@ struct Stream {
   }
 };
 
-/// All groups of a bundle at one hop, from the last to the first.
-template <class K, int Tiles, int M>
-__device__ inline void apply_hop(double (&c)[K::window][M / 4], const Stream<K>& stream,
-                                 const unsigned char* slots, unsigned step) {
-  const int lane = threadIdx.x % 32;
+/// The tiles of V and W on their way from shared memory to registers: `depth` of them are loaded ahead of
+/// their use, across the ends of steps, so that neither barriers nor loads hold up the tensor cores.
+template <class K>
+struct Tiles {
+  static constexpr int depth = K::depth;
+  static constexpr int v_count = K::v_bytes / 512, w_count = K::w_bytes / 512;
+  const Stream<K>& stream;
+  const unsigned char* slots;
+  unsigned step = 0, slot = 0;
+  const double2* from = nullptr;
+  double2 ring[depth];
+
+  __device__ Tiles(const Stream<K>& stream_, const unsigned char* slots_) : stream(stream_), slots(slots_) {
+    open();
+#pragma unroll
+    for (int i = 0; i < depth; ++i) ring[i] = from[32 * i];
+  }
+  __device__ void open() {
+    slot = stream.begin(step++);
+    from = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + threadIdx.x % 32;
+  }
+  /// Tile i of the step that has `count` tiles, and loads one ahead; `place`: tiles taken since align.
+  __device__ double2 take(int i, int count, int place) {
+    const double2 tile = ring[place % depth];
+    if (i + depth == count) {
+      stream.end(slot);
+      if (step < stream.steps) open();
+    }
+    if (i + depth < count)
+      ring[place % depth] = from[32 * (i + depth)];
+    else
+      ring[place % depth] = from[32 * (i + depth - count)];  // stale but harmless behind the last step
+    return tile;
+  }
+  /// After `taken` tiles the next one is to be in place 0 again.
+  __device__ void align(int taken) {
+    double2 old[depth];
+#pragma unroll
+    for (int i = 0; i < depth; ++i) old[i] = ring[i];
+#pragma unroll
+    for (int i = 0; i < depth; ++i) ring[i] = old[(taken + i) % depth];
+  }
+};
+
+/// All groups of a bundle at one hop, from the last to the first. The two column tiles of V take turns.
+template <class K, int T, int M>
+__device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles, int zero) {
+  constexpr int v_count = Tiles<K>::v_count, w_count = Tiles<K>::w_count;
 #pragma unroll
   for (int group = K::groups - 1; group >= 0; --group) {
+    const int place = (K::groups - 1 - group) * (v_count + w_count);
     double x[2][M / 4] = {};
-    unsigned slot = stream.begin(step++);
-    const double2* tile = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + lane;
+    multiply_add(x[0], Operand<M>(c[2 * group], zero), tiles.take(0, v_count, place));
 #pragma unroll
-    for (int r = 0; r < Tiles + 2; ++r) {
-      if (r <= Tiles) multiply_add(x[0], c[2 * group + r], tile[32 * r]);
-      if (r >= 1) multiply_add(x[1], c[2 * group + r], tile[32 * (Tiles + r)]);
+    for (int r = 1; r < T + 2; ++r) {
+      const Operand<M> rows(c[2 * group + r], zero);
+      multiply_add(x[1], rows, tiles.take(2 * r - 1, v_count, place + 2 * r - 1));
+      if (r <= T) multiply_add(x[0], rows, tiles.take(2 * r, v_count, place + 2 * r));
     }
-    stream.end(slot);
-    slot = stream.begin(step++);
-    tile = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + lane;
+    const Operand<M> y[2] = {Operand<M>(x[0], zero), Operand<M>(x[1], zero)};
 #pragma unroll
-    for (int r = 0; r < Tiles + 1; ++r) multiply_add(c[2 * group + r], x[0], tile[32 * r]);
-#pragma unroll
-    for (int r = 0; r < Tiles + 2; ++r) multiply_add(c[2 * group + r], x[1], tile[32 * (Tiles + 1 + r)]);
-    stream.end(slot);
+    for (int i = 0; i < w_count; ++i) {
+      const int column = i > T, row = i - column * (T + 1);
+      multiply_add(c[2 * group + row], y[column], tiles.take(i, w_count, place + v_count + i));
+    }
   }
+  tiles.align(K::groups * (v_count + w_count));
 }
 
 /// One bundle on one strip. `order`: the bundle's number in the order of application.
-template <class S, class K, int Tiles, int M, bool Slide>
+template <class S, class K, int T, int M, bool Slide>
 __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& stream,
                                     const unsigned char* slots, Pair<S>* copies, Index bundle, Index order,
                                     Index strip) {
-  const Index hops = a.blocks.hops(bundle), hops_before = order > 0 ? a.blocks.hops(bundle + 1) : 0;
-  const Index shift = a.blocks.reals * a.blocks.bandwidth;
+  const int hops = static_cast<int>(a.blocks.hops(bundle));
+  Before before(a, bundle, order, strip);
+  const int shift = Slide ? 8 * T : static_cast<int>(a.blocks.reals * a.blocks.bandwidth);
+  const int rows = static_cast<int>(a.rows);
   const Strip<S, M> mine(a, strip * M);
   unsigned* const flag = flag_of(a, order, strip);
-  Index first = a.blocks.reals * a.blocks.bundle_sweep(bundle);
+  int first = static_cast<int>(a.blocks.reals * a.blocks.bundle_sweep(bundle));
   double c[K::window][M / 4];
+  Tiles<K> tiles(stream, slots);
   if constexpr (Slide) {
-    await_hops(a, order - 1, strip, min(Index(1), hops_before));
-    mine.template start_copy<Tiles>(copies, first + 16 * K::groups);
+    before.await(1);
+    mine.template start_copy<T>(copies, first + 16 * K::groups);
 #pragma unroll
-    for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, a.rows);
+    for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, rows);
   }
-  for (Index hop = 0; hop < hops; ++hop, first += shift) {
-    const Index end = Slide ? a.rows : first + shift + 16 * K::groups;
+  for (int hop = 0; hop < hops; ++hop, first += shift) {
+    const int end = Slide ? rows : first + shift + 16 * K::groups;
     if constexpr (Slide) {
       thread_copy_wait();
 #pragma unroll
-      for (int t = 0; t < Tiles; ++t) Strip<S, M>::take_copy(c[2 * K::groups + t], copies, t);
+      for (int t = 0; t < T; ++t) Strip<S, M>::take_copy(c[2 * K::groups + t], copies, t);
       if (hop + 1 < hops) {
-        await_hops(a, order - 1, strip, min(hop + 2, hops_before));
-        mine.template start_copy<Tiles>(copies, first + shift + 16 * K::groups);
+        before.await(hop + 2);
+        mine.template start_copy<T>(copies, first + shift + 16 * K::groups);
       }
     } else {
-      await_hops(a, order - 1, strip, min(hop + 1, hops_before));
+      before.await(hop + 1);
 #pragma unroll
       for (int t = 0; t < K::window; ++t) mine.load(c[t], first, t, end);
     }
-    apply_hop<K, Tiles, M>(c, stream, slots, static_cast<unsigned>(hop) * 2 * K::groups);
+    apply_hop<K, T, M>(c, tiles, a.zero);
     // The rows of the hop before were written long ago: the fence costs little now.
-    if (hop > 0) publish(flag, order, hop);
+    if (hop > 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
     const bool last = hop + 1 == hops;
 #pragma unroll
     for (int t = 0; t < K::window; ++t)
-      if (!Slide || t < Tiles || last) mine.store(c[t], first, t, end);
+      if (!Slide || t < T || last) mine.store(c[t], first, t, end);
     if constexpr (Slide) {
 #pragma unroll
       for (int t = 0; t < 2 * K::groups; ++t)
 #pragma unroll
-        for (int i = 0; i < M / 4; ++i) c[t][i] = c[t + Tiles][i];
+        for (int i = 0; i < M / 4; ++i) c[t][i] = c[t + T][i];
     } else {
       __syncwarp();
     }
   }
-  publish(flag, order, hops);
+  publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hops));
 }
 
-template <class S, int Tiles, int M, bool Slide>
+template <class S, int T, int M, bool Slide>
 __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_constant__ ApplyShape<S> a) {
-  using K = Kernel<S, Tiles, M, Slide>;
+  using K = Kernel<S, T, M, Slide>;
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ unsigned item_shared;
   const int warp = threadIdx.x / 32;
@@ -386,7 +481,7 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
         stream.fill(step);
     const Index strip = chunk * warps + warp;
     if (strip * M < a.columns)
-      apply_bundle<S, K, Tiles, M, Slide>(a, stream, memory, copies, bundle, order, strip);
+      apply_bundle<S, K, T, M, Slide>(a, stream, memory, copies, bundle, order, strip);
     else
       for (unsigned step = 0; step < stream.steps; ++step) stream.end(stream.begin(step));
   }

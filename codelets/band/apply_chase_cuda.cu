@@ -45,6 +45,7 @@ void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, cons
   a.counter = static_cast<unsigned*>(workspace);
   a.flags = a.counter + 1;
   const bool even = shape.reals * piece.bandwidth % 2 == 0 && shape.reals * piece.first_sweep % 2 == 0;
+  a.zero = 0;
   a.pairs = even && a.ld % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % (2 * sizeof(S)) == 0;
   cudaMemsetAsync(workspace, 0, apply_chase_workspace(columns), stream);
   const Index chunks = ceil_div(columns, shape.tiles == 32 ? 64 : 128);
@@ -64,10 +65,6 @@ void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, cons
 #define TESSERA_INSTANTIATE(T)                                                                         \
   template void launch_apply_chase<T>(cudaStream_t, const DeviceReflectors&, const double*, T*, Index, \
                                       Index, void*) noexcept;
-#ifdef TESSERA_ONLY_DOUBLE
-TESSERA_INSTANTIATE(double)
-#else
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-#endif
 
 }  // namespace tessera::kernels

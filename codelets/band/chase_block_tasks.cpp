@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/band/chase_blocks.hpp>
 
 namespace tessera {
 namespace {

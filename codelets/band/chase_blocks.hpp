@@ -21,9 +21,10 @@
 /// and W is zero), so that windows begin at multiples of 16 reals.
 ///
 /// With bandwidth B (in reals) padded to 8 tiles() V is a parallelogram of 8 x 8 tiles: its column tile c has
-/// the row tiles c .. c + tiles(). W has the row tiles 0 .. c + tiles(). Stored are V, column tile by column
-/// tile, every tile column-major, then W, the same with every tile row-major: what a warp's tensor-core
-/// instruction takes is then 512 contiguous bytes. Zeros are stored.
+/// the row tiles c .. c + tiles(). W has the row tiles 0 .. c + tiles(). Stored are V, its two
+/// column tiles in turn (tile k of the one, then tile k of the other), every tile column-major, then W,
+/// column tile by column tile, every tile row-major: what a warp's tensor-core instruction takes is then 512
+/// contiguous bytes. Zeros are stored.
 ///
 /// Several groups are a bundle: they advance together hop by hop, within a hop from the last group to the
 /// first, which is a valid order for any number of consecutive sweeps; the window of C that they touch

@@ -74,8 +74,8 @@ void form_chase_t(const DeviceReflectors& piece, const T* reflectors, double* bl
         dense_block<T>(shape, piece, reflectors, shape.bundle_sweep(bundle) + group * shape.group_sweeps(),
                        hop, v);
         double* out = blocks + shape.block(bundle, hop, group) * shape.block_size();
-        for (Index c = 0; c < 2; ++c)
-          for (Index r = c; r <= c + tiles; ++r)
+        for (Index k = 0; k <= tiles; ++k)
+          for (Index c = 0, r = k; c < 2; ++c, ++r)
             for (Index j = 0; j < 8; ++j)
               for (Index i = 0; i < 8; ++i) *out++ = real_element(v, rows, 8 * r + i, 8 * c + j);
         for (Index c = 0; c < 2; ++c)
@@ -103,8 +103,8 @@ void apply_chase(const DeviceReflectors& piece, const double* blocks, T* c, Inde
           R* const y = reinterpret_cast<R*>(c + column * ldc) + first;
           double x[ChaseBlocks::columns] = {};
           const double* tile = v;
-          for (Index k = 0; k < 2; ++k)
-            for (Index r = k; r <= k + tiles; ++r, tile += ChaseBlocks::tile_size)
+          for (Index first_tile = 0; first_tile <= tiles; ++first_tile)
+            for (Index k = 0, r = first_tile; k < 2; ++k, ++r, tile += ChaseBlocks::tile_size)
               for (Index j = 0; j < 8; ++j)
                 for (Index i = 0; i < std::min<Index>(8, count - 8 * r); ++i)
                   x[8 * k + j] += tile[i + 8 * j] * static_cast<double>(y[8 * r + i]);

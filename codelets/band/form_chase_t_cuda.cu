@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(form_threads)
     for (int e = thread; e < shape.block_size(); e += form_threads) {
       const int major = e / 8 % 8, minor = e % 8;
       if (e < v_size) {
-        const int tile = e / 64, c = tile > tiles, column = 8 * c + major;
-        const int row = 8 * (tile - c * tiles) + minor;
+        const int tile = e / 64, c = tile % 2, column = 8 * c + major;
+        const int row = 8 * (tile / 2 + c) + minor;
         out[e] = real_element(v + column / reals * ldv, b, ldv, row - reals * (1 + column / reals),
                               column % reals);
       } else {

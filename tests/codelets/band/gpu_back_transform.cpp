@@ -95,25 +95,29 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
 TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
   using T = TypeParam;
   const Index n = 1200, columns = 3000, few = 64;
-  for (const Index b : {16, 32, 50, 64, 128}) {
-    SCOPED_TRACE(b);
-    std::mt19937 generator(9);
-    const DeviceReflectors piece{n, b, 0, n - 1, 32};
-    std::vector<T> c(static_cast<std::size_t>(n * columns));
-    for (Index i = 0; i < n * columns; ++i) c[i] = i < n * few ? random_scalar<T>(generator) : c[i - n * few];
-    DeviceArray<T> reflectors(random_reflectors<T>(piece, generator)), wide(c);
-    DeviceArray<T> narrow(std::vector<T>(c.begin(), c.begin() + n * few));
-    DeviceArray<double> blocks(kernels::chase_blocks<T>(piece).size());
-    DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(columns)));
-    kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
-    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, n, workspace.data());
-    kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, n, workspace.data());
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    const std::vector<T> expected = narrow.host(), result = wide.host();
-    Index wrong = 0;
-    for (Index i = 0; i < n * columns; ++i) wrong += !(result[i] == expected[i % (n * few)]);
-    EXPECT_EQ(wrong, 0);
-  }
+  for (const Index b : {16, 32, 50, 64, 128})
+    for (const Index ld : {n, n + 1}) {
+      SCOPED_TRACE(::testing::Message() << "b " << b << " ld " << ld);
+      std::mt19937 generator(9);
+      const DeviceReflectors piece{n, b, 0, n - 1, 32};
+      std::vector<T> c(static_cast<std::size_t>(ld * columns));
+      for (Index i = 0; i < ld * columns; ++i)
+        c[i] = i < ld * few ? random_scalar<T>(generator) : c[i - ld * few];
+      DeviceArray<T> reflectors(random_reflectors<T>(piece, generator)), wide(c);
+      DeviceArray<T> narrow(std::vector<T>(c.begin(), c.begin() + ld * few));
+      DeviceArray<double> blocks(kernels::chase_blocks<T>(piece).size());
+      DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(columns)));
+      kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
+      kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, ld, workspace.data());
+      kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, ld,
+                                     workspace.data());
+      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      const std::vector<T> expected = narrow.host(), result = wide.host();
+      Index wrong = 0, first = 0;
+      for (Index i = ld * columns; i-- > 0;)
+        if (!(result[i] == expected[i % (ld * few)])) ++wrong, first = i;
+      EXPECT_EQ(wrong, 0) << "first in row " << first % ld << ", column " << first / ld;
+    }
 }
 
 }  // namespace
