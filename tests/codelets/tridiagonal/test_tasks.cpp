@@ -18,8 +18,10 @@ namespace tessera::test {
 namespace {
 
 using tridiagonal::Child;
+using tridiagonal::Forest;
 using tridiagonal::MergeRecord;
 using tridiagonal::NodeSpectrum;
+using tridiagonal::PanelOutline;
 
 /// Of the matrices used here: four pieces, the last of 11 rows.
 constexpr Index order = 50, leaf = 13;
@@ -43,6 +45,7 @@ class TridiagonalCodelets : public RuntimeTest<R, true> {
     *s.exponent = exponent;
     return buffer;
   }
+  static Data outline() { return Data::bytes(runtime(), sizeof(PanelOutline), Data::every_rank); }
   static Tridiagonal<R> piece(const std::vector<double>& scaled, Index start, Index m) {
     const double* d = scaled.data() + start;
     const double* e = scaled.data() + scaled.size() / 2 + start;
@@ -63,6 +66,12 @@ class TridiagonalCodelets : public RuntimeTest<R, true> {
                                          node.q.data(), m, reals.data(), integers.data()),
               0);
     return node;
+  }
+  /// The codelet's view of leaves.
+  static std::vector<LeafData> leaf_data(const std::vector<Data>& qs, const std::vector<Data>& spectra) {
+    std::vector<LeafData> leaves;
+    for (std::size_t i = 0; i < qs.size(); ++i) leaves.push_back({&qs[i], &spectra[i]});
+    return leaves;
   }
 
   /// A merge of two leaves at row `cut`, whose record and spectrum the kernels compute.
@@ -188,30 +197,52 @@ TYPED_TEST(TridiagonalCodelets, ScaleFindsWhatIsNotFinite) {
   }
 }
 
-TYPED_TEST(TridiagonalCodelets, LeafIsSolved) {
+/// Each leaf as a task, all of them in one task, and every other one; the last leaf is the lower one.
+TYPED_TEST(TridiagonalCodelets, LeavesAreSolved) {
   using R = TypeParam;
+  struct Part {
+    Index start;
+    Forest forest;
+  };
+  const Part parts[] = {{0, {leaf, leaf, leaf}},
+                        {leaf, {leaf, leaf, leaf}},
+                        {3 * leaf, {order - 3 * leaf, leaf, leaf}},
+                        {0, {order, leaf, leaf}},
+                        {leaf, {order - 2 * leaf, leaf, 2 * leaf}}};
   for (const auto& kind : tridiagonal_kinds<R>())
-    for (const Index start : {Index(0), leaf, 3 * leaf}) {
-      const Index m = std::min(leaf, order - start);
-      SCOPED_TRACE(kind.name + ", first row " + std::to_string(start));
+    for (const auto& [first_row, forest] : parts) {
       const auto scaled = this->scaled(make_tridiagonal<R>(kind, order));
-      const Data data = upload(this->runtime(), scaled), spectrum = this->doubles(3 * m),
-                 q = Data::matrix(this->runtime(), m, m, sizeof(R)),
-                 scratch = Data::scratch(this->runtime(), leaf_scratch_bytes(m));
+      const Data data = upload(this->runtime(), scaled),
+                 scratch = Data::scratch(this->runtime(), leaf_scratch_bytes(forest, false));
+      std::vector<Data> qs, spectra;
+      for (Index tree = 0; tree < forest.trees(); ++tree) {
+        const Index m = forest.tree_rows(tree);
+        qs.push_back(Data::matrix(this->runtime(), m, m, sizeof(R)));
+        spectra.push_back(this->doubles(3 * m));
+      }
+      const auto leaves = this->leaf_data(qs, spectra);
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_tridiagonal_leaf<R>(s, 0, order, start, m, data, q, spectrum, scratch);
+        insert_tridiagonal_leaves<R>(s, 0, order, first_row, forest, this->epsilon, data, leaves, scratch);
       }));
-      const auto values = download_values<double>(spectrum);
-      const auto vectors = download<R>(q);
-      const std::vector<R> w(values.begin(), values.begin() + m);
-      const auto errors = vector_errors(this->piece(scaled, start, m), w,
-                                        std::vector<R>(vectors.data(), vectors.data() + m * m));
-      EXPECT_LT(errors.residual, 5);
-      EXPECT_LT(errors.orthogonality, 5);
-      EXPECT_TRUE(std::is_sorted(values.begin(), values.begin() + m));
-      for (Index j = 0; j < m; ++j) {
-        EXPECT_EQ(R(values[std::size_t(m + j)]), vectors(0, j));
-        EXPECT_EQ(R(values[std::size_t(2 * m + j)]), vectors(m - 1, j));
+      for (Index tree = 0; tree < forest.trees(); ++tree) {
+        const Index m = forest.tree_rows(tree), start = first_row + tree * forest.stride;
+        SCOPED_TRACE(kind.name + ", first row " + std::to_string(start) + ", leaf " + std::to_string(tree) +
+                     " of " + std::to_string(forest.trees()));
+        const auto values = download_values<double>(spectra[std::size_t(tree)]);
+        const auto vectors = download<R>(qs[std::size_t(tree)]);
+        const auto expected = this->solve_leaf(scaled, start, m);
+        EXPECT_EQ(values, expected.spectrum);
+        EXPECT_EQ(difference(vectors, expected.q), 0);
+        const std::vector<R> w(values.begin(), values.begin() + m);
+        const auto errors = vector_errors(this->piece(scaled, start, m), w,
+                                          std::vector<R>(vectors.data(), vectors.data() + m * m));
+        EXPECT_LT(errors.residual, 5);
+        EXPECT_LT(errors.orthogonality, 5);
+        EXPECT_TRUE(std::is_sorted(values.begin(), values.begin() + m));
+        for (Index j = 0; j < m; ++j) {
+          EXPECT_EQ(R(values[std::size_t(m + j)]), vectors(0, j));
+          EXPECT_EQ(R(values[std::size_t(2 * m + j)]), vectors(m - 1, j));
+        }
       }
     }
 }
@@ -229,7 +260,7 @@ TYPED_TEST(TridiagonalCodelets, Subtree) {
       int exponent = 0;
       ASSERT_EQ(kernels::scale_and_cut(n, t.d.data(), t.e.data(), n + 1, view.d, view.e, &exponent), 0);
       const Data data = upload(this->runtime(), scaled),
-                 scratch = Data::scratch(this->runtime(), kernels::subtree_scratch_bytes(m));
+                 scratch = Data::scratch(this->runtime(), subtree_scratch_bytes(m, false));
       for (const bool rows : {true, false}) {
         const Data spectrum = this->doubles(3 * m);
         ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -256,14 +287,24 @@ TYPED_TEST(TridiagonalCodelets, LeafAndSubtreeReportFailures) {
   using R = TypeParam;
   auto scaled = this->scaled(make_tridiagonal<R>(tridiagonal_kinds<R>()[0], order));
   scaled[std::size_t(leaf + 4)] = not_a_number<double>();
-  const Data data = upload(this->runtime(), scaled), spectrum = this->doubles(3 * leaf),
-             q = Data::matrix(this->runtime(), leaf, leaf, sizeof(R)),
-             scratch = Data::scratch(
-                 this->runtime(), std::max(leaf_scratch_bytes(leaf), kernels::subtree_scratch_bytes(leaf)));
-  const Status of_leaf = this->run(
-      [&](Sequence& s) { insert_tridiagonal_leaf<R>(s, 0, order, leaf, leaf, data, q, spectrum, scratch); });
-  EXPECT_EQ(of_leaf.code, StatusCode::no_convergence);
-  EXPECT_EQ(of_leaf.index, leaf + 1);
+  const Data data = upload(this->runtime(), scaled), spectrum = this->doubles(3 * leaf);
+  // Alone, and as the second leaf of a task for three.
+  for (const auto& [start, count] : {std::pair<Index, Index>(leaf, 1), std::pair<Index, Index>(0, 3)}) {
+    const Forest forest{count * leaf, leaf, leaf};
+    std::vector<Data> qs, spectra;
+    for (Index tree = 0; tree < count; ++tree) {
+      qs.push_back(Data::matrix(this->runtime(), leaf, leaf, sizeof(R)));
+      spectra.push_back(this->doubles(3 * leaf));
+    }
+    const auto leaves = this->leaf_data(qs, spectra);
+    const Data scratch = Data::scratch(this->runtime(), leaf_scratch_bytes(forest, false));
+    const Status of_leaf = this->run([&, first_row = start](Sequence& s) {
+      insert_tridiagonal_leaves<R>(s, 0, order, first_row, forest, this->epsilon, data, leaves, scratch);
+    });
+    EXPECT_EQ(of_leaf.code, StatusCode::no_convergence);
+    EXPECT_EQ(of_leaf.index, leaf + 1);
+  }
+  const Data scratch = Data::scratch(this->runtime(), subtree_scratch_bytes(leaf, false));
   const Status of_subtree = this->run([&](Sequence& s) {
     insert_tridiagonal_subtree(s, 0, order, leaf, leaf, this->epsilon, true, data, spectrum, scratch);
   });
@@ -349,16 +390,25 @@ TYPED_TEST(TridiagonalCodelets, VectorsOfAMerge) {
       const auto record = merge.record();
       const Index m = merge.shape.order(), poles = record.poles();
       const Data data = upload(this->runtime(), merge.memory);
-      std::vector<Data> secular;
+      std::vector<Data> secular, outlines;
       ASSERT_TRUE(this->run([&](Sequence& s) {
         for (Index begin = 0; begin < m; begin += chunk) {
           const Index end = std::min(begin + chunk, m);
           secular.push_back(Data::matrix(this->runtime(), m, end - begin, sizeof(R)));
-          insert_secular_vectors<R>(s, 0, m, begin, end, data, secular.back());
+          outlines.push_back(this->outline());
+          insert_panel_outline(s, 0, m, begin, end, data, outlines.back());
+          insert_secular_vectors<R>(s, 0, m, begin, end, outlines.back(), data, secular.back());
         }
       }));
       for (Index begin = 0; begin < m; begin += chunk) {
         const auto [first, count] = record.roots_of(begin, std::min(begin + chunk, m));
+        const auto bytes = download_values<char>(outlines[std::size_t(begin / chunk)]);
+        PanelOutline outline;
+        ASSERT_EQ(bytes.size(), sizeof(outline));
+        std::memcpy(&outline, bytes.data(), sizeof(outline));
+        EXPECT_EQ(std::memcmp(&outline.header, record.header, sizeof(outline.header)), 0);
+        EXPECT_EQ(outline.roots.first, first);
+        EXPECT_EQ(outline.roots.count, count);
         Matrix<R> expected(poles, count);
         kernels::secular_vectors(record, first, first + count, expected.data(), expected.ld());
         const auto s = download<R>(secular[std::size_t(begin / chunk)]);
@@ -386,11 +436,12 @@ TYPED_TEST(TridiagonalCodelets, VectorsOfAMerge) {
             for (Index begin = 0; begin < m; begin += chunk) {
               const Index end = std::min(begin + chunk, m);
               out.push_back(Data::matrix(this->runtime(), rows, end - begin, sizeof(R)));
-              insert_update_rows<R>(s, 0, m, child, rows, inner, begin, end, data, packed,
+              insert_update_rows<R>(s, 0, m, child, rows, inner, begin, end,
+                                    outlines[std::size_t(begin / chunk)], data, packed,
                                     secular[std::size_t(begin / chunk)], out.back());
             }
           }));
-          Matrix<R> expected(rows, record.packed_columns(child));
+          Matrix<R> expected(rows, record.header->packed_columns(child));
           kernels::pack_rows(record, child, rows, pointers.data(), tile_columns, block.ld(), expected.data(),
                              expected.ld());
           EXPECT_EQ(difference(download<R>(packed).block(0, 0, rows, expected.cols()), expected), 0);

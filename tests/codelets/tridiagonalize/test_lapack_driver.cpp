@@ -58,16 +58,22 @@ TYPED_TEST(LapackDriver, Eigensolve) {
         const auto tiled_a = this->tiled(a, tile), tiled_b = this->tiled(b, tile + 1);
         const ColumnSlabs<T> z(this->runtime(), n, hi - lo, slab);
         const Data values = Data::bytes(this->runtime(), sizeof(R) * std::size_t(n));
-        const Data workspace =
-            Data::scratch(this->runtime(), lapack_eigensolve_workspace_bytes<T>(n, generalized, vectors));
+        const Data workspace = Data::scratch(
+            this->runtime(),
+            lapack_eigensolve_workspace_bytes<T>(this->runtime(), n, generalized, vectors, lo, hi));
         ASSERT_TRUE(this->run([&](Sequence& s) {
           insert_lapack_eigensolve<T>(s, 0, tiled_a, generalized ? &tiled_b : nullptr, lo, 1, values,
                                       vectors ? &z : nullptr, workspace);
         }));
         const auto all = download_values<R>(values);
         const auto reference = generalized ? lapack_eigenvalues(a, b) : lapack_eigenvalues(a);
-        const auto of_all = eigen_errors<T>(a, generalized ? &b : nullptr, all, nullptr, reference, 0);
-        EXPECT_LE(of_all.values, 5);
+        // With a part of the vectors of A, GPUs give only their values.
+        const bool part = this->runtime().gpus() > 0 && vectors && !generalized && hi - lo < n;
+        const Index first = part ? lo : 0, last = part ? hi : n;
+        const std::vector<R> given(all.begin() + first, all.begin() + last);
+        const auto of_given =
+            eigen_errors<T>(a, generalized ? &b : nullptr, given, nullptr, reference, first);
+        EXPECT_LE(of_given.values, 5);
         if (!vectors) continue;
         const auto x = this->download_slabs(z);
         const std::vector<R> some(all.begin() + lo, all.begin() + hi);
@@ -85,7 +91,8 @@ TYPED_TEST(LapackDriver, NotPositiveDefinite) {
   b(leading - 1, leading - 1) = T(-1);
   const auto tiled_a = this->tiled(random_hermitian<T>(n, 1), 4), tiled_b = this->tiled(b, 4);
   const Data values = Data::bytes(this->runtime(), sizeof(R) * n);
-  const Data workspace = Data::scratch(this->runtime(), lapack_eigensolve_workspace_bytes<T>(n, true, false));
+  const Data workspace = Data::scratch(
+      this->runtime(), lapack_eigensolve_workspace_bytes<T>(this->runtime(), n, true, false, 0, n));
   const Status status = this->run([&](Sequence& s) {
     insert_lapack_eigensolve<T>(s, 0, tiled_a, &tiled_b, 0, 1, values, nullptr, workspace);
   });
