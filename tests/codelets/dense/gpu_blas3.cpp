@@ -30,8 +30,8 @@ TYPED_TEST(GpuBlas3, RankUpdates) {
     const Index k = 17;
     const auto a = random_matrix<T>(n, k, 1, 2), b = random_matrix<T>(n, k, 2, 1);
     const auto c = random_hermitian<T>(n, 3);
-    const DeviceMatrix<T> device_a(a), device_b(b);
-    const DeviceMatrix<T> once(poison_other_triangle(c, Uplo::lower)),
+    const GpuMatrix<T> device_a(a), device_b(b);
+    const GpuMatrix<T> once(poison_other_triangle(c, Uplo::lower)),
         twice(poison_other_triangle(c, Uplo::lower));
     launch_herk_subtract<T>(this->cublas_, device_a.constant(), once.view());
     launch_her2k_subtract<T>(this->cublas_, device_a.constant(), device_b.constant(), twice.view());
@@ -48,7 +48,7 @@ TYPED_TEST(GpuBlas3, CholeskyFactor) {
   using T = TypeParam;
   for (const Index n : TestFixture::orders) {
     const auto a = random_hermitian<T>(n, 1, 2.0 * double(n) + 1);
-    const DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
+    const GpuMatrix<T> device(poison_other_triangle(a, Uplo::lower));
     auto* const failure = static_cast<long long*>(this->failure_);
     *failure = 0;
     launch_potrf<T>(this->cublas_, device.view(), failure);
@@ -72,7 +72,7 @@ TYPED_TEST(GpuBlas3, FirstMinorThatIsNotPositiveDefinite) {
         auto a = identity<T>(n);
         a(bad, bad) = value;
         if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a second one must not count
-        const DeviceMatrix<T> device(a);
+        const GpuMatrix<T> device(a);
         auto* const failure = static_cast<long long*>(this->failure_);
         *failure = 0;
         launch_potrf<T>(this->cublas_, device.view(), failure);
@@ -88,7 +88,7 @@ TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
     auto l = triangle(random_matrix<T>(n, n, 2), Uplo::lower);
     for (Index j = 0; j < n; ++j)
       for (Index i = j; i < n; ++i) l(i, j) = i == j ? T(1 + RealOf<T>(j % 3)) : l(i, j) / RealOf<T>(n);
-    const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
+    const GpuMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
         device_l(poison_other_triangle(l, Uplo::lower));
     launch_hegst<T>(this->cublas_, device_a.view(), device_l.constant());
     auto c = device_a.download();

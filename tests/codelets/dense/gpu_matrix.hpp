@@ -12,17 +12,17 @@
 namespace tessera::test {
 
 template <class T>
-class DeviceMatrix {
+class GpuMatrix {
  public:
   /// A copy of `a`, padding included.
-  explicit DeviceMatrix(const Matrix<T>& a) : rows_(a.rows()), cols_(a.cols()), ld_(a.ld()) {
+  explicit GpuMatrix(const Matrix<T>& a) : rows_(a.rows()), cols_(a.cols()), ld_(a.ld()) {
     void* memory = nullptr;
     if (cudaMalloc(&memory, bytes()) == cudaSuccess) data_.reset(static_cast<T*>(memory));
     cudaMemcpy(data_.get(), a.data(), bytes(), cudaMemcpyHostToDevice);
   }
   /// NaN everywhere.
-  DeviceMatrix(Index rows, Index cols, Index padding = 3)
-      : DeviceMatrix(poisoned(Matrix<T>(rows, cols, padding))) {}
+  GpuMatrix(Index rows, Index cols, Index padding = 3)
+      : GpuMatrix(poisoned(Matrix<T>(rows, cols, padding))) {}
   MatrixView<T> view() const { return {data_.get(), rows_, cols_, ld_}; }
   MatrixView<const T> constant() const { return {data_.get(), rows_, cols_, ld_}; }
   Matrix<T> download() const {

@@ -16,7 +16,7 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
   using T = TypeParam;
   for (const Index n : {0, 1, 2, 31, 32, 33, 64, 157}) {
     auto a = random_hermitian<T>(n, 1);
-    DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
+    GpuMatrix<T> device(poison_other_triangle(a, Uplo::lower));
     launch_mirror_lower<T>(this->stream_, n, device.view().data, device.view().ld);
     EXPECT_EQ(difference(device.download(), a), 0) << n;
     if (n == 0) continue;
@@ -24,7 +24,7 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
     if constexpr (is_complex<T>) {
       auto b = a;
       b(n - 1, n - 1) += T(0, 1);
-      DeviceMatrix<T> other(b);
+      GpuMatrix<T> other(b);
       launch_mirror_lower<T>(this->stream_, n, other.view().data, other.view().ld);
       EXPECT_EQ(difference(other.download(), a), 0) << n;
     }
@@ -38,8 +38,8 @@ TYPED_TEST(GpuTwoSided, ProductWithADiagonalTile) {
       for (const bool fresh : {true, false}) {
         const auto a = random_hermitian<T>(n, 1);
         const auto w = random_matrix<T>(n, b, 2, 3), y = random_matrix<T>(n, b, 3, 5);
-        const DeviceMatrix<T> device_a(a), device_w(w);
-        const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(n, b) : DeviceMatrix<T>(y);
+        const GpuMatrix<T> device_a(a), device_w(w);
+        const GpuMatrix<T> device_y = fresh ? GpuMatrix<T>(n, b) : GpuMatrix<T>(y);
         launch_hermitian_product<T>(this->cublas_, device_a.constant(), device_w.constant(), fresh,
                                     device_y.view());
         const auto expected = multiply(Op::none, a, Op::none, w, T(1), T(fresh ? 0 : 1), y);
@@ -54,9 +54,9 @@ TYPED_TEST(GpuTwoSided, ProductWithATile) {
     const auto a = random_matrix<T>(rows, cols, 1, 2), w_i = random_matrix<T>(rows, b, 2),
                w_j = random_matrix<T>(cols, b, 3), y_i = random_matrix<T>(rows, b, 4),
                y_j = random_matrix<T>(cols, b, 5);
-    const DeviceMatrix<T> device_a(a), device_wi(w_i), device_wj(w_j);
-    const DeviceMatrix<T> device_yi = fresh ? DeviceMatrix<T>(rows, b) : DeviceMatrix<T>(y_i);
-    const DeviceMatrix<T> device_yj = fresh ? DeviceMatrix<T>(cols, b) : DeviceMatrix<T>(y_j);
+    const GpuMatrix<T> device_a(a), device_wi(w_i), device_wj(w_j);
+    const GpuMatrix<T> device_yi = fresh ? GpuMatrix<T>(rows, b) : GpuMatrix<T>(y_i);
+    const GpuMatrix<T> device_yj = fresh ? GpuMatrix<T>(cols, b) : GpuMatrix<T>(y_j);
     launch_product_pair<T>(this->cublas_, device_a.constant(), device_wi.constant(), device_wj.constant(),
                            fresh, fresh, device_yi.view(), device_yj.view());
     const T beta(fresh ? 0 : 1);
@@ -75,7 +75,7 @@ TYPED_TEST(GpuTwoSided, SumOfParts) {
     for (const bool fresh : {true, false}) {
       const auto y = random_matrix<T>(rows, cols, 1, 1);
       auto expected = fresh ? Matrix<T>(rows, cols) : y;
-      std::vector<DeviceMatrix<T>> parts;
+      std::vector<GpuMatrix<T>> parts;
       std::vector<MatrixView<const T>> views;
       for (int k = 0; k < count; ++k) {
         const auto part = random_matrix<T>(rows, cols, 2 + k, k % 3);
@@ -83,7 +83,7 @@ TYPED_TEST(GpuTwoSided, SumOfParts) {
         parts.emplace_back(part);
       }
       for (const auto& part : parts) views.push_back(part.constant());
-      const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(rows, cols) : DeviceMatrix<T>(y);
+      const GpuMatrix<T> device_y = fresh ? GpuMatrix<T>(rows, cols) : GpuMatrix<T>(y);
       launch_sum_parts<T>(this->stream_, views, fresh, device_y.view());
       EXPECT_LE(difference(device_y.download(), expected), this->tolerance(count)) << count;
     }
@@ -104,7 +104,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     const auto vz = random_matrix<T>(n, 2 * kb, 1), w = random_matrix<T>(n, b, 2),
                y = random_matrix<T>(n, b, 3);
     const auto v = vz.block(0, 0, n, done), z = vz.block(0, kb, n, done), v_new = vz.block(0, done, n, b);
-    std::vector<DeviceMatrix<T>> device_vz, device_w, device_y, device_d;
+    std::vector<GpuMatrix<T>> device_vz, device_w, device_y, device_d;
     for (int i = 0; i < 2; ++i) {
       const Index row = i * heights[0];
       device_vz.emplace_back(vz.block(row, 0, heights[i], 2 * kb));
@@ -114,7 +114,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
       launch_inner_products<T>(this->cublas_, device_vz[i].constant(), device_w[i].constant(),
                                device_y[i].constant(), done, kb, device_d[i].view());
     }
-    const DeviceMatrix<T> total(2 * kb + b, b);
+    const GpuMatrix<T> total(2 * kb + b, b);
     const MatrixView<const T> pieces[] = {device_d[0].constant(), device_d[1].constant()};
     launch_inner_sum<T>(this->stream_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
@@ -155,7 +155,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfATile) {
     for (const auto& [done, with_workspace] : {std::pair{Index(3), true}, {kb, true}, {kb, false}}) {
       const auto left = random_matrix<T>(m, 2 * kb, 1, 1), right = random_matrix<T>(n, 2 * kb, 2, 2),
                  c = random_matrix<T>(m, n, 3, 3);
-      const DeviceMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
+      const GpuMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
       launch_subtract_pair<T>(this->cublas_, device_left.constant(), device_right.constant(), done, kb,
                               with_workspace ? workspace.view().data : nullptr, device_c.view());
       EXPECT_LE(difference(device_c.download(), subtract_pair(left, right, done, kb, c)),
@@ -170,8 +170,8 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
     for (const Index done : {5, 8}) {
       const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
       const auto c = random_hermitian<T>(n, 2);
-      const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
-      const DeviceMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
+      const GpuMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
+      const GpuMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
       launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
                                  device_c.view());
       const auto result = device_c.download();
@@ -187,7 +187,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   if (is_complex<T>) GTEST_SKIP() << "takes long, and nothing differs";
   const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
   for (const Index done : {kb, kb - 1}) {
-    const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
+    const GpuMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
     launch_set_zero<T>(this->stream_, c.view());
     launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
                                c.view());
@@ -209,7 +209,7 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
   for (const Index n : {1, 511, 512, 1024, 1100, 1537, 2048, 2700}) {
     const auto x = random_matrix<T>(n, k, 1, 1), y = random_matrix<T>(n, k, 2, 2);
     const auto c = random_matrix<T>(n, n, 3);
-    const DeviceMatrix<T> device_x(x), device_y(y), device_c(c);
+    const GpuMatrix<T> device_x(x), device_y(y), device_c(c);
     subtract_lower_product<T>(this->cublas_, n, k, device_x.view().data, device_x.view().ld,
                               device_y.view().data, device_y.view().ld, device_c.view().data,
                               device_c.view().ld);
@@ -220,11 +220,11 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
 
 TYPED_TEST(GpuTwoSided, SetZeroLeavesThePaddingAlone) {
   using T = TypeParam;
-  const DeviceMatrix<T> a(19, 7);
+  const GpuMatrix<T> a(19, 7);
   launch_set_zero<T>(this->stream_, a.view());
   EXPECT_EQ(difference(a.download(), Matrix<T>(19, 7)), 0);
   auto b = random_matrix<T>(8, 4, 1);
-  const DeviceMatrix<T> device_b(b);
+  const GpuMatrix<T> device_b(b);
   launch_set_zero<T>(this->stream_, device_b.view().block(2, 1, 3, 2));
   b.set_block(2, 1, Matrix<T>(3, 2));
   EXPECT_EQ(difference(device_b.download(), b), 0);
@@ -240,7 +240,7 @@ TYPED_TEST(GpuTwoSided, CopyToBand) {
         Case{3, 5, 7, 11, 6, 2}, Case{70, 64, 64, 64, 0, 0}}) {
     const auto source = random_matrix<T>(rows, cols, 1, 2);
     auto segment = random_matrix<T>(2 * b + 1, col0 - first_col + cols + 2, 2, 1);
-    const DeviceMatrix<T> device_source(source), device_segment(segment);
+    const GpuMatrix<T> device_source(source), device_segment(segment);
     launch_copy_to_band<T>(this->stream_, device_source.constant(), b, row0, col0, first_col,
                            device_segment.view());
     for (Index j = 0; j < cols; ++j)
