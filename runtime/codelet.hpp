@@ -55,6 +55,8 @@ struct TaskHeader {
   double start = 0;  ///< when the task began, seconds; written by the worker
   bool on_device =
       false;  ///< its work goes on when the codelet's function has returned: StarPU tells the end
+  void (*at_end)(TaskHeader&) = nullptr;  ///< called when it has ended, if not null (DeviceFailure)
+  void* failure = nullptr;                ///< what at_end looks at
 };
 
 /// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's
@@ -68,6 +70,8 @@ class TaskContext {
   explicit TaskContext(const TaskHeader& header) : header_(&header) {}
   /// Records a failure: tasks of the same sequence that have not started do nothing from then on.
   void fail(StatusCode code, Index index) const noexcept;
+
+  const TaskHeader& header() const noexcept { return *header_; }
 
  private:
   const TaskHeader* header_;

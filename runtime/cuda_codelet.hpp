@@ -48,15 +48,14 @@ void cuda_entry(void** buffers, void* argument) noexcept {
 ///   failure.report(first_row);   // Status::index = first_row + *index
 class DeviceFailure {
  public:
-  DeviceFailure(const TaskContext& task, const CudaContext& context, StatusCode code) noexcept;
+  DeviceFailure(const TaskContext& task, StatusCode code) noexcept;
   long long* index() const noexcept;
   void report(Index offset = 0) noexcept;
 
  private:
   struct Slot;
-  static void finish(void* slot) noexcept;
+  static void finish(TaskHeader& header) noexcept;
   Slot* slot_;
-  cudaStream_t stream_;
 };
 
 /// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
-#include <memory>
 
 #include <tessera/runtime/cuda_codelet.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -14,15 +13,16 @@ namespace tessera {
 
 struct DeviceFailure::Slot {
   long long index = 0;
-  TaskContext task;
+  TaskHeader* header;
   StatusCode code;
   Index offset = 0;
+  Slot* next = nullptr;  ///< another failure of the same task
   std::atomic<bool> busy = false;
 };
 
 namespace {
 
-/// Slots in pinned memory, used in turn; a task in flight holds one at most, so a busy one is soon free.
+/// Slots in pinned memory, used in turn; a task in flight holds one or two, so a busy one is soon free.
 template <class Slot>
 Slot& take_slot() {
   constexpr std::size_t count = 256;
@@ -42,10 +42,10 @@ Slot& take_slot() {
 
 }  // namespace
 
-DeviceFailure::DeviceFailure(const TaskContext& task, const CudaContext& context, StatusCode code) noexcept
-    : slot_(&take_slot<Slot>()), stream_(context.stream) {
+DeviceFailure::DeviceFailure(const TaskContext& task, StatusCode code) noexcept : slot_(&take_slot<Slot>()) {
   slot_->index = 0;
-  std::construct_at(&slot_->task, task);
+  // The header lies in the task's own argument block, which this worker alone uses until the task has ended.
+  slot_->header = const_cast<TaskHeader*>(&task.header());
   slot_->code = code;
 }
 
@@ -55,13 +55,18 @@ long long* DeviceFailure::index() const noexcept {
 
 void DeviceFailure::report(Index offset) noexcept {
   slot_->offset = offset;
-  cudaLaunchHostFunc(stream_, &DeviceFailure::finish, slot_);
+  slot_->next = static_cast<Slot*>(slot_->header->failure);
+  slot_->header->failure = slot_;
+  slot_->header->at_end = &DeviceFailure::finish;
 }
 
-void DeviceFailure::finish(void* argument) noexcept {
-  Slot& slot = *static_cast<Slot*>(argument);
-  if (slot.index > 0) slot.task.fail(slot.code, slot.offset + static_cast<Index>(slot.index));
-  slot.busy = false;
+void DeviceFailure::finish(TaskHeader& header) noexcept {
+  for (auto* slot = static_cast<Slot*>(header.failure); slot;) {
+    Slot* const next = slot->next;
+    if (slot->index > 0) TaskContext(header).fail(slot->code, slot->offset + static_cast<Index>(slot->index));
+    slot->busy = false;
+    slot = next;
+  }
 }
 
 namespace internal {

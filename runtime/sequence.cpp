@@ -166,7 +166,8 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     ++detail_->pending;
   }
   const auto finished = [](void* argument) {
-    const TaskHeader& header = *static_cast<const TaskHeader*>(argument);
+    TaskHeader& header = *static_cast<TaskHeader*>(argument);
+    if (header.at_end) header.at_end(header);
     if (header.on_device) internal::end_task(header);
     auto& detail = header.sequence->detail();
     std::lock_guard lock(detail.mutex);

@@ -5,6 +5,7 @@
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/codelets/dense/panel_step.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
 namespace tessera {
@@ -27,14 +28,25 @@ class Reduction {
         b_(band.bandwidth()),
         kb_(update_width),
         slots_(std::clamp<Index>(sequence.runtime().common_workers() / 4, 1, 8)),
-        workspace_(Data::scratch(runtime_, panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))),
+        workspace_(
+            Data::scratch(runtime_, nt_ == 1 ? panel_step_workspace_bytes<T>(n_, b_, kb_)
+                                             : panel_workspace_bytes<T>(std::max(nb_, (nt_ + 1) * b_), b_))),
         update_workspace_(Data::scratch(runtime_, update_workspace_bytes<T>(std::min(nb_, n_), kb_))) {}
 
   /// Panels whose first column is in [c0, c0 + kb), then the rank-2k update of what is right of them.
   void outer_block(Index c0, std::vector<Data>& t_factors) {
     column_ = c0 / nb_;
-    allocate();
     done_ = 0;
+    if (nt_ == 1)
+      panels_in_one_tile(c0, t_factors);
+    else
+      panels(c0, t_factors);
+    if (c0 + kb_ < n_) update_trailing(c0 + kb_);
+  }
+
+ private:
+  void panels(Index c0, std::vector<Data>& t_factors) {
+    allocate();
     for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
       if (done_ > 0) update_panel(c);
       const Index width = std::min(b_, n_ - c);
@@ -46,10 +58,24 @@ class Reduction {
       form_z(c + b_);
       done_ += b_;
     }
-    if (c0 + kb_ < n_) update_trailing(c0 + kb_);
   }
 
- private:
+  /// The same, a task a panel.
+  void panels_in_one_tile(Index c0, std::vector<Data>& t_factors) {
+    vz_.clear();
+    vz_.push_back(Data::matrix(runtime_, n_, 2 * kb_, sizeof(T), owner(0)));
+    for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
+      const PanelStep step{n_, c, done_, kb_, b_};
+      const Index s = band_.segment_of(c);
+      const Data* t = step.last()
+                          ? nullptr
+                          : &t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(0)));
+      insert_panel_step<T>(sequence_, panel_priority, step, a_.tile(0, 0), vz_[0], band_.segment(s),
+                           band_.first_col(s), t, workspace_);
+      if (!step.last()) done_ += b_;
+    }
+  }
+
   // Tile rows and the part of each that lies in rows >= r.
   Index row_tile(Index r) const { return r / nb_; }
   Index first_row(Index i, Index r) const { return std::max<Index>(0, r - i * nb_); }

@@ -23,7 +23,8 @@ struct BandReflectors {
 
 /// Full to band: B = Q^H A Q with bandwidth b (Eq. 6a of the GPU-ELPA2 paper, arXiv:2002.10991),
 /// double-blocked: the trailing matrix is updated once for every `update_width` columns, by one rank-2k
-/// product (see codelets/dense/two_sided.hpp). The panels are factored by Cholesky QR twice with a
+/// product (see codelets/dense/two_sided.hpp). A matrix in one tile (as on one GPU that can hold it) takes a
+/// task a panel (codelets/dense/panel_step.hpp). The panels are factored by Cholesky QR twice with a
 /// Householder TSQR fall-back (codelets/dense/panel_qr.hpp).
 ///
 ///     column:  0    b    2b         what a panel step does

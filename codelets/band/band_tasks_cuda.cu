@@ -13,7 +13,7 @@ template <class T>
 void band_gather_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                       const GatherArguments& a) {
   T* const segment = buffers.array<T>(0).data();
-  DeviceFailure failure(task, context, StatusCode::not_finite);
+  DeviceFailure failure(task, StatusCode::not_finite);
   kernels::launch_begin_gather<T>(context.stream, segment);
   for (int i = 1; i < buffers.count(); ++i) {
     const auto piece = buffers.matrix<const T>(i);

@@ -52,7 +52,7 @@ void trsm_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
 template <class T>
 void potrf_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                 const PotrfArguments& arguments) {
-  DeviceFailure failure(task, context, StatusCode::not_positive_definite);
+  DeviceFailure failure(task, StatusCode::not_positive_definite);
   launch_potrf<T>(context.cublas, buffers.matrix<T>(0), failure.index());
   failure.report(arguments.first_row);
 }

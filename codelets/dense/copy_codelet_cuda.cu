@@ -14,7 +14,7 @@ using namespace copy_codelets;
 template <class T>
 void max_abs_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                   const MaxAbsArguments& a) {
-  DeviceFailure failure(task, context, StatusCode::not_finite);
+  DeviceFailure failure(task, StatusCode::not_finite);
   device::launch_max_abs<T>(context.stream, buffers.matrix<const T>(0), a.uplo, a.row0, a.col0,
                             buffers.array<RealOf<T>>(1).data(), failure.index());
   failure.report(a.col0);

@@ -17,7 +17,7 @@ template <class R>
 void scale_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                 const RangeArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 2), arguments.n);
-  DeviceFailure failure(task, context, StatusCode::not_finite);
+  DeviceFailure failure(task, StatusCode::not_finite);
   kernels::launch_scale_and_cut(context.stream, arguments.n, buffers.array<const R>(0).data(),
                                 buffers.array<const R>(1).data(), arguments.m, scaled.d, scaled.e,
                                 scaled.exponent, failure.index());
@@ -38,7 +38,7 @@ void leaf_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers 
     ld[i] = q.ld;
     spectra[i] = buffers.array<double>(static_cast<int>(3 + 2 * tree)).data();
   }
-  DeviceFailure failure(task, context, StatusCode::no_convergence);
+  DeviceFailure failure(task, StatusCode::no_convergence);
   kernels::launch_leaf_vectors(context.stream,
                                {arguments.forest, scaled.d + arguments.start, scaled.e + arguments.start,
                                 arguments.epsilon, failure.index()},
@@ -50,7 +50,7 @@ void subtree_cuda(const TaskContext& task, const CudaContext& context, TaskBuffe
                   const RangeArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 0), arguments.n);
   const Index m = arguments.m;
-  DeviceFailure failure(task, context, StatusCode::no_convergence);
+  DeviceFailure failure(task, StatusCode::no_convergence);
   kernels::launch_leaf_values(
       context.stream,
       {{m, m, m}, scaled.d + arguments.start, scaled.e + arguments.start, arguments.epsilon, failure.index()},
@@ -62,7 +62,7 @@ void merge_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers
                 const MergeShape& shape) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 0), shape.n);
   const Index m = shape.order();
-  DeviceFailure failure(task, context, StatusCode::no_convergence);
+  DeviceFailure failure(task, StatusCode::no_convergence);
   const MergeBatch batch{.forest = {m, m, m},
                          .cut = shape.left,
                          .e = scaled.e + shape.cut - shape.left,

@@ -34,8 +34,8 @@ void lapack_eigensolve_cuda(const TaskContext& task, const CudaContext& context,
   const device::EigenDriverSpace<T> space(context.cusolver, driver, buffers.array<char>(1).data());
   int buffer = assemble_lower(context.stream, buffers, 2, a.n, a.tile_a, space.a);
   if (a.generalized) buffer = assemble_lower(context.stream, buffers, buffer, a.n, a.tile_b, space.b);
-  DeviceFailure no_convergence(task, context, StatusCode::no_convergence);
-  DeviceFailure not_positive_definite(task, context, StatusCode::not_positive_definite);
+  DeviceFailure no_convergence(task, StatusCode::no_convergence);
+  DeviceFailure not_positive_definite(task, StatusCode::not_positive_definite);
   device::launch_eigen_driver<T>(context.cusolver, context.stream, driver, space,
                                  buffers.array<RealOf<T>>(0).data(), no_convergence.index(),
                                  not_positive_definite.index());
