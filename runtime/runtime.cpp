@@ -188,12 +188,13 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   conf.catch_signals = 0;
   conf.ncpus =
       options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(available_cores);
-  const bool use_cuda = any_cuda_codelet() && options_.gpus != 0;
-  if (options_.gpus > 0 && !use_cuda)
+  const bool compiled = any_cuda_codelet();
+  if (options_.gpus > 0 && !compiled)
     throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
-  conf.ncuda = !use_cuda           ? 0
-               : options_.gpus > 0 ? options_.gpus
-                                   : environment_number("STARPU_NCUDA").value_or(-1);
+  conf.ncuda = !compiled || options_.gpus == 0 ? 0
+               : options_.gpus > 0             ? options_.gpus
+                                               : environment_number("STARPU_NCUDA").value_or(-1);
+  const bool use_cuda = conf.ncuda != 0 && visible_gpus() > 0;
   if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");
@@ -212,7 +213,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
-  prepare_codelets(use_cuda && conf.ncuda != 0 && visible_gpus() > 0, options_.hybrid);
+  prepare_codelets(use_cuda, options_.hybrid);
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
   if (result != 0)

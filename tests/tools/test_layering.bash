@@ -19,7 +19,7 @@ absent() {
   [[ -z $found ]] || { printf '%s\n' "$found"; return 1; }
 }
 
-runtime_headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi|cuda|cublas|cusolver|cusparse|nvrtc)[a-z_0-9]*\.h'
+runtime_headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi|cuda|cublas|cusolver|cusparse|nvrtc)[a-z_0-9]*\.h[>"]'
 
 # The check itself must see what it looks for.
 notices_an_include() {
@@ -40,7 +40,7 @@ kernels_know_no_starpu() {
 
 case_of TheCheckSeesAnInclude notices_an_include
 case_of AlgorithmsIncludeNoStarpuMpiOrCuda absent "$runtime_headers" algorithms
-case_of CodeletsIncludeNoStarpuOrMpi absent '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi)[a-z_0-9]*\.h' codelets
+case_of CodeletsIncludeNoStarpuOrMpi absent '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi)[a-z_0-9]*\.h[>"]' codelets
 case_of KernelsKnowNoStarpu kernels_know_no_starpu
 case_of TheProgramIncludesNoStarpuMpiOrCuda absent "$runtime_headers" tools/tessera
 case_of OnlyTheRuntimeInsertsTasks absent 'starpu(_mpi)?_(task_insert|insert_task|task_submit|task_build)' codelets algorithms tools tests
