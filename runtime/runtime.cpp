@@ -346,6 +346,21 @@ void Runtime::broadcast(void* bytes, Index count, int root) const {
   if (size_ > 1) MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, root, detail_->host_communicator);
 }
 
+std::vector<std::vector<std::byte>> Runtime::all_gather(std::span<const std::byte> bytes) const {
+  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(size_));
+  for (int root = 0; root < size_; ++root) {
+    auto& piece = all[static_cast<std::size_t>(root)];
+    if (root == rank_) piece.assign(bytes.begin(), bytes.end());
+    auto count = static_cast<Index>(piece.size());
+    broadcast(&count, sizeof count, root);
+    piece.resize(static_cast<std::size_t>(count));
+    constexpr Index most = Index(1) << 30;  // MPI counts in 32 bits
+    for (Index first = 0; first < count; first += most)
+      broadcast(piece.data() + first, std::min(most, count - first), root);
+  }
+  return all;
+}
+
 void Runtime::barrier() const {
   if (size_ > 1) MPI_Barrier(detail_->host_communicator);
 }

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +105,8 @@ class Runtime {
   void all_reduce_max(double* values, Index count) const;
   void all_reduce_sum(double* values, Index count) const;
   void broadcast(void* bytes, Index count, int root) const;
+  /// The bytes of every rank, by rank. Any length, in one process just the argument.
+  std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) const;
   void barrier() const;
   /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
   /// ranks.

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/block_layout.hpp>
+
+namespace tessera {
+namespace {
+
+/// Eight panels for every owner keep two to sixteen workers busy; beyond 8192 elements a panel is large
+/// enough for any worker.
+Index choose_panel_elements(Index elements, int owner_count) {
+  return std::clamp<Index>(ceil_div(elements, Index(8) * owner_count), 256, 8192);
+}
+
+}  // namespace
+
+std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> sizes, int owner_count,
+                                                           std::vector<int> owners, Index panel_elements) {
+  if (owner_count < 1) throw InvalidArgument("owner_count", fmt::to_string(owner_count), "at least 1");
+  if (panel_elements < 0)
+    throw InvalidArgument("panel_elements", fmt::to_string(panel_elements), "at least 0");
+  if (!owners.empty() && owners.size() != sizes.size())
+    throw InvalidArgument("owners", fmt::format("{} of them", owners.size()),
+                          fmt::format("one for each of the {} blocks", sizes.size()));
+  for (const int owner : owners)
+    if (owner < 0 || owner >= owner_count)
+      throw InvalidArgument("owners", fmt::to_string(owner), fmt::format("0 to {}", owner_count - 1));
+  const std::shared_ptr<BlockDimension> d(new BlockDimension);
+  d->owner_count_ = owner_count;
+  d->sizes_ = std::move(sizes);
+  d->first_.assign(1, 0);
+  for (const Index size : d->sizes_) {
+    if (size < 0) throw InvalidArgument("block sizes", fmt::to_string(size), "at least 0");
+    d->first_.push_back(d->first_.back() + size);
+  }
+  d->panel_elements_ =
+      panel_elements > 0 ? panel_elements : choose_panel_elements(d->elements(), owner_count);
+  // The panel that each owner is filling.
+  std::vector<Index> open(static_cast<std::size_t>(owner_count), -1), filled = open;
+  int dealt = 0;
+  for (Index block = 0; block < d->blocks(); ++block) {
+    const int owner = owners.empty() ? dealt : owners[static_cast<std::size_t>(block)];
+    auto& panel = open[static_cast<std::size_t>(owner)];
+    if (panel < 0) {
+      panel = d->panels();
+      filled[static_cast<std::size_t>(owner)] = 0;
+      d->panels_.emplace_back();
+      d->panel_owner_.push_back(owner);
+    }
+    d->panel_of_.push_back(panel);
+    auto& members = d->panels_[static_cast<std::size_t>(panel)];
+    d->position_.push_back(static_cast<Index>(members.size()));
+    members.push_back(block);
+    filled[static_cast<std::size_t>(owner)] += d->size(block);
+    if (filled[static_cast<std::size_t>(owner)] >= d->panel_elements_) {
+      panel = -1;
+      dealt = (dealt + 1) % owner_count;
+    }
+  }
+  return d;
+}
+
+Index BlockDimension::block_of(Index element) const noexcept {
+  return std::upper_bound(first_.begin(), first_.end(), element) - first_.begin() - 1;
+}
+
+std::vector<int> BlockDimension::owners() const {
+  std::vector<int> result;
+  for (Index block = 0; block < blocks(); ++block) result.push_back(owner(block));
+  return result;
+}
+
+bool BlockDimension::operator==(const BlockDimension& other) const noexcept {
+  return this == &other || (sizes_ == other.sizes_ && panel_of_ == other.panel_of_ &&
+                            panel_owner_ == other.panel_owner_ && owner_count_ == other.owner_count_);
+}
+
+bool BlockLayout::operator==(const BlockLayout& other) const noexcept {
+  return *rows == *other.rows && *cols == *other.cols && grid.rows == other.grid.rows &&
+         grid.cols == other.grid.cols && grid.column_major == other.grid.column_major &&
+         symmetry == other.symmetry;
+}
+
+void BlockLayout::require_valid(const Runtime& runtime) const {
+  if (!rows || !cols) throw InvalidArgument("layout", "without a dimension", "rows and columns");
+  if (grid.rows < 1 || grid.cols < 1 || grid.rows * grid.cols > runtime.size())
+    throw InvalidArgument("grid", fmt::format("{} x {}", grid.rows, grid.cols),
+                          fmt::format("at most {} ranks", runtime.size()));
+  if (rows->owner_count() > grid.rows)
+    throw InvalidArgument("rows", fmt::format("{} owners", rows->owner_count()),
+                          fmt::format("at most the {} rows of the grid", grid.rows));
+  if (cols->owner_count() > grid.cols)
+    throw InvalidArgument("cols", fmt::format("{} owners", cols->owner_count()),
+                          fmt::format("at most the {} columns of the grid", grid.cols));
+  if (symmetry != Symmetry::none && !rows->same_sizes(*cols))
+    throw InvalidArgument("symmetry", std::string(1, static_cast<char>(symmetry)),
+                          "N where rows and columns have other block sizes");
+}
+
+BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
+                              std::vector<Index> col_sizes, Symmetry symmetry) {
+  const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
+  BlockLayout layout{BlockDimension::make(std::move(row_sizes), grid.rows),
+                     BlockDimension::make(std::move(col_sizes), grid.cols), grid, symmetry};
+  layout.require_valid(runtime);
+  return layout;
+}
+
+}  // namespace tessera
