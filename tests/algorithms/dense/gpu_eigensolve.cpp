@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/runtime_test.hpp>
 
@@ -93,21 +93,13 @@ TYPED_TEST(EigensolveOnGpu, DeviceMemoryInAndOut) {
   using R = RealOf<T>;
   const Index n = 500;
   const auto a = generate<T>("random", n);
-  T *device_a = nullptr, *device_z = nullptr;
-  const std::size_t bytes = sizeof(T) * std::size_t(n * n);
-  ASSERT_EQ(cudaMalloc(&device_a, bytes), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&device_z, bytes), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(device_a, a.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  const DeviceMatrix<T> device_a(a), device_z(n, n, 0);
   std::vector<R> w(static_cast<std::size_t>(n));
-  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a, n, nullptr, 1, w.data(),
-                                      device_z, n, nullptr, this->two_stage().options);
+  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a.data(), n, nullptr, 1,
+                                      w.data(), device_z.data(), n, nullptr, this->two_stage().options);
   EXPECT_TRUE(status.ok()) << status.message();
-  Matrix<T> z(n, n), after(n, n);
-  ASSERT_EQ(cudaMemcpy(z.data(), device_z, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(after.data(), device_a, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  cudaFree(device_a);
-  cudaFree(device_z);
-  EXPECT_TRUE(identical(a, after));
+  const Matrix<T> z = device_z.get();
+  EXPECT_TRUE(identical(a, device_a.get()));
   const auto errors =
       eigen_errors(a, static_cast<const Matrix<T>*>(nullptr), w, &z, lapack_eigenvalues(a), 0);
   EXPECT_LT(errors.residual, 1);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/band/chase_blocks_cuda.hpp>
 
@@ -14,43 +14,14 @@ namespace tessera {
 namespace {
 
 using namespace testing;
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(Index size) : size_(size) {
-    EXPECT_EQ(cudaMalloc(&data_, static_cast<std::size_t>(std::max<Index>(size, 1)) * sizeof(T)),
-              cudaSuccess);
-  }
-  explicit DeviceArray(const std::vector<T>& host) : DeviceArray(static_cast<Index>(host.size())) {
-    cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(data_); }
-  T* data() const { return data_; }
-  std::vector<T> host() const {
-    std::vector<T> values(static_cast<std::size_t>(size_));
-    EXPECT_EQ(cudaMemcpy(values.data(), data_, values.size() * sizeof(T), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    return values;
-  }
-
- private:
-  Index size_;
-  T* data_ = nullptr;
-};
+using test::DeviceArray;
 
 template <class T>
 class GpuBackTransform : public ::testing::Test {
  protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
-  }
+  void SetUp() override { TESSERA_NEED_GPU(); }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(GpuBackTransform, Scalars);
+TYPED_TEST_SUITE(GpuBackTransform, test::Scalars);
 
 TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
   using T = TypeParam;
@@ -63,7 +34,7 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
     for (T& x : c) x = random_scalar<T>(generator);
     std::vector<D> expected(c.begin(), c.end());
     DeviceArray<T> on_device(c), for_elpa(c);
-    DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(s.columns)));
+    DeviceArray<char> workspace(kernels::apply_chase_workspace(s.columns));
     const auto pieces = cut(s);
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
       const std::vector<T> data = random_reflectors<T>(*piece, generator);
@@ -79,13 +50,13 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
       ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
       std::vector<double> host(static_cast<std::size_t>(size));
       kernels::form_chase_t<T>(*piece, data.data(), host.data());
-      ASSERT_LT(largest_difference(blocks.host(), host), 1e-13);
+      ASSERT_LT(largest_difference(blocks.get(), host), 1e-13);
     }
     // A number is met by n / b reflections of length b.
     const double bound = 10. * std::sqrt(static_cast<double>(s.n)) * precision<T>;
-    EXPECT_LT(largest_difference(on_device.host(), expected), bound);
+    EXPECT_LT(largest_difference(on_device.get(), expected), bound);
     if ((s.b & (s.b - 1)) == 0) {
-      EXPECT_LT(largest_difference(for_elpa.host(), expected), bound);
+      EXPECT_LT(largest_difference(for_elpa.get(), expected), bound);
     }
   }
 }
@@ -106,13 +77,13 @@ TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
       DeviceArray<T> reflectors(random_reflectors<T>(piece, generator)), wide(c);
       DeviceArray<T> narrow(std::vector<T>(c.begin(), c.begin() + ld * few));
       DeviceArray<double> blocks(kernels::chase_blocks<T>(piece).size());
-      DeviceArray<char> workspace(static_cast<Index>(kernels::apply_chase_workspace(columns)));
+      DeviceArray<char> workspace(kernels::apply_chase_workspace(columns));
       kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
       kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, ld, workspace.data());
       kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), wide.data(), columns, ld,
                                      workspace.data());
       ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-      const std::vector<T> expected = narrow.host(), result = wide.host();
+      const std::vector<T> expected = narrow.get(), result = wide.get();
       Index wrong = 0, first = 0;
       for (Index i = ld * columns; i-- > 0;)
         if (!(result[i] == expected[i % (ld * few)])) ++wrong, first = i;
