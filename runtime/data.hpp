@@ -70,6 +70,8 @@ class Data {
  private:
   Data(Runtime& runtime, void* handle, int owner, bool wrapped) noexcept
       : handle_(handle), runtime_(&runtime), owner_(owner), wrapped_(wrapped) {}
+  template <class Register>
+  static Data wrap(Runtime& runtime, void* memory, int owner, const Register& register_at);
   void swap(Data& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(runtime_, other.runtime_);

@@ -295,7 +295,9 @@ void Runtime::log(LogLevel level, std::string_view message) const {
 
 void Runtime::profile(bool on) {
   starpu_profiling_status_set(on ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
-  if (on) worker_profiles();  // reading clears
+  if (!on) return;
+  worker_profiles();  // reading clears
+  bytes_moved();
 }
 
 std::vector<WorkerProfile> Runtime::worker_profiles() const {
@@ -315,6 +317,19 @@ std::vector<WorkerProfile> Runtime::worker_profiles() const {
     profiles.push_back(std::move(profile));
   }
   return profiles;
+}
+
+double Runtime::bytes_moved() const {
+  const auto on_gpu = [](int node) {
+    return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM;
+  };
+  double bytes = 0;
+  for (int bus = 0; bus < starpu_bus_get_count(); ++bus) {
+    if (!on_gpu(starpu_bus_get_src(bus)) && !on_gpu(starpu_bus_get_dst(bus))) continue;
+    starpu_profiling_bus_info info;
+    if (starpu_bus_get_profiling_info(bus, &info) == 0) bytes += static_cast<double>(info.transferred_bytes);
+  }
+  return bytes;
 }
 
 void Runtime::run_exclusively(int threads, const std::function<void()>& work) {

@@ -57,8 +57,7 @@ struct RuntimeInfo {
   std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest of this rank's GPUs
 };
 
-/// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's
-/// profiling).
+/// Seconds that a worker spent executing and otherwise since the last reset (StarPU's profiling).
 struct WorkerProfile {
   std::string name;
   double executing = 0, sleeping = 0, overhead = 0, total = 0;
@@ -89,9 +88,13 @@ class Runtime {
   bool synchronous() const noexcept { return options_.synchronous; }
   void log(LogLevel level, std::string_view message) const;
 
-  /// Switches StarPU's worker profiling on or off and clears it.
+  /// Switches StarPU's profiling of workers and copies on or off and clears it.
   void profile(bool on);
+  /// The workers' profiles; reading clears them.
   std::vector<WorkerProfile> worker_profiles() const;
+  /// Bytes that StarPU copied between this rank's memories: from the host to its GPUs, back, and between
+  /// GPUs. 0 without GPUs. Messages between ranks do not count. Reading clears the count.
+  double bytes_moved() const;
 
   /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer
   /// library).
