@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <tessera/codelets/dense/check_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 namespace tessera::device {
 namespace {
@@ -21,7 +20,7 @@ __device__ double absolute(S x) {
 /// The sum over the block, valid in thread 0.
 __device__ double block_sum(double sum) {
   __shared__ double warps[threads / 32];
-  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
+  sum = warp_sum(sum);
   __syncthreads();
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -79,19 +78,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-MatrixView<const DeviceScalar<T>> device_view(const MatrixView<const T>& a) {
-  return {device_cast(a.data), a.rows, a.cols, a.ld};
-}
-
-unsigned blocks(Index count, Index each) {
-  return static_cast<unsigned>(std::clamp<Index>(ceil_div(count, each), 1, Index(1) << 30));
-}
-
-template <class T>
 void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, bool add, double* sums) {
   if (p.rows == 0) return;
-  row_sums_kernel<<<blocks(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(device_view(p), part,
-                                                                                      add, sums);
+  row_sums_kernel<<<blocks_for(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(device_view(p),
+                                                                                          part, add, sums);
 }
 
 }  // namespace
@@ -100,7 +90,7 @@ template <class T>
 void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const MatrixView<const T>* y,
                         const RealOf<T>* values, double* sums) {
   if (r.cols == 0) return;
-  column_sums_kernel<<<blocks(r.cols, 1), threads, 0, stream>>>(
+  column_sums_kernel<<<blocks_for(r.cols, 1), threads, 0, stream>>>(
       device_view(r), y ? device_cast(y->data) : nullptr, y ? y->ld : 0, values, false, sums);
 }
 
@@ -112,7 +102,7 @@ void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, 
 template <class T>
 void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal, double* sums) {
   if (a.cols > 0)
-    column_sums_kernel<<<blocks(a.cols, 1), threads, 0, stream>>>(
+    column_sums_kernel<<<blocks_for(a.cols, 1), threads, 0, stream>>>(
         device_view(a), static_cast<const DeviceScalar<T>*>(nullptr), 0, nullptr, diagonal, sums);
   if (diagonal)
     row_sums(stream, a, Part::strictly_lower, true, sums);
