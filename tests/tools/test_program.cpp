@@ -252,6 +252,14 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   const Json record = Json::parse(outcome.out);
   ASSERT_EQ(record["runs"].size(), 3u);
   for (const Json& one : record["runs"]) EXPECT_TRUE(one.contains("check"));
+  for (const Json& one : record["runs"]) {
+    const Json& bytes = one["workers"]["bytes_moved"];
+    ASSERT_TRUE(bytes.is_number()) << bytes;
+    EXPECT_GE(bytes.get<double>(), 0);
+    if (record["machine"]["cuda_workers"] == 0) {
+      EXPECT_EQ(bytes, 0) << "no GPUs";
+    }
+  }
   const Json unchecked = Json::parse(run("eigen --generate random --n 50 --check none --json -").out);
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
 }
