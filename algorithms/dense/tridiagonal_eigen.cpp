@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
 #include <tessera/codelets/tridiagonal/value_tasks.hpp>
 #include <tessera/codelets/tridiagonal/vector_tasks.hpp>
@@ -165,7 +166,7 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
                                       data, scratch);
       for (std::size_t i = 0; i < computed.size(); ++i)
         for (int to = 0; to < ranks; ++to)
-          insert_tridiagonal_spectrum_copy(sequence, priority, to, computed[i], nodes[i]->spectrum);
+          insert_copy_bytes(sequence, priority, computed[i], nodes[i]->spectrum, to);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <tessera/codelets/reading.hpp>
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
 #include <tessera/codelets/tridiagonal/secular.hpp>
@@ -106,10 +107,8 @@ void insert_secular_vectors(Sequence& sequence, int priority, Index m, Index beg
 template <class R>
 void insert_pack_rows(Sequence& sequence, int priority, Index m, Child child, Index rows, Index tile_columns,
                       const Data& record, const Data& packed, std::span<const Data> tiles) {
-  std::vector<Access> accesses{read(record), write(packed)};
-  for (const Data& tile : tiles) accesses.push_back(read(tile));
   sequence.insert(pack_rows_codelet<R>, PackArguments{m, rows, tile_columns, child}, {.priority = priority},
-                  std::span<const Access>(accesses));
+                  reading(tiles, {read(record), write(packed)}));
 }
 
 template <class R>
@@ -126,11 +125,9 @@ template <class T>
 void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, Index tiles_per_block,
                       Index tile_columns, Index skipped_columns, const Data& slab,
                       std::span<const Data* const> tiles) {
-  std::vector<Access> accesses{write(slab)};
-  for (const Data* tile : tiles) accesses.push_back(read(*tile));
   sequence.insert(fill_slab_codelet<T>,
                   SlabArguments{block_rows, tiles_per_block, tile_columns, skipped_columns},
-                  {.priority = priority}, std::span<const Access>(accesses));
+                  {.priority = priority}, reading(tiles, {write(slab)}));
 }
 
 #define TESSERA_INSTANTIATE_REAL(R)                                                                          \

@@ -7,6 +7,7 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonal/deflate.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
@@ -312,7 +313,7 @@ TYPED_TEST(TridiagonalCodelets, LeafAndSubtreeReportFailures) {
   EXPECT_EQ(of_subtree.index, leaf + 1);
 }
 
-TYPED_TEST(TridiagonalCodelets, SpectrumCopyAndUnscale) {
+TYPED_TEST(TridiagonalCodelets, CopyAndUnscale) {
   using R = TypeParam;
   const Index n = 7;
   std::vector<double> values, scaled(std::size_t(2 * n + 1));
@@ -323,7 +324,7 @@ TYPED_TEST(TridiagonalCodelets, SpectrumCopyAndUnscale) {
     const Data data = upload(this->runtime(), scaled),
                w = Data::bytes(this->runtime(), sizeof(R) * std::size_t(n), Data::every_rank);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_tridiagonal_spectrum_copy(s, 0, 0, spectrum, copy);
+      insert_copy_bytes(s, 0, spectrum, copy, 0);
       insert_tridiagonal_unscale<R>(s, 0, n, data, copy, w);
     }));
     EXPECT_EQ(download_values<double>(copy), values);
