@@ -6,7 +6,7 @@
 
 /// Codelets of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute
 /// values. Sums are always double; every sums piece is written by one task and added up on the host.
-/// Flops: not counted, a check is no part of a solve. Footprint: buffer sizes.
+/// Flops: not counted, a check is no part of a solve. Footprint: buffer sizes. All run on CPUs and GPUs.
 namespace tessera {
 
 /// Y := [Y +] what the lower tile A = A(i, j) contributes to A X: rows i (from row0) with X's rows j (from

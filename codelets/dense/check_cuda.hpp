@@ -9,8 +9,7 @@
 #include <tessera/runtime/data.hpp>
 
 /// The kernels behind the codelets of check.hpp on a GPU. All pointers are device memory, everything is
-/// enqueued on the stream. Sums are in double and their order depends on
-/// the sizes alone.
+/// enqueued on the stream. Sums are in double and their order depends on the sizes alone.
 namespace tessera::device {
 
 /// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| alone if y is null. R is read once.
