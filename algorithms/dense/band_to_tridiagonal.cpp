@@ -186,8 +186,7 @@ void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d
                          ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
   const Index n = band.size();
   if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
-  const bool on_gpu =
-      sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
+  const bool on_gpu = sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
   if (options.place == ChasePlace::sweeps || (options.place == ChasePlace::chosen && on_gpu))
     return chase_by_sweeps(sequence, std::move(band), d, e, reflectors, options);
   Chase<T> chase(sequence, n, band.bandwidth(), options);

@@ -164,8 +164,9 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
   expect_values(second.result().values, b);
   // Both ran on the GPU.
   for (const auto& stage : first.statistics().stages)
-    if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal")
+    if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal") {
       EXPECT_EQ(stage.device_tasks, stage.tasks);
+    }
 }
 
 /// A matrix of 72 MB where StarPU may use 48 MB of the GPU: it is evicted tile by tile.

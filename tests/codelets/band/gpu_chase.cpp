@@ -50,7 +50,9 @@ Tridiagonal<T> extract(testing::BandProblem<T>& p) {
     t.d.push_back(real_part(p.at(j, j)));
     if (j + 1 < p.n) t.e.push_back(real_part(p.at(j + 1, j)));
     EXPECT_FALSE(imag_part(p.at(j, j)) != 0) << j;
-    if (j + 1 < p.n) EXPECT_FALSE(imag_part(p.at(j + 1, j)) != 0) << j;
+    if (j + 1 < p.n) {
+      EXPECT_FALSE(imag_part(p.at(j + 1, j)) != 0) << j;
+    }
   }
   return t;
 }
