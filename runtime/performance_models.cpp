@@ -37,11 +37,11 @@ fs::path default_directory() {
   return {};
 }
 
-/// Where copies of sets live.
+/// Where copies of sets live. @throws RuntimeError where the user has no place for them
 fs::path cache_directory() {
   if (const auto cache = variable("XDG_CACHE_HOME")) return fs::path(*cache) / "tessera/perfmodels";
   if (const auto home = variable("HOME")) return fs::path(*home) / ".cache/tessera/perfmodels";
-  return fs::temp_directory_path() / fmt::format("tessera-{}/perfmodels", ::getuid());
+  throw RuntimeError("neither XDG_CACHE_HOME nor HOME is set");
 }
 
 /// The models that the user has by the environment, or has measured on this host; empty: none.
@@ -194,12 +194,14 @@ fs::path copy_in_cache(const ModelSet& set, std::vector<std::string>& warnings) 
                                       hash(contents(set.directory / "machine.json") + set.directory.string()),
                                       host);
   // StarPU cuts paths off at 256 characters.
-  constexpr std::size_t longest_directory = 120;
-  if (copy.string().size() > longest_directory) {
-    warnings.push_back(fmt::format("performance models not used: {} is too long for StarPU", copy.string()));
-    return {};
+  constexpr std::size_t longest_path = 255, longest_codelet = 40;
+  const std::size_t longest_file =
+      copy.string().size() + codelet_folder.size() + longest_codelet + host.size() + 3;
+  if (longest_file > longest_path) throw RuntimeError(copy.string() + " is too long for StarPU");
+  if (fs::is_directory(copy)) {
+    if (::access(copy.c_str(), W_OK) != 0) throw RuntimeError(copy.string() + " cannot be written");
+    return copy;
   }
-  if (fs::is_directory(copy)) return copy;
   const fs::path draft = copy.string() + fmt::format(".{}", ::getpid());
   fs::remove_all(draft);
   copy_set(set, draft, warnings);
@@ -233,7 +235,6 @@ PerformanceModels find_performance_models(const ModelMachine& machine,
     const ModelSet set = best_set(machine, models.warnings);
     if (set.likeness == 0) return models;
     models.directory = copy_in_cache(set, models.warnings);
-    if (models.directory.empty()) return models;
     models.source = set.directory;
     models.origin = ModelOrigin::shipped;
   } catch (const std::exception& problem) {

@@ -65,33 +65,41 @@ struct Calibration {
   int solves = 0, skipped = 0;
 };
 
-/// Solves with everything that has codelets: both reductions, with vectors and without, A x = lambda B x, and
-/// the driver of the library as one task.
+struct Case {
+  Solver solver;
+  bool vectors, generalized;
+};
+
+/// Solves that run every codelet between them, at the orders where `auto` may take them.
+std::vector<Case> cases_of(Index n) {
+  std::vector<Case> cases{{Solver::two_stage, true, true}, {Solver::two_stage, false, false}};
+  constexpr Index largest_one_stage = 2048, largest_vendor = 5000;
+  if (n <= largest_one_stage) cases.push_back({Solver::one_stage, true, true});
+  if (n <= largest_vendor) cases.push_back({Solver::vendor, true, false});
+  return cases;
+}
+
 template <class T>
 void solve(Session& session, Index n, Calibration& calibration) {
   Runtime& runtime = session.runtime();
   const CommonOptions& common = calibration.options.common;
   const int runs = common.warmup + common.repeat;
-  constexpr int solves = 4;
+  const std::vector<Case> cases = cases_of(n);
   if (now() > calibration.end) {
-    calibration.skipped += runs * solves;
+    calibration.skipped += runs * static_cast<int>(cases.size());
     return;
   }
   const ProcessGrid grid = process_grid(runtime, {});
   const auto a = load<T>(session, {{}, "random", n, common.seed, 1}, grid, 0);
   const auto b = load<T>(session, {{}, "overlap", n, common.seed + 1, 1}, grid, 0);
-  const auto measure = [&](Solver solver, bool vectors, bool generalized) {
-    if (now() > calibration.end) {
-      ++calibration.skipped;
-      return;
-    }
+  const auto measure = [&](const Case& one) {
     EigensolveOptions options;
-    options.solver = solver;
-    options.vectors = vectors;
+    options.solver = one.solver;
+    options.vectors = one.vectors;
     session.progress().stage(fmt::format("calibrating {}: type {}, n = {}, {}", calibration.workers,
-                                         type_letter<T>, n, to_string(solver)));
-    auto completion = generalized ? submit_eigensolve<T>(runtime, a.matrix, b.matrix, options)
-                                  : submit_eigensolve<T>(runtime, a.matrix, options);
+                                         type_letter<T>, n, to_string(one.solver)));
+    auto completion = one.generalized ? submit_eigensolve<T>(runtime, a.matrix, b.matrix, options)
+                                      : submit_eigensolve<T>(runtime, a.matrix, options);
     const Status status = completion.wait();
     if (!status) throw Error(status.message());
     ++calibration.solves;
@@ -102,12 +110,8 @@ void solve(Session& session, Index n, Calibration& calibration) {
       sum.flops += codelet.flops;
     }
   };
-  for (int run = 0; run < runs; ++run) {
-    measure(Solver::two_stage, true, true);
-    measure(Solver::two_stage, false, false);
-    measure(Solver::one_stage, true, true);
-    measure(Solver::vendor, true, false);
-  }
+  for (int run = 0; run < runs; ++run)
+    for (const Case& one : cases) now() > calibration.end ? void(++calibration.skipped) : measure(one);
 }
 
 void solve_all(Session& session, std::vector<Index> orders, Calibration& calibration) {
