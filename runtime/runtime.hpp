@@ -54,7 +54,12 @@ struct RuntimeInfo {
   std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::string cpu_model;
   std::vector<std::string> gpus;
-  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest of this rank's GPUs
+  std::string gpu_model;  ///< CUDA's name of the GPUs; empty: none used, or several kinds
+  /// Where StarPU's performance models come from: a directory, or empty if StarPU starts from nothing or the
+  /// scheduler needs none (performance_models.hpp).
+  std::string performance_models;
+  bool shipped_performance_models = false;  ///< they came with Tessera, and StarPU works in a copy
+  std::int64_t gpu_memory_bytes = 0;        ///< that StarPU may use on the smallest of this rank's GPUs
 };
 
 /// Seconds that a worker spent executing and otherwise since the last reset (StarPU's profiling).
@@ -116,6 +121,8 @@ class Runtime {
 
  private:
   void join(Communicator communicator);
+  void require_gpus() const;
+  std::string prepare_performance_models();
   void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
   void agree_on_workers();
   void fill_info();

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 
 namespace tessera {
@@ -19,15 +20,6 @@ constexpr Named solvers[] = {{Solver::automatic, "auto"},
                              {Solver::two_stage, "two_stage"},
                              {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
-
-/// From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
-/// stage wins while the matrix stays in the caches, since the second back-transform costs more than the
-/// reduction's memory traffic.
-Solver choose_solver(Index n, Index wanted, int workers) {
-  if (n <= 200) return Solver::vendor;
-  const bool most_vectors = wanted > n / 2;
-  return most_vectors && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
-}
 
 void check_range(Index n, const EigenRange<double>& range) {
   if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
@@ -132,7 +124,8 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   const Index wanted = !o.vectors                                  ? 0
                        : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
                                                                    : n;
-  if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
+  if (o.solver == Solver::automatic)
+    o.solver = choose_solver<T>(n, wanted, workers, runtime.gpus() > 0 && runtime.size() == 1);
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",

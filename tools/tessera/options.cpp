@@ -281,10 +281,19 @@ void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
 }
 
 void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) {
-  command.add_option("--n", options.orders, "orders to solve (default: 500,1000,2000)")
+  options.common.repeat = 4;  // StarPU leaves the first run of each kind out, and trusts three
+  command.add_option("--family", options.family, "codelets to measure (default: dense)")
+      ->check(CLI::IsMember({"dense"}))
+      ->type_name("dense");
+  command
+      .add_option(
+          "--sizes", options.orders,
+          "orders to solve (default: 1024,2048,4096,8192 with GPUs, else 500,1000,2000; the CPUs of a "
+          "machine with GPUs those up to 2000)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  command.add_option("--types", options.types, "scalar types, some of sdcz (default: d)")
+      ->check(CLI::Range(Index(1), Index(1) << 20))
+      ->type_name("N,N,...");
+  command.add_option("--types", options.types, "scalar types, some of sdcz (default: sdcz)")
       ->check(CLI::Validator(
           [](const std::string& text) {
             return text.empty() || text.find_first_not_of("sdcz") != std::string::npos
@@ -293,6 +302,12 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
           },
           "TYPES"))
       ->type_name("TYPES");
+  command
+      .add_option("--output", options.output,
+                  "directory for the set of models, replaced if it is one (default: perfmodels/MACHINE)")
+      ->type_name("DIR");
+  command.add_option("--seconds", options.seconds, "begin no solve later than that (default: no limit)")
+      ->check(CLI::NonNegativeNumber);
   add_common_options(command, options.common);
 }
 

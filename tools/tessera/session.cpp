@@ -201,6 +201,7 @@ Json machine_json(const RuntimeInfo& info) {
   json["cuda_workers"] = info.cuda_workers;
   json["gpus"] = info.gpus;
   json["scheduler"] = info.scheduler;
+  json["performance_models"] = info.performance_models.empty() ? "none" : info.performance_models;
   json["starpu"] = info.starpu_version;
   json["mpi"] = info.mpi_version;
   json["blas"] = info.blas;
