@@ -29,7 +29,7 @@ void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, con
 ///
 /// What keeps this right: a row of C is read and written once a bundle, and read only after the flag says
 /// that the bundle before has retired it; every lane fences between its stores and the flag, and acquires the
-/// flag before its loads, which pass the first-level cache by; bundles wait only for items taken before
+/// flag before its loads; bundles wait only for items taken before
 /// theirs, so that the thread blocks need not all be resident; a slot of V and W is filled again after all
 /// warps have given it back. Each column is summed in an order of its own: the result does not depend on the
 /// others.
