@@ -54,7 +54,8 @@ struct RuntimeInfo {
   std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::string cpu_model;
   std::vector<std::string> gpus;
-  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest of this rank's GPUs
+  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest GPU of all ranks (nine tenths,
+                                      ///< or STARPU_LIMIT_CUDA_MEM); 0 if a rank has none
 };
 
 /// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's
