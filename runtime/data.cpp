@@ -129,6 +129,11 @@ void Data::release() {
   handle_ = nullptr;
 }
 
+void Data::release_unchanged() {
+  wrapped_ = false;  // nothing to bring up to date
+  release();
+}
+
 void Data::flush_remote_copies() const {
   if (runtime_->size() > 1 && owner_ != every_rank)
     starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));

@@ -56,6 +56,8 @@ class Data {
   /// Frees the data once the tasks submitted so far have used it; returns at once. For wrapped memory it
   /// waits until the memory of the caller is up to date.
   void release();
+  /// The same for wrapped memory that tasks have only read: returns at once.
+  void release_unchanged();
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;

@@ -252,6 +252,10 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const bool crowded = !options_.bind || !own_mask || conf.ncpus > available_cores;
   const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
+  // StarPU carves small buffers out of chunks of 32 MiB, of which it keeps four even when they are empty: too
+  // much of a small memory.
+  const int gpu_limit = environment_number("STARPU_LIMIT_CUDA_MEM").value_or(-1);
+  const TemporaryVariable no_chunks("STARPU_SUBALLOCATOR", "0", gpu_limit >= 0 && gpu_limit < 2048);
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
   const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded);
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
@@ -317,6 +321,9 @@ void Runtime::fill_info() {
     if (memory > 0 && (info_.gpu_memory_bytes == 0 || memory < info_.gpu_memory_bytes))
       info_.gpu_memory_bytes = memory;
   }
+  double smallest = -static_cast<double>(info_.gpu_memory_bytes);
+  all_reduce_max(&smallest, 1);
+  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest);
 }
 
 Runtime::~Runtime() {

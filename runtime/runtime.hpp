@@ -59,7 +59,8 @@ struct RuntimeInfo {
   /// scheduler needs none (performance_models.hpp).
   std::string performance_models;
   bool shipped_performance_models = false;  ///< they came with Tessera, and StarPU works in a copy
-  std::int64_t gpu_memory_bytes = 0;        ///< that StarPU may use on the smallest of this rank's GPUs
+  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest GPU of all ranks (nine tenths,
+                                      ///< or STARPU_LIMIT_CUDA_MEM); 0 if a rank has none
 };
 
 /// Seconds that a worker spent executing and otherwise since the last reset (StarPU's profiling).

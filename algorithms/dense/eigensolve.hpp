@@ -58,7 +58,7 @@ struct EigenResult {
 };
 
 /// The sizes that a solve would use.
-/// @throws InvalidArgument for an impossible combination.
+/// @throws InvalidArgument for an impossible combination, and for sizes whose tasks do not fit into a GPU.
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);
 

@@ -53,10 +53,10 @@ constexpr int strip = 32;  ///< rows of a block of row_sums_kernel: one warp sid
 
 enum class Part { all, without_identity, strictly_lower };
 
-/// Block (32, 8): its 32 rows, every eighth column for each warp.
+/// Block (32, 8): its 32 rows, every eighth column for each warp. The identity begins in column -first of p.
 template <class S>
 __global__ void __launch_bounds__(threads)
-    row_sums_kernel(MatrixView<const S> p, Part part, bool add, double* sums) {
+    row_sums_kernel(MatrixView<const S> p, Part part, Index first, bool add, double* sums) {
   constexpr int warps = threads / strip;
   const Index d = Index(blockIdx.x) * strip + threadIdx.x;
   double sum = 0;
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 4
     for (Index c = threadIdx.y; c < end; c += warps) {
       S x = p.data[d + c * p.ld];
-      if (part == Part::without_identity && c == d) x -= S(1);
+      if (part == Part::without_identity && first + c == d) x -= S(1);
       sum += absolute(x);
     }
   }
@@ -78,10 +78,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, bool add, double* sums) {
+void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, Index first, bool add, double* sums) {
   if (p.rows == 0) return;
-  row_sums_kernel<<<blocks_for(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(device_view(p),
-                                                                                          part, add, sums);
+  row_sums_kernel<<<blocks_for(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(
+      device_view(p), part, first, add, sums);
 }
 
 }  // namespace
@@ -95,8 +95,8 @@ void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const Matrix
 }
 
 template <class T>
-void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, double* sums) {
-  row_sums(stream, p, identity ? Part::without_identity : Part::all, false, sums);
+void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, Index first, double* sums) {
+  row_sums(stream, p, identity ? Part::without_identity : Part::all, first, first > 0, sums);
 }
 
 template <class T>
@@ -105,15 +105,15 @@ void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal,
     column_sums_kernel<<<blocks_for(a.cols, 1), threads, 0, stream>>>(
         device_view(a), static_cast<const DeviceScalar<T>*>(nullptr), 0, nullptr, diagonal, sums);
   if (diagonal)
-    row_sums(stream, a, Part::strictly_lower, true, sums);
+    row_sums(stream, a, Part::strictly_lower, 0, true, sums);
   else
-    row_sums(stream, a, Part::all, false, sums + a.cols);
+    row_sums(stream, a, Part::all, 0, false, sums + a.cols);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template void launch_column_sums<T>(cudaStream_t, MatrixView<const T>, const MatrixView<const T>*, \
                                       const RealOf<T>*, double*);                                    \
-  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);                \
+  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, Index, double*);         \
   template void launch_tile_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

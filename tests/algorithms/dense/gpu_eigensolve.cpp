@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <csignal>
 #include <cstdlib>
+#include <iostream>
+#include <memory>
 
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/runtime_test.hpp>
+#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 
@@ -169,19 +173,89 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
     }
 }
 
-/// A matrix of 72 MB where StarPU may use 48 MB of the GPU: it is evicted tile by tile.
-TEST(EigensolveMemoryOfGpu, LargerThanWhatStarPUMayUse) {
-  setenv("STARPU_LIMIT_CUDA_MEM", "48", 1);
-  {
-    Runtime runtime({.cores = 2});
-    const auto a = generate<double>("random", 3000);
-    SolveCase c;
-    c.options.solver = Solver::two_stage;
-    c.options.tile = 512, c.options.band = 64, c.options.update_width = 128, c.options.slab_width = 256;
-    c.residual_gate = 1;
-    expect_solved<double>(runtime, a, nullptr, c);
+/// Ends the process where a test hangs: StarPU waits for ever for memory that there is not.
+class Watchdog {
+ public:
+  explicit Watchdog(unsigned seconds) {
+    std::signal(SIGALRM, [](int) {
+      constexpr char text[] =
+          "the solver waits: a task's buffers do not fit into the GPU's memory together?\n";
+      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+      std::abort();
+    });
+    alarm(seconds);
   }
-  unsetenv("STARPU_LIMIT_CUDA_MEM");
+  ~Watchdog() {
+    alarm(0);
+    std::signal(SIGALRM, SIG_DFL);
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+};
+
+/// Where StarPU may use 48 MiB of the GPU.
+class EigensolveMemoryOfGpu : public ::testing::Test {
+ public:
+  void SetUp() override {
+    setenv("STARPU_LIMIT_CUDA_MEM", "48", 1);
+    runtime_ = std::make_unique<Runtime>(RuntimeOptions{.cores = 2});
+    EXPECT_EQ(runtime_->info().gpu_memory_bytes, 48 << 20);
+  }
+  void TearDown() override {
+    runtime_.reset();
+    unsetenv("STARPU_LIMIT_CUDA_MEM");
+  }
+  Runtime& runtime() { return *runtime_; }
+
+  /// Solves a matrix of 52 MiB: it is evicted tile by tile.
+  void solve(SolveCase c) {
+    const Index n = 2600;
+    const auto used = resolve_options<double>(runtime(), n, c.options);
+    EXPECT_EQ(used.solver, Solver::two_stage);
+    std::cout << "tile " << used.tile << ", band " << used.band << ", update width " << used.update_width
+              << ", slab width " << used.slab_width << std::endl;
+    c.residual_gate = 1;
+    expect_solved<double>(runtime(), generate<double>("random", n), nullptr, c);
+  }
+
+ private:
+  Watchdog watchdog_{60};
+  std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_F(EigensolveMemoryOfGpu, SizesGiven) {
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.options.tile = 512, c.options.band = 64, c.options.update_width = 128, c.options.slab_width = 256;
+  solve(c);
+}
+
+TEST_F(EigensolveMemoryOfGpu, SizesChosen) {
+  SolveCase c;
+  c.options.range = EigenRange<>::index(100, 1100);
+  solve(c);
+}
+
+TEST_F(EigensolveMemoryOfGpu, WhatCannotFitIsAnError) {
+  const Index n = 2600;
+  EigensolveOptions options;
+  options.slab_width = n;
+  EXPECT_THROW(resolve_options<double>(runtime(), n, options), InvalidArgument);
+  options = {};
+  options.tile = n, options.band = 65, options.update_width = 65;
+  EXPECT_THROW(resolve_options<double>(runtime(), n, options), InvalidArgument);
+  auto a = generate<double>("random", n);
+  std::vector<double> w(static_cast<std::size_t>(n));
+  for (const Solver solver : {Solver::vendor, Solver::one_stage}) {
+    options = {};
+    options.solver = solver, options.vectors = false;
+    EXPECT_THROW(eigensolve<double>(runtime(), Uplo::lower, n, a.data(), a.ld(), nullptr, 1, w.data(),
+                                    nullptr, 1, nullptr, options),
+                 RuntimeError);
+  }
+  // The caller's tiles may be too large, too.
+  const auto whole = TiledMatrix<double>::wrap(runtime(), a.data(), a.ld(), {n, n, n, n, {}, Uplo::lower});
+  EXPECT_THROW(submit_eigensolve<double>(runtime(), whole, EigensolveOptions{}), RuntimeError);
 }
 
 TEST(EigensolveGpus, CpusMayTakePart) {
