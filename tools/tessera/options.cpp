@@ -114,7 +114,11 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--seed", options.seed, "of everything that is random");
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));
-  command.add_option("--warmup", options.warmup, "runs before, not counted")->check(CLI::Range(0, 100000));
+  command
+      .add_option(
+          "--warmup", options.warmup,
+          "runs before, not counted (default: 0, with --peer cusolver 1: the first use of a GPU is slow)")
+      ->check(CLI::Range(0, 100000));
   command
       .add_option_function<std::string>(
           "--check",
@@ -133,6 +137,13 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--trace", options.trace, "record StarPU's trace there and summarise it")
       ->type_name("DIR");
   command.add_flag("--quiet", options.quiet, "no report and no progress");
+}
+
+/// Both sides of a comparison on a GPU are warm unless the user says how.
+void warm_up_with_gpu_peer(CLI::App& command, const std::string& peer, CommonOptions& common) {
+  command.parse_complete_callback([&] {
+    if (peer == "cusolver" && command.count("--warmup") == 0) common.warmup = 1;
+  });
 }
 
 }  // namespace
@@ -229,6 +240,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
       ->check(CLI::NonNegativeNumber);
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
+  warm_up_with_gpu_peer(command, options.peer, options.common);
 }
 
 void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
@@ -251,6 +263,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->type_name("none|lapack|cusolver");
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
+  warm_up_with_gpu_peer(command, options.peer, options.common);
 }
 
 void add_info_options(CLI::App& command, InfoProgramOptions& options) {
