@@ -1,27 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/fortran_arguments.hpp>
 
-// The Fortran symbols of BLAS and LAPACK are declared here, once per scalar type, so that no vendor's C
-// header is needed. Character arguments have hidden lengths in the Fortran ABI; for one-letter options every
-// implementation in use ignores them, which is what the C interfaces of those libraries rely on too.
 namespace tessera::blas {
-namespace {
-using C = std::complex<float>;
-using Z = std::complex<double>;
-inline int i32(Index value) noexcept {
-  return static_cast<int>(value);
-}
-template <class E>
-inline char letter(E option) noexcept {
-  return static_cast<char>(option);
-}
-/// Real routines know 'T' where complex ones know 'C'.
-template <class T>
-inline char adjoint_letter(Op op) noexcept {
-  return !is_complex<T> && op == Op::adjoint ? 'T' : letter(op);
-}
-}  // namespace
 
 #define TESSERA_BLAS3(T, gemm_f, herk_f, her2k_f, hemm_f, trsm_f, trmm_f)                                   \
   extern "C" {                                                                                              \

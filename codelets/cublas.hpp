@@ -53,6 +53,12 @@ inline cublasDiagType_t diag_of(Diag diag) noexcept {
   return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
+inline cudaStream_t stream_of(cublasHandle_t handle) noexcept {
+  cudaStream_t stream = nullptr;
+  cublasGetStream(handle, &stream);
+  return stream;
+}
+
 /// Calls the routine of T's type out of four.
 #define TESSERA_CUBLAS(s, d, c, z, ...)                      \
   if constexpr (std::is_same_v<T, float>)                    \

@@ -27,6 +27,10 @@ struct CudaContext {
 namespace internal {
 
 CudaContext cuda_context() noexcept;
+/// Ends the program if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
+/// kernel that was not launched would leave its task's output as it was.
+void require_cuda_success(const TaskHeader& header) noexcept;
+void forget_cuda_errors() noexcept;
 
 template <class Arguments,
           void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
@@ -34,8 +38,10 @@ void cuda_entry(void** buffers, void* argument) noexcept {
   auto& block = *static_cast<TaskBlock<Arguments>*>(argument);
   if (!begin_task(block.header)) return;
   block.header.on_device = true;
+  forget_cuda_errors();
   Kernel(TaskContext(block.header), cuda_context(),
          TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
+  require_cuda_success(block.header);
 }
 
 }  // namespace internal

@@ -3,6 +3,8 @@
 #if TESSERA_WITH_CUDA
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -74,6 +76,20 @@ namespace internal {
 CudaContext cuda_context() noexcept {
   return {starpu_cuda_get_local_stream(), starpu_cublas_get_local_handle(),
           starpu_cusolverDn_get_local_handle()};
+}
+
+void forget_cuda_errors() noexcept {
+  cudaGetLastError();
+}
+
+void require_cuda_success(const TaskHeader& header) noexcept {
+  const cudaError_t error = cudaGetLastError();
+  // Queries of events and streams leave "not ready" behind.
+  if (error == cudaSuccess || error == cudaErrorNotReady) return;
+  std::fprintf(stderr, "Tessera: codelet %s on a GPU: %s (%s)\n",
+               Codelet::all()[static_cast<std::size_t>(header.codelet)]->name().c_str(),
+               cudaGetErrorString(error), cudaGetErrorName(error));
+  std::abort();
 }
 
 }  // namespace internal

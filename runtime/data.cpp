@@ -75,16 +75,24 @@ Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_
   return wrap_matrix(runtime, nullptr, rows, cols, rows, element_bytes, owner);
 }
 
-Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
-                       std::size_t element_bytes, int owner) {
+/// Owned memory of the caller, if there is any, or none yet: `register_at` (handle, memory node or -1,
+/// memory) tells StarPU its shape.
+template <class Register>
+Data Data::wrap(Runtime& runtime, void* memory, int owner, const Register& register_at) {
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
-  starpu_matrix_data_register(&handle, wrapped ? memory_node_of(runtime, memory) : -1,
-                              reinterpret_cast<uintptr_t>(wrapped ? memory : nullptr),
-                              static_cast<uint32_t>(wrapped ? ld : rows), static_cast<uint32_t>(rows),
-                              static_cast<uint32_t>(cols), element_bytes);
+  register_at(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr);
   register_owner(runtime, handle, owner);
   return Data(runtime, handle, owner, wrapped);
+}
+
+Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
+                       std::size_t element_bytes, int owner) {
+  return wrap(runtime, memory, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
+    starpu_matrix_data_register(handle, node, reinterpret_cast<uintptr_t>(place),
+                                static_cast<uint32_t>(place ? ld : rows), static_cast<uint32_t>(rows),
+                                static_cast<uint32_t>(cols), element_bytes);
+  });
 }
 
 Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
@@ -92,11 +100,9 @@ Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
 }
 
 Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
-  const bool wrapped = memory != nullptr && holds(runtime, owner);
-  starpu_data_handle_t handle;
-  register_bytes(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr, size);
-  register_owner(runtime, handle, owner);
-  return Data(runtime, handle, owner, wrapped);
+  return wrap(runtime, memory, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
+    register_bytes(handle, node, place, size);
+  });
 }
 
 Data Data::scratch(Runtime& runtime, std::size_t size) {
@@ -121,6 +127,11 @@ void Data::release() {
     starpu_data_unregister_submit(handle);
   }
   handle_ = nullptr;
+}
+
+void Data::release_unchanged() {
+  wrapped_ = false;  // nothing to bring up to date
+  release();
 }
 
 void Data::flush_remote_copies() const {

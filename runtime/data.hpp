@@ -56,6 +56,8 @@ class Data {
   /// Frees the data once the tasks submitted so far have used it; returns at once. For wrapped memory it
   /// waits until the memory of the caller is up to date.
   void release();
+  /// The same for wrapped memory that tasks have only read: returns at once.
+  void release_unchanged();
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;
@@ -70,6 +72,8 @@ class Data {
  private:
   Data(Runtime& runtime, void* handle, int owner, bool wrapped) noexcept
       : handle_(handle), runtime_(&runtime), owner_(owner), wrapped_(wrapped) {}
+  template <class Register>
+  static Data wrap(Runtime& runtime, void* memory, int owner, const Register& register_at);
   void swap(Data& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(runtime_, other.runtime_);

@@ -11,6 +11,7 @@
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/machine.hpp>
+#include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/version.hpp>
@@ -91,6 +92,25 @@ int visible_gpus() {
   return count;
 }
 
+/// CUDA's name of the visible GPUs, if it is one.
+std::string gpu_model() {
+  std::string model;
+#if TESSERA_WITH_CUDA
+  for (int gpu = 0; gpu < visible_gpus(); ++gpu) {
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, gpu) != cudaSuccess) return {};
+    if (gpu > 0 && model != properties.name) return {};
+    model = properties.name;
+  }
+#endif
+  return model;
+}
+
+/// The policies that place tasks by their expected times.
+bool uses_performance_models(std::string_view scheduler) {
+  return scheduler.starts_with("dm") || scheduler.find("heft") != std::string_view::npos;
+}
+
 /// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one, which
 /// they may then have in common).
 void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
@@ -137,7 +157,9 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
   try {
     const Machine machine = inspect_machine();
+    info_.cpu_model = machine.cpu_model;
     join(communicator);
+    require_gpus();
     // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
     // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
     const auto [local_rank, local_ranks] =
@@ -180,6 +202,30 @@ void Runtime::leave() noexcept {
   if (detail_->host_communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->host_communicator);
 }
 
+/// GPUs that are asked for and are not there are an error on every rank, before StarPU starts on any.
+void Runtime::require_gpus() const {
+  if (options_.gpus <= 0) return;
+  const std::string asked = fmt::format("{} GPU{} asked for", options_.gpus, options_.gpus == 1 ? "" : "s");
+  if (!any_cuda_codelet()) throw RuntimeError(asked + ", but this build has no CUDA codelet");
+  double fewest = -double(visible_gpus());
+  all_reduce_max(&fewest, 1);
+  if (const int found = static_cast<int>(-fewest); found < options_.gpus)
+    throw RuntimeError(fmt::format("{}, {} found", asked, found));
+}
+
+/// Notes where the models come from. @return the directory that StarPU shall work in, if not its own choice.
+std::string Runtime::prepare_performance_models() {
+  if (!uses_performance_models(info_.scheduler)) return {};
+  std::vector<std::string> codelets;
+  for (const Codelet* codelet : Codelet::all()) codelets.push_back(codelet->name());
+  const PerformanceModels models = find_performance_models({info_.gpu_model, info_.cpu_model}, codelets);
+  if (rank_ == 0)
+    for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
+  info_.performance_models = models.source.string();
+  info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
+  return models.directory.string();
+}
+
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
 void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks) {
   starpu_conf conf;
@@ -189,8 +235,6 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   conf.ncpus =
       options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(available_cores);
   const bool compiled = any_cuda_codelet();
-  if (options_.gpus > 0 && !compiled)
-    throw RuntimeError(fmt::format("{} GPUs asked for, but this build has no CUDA codelet", options_.gpus));
   conf.ncuda = !compiled || options_.gpus == 0 ? 0
                : options_.gpus > 0             ? options_.gpus
                                                : environment_number("STARPU_NCUDA").value_or(-1);
@@ -203,14 +247,25 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
                     : use_cuda                  ? "dmdas"
                                                 : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
+  if (use_cuda) info_.gpu_model = gpu_model();
+  const std::string models = prepare_performance_models();
   const bool crowded = !options_.bind || !own_mask || conf.ncpus > available_cores;
   const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
+  // StarPU carves small buffers out of chunks of 32 MiB, of which it keeps four even when they are empty: too
+  // much of a small memory.
+  const int gpu_limit = environment_number("STARPU_LIMIT_CUDA_MEM").value_or(-1);
+  const TemporaryVariable no_chunks("STARPU_SUBALLOCATOR", "0", gpu_limit >= 0 && gpu_limit < 2048);
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
   const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded);
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
   const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
+  const TemporaryVariable model_directory("STARPU_PERF_MODEL_DIR", models, !models.empty());
+  // GPUs of one kind learn from each other, and what a GPU has done three times alike is known: an unknown
+  // task is placed without regard to where its data are.
+  const TemporaryVariable one_kind("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1", !info_.gpu_model.empty());
+  const TemporaryVariable few_samples("STARPU_CALIBRATE_MINIMUM", "3", use_cuda);
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
   prepare_codelets(use_cuda, options_.hybrid);
@@ -256,7 +311,6 @@ void Runtime::fill_info() {
   info_.memory_bytes = machine.memory_bytes;
   info_.l2_bytes = machine.l2_bytes;
   info_.l3_bytes = machine.l3_bytes;
-  info_.cpu_model = machine.cpu_model;
   for (int worker = 0; worker < workers_; ++worker) {
     if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) continue;
     char name[128];
@@ -267,6 +321,9 @@ void Runtime::fill_info() {
     if (memory > 0 && (info_.gpu_memory_bytes == 0 || memory < info_.gpu_memory_bytes))
       info_.gpu_memory_bytes = memory;
   }
+  double smallest = -static_cast<double>(info_.gpu_memory_bytes);
+  all_reduce_max(&smallest, 1);
+  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest);
 }
 
 Runtime::~Runtime() {
@@ -295,7 +352,9 @@ void Runtime::log(LogLevel level, std::string_view message) const {
 
 void Runtime::profile(bool on) {
   starpu_profiling_status_set(on ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
-  if (on) worker_profiles();  // reading clears
+  if (!on) return;
+  worker_profiles();  // reading clears
+  bytes_moved();
 }
 
 std::vector<WorkerProfile> Runtime::worker_profiles() const {
@@ -315,6 +374,19 @@ std::vector<WorkerProfile> Runtime::worker_profiles() const {
     profiles.push_back(std::move(profile));
   }
   return profiles;
+}
+
+double Runtime::bytes_moved() const {
+  const auto on_gpu = [](int node) {
+    return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM;
+  };
+  double bytes = 0;
+  for (int bus = 0; bus < starpu_bus_get_count(); ++bus) {
+    if (!on_gpu(starpu_bus_get_src(bus)) && !on_gpu(starpu_bus_get_dst(bus))) continue;
+    starpu_profiling_bus_info info;
+    if (starpu_bus_get_profiling_info(bus, &info) == 0) bytes += static_cast<double>(info.transferred_bytes);
+  }
+  return bytes;
 }
 
 void Runtime::run_exclusively(int threads, const std::function<void()>& work) {

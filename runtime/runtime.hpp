@@ -56,11 +56,16 @@ struct RuntimeInfo {
   std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::string cpu_model;
   std::vector<std::string> gpus;
-  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest of this rank's GPUs
+  std::string gpu_model;  ///< CUDA's name of the GPUs; empty: none used, or several kinds
+  /// Where StarPU's performance models come from: a directory, or empty if StarPU starts from nothing or the
+  /// scheduler needs none (performance_models.hpp).
+  std::string performance_models;
+  bool shipped_performance_models = false;  ///< they came with Tessera, and StarPU works in a copy
+  std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest GPU of all ranks (nine tenths,
+                                      ///< or STARPU_LIMIT_CUDA_MEM); 0 if a rank has none
 };
 
-/// Seconds that the workers spent executing and otherwise, and bytes moved, since the last reset (StarPU's
-/// profiling).
+/// Seconds that a worker spent executing and otherwise since the last reset (StarPU's profiling).
 struct WorkerProfile {
   std::string name;
   double executing = 0, sleeping = 0, overhead = 0, total = 0;
@@ -91,9 +96,13 @@ class Runtime {
   bool synchronous() const noexcept { return options_.synchronous; }
   void log(LogLevel level, std::string_view message) const;
 
-  /// Switches StarPU's worker profiling on or off and clears it.
+  /// Switches StarPU's profiling of workers and copies on or off and clears it.
   void profile(bool on);
+  /// The workers' profiles; reading clears them.
   std::vector<WorkerProfile> worker_profiles() const;
+  /// Bytes that StarPU copied between this rank's memories: from the host to its GPUs, back, and between
+  /// GPUs. 0 without GPUs. Messages between ranks do not count. Reading clears the count.
+  double bytes_moved() const;
 
   /// Runs `work` on the calling thread with the workers paused and BLAS set to `threads` threads (a peer
   /// library).
@@ -117,6 +126,8 @@ class Runtime {
 
  private:
   void join(Communicator communicator);
+  void require_gpus() const;
+  std::string prepare_performance_models();
   void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
   void agree_on_workers();
   void fill_info();

@@ -55,6 +55,23 @@ bool reads(AccessMode mode) {
   return mode == AccessMode::read || mode == AccessMode::read_write || mode == AccessMode::accumulate;
 }
 
+/// StarPU waits for ever for the memory of a task whose buffers a GPU cannot hold together: an error instead,
+/// the same on all ranks. A sixteenth is left for rounding.
+void require_gpu_memory(const Runtime& runtime, const Codelet& codelet, std::span<const Access> accesses) {
+  const starpu_codelet& cl = codelet.detail().codelet;
+  const std::int64_t memory = runtime.info().gpu_memory_bytes / 16 * 15;
+  if (memory == 0 || !cl.cuda_funcs[0]) return;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < accesses.size(); ++i)
+    if (!cl.specific_nodes || i >= STARPU_NMAXBUFS || cl.nodes[i] != STARPU_SPECIFIC_NODE_CPU)
+      bytes += starpu_data_get_size(starpu_handle(*accesses[i].data));
+  if (bytes > static_cast<std::size_t>(memory))
+    throw RuntimeError(
+        fmt::format("the task '{}' needs {} MiB of a GPU's memory at once, and may use {} MiB: smaller tiles "
+                    "or slabs, or another solver, are needed",
+                    codelet.name(), (bytes >> 20) + 1, memory >> 20));
+}
+
 /// Where a task runs; every_rank for tasks on replicated data alone.
 int execution_rank(const TaskOptions& options, std::span<const Access> accesses) {
   if (options.execute_on >= 0) return options.execute_on;
@@ -134,6 +151,7 @@ void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept 
 void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes,
                             const TaskOptions& options, std::span<const Access> accesses,
                             const std::source_location& where) {
+  require_gpu_memory(runtime_, codelet, accesses);
   if (current_stage_ == 0) detail_->tasks_before_stages = true;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();

@@ -71,6 +71,11 @@ class TiledMatrix {
   int owner(Index i, Index j) const noexcept { return layout_.grid.rank(i, j); }
   /// Frees the tiles once the submitted tasks have used them (wrapped memory: waits until it is up to date).
   void release() { tiles_.clear(); }
+  /// The same for wrapped memory that tasks have only read: returns at once.
+  void release_unchanged() {
+    for (Data& tile : tiles_) tile.release_unchanged();
+    tiles_.clear();
+  }
   /// Frees one tile that is no longer needed.
   void release_tile(Index i, Index j) { tiles_[static_cast<std::size_t>(i + j * row_tiles())].release(); }
   void flush_remote_copies() const;

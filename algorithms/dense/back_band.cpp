@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/back_band.hpp>
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 
 namespace tessera {
@@ -10,6 +11,15 @@ constexpr int merge_priority = 1, apply_priority = 0;
 
 /// Wider block reflectors make no faster products, but more work on T.
 constexpr Index widest_reflector = 1024;
+
+/// Columns k of a block reflector, fewer where the memory is short: one task gathers V (n x k) from a column
+/// of tiles (n x tile), another holds V, T (k x k), a slab (n x slab) and its work space (2 k x slab).
+Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab, std::size_t element_bytes) {
+  const Index elements = task_memory(runtime) / static_cast<Index>(element_bytes);
+  const Index gathered = elements / n - tile;
+  const Index applied = (elements - n * slab) / (n + 2 * slab + widest_reflector);
+  return std::min({widest_reflector, gathered, applied});
+}
 
 /// Some panels of one tile column as a block reflector.
 struct ColumnReflector {
@@ -49,7 +59,9 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   BandReflectors<T> q = std::move(reflectors);
   if (q.panels() == 0 || z.count() == 0) return;
   const Index tile = q.vectors.layout().tile_rows, panels_per_tile = tile / q.band;
-  const Index panels_at_once = std::clamp<Index>(widest_reflector / q.band, 1, panels_per_tile);
+  const Index columns_at_once =
+      reflector_columns(sequence.runtime(), z.rows(), tile, std::min(z.width(), z.cols()), sizeof(T));
+  const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_tile);
   const Data workspace = Data::scratch(
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
   for (Index last = q.panels(); last > 0;) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
 
 namespace tessera {
@@ -142,7 +143,10 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   using R = RealOf<T>;
   Runtime& runtime = sequence.runtime();
   const Index n = band.size(), b = band.bandwidth(), group = kernels::device_group(b);
-  const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : Index(1) << 30;
+  // The back-transform takes two to four times a piece beside a slab.
+  const Index piece_bytes = options.piece_bytes > 0
+                                ? options.piece_bytes
+                                : std::min<Index>(Index(1) << 30, task_memory(runtime) / 8);
   const auto segment_elements = static_cast<std::size_t>(kernels::BandLayout<T>::size(b, n));
   const Data segment = Data::bytes(runtime, segment_elements * sizeof(T));
   std::vector<const Data*> pieces;
@@ -186,8 +190,7 @@ void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d
                          ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
   const Index n = band.size();
   if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
-  const bool on_gpu =
-      sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
+  const bool on_gpu = sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
   if (options.place == ChasePlace::sweeps || (options.place == ChasePlace::chosen && on_gpu))
     return chase_by_sweeps(sequence, std::move(band), d, e, reflectors, options);
   Chase<T> chase(sequence, n, band.bandwidth(), options);

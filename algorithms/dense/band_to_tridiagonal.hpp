@@ -63,7 +63,8 @@ struct ChaseOptions {
   Index sweeps = 0;             ///< a group
   Index segments_per_rank = 0;  ///< at least; 4 if not set, for a rank to have more work than messages
   ChasePlace place = ChasePlace::chosen;
-  Index piece_bytes = 0;  ///< of a device piece of reflectors, about; 1 GiB if not set
+  Index piece_bytes = 0;  ///< of a device piece of reflectors, about; if not set 1 GiB, or a 32nd of a GPU's
+                          ///< memory where that is less
 };
 
 /// The sweeps that a range of whole sweeps from `first_sweep` on has: as many groups as make up a piece of at

@@ -5,6 +5,7 @@
 
 #include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/check.hpp>
 
 namespace tessera {
@@ -36,11 +37,12 @@ double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index 
   return largest;
 }
 
-/// A Hermitian matrix copied to lower tiles.
+/// A Hermitian matrix copied to lower tiles; on GPUs such that a task has room for slabs beside them.
 template <class T>
 TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a, const Data& scale) {
   Runtime& runtime = sequence.runtime();
-  const Index tile = runtime.gpus() > 0 ? 4096 : 256;
+  const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
+  const Index tile = runtime.gpus() > 0 ? std::clamp<Index>(square_of(elements / 8), 1, 4096) : 256;
   TiledMatrix<T> copy(runtime,
                       {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
   copy_hermitian(sequence, a, scale, copy);
@@ -78,7 +80,12 @@ double norm_of_columns(Runtime& runtime, const ColumnSlabs<T>& r, const ColumnSl
 template <class T>
 double distance_from_orthogonal(Runtime& runtime, const ColumnSlabs<T>& x, const ColumnSlabs<T>& y) {
   Sequence sequence(runtime);
-  const Data workspace = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(x.width() * x.width()));
+  // Products of a slab with some columns of another: 2 GiB at most, less where the memory is short.
+  const Index bytes = std::min<Index>(Index(2) << 30, task_memory(runtime) / 2);
+  const Index column_bytes = x.width() * static_cast<Index>(sizeof(T));
+  const Data workspace = Data::scratch(
+      runtime,
+      static_cast<std::size_t>(column_bytes * std::clamp<Index>(bytes / column_bytes, 1, x.width())));
   std::vector<SumPiece> pieces;
   for (Index j = 0; j < x.count(); ++j)
     for (Index k = 0; k < x.count(); ++k) {

@@ -270,10 +270,13 @@ Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, c
   const EigensolveOptions used = resolve_options<T>(runtime, n, options);
   const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
   // The wrapped arrays are only read.
-  const auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(a), lda, layout);
+  auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(a), lda, layout);
   std::optional<TiledMatrix<T>> tiles_b;
   if (b) tiles_b = TiledMatrix<T>::wrap(runtime, const_cast<T*>(b), ldb, layout);
   auto completion = submit<T>(runtime, tiles_a, tiles_b ? &*tiles_b : nullptr, used, z, ldz);
+  // A GPU's copies of them go as soon as they have been copied to the solver's own tiles.
+  tiles_a.release_unchanged();
+  if (tiles_b) tiles_b->release_unchanged();
   const Status status = completion.wait();
   const auto& values = completion.result().values;
   if (status.ok()) std::copy(values.begin(), values.end(), w);

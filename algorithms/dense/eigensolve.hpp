@@ -17,7 +17,7 @@ enum class Solver {
   automatic,  ///< the fastest by size, count of vectors and workers
   two_stage,  ///< full -> band -> tridiagonal (Householder, bulge chasing)
   one_stage,  ///< full -> tridiagonal
-  vendor,     ///< LAPACK, as one task on one rank
+  vendor,     ///< LAPACK, on a GPU cuSOLVER, as one task on one rank
 };
 std::string_view to_string(Solver solver);
 /// @throws InvalidArgument for an unknown name.
@@ -58,7 +58,7 @@ struct EigenResult {
 };
 
 /// The sizes that a solve would use.
-/// @throws InvalidArgument for an impossible combination.
+/// @throws InvalidArgument for an impossible combination, and for sizes whose tasks do not fit into a GPU.
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);
 
@@ -83,6 +83,8 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix
 
 /// The blocking call on LAPACK-layout arrays, one process: all of A x = lambda x (or with b, A x = lambda B
 /// x).
+///
+/// a, b and z may lie in the memory of a GPU in use; w is host memory.
 ///
 /// @param uplo triangle of a (and b) that is read; the arrays are not changed
 /// @param w n values (of which the range's count are written), ascending

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/solver_choice.hpp>
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 
 namespace tessera {
@@ -19,15 +21,6 @@ constexpr Named solvers[] = {{Solver::automatic, "auto"},
                              {Solver::two_stage, "two_stage"},
                              {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
-
-/// From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
-/// stage wins while the matrix stays in the caches, since the second back-transform costs more than the
-/// reduction's memory traffic.
-Solver choose_solver(Index n, Index wanted, int workers) {
-  if (n <= 200) return Solver::vendor;
-  const bool most_vectors = wanted > n / 2;
-  return most_vectors && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
-}
 
 void check_range(Index n, const EigenRange<double>& range) {
   if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
@@ -78,17 +71,26 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
 
 /// The same where every rank has GPUs. One GPU that can hold everything takes the whole matrix as one tile: a
 /// panel is then a dozen large kernels, not hundreds of small ones. Several GPUs share tiles large enough for
-/// products at full speed; so does one GPU whose memory is too small, tile by tile.
-void choose_gpu_tiles(EigensolveOptions& o, Index n, int gpus, bool fits) {
+/// products at full speed; so does one GPU whose memory is too small, tile by tile: a task of the reduction
+/// then holds up to seven tiles' worth (the rank-2k update: V and Z of two tile rows, each with a tile's
+/// columns at most, as much work space as one of them, and a tile), one of the back-transforms a column of
+/// tiles and about as much again. `elements`: of one task.
+void choose_gpu_tiles(EigensolveOptions& o, Index n, int gpus, bool fits, Index elements) {
   if (o.band == 0 && o.tile == 0 && o.update_width == 0) o.band = n >= 1024 ? 64 : n >= 256 ? 32 : 0;
   if (o.band == 0) return;
+  const bool one_tile = gpus == 1 && fits;
+  const Index largest = one_tile ? std::numeric_limits<Index>::max()
+                                 : std::min(square_of(elements / 7), elements / (2 * std::max<Index>(n, 1)));
   if (o.update_width == 0 && o.tile == 0) {
     o.update_width = o.band;
-    while (o.update_width * 2 <= (n >= 12288 ? 1024 : 512) && o.update_width * 8 <= n) o.update_width *= 2;
+    while (o.update_width * 2 <= std::min<Index>(largest, n >= 12288 ? 1024 : 512) && o.update_width * 8 <= n)
+      o.update_width *= 2;
   }
   if (o.tile == 0) {
-    const Index wish = gpus == 1 && fits ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
-    o.tile = ceil_div(std::min(wish, n), o.update_width) * o.update_width;
+    const Index wish = one_tile ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
+    o.tile =
+        std::min(ceil_div(std::min(wish, n), o.update_width), std::max<Index>(largest / o.update_width, 1)) *
+        o.update_width;
   }
 }
 
@@ -99,9 +101,32 @@ Index choose_slab_width(Index wanted, int workers) {
   return std::clamp<Index>(ceil_div(wanted, rounds * workers), 32, 256);
 }
 
-/// One slab for each GPU, narrow ones where the memory is short.
-Index choose_gpu_slab_width(Index wanted, int gpus, bool fits) {
-  return std::max<Index>(fits ? ceil_div(wanted, gpus) : std::min<Index>(2048, ceil_div(wanted, gpus)), 1);
+/// One slab for each GPU, narrow ones where the memory is short: half of the elements of a task, which has
+/// as much again beside it.
+Index choose_gpu_slab_width(Index n, Index wanted, int gpus, bool fits, Index elements) {
+  const Index largest = fits ? wanted : std::min<Index>(2048, elements / (2 * std::max<Index>(n, 1)));
+  return std::max<Index>(std::min(largest, ceil_div(wanted, gpus)), 1);
+}
+
+/// Refuses sizes with which a task of two stages cannot have its buffers in a GPU's memory together.
+void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::int64_t memory,
+                       std::size_t element_bytes) {
+  const auto check = [&](const char* name, Index value, Index elements) {
+    const auto bytes = elements * static_cast<Index>(element_bytes);
+    if (bytes > memory)
+      throw InvalidArgument(
+          name, fmt::format("{}", value),
+          fmt::format("a size whose tasks fit into a GPU (one takes {} MiB, and may take {} MiB)",
+                      (bytes >> 20) + 1, memory >> 20));
+  };
+  const Index tile = std::min(o.tile, n), slab = std::min(o.slab_width, wanted);
+  // Copying the input; the rank-2k update and its work space; gathering a column of tiles.
+  check("tile", o.tile, 2 * tile * tile);
+  check("tile", o.tile, tile * tile + (tile < n ? 6 : 4) * o.update_width * tile);
+  if (wanted > 0) check("tile", o.tile, n * (tile + o.band));
+  // Gathering the band; the least that is applied to a slab.
+  check("band", o.band, 3 * n * o.band);
+  if (wanted > 0) check("slab_width", o.slab_width, n * (slab + o.band));
 }
 
 }  // namespace
@@ -132,20 +157,27 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   const Index wanted = !o.vectors                                  ? 0
                        : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
                                                                    : n;
-  if (o.solver == Solver::automatic) o.solver = choose_solver(n, wanted, workers);
+  const int gpus = runtime.gpus() * runtime.size();
+  const auto gpu_memory = runtime.info().gpu_memory_bytes;
+  // The input, its copy, the vectors twice, and the reflectors of the chase are five matrices.
+  const bool fits = gpus == 0 || 6.0 * double(n) * double(n) * sizeof(T) <= double(gpu_memory);
+  if (o.solver == Solver::automatic)  // two stages alone work on a matrix that a GPU cannot hold
+    o.solver =
+        fits ? choose_solver<T>(n, wanted, workers, gpus > 0 && runtime.size() == 1) : Solver::two_stage;
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",
         fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
   const auto cache_order =
       static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
-  const int gpus = runtime.gpus() * runtime.size();
-  // The input, its copy, two sets of vectors and the reflectors, in all.
-  const bool fits = 8.0 * double(n) * double(n) * sizeof(T) <= double(runtime.info().gpu_memory_bytes);
-  if (gpus > 0) choose_gpu_tiles(o, n, gpus, fits);
+  const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
+  if (gpus > 0) choose_gpu_tiles(o, n, gpus, fits, elements);
   choose_tiles(o, n, workers, cache_order);
   if (o.slab_width == 0)
-    o.slab_width = gpus > 0 ? choose_gpu_slab_width(wanted, gpus, fits) : choose_slab_width(wanted, workers);
+    o.slab_width = gpus > 0 ? choose_gpu_slab_width(n, wanted, gpus, fits, elements)
+                            : choose_slab_width(wanted, workers);
+  if (gpus > 0 && o.solver == Solver::two_stage)
+    check_task_memory(o, n, wanted, gpu_memory / 16 * 15, sizeof(T));
   return o;
 }
 

@@ -5,7 +5,9 @@
 #include <span>
 #include <utility>
 
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
 #include <tessera/codelets/tridiagonal/value_tasks.hpp>
 #include <tessera/codelets/tridiagonal/vector_tasks.hpp>
@@ -46,13 +48,28 @@ Index aligned(Index rows) {
   return ceil_div(rows, 8) * 8;
 }
 
+/// Bytes of a leaf's task: its vectors and three matrices of their order in double.
+Index leaf_bytes(Index leaf, std::size_t real_bytes) {
+  return leaf * leaf * static_cast<Index>(3 * sizeof(double) + real_bytes);
+}
+
+/// The largest leaf whose own task fits into a GPU's memory, and with it the packing of its row block at the
+/// root, which writes leaf x n and reads half of that.
+Index fitting_leaf(const Runtime& runtime, Index n, std::size_t real_bytes) {
+  const Index bytes = task_memory(runtime);
+  return std::max<Index>(std::min(square_of(bytes / leaf_bytes(1, real_bytes)),
+                                  2 * (bytes / (3 * std::max<Index>(n, 1) * static_cast<Index>(real_bytes)))),
+                         32);
+}
+
 /// On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want small leaves;
 /// tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and conquer of its
 /// own: what limits them there is that its products are slower than a library's.
-Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors) {
+Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors, std::size_t real_bytes) {
   if (runtime.gpus() > 0) {
     if (!want_vectors) return n;
-    return balanced_leaf(n, std::clamp<Index>(n / (4 * Index(runtime.gpus()) * runtime.size()), 512, 1024));
+    const Index wish = std::clamp<Index>(n / (4 * Index(runtime.gpus()) * runtime.size()), 512, 1024);
+    return balanced_leaf(n, std::min(wish, fitting_leaf(runtime, n, real_bytes)));
   }
   if (want_vectors)
     return balanced_leaf(
@@ -60,10 +77,11 @@ Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors) {
   return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.common_workers()), 64, 512));
 }
 
-/// Leaves of one task: on a GPU those that fill it; their work space is three times their vectors.
-Index leaves_together(const Runtime& runtime, Index leaf) {
+/// Leaves of one task: on a GPU those that fill it, as far as they fit into its memory.
+Index leaves_together(const Runtime& runtime, Index leaf, std::size_t real_bytes) {
   if (runtime.gpus() == 0) return 1;
-  return std::clamp<Index>(16384 / leaf / runtime.gpus(), 1, 64);
+  const Index fitting = task_memory(runtime) / leaf_bytes(leaf, real_bytes);
+  return std::clamp<Index>(std::min(16384 / leaf / runtime.gpus(), fitting), 1, 64);
 }
 
 /// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
@@ -82,7 +100,7 @@ TridiagonalEigen<T>::TridiagonalEigen(Sequence& sequence, Index n, const Data& d
                                       bool want_vectors)
     : runtime_(&sequence.runtime()),
       n_(n),
-      leaf_(choose_leaf(*runtime_, n, want_vectors)),
+      leaf_(choose_leaf(*runtime_, n, want_vectors, sizeof(Real))),
       want_vectors_(want_vectors) {
   const Index leaves = ceil_div(n, leaf_);
   plan(0, leaves, 0);
@@ -139,7 +157,7 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
     return;
   }
   // One rank computes a leaf, all go on with its spectrum.
-  const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_);
+  const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
   const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
   const Data scratch = Data::scratch(*runtime_, leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
   for (Node* leaf : leaves)
@@ -165,7 +183,7 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
                                       data, scratch);
       for (std::size_t i = 0; i < computed.size(); ++i)
         for (int to = 0; to < ranks; ++to)
-          insert_tridiagonal_spectrum_copy(sequence, priority, to, computed[i], nodes[i]->spectrum);
+          insert_copy_bytes(sequence, priority, computed[i], nodes[i]->spectrum, to);
     }
 }
 
@@ -294,11 +312,16 @@ struct TridiagonalEigen<T>::VectorPass {
   }
 
   /// Columns of a tile. On CPUs 256 make good GEMMs, more only where pack_rows would see too many tiles; on
-  /// GPUs a few panels for each.
+  /// GPUs a few panels for each, narrower where the memory is short: at the root the task of a row block
+  /// holds the block (leaf x n), the panel and the tile, and a slab's task the slab and all tiles of the
+  /// panel.
   Index tile_columns() const {
-    if (const int count = solver.runtime_->gpus(); count > 0)
-      return std::clamp<Index>(solver.n_ / (4 * count), 1024, 4096);
-    return std::max({solver.leaf_, Index(256), ceil_div(solver.n_, 1000)});
+    const Index n = solver.n_, leaf = solver.leaf_, fewest = ceil_div(n, 1000);
+    const int count = solver.runtime_->gpus();
+    if (count == 0) return std::max({leaf, Index(256), fewest});
+    const Index elements = task_memory(*solver.runtime_) / static_cast<Index>(sizeof(Real));
+    const Index fitting = std::min((elements - leaf * n) / (n + leaf), elements / (2 * n)) / 32 * 32;
+    return std::min(std::clamp<Index>(n / (4 * count), 1024, 4096), std::max({fitting, Index(32), fewest}));
   }
 
   RowBlocks merge(const Node& node) {
@@ -316,45 +339,32 @@ struct TridiagonalEigen<T>::VectorPass {
     return result;
   }
 
-  /// Columns of a tile at the root. With several ranks a tile goes to the rank of one slab only; alone it may
-  /// reach over several slabs.
-  Index root_tile_columns() const {
-    const Index columns = std::min(tile_columns(), z.cols()), slab = std::min(z.width(), z.cols());
-    return solver.runtime_->size() == 1 ? columns : ceil_div(slab, ceil_div(slab, columns));
-  }
-
+  /// The root's panels go to the slabs as they come, so their tiles are not all there at once.
   void merge_into_slabs(const Node& node) {
-    struct Panel {
-      Index begin, end;  ///< columns of z
-      std::vector<Data> tiles;
-    };
     const auto packed = pack(node);
-    const Index width = root_tile_columns();
+    // With several ranks a panel goes to the rank of one slab only.
+    const bool alone = solver.runtime_->size() == 1;
+    const Index largest = std::min(tile_columns(), z.cols()), slab = std::min(z.width(), z.cols());
+    const Index width = alone ? largest : ceil_div(slab, ceil_div(slab, largest));
     const auto pool = panel_pool(node, width, ceil_div(z.cols(), width) + z.count());
-    std::vector<Panel> panels;  // those that the next slabs still need
     std::size_t next = 0;
-    for (Index j = 0; j < z.count(); ++j) {
-      const Index first = z.first_col(j), end = first + z.slab_cols(j);
-      const Index limit = solver.runtime_->size() == 1 ? z.cols() : end;
-      while (panels.empty() || panels.back().end < end) {
-        const Index begin = panels.empty() ? first : panels.back().end, stop = std::min(begin + width, limit);
-        panels.push_back(
-            {begin, stop, columns(node, packed, lo + begin, lo + stop, pool[next++ % pool.size()])});
+    for (Index begin = 0, end = 0; begin < z.cols(); begin = end) {
+      const Index first_slab = begin / z.width();
+      end = std::min(begin + width, alone ? z.cols() : z.first_col(first_slab) + z.slab_cols(first_slab));
+      const auto tiles = columns(node, packed, lo + begin, lo + end, pool[next++ % pool.size()]);
+      for (Index j = first_slab; j < z.count() && z.first_col(j) < end; ++j) {
+        const Index first = z.first_col(j), from = std::max(begin, first);
+        const Index count = std::min(end, first + z.slab_cols(j)) - from;
+        insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, {from - begin, from - first, count},
+                            from == first, z.slab(j), tiles);
       }
-      std::vector<const Data*> tiles;
-      for (std::size_t block = 0; block < packed.size(); ++block)
-        for (const Panel& panel : panels) tiles.push_back(&panel.tiles[block]);
-      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, static_cast<Index>(panels.size()), width,
-                          first - panels.front().begin, z.slab(j), tiles);
-      std::erase_if(panels, [end](const Panel& panel) { return panel.end <= end; });
     }
   }
 
   void copy_leaf_into_slabs() {
-    const Data* leaf = &solver.nodes_[0].vectors;
     for (Index j = 0; j < z.count(); ++j)
-      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, 1, solver.n_, lo + z.first_col(j),
-                          z.slab(j), std::span<const Data* const>(&leaf, 1));
+      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, {lo + z.first_col(j), 0, z.slab_cols(j)},
+                          true, z.slab(j), {&solver.nodes_[0].vectors, 1});
   }
 };
 

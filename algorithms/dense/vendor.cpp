@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/vendor.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
 
 namespace tessera {
@@ -29,7 +30,7 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
   // Below this order more threads gain nothing, and would disturb the other tasks.
   const int threads = n < 1000 ? 1 : runtime.workers();
   insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, threads, on_root, vectors ? z : nullptr, workspace);
-  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_values(sequence, 0, rank, on_root, values);
+  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_bytes(sequence, 0, on_root, values, rank);
   a.flush_remote_copies();
   if (b) b->flush_remote_copies();
 }

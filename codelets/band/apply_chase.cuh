@@ -4,25 +4,13 @@
 
 #include <algorithm>
 
+#include <tessera/codelets/band/apply_chase_instructions.cuh>
 #include <tessera/codelets/band/chase_blocks.hpp>
 
 /// The kernel of launch_apply_chase (chase_blocks_cuda.hpp).
 namespace tessera::kernels::apply_chase_detail {
 
 constexpr int warps = 8;
-
-template <class S>
-struct PairOf;
-template <>
-struct PairOf<float> {
-  using type = float2;
-};
-template <>
-struct PairOf<double> {
-  using type = double2;
-};
-template <class S>
-using Pair = typename PairOf<S>::type;
 
 template <class S>
 struct ApplyShape {
@@ -46,124 +34,20 @@ struct Kernel {
   static constexpr int slot_bytes = w_bytes;
   /// Tiles of V and W that are loaded ahead of their use: as registers allow.
   static constexpr int depth = T <= 8 ? 4 : 1;
-  /// Room for the next hop's new rows, each thread's own.
-  static constexpr int copy_pairs = Slide ? T * (M / 8) * 32 : 0;
-  static constexpr int copy_bytes = warps * copy_pairs * static_cast<int>(sizeof(Pair<S>));
-  static constexpr int free_bytes = 226 * 1024 - copy_bytes;
+  /// Rows that two windows share, and their distance from one column to the next in `Carry`.
+  static constexpr int carry_rows = 16 * groups, carry_stride = carry_rows + 8;
+  /// Room of a warp: with Slide for the next hop's new rows, each thread's own; else see Carry.
+  static constexpr int warp_bytes =
+      Slide ? T * (M / 8) * 32 * static_cast<int>(sizeof(Pair<S>)) : M * carry_stride * 8;
+  static constexpr int free_bytes = 226 * 1024 - warps * warp_bytes;
   static constexpr int slots = free_bytes / slot_bytes < 16 ? free_bytes / slot_bytes : 16;
   static_assert(slots >= 4);
   /// A slot is filled again two steps after it was read, when all warps have most likely left it.
   static constexpr int ahead = slots - 2;
-  static constexpr int shared_bytes = slots * slot_bytes + copy_bytes + 2 * slots * 8;
+  static constexpr int shared_bytes = slots * slot_bytes + warps * warp_bytes + 2 * slots * 8;
 };
-
-// ---- instructions ----
-
-__device__ inline unsigned shared_address(const void* p) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-__device__ inline void barrier_init(unsigned barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-__device__ inline void barrier_arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-__device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nwait:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra wait;\n}\n" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-/// Copies from global to shared memory; the barrier completes when all bytes are there.
-__device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-      "l"(from), "r"(bytes), "r"(barrier)
-      : "memory");
-}
-/// Copies `Bytes` bytes of which the first `valid` are read and the others are zero.
-template <int Bytes>
-__device__ inline void thread_copy(unsigned to, const void* from, int valid) {
-  if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid)
-                 : "memory");
-}
-__device__ inline void thread_copy_wait() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
-}
-
-/// A result of M columns x 8 rows as the first operand of a product, in which the sum runs over the rows: a
-/// thread's pair of rows 2 t, 2 t + 1 stands for the summation indices t, t + 4 of the instruction.
-template <int M>
-struct Operand;
-template <>
-struct Operand<16> {
-  double a[4];
-  /// The middle ones change places. `zero` is 0, which the compiler must not know: it would move the
-  /// registers again for every product.
-  __device__ Operand(const double (&c)[4], int zero)
-      : a{moved(c[0], zero), moved(c[2], zero), moved(c[1], zero), moved(c[3], zero)} {}
-  __device__ static double moved(double x, int zero) {
-    return __hiloint2double(__double2hiint(x) ^ zero, __double2loint(x) ^ zero);
-  }
-};
-template <>
-struct Operand<8> {
-  double a[2];
-  __device__ Operand(const double (&c)[2], int) : a{c[0], c[1]} {}
-};
-
-/// c += a b: b is a tile of 8 x 8 numbers, two of each thread.
-__device__ inline void multiply_add(double (&c)[4], const Operand<16>& a, double2 b) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-      : "d"(a.a[0]), "d"(a.a[1]), "d"(a.a[2]), "d"(a.a[3]), "d"(b.x), "d"(b.y));
-}
-__device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2 b) {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(c[0]), "+d"(c[1])
-      : "d"(a.a[0]), "d"(b.x));
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(c[0]), "+d"(c[1])
-      : "d"(a.a[1]), "d"(b.y));
-}
-
-/// Loads past the first-level cache, in the order of the program: another multiprocessor may have written.
-__device__ inline double load_fresh(const double* p) {
-  double x;
-  asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(x) : "l"(p) : "memory");
-  return x;
-}
-__device__ inline double load_fresh(const float* p) {
-  float x;
-  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(p) : "memory");
-  return x;
-}
-__device__ inline double2 load_fresh_pair(const double* p) {
-  double2 x;
-  asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(x.x), "=d"(x.y) : "l"(p) : "memory");
-  return x;
-}
-__device__ inline float2 load_fresh_pair(const float* p) {
-  float2 x;
-  asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "l"(p) : "memory");
-  return x;
-}
 
 // ---- flags ----
-
-__device__ inline unsigned load_acquire(const unsigned* flag) {
-  unsigned value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
-  return value;
-}
 
 /// What bundle `order` (in the order of application) says of a strip: (order + 1) 2^16 + hops whose rows it
 /// has retired. Bundles that are worked on at the same time, at most one a thread block, have places of their
@@ -187,10 +71,8 @@ struct Before {
   __device__ void await(int needed_hops) {
     const unsigned needed = start + static_cast<unsigned>(min(needed_hops, hops));
     if (flag == nullptr || seen >= needed) return;
-    if (threadIdx.x % 32 == 0)
-      while ((seen = load_acquire(flag)) < needed) __nanosleep(100);
-    __syncwarp();
-    seen = __shfl_sync(0xffffffffu, seen, 0);
+    // Every lane acquires for its own loads.
+    while ((seen = __reduce_min_sync(0xffffffffu, load_acquire(flag))) < needed) __nanosleep(100);
   }
 };
 /// The rows that the warp has written so far are there for others. A fence of one lane does not do for all.
@@ -199,8 +81,7 @@ __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
   __syncwarp();
   if (threadIdx.x % 32 == 0) {
     __threadfence();
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(((order + 1) << 16) + hops)
-                 : "memory");
+    store_relaxed(flag, ((order + 1) << 16) + hops);
   }
 }
 
@@ -287,6 +168,37 @@ struct Strip {
   }
 };
 
+/// Takes the rows that the next window shares with this one from registers to registers through the warp's
+/// shared memory, for bandwidths that are no whole number of tiles. C itself is written when it is retired
+/// only: what a warp has written it never reads again.
+template <class K, int T, int M>
+struct Carry {
+  double* memory;
+
+  __device__ double* at(int column, int row) const {
+    return memory + (threadIdx.x % 32 / 4 + 8 * column) * K::carry_stride + row;
+  }
+  /// The window moves by `shift` rows, 4 T < shift <= 8 T (or T = 2).
+  __device__ void move(double (&c)[K::window][M / 4], int shift) const {
+    __syncwarp();
+#pragma unroll
+    for (int t = T > 2 ? T / 2 : 0; t < K::window; ++t) {
+      const int row = 8 * t + 2 * (threadIdx.x % 4) - shift;
+#pragma unroll
+      for (int i = 0; i < M / 4; ++i)
+        if (row + i % 2 >= 0 && row + i % 2 < K::carry_rows) *at(i / 2, row + i % 2) = c[t][i];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int t = 0; t < 2 * K::groups; ++t)
+#pragma unroll
+      for (int m = 0; m < M / 8; ++m) {
+        const double2 rows = *reinterpret_cast<const double2*>(at(m, 8 * t + 2 * (threadIdx.x % 4)));
+        c[t][2 * m] = rows.x, c[t][2 * m + 1] = rows.y;
+      }
+  }
+};
+
 // ---- V and W ----
 
 /// The stream of V and W through the slots, in steps: V of the first block of an item, W, V of the next, ..
@@ -320,14 +232,15 @@ struct Stream {
 };
 
 /// The tiles of V and W on their way from shared memory to registers: `depth` of them are loaded ahead of
-/// their use, across the ends of steps, so that neither barriers nor loads hold up the tensor cores.
+/// their use, across the ends of steps, so that neither barriers nor loads hold up the tensor cores. A slot
+/// is given back when all of it has been used: a load on its way must not meet what fills the slot again.
 template <class K>
 struct Tiles {
   static constexpr int depth = K::depth;
   static constexpr int v_count = K::v_bytes / 512, w_count = K::w_bytes / 512;
   const Stream<K>& stream;
   const unsigned char* slots;
-  unsigned step = 0, slot = 0;
+  unsigned step = 0, slot = 0, used = 0;  ///< used: the slot of the step before
   const double2* from = nullptr;
   double2 ring[depth];
 
@@ -344,7 +257,7 @@ struct Tiles {
   __device__ double2 take(int i, int count, int place) {
     const double2 tile = ring[place % depth];
     if (i + depth == count) {
-      stream.end(slot);
+      used = slot;
       if (step < stream.steps) open();
     }
     if (i + depth < count)
@@ -352,6 +265,10 @@ struct Tiles {
     else
       ring[place % depth] = from[32 * (i + depth - count)];  // stale but harmless behind the last step
     return tile;
+  }
+  /// Behind the last tile of a step.
+  __device__ void release() {
+    stream.end(used);
   }
   /// After `taken` tiles the next one is to be in place 0 again.
   __device__ void align(int taken) {
@@ -378,65 +295,70 @@ __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles,
       multiply_add(x[1], rows, tiles.take(2 * r - 1, v_count, place + 2 * r - 1));
       if (r <= T) multiply_add(x[0], rows, tiles.take(2 * r, v_count, place + 2 * r));
     }
+    tiles.release();
     const Operand<M> y[2] = {Operand<M>(x[0], zero), Operand<M>(x[1], zero)};
 #pragma unroll
     for (int i = 0; i < w_count; ++i) {
       const int column = i > T, row = i - column * (T + 1);
       multiply_add(c[2 * group + row], y[column], tiles.take(i, w_count, place + v_count + i));
     }
+    tiles.release();
   }
   tiles.align(K::groups * (v_count + w_count));
 }
 
-/// One bundle on one strip. `order`: the bundle's number in the order of application.
+/// One bundle on one strip. `order`: the bundle's number in the order of application; `room`: the warp's.
 template <class S, class K, int T, int M, bool Slide>
 __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& stream,
-                                    const unsigned char* slots, Pair<S>* copies, Index bundle, Index order,
-                                    Index strip) {
+                                    const unsigned char* slots, unsigned char* room, Index bundle,
+                                    Index order, Index strip) {
   const int hops = static_cast<int>(a.blocks.hops(bundle));
   Before before(a, bundle, order, strip);
   const int shift = Slide ? 8 * T : static_cast<int>(a.blocks.reals * a.blocks.bandwidth);
   const int rows = static_cast<int>(a.rows);
   const Strip<S, M> mine(a, strip * M);
+  Pair<S>* const copies = reinterpret_cast<Pair<S>*>(room);
   unsigned* const flag = flag_of(a, order, strip);
   int first = static_cast<int>(a.blocks.reals * a.blocks.bundle_sweep(bundle));
   double c[K::window][M / 4];
   Tiles<K> tiles(stream, slots);
   if constexpr (Slide) {
     before.await(1);
-    mine.template start_copy<T>(copies, first + 16 * K::groups);
-#pragma unroll
-    for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, rows);
+    mine.template start_copy<T>(copies, first + K::carry_rows);
   }
+  // No bundle before this one has touched these rows.
+#pragma unroll
+  for (int t = 0; t < 2 * K::groups; ++t) mine.load(c[t], first, t, rows);
   for (int hop = 0; hop < hops; ++hop, first += shift) {
-    const int end = Slide ? rows : first + shift + 16 * K::groups;
+    const bool last = hop + 1 == hops;
     if constexpr (Slide) {
       thread_copy_wait();
 #pragma unroll
       for (int t = 0; t < T; ++t) Strip<S, M>::take_copy(c[2 * K::groups + t], copies, t);
-      if (hop + 1 < hops) {
+      if (!last) {
         before.await(hop + 2);
-        mine.template start_copy<T>(copies, first + shift + 16 * K::groups);
+        mine.template start_copy<T>(copies, first + shift + K::carry_rows);
       }
     } else {
       before.await(hop + 1);
 #pragma unroll
-      for (int t = 0; t < K::window; ++t) mine.load(c[t], first, t, end);
+      for (int t = 2 * K::groups; t < K::window; ++t)
+        mine.load(c[t], first, t, first + shift + K::carry_rows);
     }
     apply_hop<K, T, M>(c, tiles, a.zero);
     // The rows of the hop before were written long ago: the fence costs little now.
     if (hop > 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
-    const bool last = hop + 1 == hops;
+    const int stop = last ? first + shift + K::carry_rows : first + shift;
 #pragma unroll
     for (int t = 0; t < K::window; ++t)
-      if (!Slide || t < T || last) mine.store(c[t], first, t, end);
+      if (t < T || last) mine.store(c[t], first, t, stop);
     if constexpr (Slide) {
 #pragma unroll
       for (int t = 0; t < 2 * K::groups; ++t)
 #pragma unroll
         for (int i = 0; i < M / 4; ++i) c[t][i] = c[t + T][i];
-    } else {
-      __syncwarp();
+    } else if (!last) {
+      Carry<K, T, M>{reinterpret_cast<double*>(room)}.move(c, shift);
     }
   }
   publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hops));
@@ -448,19 +370,17 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
   extern __shared__ __align__(128) unsigned char memory[];
   __shared__ unsigned item_shared;
   const int warp = threadIdx.x / 32;
-  Pair<S>* const copies =
-      reinterpret_cast<Pair<S>*>(memory + K::slots * K::slot_bytes) + warp * K::copy_pairs;
+  unsigned char* const room = memory + K::slots * K::slot_bytes + warp * K::warp_bytes;
   Stream<K> stream;
   stream.slots = shared_address(memory);
-  stream.full = stream.slots + K::slots * K::slot_bytes + K::copy_bytes;
+  stream.full = stream.slots + K::slots * K::slot_bytes + warps * K::warp_bytes;
   stream.empty = stream.full + 8 * K::slots;
   if (threadIdx.x == 0) {
     for (int i = 0; i < K::slots; ++i) {
       barrier_init(stream.full + 8 * i, 1);
       barrier_init(stream.empty + 8 * i, warps);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    barriers_ready();
   }
   const Index bundles = a.blocks.bundles(), panel_items = a.panel_chunks * bundles;
   for (;;) {
@@ -481,7 +401,7 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
         stream.fill(step);
     const Index strip = chunk * warps + warp;
     if (strip * M < a.columns)
-      apply_bundle<S, K, T, M, Slide>(a, stream, memory, copies, bundle, order, strip);
+      apply_bundle<S, K, T, M, Slide>(a, stream, memory, room, bundle, order, strip);
     else
       for (unsigned step = 0; step < stream.steps; ++step) stream.end(stream.begin(step));
   }

@@ -1,19 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/chase_blocks_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 namespace tessera::kernels {
 namespace {
-
-template <class S>
-__device__ S shuffle(S x, int lane_mask_or_delta, bool up) {
-  if constexpr (device::is_complex_scalar<S>)
-    return {shuffle(x.re, lane_mask_or_delta, up), shuffle(x.im, lane_mask_or_delta, up)};
-  else
-    return up ? __shfl_up_sync(0xffffffffu, x, lane_mask_or_delta)
-              : __shfl_xor_sync(0xffffffffu, x, lane_mask_or_delta);
-}
 
 /// Thread t holds row s + 1 + h b + t of the block's column; from one sweep to the one before the rows move
 /// up by one thread. Blocks have at least a warp; threads of it beyond b hold zeros.
@@ -39,8 +30,7 @@ __global__ void elpa_kernel(DeviceReflectors piece, const S* reflectors, Index p
       }
       const Index place = (first_block + hop) * g + sweep % g;
       const S v = t < b ? reflectors[place * b + t] : S(0), tau = reflectors[piece_blocks * g * b + place];
-      S sum = device::conj(v) * x;
-      for (int mask = 16; mask > 0; mask /= 2) sum += shuffle(sum, mask, false);
+      S sum = device::warp_sum(device::conj(v) * x);
       if (warps > 1) {
         if (lane == 0) sums[warp] = sum;
         __syncthreads();
@@ -52,7 +42,7 @@ __global__ void elpa_kernel(DeviceReflectors piece, const S* reflectors, Index p
       // The last row leaves, a new one enters above.
       row = piece.first_sweep + sweep + 1 + hop * b + t;
       if (t == b - 1 && row < n) column[row] = x;
-      S from_below = shuffle(x, 1, true);
+      S from_below = device::from_lane_before(x);
       if (warps > 1) {
         if (lane == 31) edges[warp] = x;
         __syncthreads();

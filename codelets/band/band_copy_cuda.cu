@@ -1,15 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/chase_sweeps_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
 
 namespace tessera::kernels {
 namespace {
 
 constexpr int threads = 256;
-constexpr unsigned blocks_for(Index elements) {
-  return static_cast<unsigned>(std::min<Index>(ceil_div(elements, threads), 65536));
-}
 
 // While a segment is filled, the number in its front padding is the smallest bad column.
 using Column = unsigned long long;
@@ -60,7 +57,7 @@ void launch_gather_piece(cudaStream_t stream, Index n, Index bandwidth, Index fi
                          const T* from, Index ld, T* segment, Index at) noexcept {
   if (count <= 0) return;
   const Index ld_to = BandLayout<T>::leading_dimension(bandwidth);
-  gather_kernel<<<blocks_for(count * ld_to), threads, 0, stream>>>(
+  gather_kernel<<<device::blocks_for(count * ld_to, threads, 65536), threads, 0, stream>>>(
       n, bandwidth, ld_to, first, count, device::device_cast(from), ld,
       device::device_cast(segment) + BandLayout<T>::front() + at * ld_to, reinterpret_cast<Column*>(segment));
 }
@@ -75,7 +72,7 @@ template <class T>
 void launch_segment_to_tridiagonal(cudaStream_t stream, Index n, Index bandwidth, Index first, Index count,
                                    const T* segment, RealOf<T>* d, RealOf<T>* e) noexcept {
   if (count <= 0) return;
-  tridiagonal_kernel<<<static_cast<unsigned>(ceil_div(count, threads)), threads, 0, stream>>>(
+  tridiagonal_kernel<<<device::blocks_for(count, threads), threads, 0, stream>>>(
       n, BandLayout<T>::leading_dimension(bandwidth), first, count,
       device::device_cast(segment) + BandLayout<T>::front(), d, e);
 }

@@ -3,6 +3,7 @@
 #include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/reading.hpp>
 
 namespace tessera {
 namespace {
@@ -80,10 +81,8 @@ template <class T>
 void insert_band_gather(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_column,
                         Index columns, Index piece_columns, std::span<const Data* const> pieces,
                         const Data& segment) {
-  std::vector<Access> accesses{write(segment)};
-  for (const Data* piece : pieces) accesses.push_back(read(*piece));
   sequence.insert(band_gather_codelet<T>, GatherArguments{n, bandwidth, first_column, columns, piece_columns},
-                  {.priority = priority}, std::span<const Access>(accesses));
+                  {.priority = priority}, reading(pieces, {write(segment)}));
 }
 
 template <class T>
@@ -130,10 +129,8 @@ void insert_tridiagonal_piece(Sequence& sequence, int priority, Index n, Index b
 template <class R>
 void insert_tridiagonal_assemble(Sequence& sequence, int priority, int rank, Index n, Index piece_columns,
                                  std::span<const Data* const> pieces, const Data& d, const Data& e) {
-  std::vector<Access> accesses{write(d), write(e)};
-  for (const Data* piece : pieces) accesses.push_back(read(*piece));
   sequence.insert(tridiagonal_assemble_codelet<R>, AssembleArguments{n, piece_columns},
-                  {.priority = priority, .execute_on = rank}, std::span<const Access>(accesses));
+                  {.priority = priority, .execute_on = rank}, reading(pieces, {write(d), write(e)}));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                        \

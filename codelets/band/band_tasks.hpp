@@ -8,11 +8,14 @@
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// The codelets of the band family, on the kernels of chase.hpp and wy_blocks.hpp.
+/// The codelets of the band family, on the kernels of chase.hpp and wy_blocks.hpp for CPUs and on those of
+/// chase_sweeps.hpp and chase_blocks.hpp for GPUs, which CPUs run too.
 ///
 /// Flops: none where none are given, those tasks move data. Footprint: buffer sizes; of chase_tile also b,
-/// the sweeps, the number of segments and whether reflectors are kept; of form_wy b, the sweeps and hops; of
-/// apply_wy b, the sweeps of a group and the hops of the first one.
+/// the sweeps, the number of segments and whether reflectors are kept; of chase_sweeps b, the sweeps, the
+/// first one and whether reflectors are kept; of form_wy b, the sweeps and hops; of apply_wy b, the sweeps of
+/// a group and the hops of the first one; of form_chase_t and apply_chase b, the sweeps and the first one.
+/// chase_tile, tridiagonal_assemble, form_wy and apply_wy run on CPUs only, the others on CPUs and GPUs.
 namespace tessera {
 
 /// Columns first_column .. first_column + columns - 1 of the chase's storage (kernels::BandLayout, written)
@@ -68,7 +71,7 @@ void insert_apply_wy(Sequence& sequence, int priority, Index n, Index bandwidth,
                      Index columns, const Data& workspace);
 
 /// kernels::form_chase_t on rank `rank`: `blocks` (chase_blocks<T>(piece).size() doubles, write) from the
-/// reflectors of one device piece (read).
+/// reflectors of one device piece (read). Flops: 2 g^2 (b + g) a block of g sweeps; complex x 4.
 template <class T>
 void insert_form_chase_t(Sequence& sequence, int priority, int rank, const kernels::DeviceReflectors& piece,
                          const Data& reflectors, const Data& blocks);

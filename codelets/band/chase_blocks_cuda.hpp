@@ -27,6 +27,13 @@ void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, con
 /// that is. All multiprocessors are busy so for any number of columns, and bundles that follow one another
 /// closely find C in the L2 cache.
 ///
+/// What keeps this right: a row of C is read and written once a bundle, and read only after the flag says
+/// that the bundle before has retired it; every lane fences between its stores and the flag, and acquires the
+/// flag before its loads; bundles wait only for items taken before
+/// theirs, so that the thread blocks need not all be resident; a slot of V and W is filled again after all
+/// warps have given it back. Each column is summed in an order of its own: the result does not depend on the
+/// others.
+///
 /// workspace: apply_chase_workspace(columns) bytes.
 template <class T>
 void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, const double* blocks, T* c,

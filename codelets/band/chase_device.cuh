@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 /// What the chase's kernel (chase_sweeps_cuda.cu) is made of: messages between thread blocks, barriers, sums
 /// over a warp, Householder reflectors.
@@ -11,10 +11,13 @@ namespace {
 
 using device::Complex;
 using device::conj;
+using device::exchange;
+using device::from_lane;
 using device::imag;
 using device::norm;
 using device::real;
 using device::Real;
+using device::warp_sum;
 
 // ---- numbers with tags ------------------------------------------------------------------------------------
 
@@ -104,29 +107,6 @@ __device__ inline void store(Complex<double>* p, Complex<double> x) {
 
 // ---- sums over a warp -------------------------------------------------------------------------------------
 
-__device__ inline float exchange(float x, int mask) {
-  return __shfl_xor_sync(~0u, x, mask);
-}
-__device__ inline double exchange(double x, int mask) {
-  return __shfl_xor_sync(~0u, x, mask);
-}
-template <class R>
-__device__ inline Complex<R> exchange(Complex<R> x, int mask) {
-  return {exchange(x.re, mask), exchange(x.im, mask)};
-}
-template <class R>
-__device__ inline R from_lane(R x, int lane) {
-  return __shfl_sync(~0u, x, lane);
-}
-template <class R>
-__device__ inline Complex<R> from_lane(Complex<R> x, int lane) {
-  return {from_lane(x.re, lane), from_lane(x.im, lane)};
-}
-template <class S>
-__device__ inline S warp_sum(S x) {
-  for (int mask = 16; mask > 0; mask /= 2) x += exchange(x, mask);
-  return x;
-}
 /// The sums over a warp of C numbers each: lane l gets that of number l / (32 / C).
 template <int C, class S>
 __device__ inline S warp_sums(S (&x)[C], int lane) {

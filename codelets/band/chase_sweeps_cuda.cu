@@ -18,14 +18,11 @@
 //
 // The last row of a step's B is zero but in the last column, which has just been sent: it is never read from
 // memory. What is left in the bulge's room beyond is never read either.
-#include <tessera/codelets/band/chase_device.cuh>
+#include <tessera/codelets/band/chase_part.cuh>
 #include <tessera/codelets/band/chase_sweeps_cuda.hpp>
 
 namespace tessera::kernels {
 namespace {
-
-/// Where a warp keeps its part of D or B between the passes of a step.
-enum class Keep { registers, shared, global };
 
 template <class S>
 struct Sweeps {
@@ -50,35 +47,6 @@ struct Shared {
   S x[2][B];            ///< what the present and the next reflector are generated from
   Real<S> q[B / 32], tail[B / 32];
   Index sweep;
-};
-
-/// A thread's elements of D or B (number (k, c): row lane + 32 k, column warp + W c).
-template <class S, int K, int C, Keep keep>
-struct Part;
-template <class S, int K, int C>
-struct Part<S, K, C, Keep::registers> {
-  S value[K][C];
-  __device__ S get(int k, int c) const { return value[k][c]; }
-  __device__ void set(int k, int c, S x) { value[k][c] = x; }
-};
-template <class S, int K, int C>
-struct Part<S, K, C, Keep::shared> {
-  S* value;
-  __device__ S get(int k, int c) const { return value[(k * C + c) * static_cast<int>(blockDim.x)]; }
-  __device__ void set(int k, int c, S x) { value[(k * C + c) * static_cast<int>(blockDim.x)] = x; }
-};
-/// In the band itself, as far as an element exists; the column that is sent is not written.
-template <class S, int K, int C>
-struct Part<S, K, C, Keep::global> {
-  S* corner;  ///< the thread's element (0, 0), were it in the band
-  Index down, right;
-  unsigned readable[C], writable[C];
-  __device__ S get(int k, int c) const {
-    return readable[c] >> k & 1 ? load(corner + k * down + c * right) : S(Real<S>(0));
-  }
-  __device__ void set(int k, int c, S x) {
-    if (writable[c] >> k & 1) store(corner + k * down + c * right, x);
-  }
 };
 
 template <class S, int B, int W, Keep keep_d, Keep keep_b>

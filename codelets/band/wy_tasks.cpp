@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/band_arguments.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/reading.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
@@ -52,23 +53,19 @@ void insert_form_wy(Sequence& sequence, int priority, int rank, Index n, Index b
   FormArguments<T> arguments{n,         bandwidth, first_sweep,          sweeps,
                              first_hop, last_hop,  Index(pieces.size()), {}};
   std::copy(pieces.begin(), pieces.end(), arguments.pieces);
-  std::vector<Access> accesses{scratch(workspace), first_hop == 0 ? write(blocks) : read_write(blocks)};
-  for (const Data* data : kept) accesses.push_back(read(*data));
   const double hops = static_cast<double>(last_hop - first_hop);
   const double g = static_cast<double>(sweeps);
   sequence.insert(form_wy_codelet<T>, arguments,
                   {.priority = priority,
                    .flops = flop_factor<T> * 3 * g * g * (static_cast<double>(bandwidth) + g) * hops,
                    .execute_on = rank},
-                  std::span<const Access>(accesses));
+                  reading(kept, {scratch(workspace), first_hop == 0 ? write(blocks) : read_write(blocks)}));
 }
 
 template <class T>
 void insert_apply_wy(Sequence& sequence, int priority, Index n, Index bandwidth, Index first_sweep,
                      Index sweeps, Index last_sweeps, std::span<const Data* const> blocks, const Data& slab,
                      Index columns, const Data& workspace) {
-  std::vector<Access> accesses{scratch(workspace), read_write(slab)};
-  for (const Data* data : blocks) accesses.push_back(read(*data));
   const Index count = (Index(blocks.size()) - 1) * sweeps + last_sweeps;
   // A sweep's reflectors cover its rows once.
   double lengths = 0;
@@ -76,7 +73,7 @@ void insert_apply_wy(Sequence& sequence, int priority, Index n, Index bandwidth,
   sequence.insert(
       apply_wy_codelet<T>, ApplyArguments{n, bandwidth, first_sweep, sweeps, last_sweeps},
       {.priority = priority, .flops = flop_factor<T> * 4 * lengths * static_cast<double>(columns)},
-      std::span<const Access>(accesses));
+      reading(blocks, {scratch(workspace), read_write(slab)}));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                           \

@@ -8,7 +8,8 @@
 /// hemm, trsm, and their product-pair. Tiles are column-major; a Hermitian tile keeps its lower triangle.
 ///
 /// Flops: in brackets, for m x n results and inner size k (complex: x 4). Footprint: buffer sizes and the
-/// options. Source: BLAS 3.
+/// options. Source: BLAS 3. All run on CPUs and GPUs; on a GPU, what is above the diagonal of a Hermitian or
+/// triangular tile that is written may change.
 namespace tessera {
 
 /// C := C - A A^H, lower triangle. A (read, n x k), C (read-write, n x n). [n^2 k]

@@ -9,6 +9,7 @@ namespace tessera {
 namespace {
 
 using namespace device;
+using cublas::stream_of;
 
 /// Orders up to which one thread block does the whole work in shared memory.
 template <class S>
@@ -94,12 +95,6 @@ __global__ void __launch_bounds__(threads)
       const S value = x[j][i] / (real(l[i][i]) * real(l[j][j]));
       a[i + j * lda] = i == j ? S(real(value)) : value;
     }
-}
-
-cudaStream_t stream_of(cublasHandle_t handle) noexcept {
-  cudaStream_t stream = nullptr;
-  cublasGetStream(handle, &stream);
-  return stream;
 }
 
 /// The first half, a multiple of the smallest block.

@@ -9,7 +9,7 @@
 /// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a
 /// tile's width, V with k columns in one or several pieces below each other, applied to slabs of columns.
 /// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; except for
-/// solve_adjoint_row also rows, k and the number of pieces.
+/// solve_adjoint_row also rows, k and the number of pieces. All run on CPUs and GPUs.
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 

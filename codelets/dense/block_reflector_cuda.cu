@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/cublas.hpp>
 #include <tessera/codelets/dense/block_reflector_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
 
 namespace tessera {
 namespace {
 
 using namespace device;
+using cublas::stream_of;
 
 constexpr int threads = 256;
-
-unsigned blocks_for(Index items) noexcept {
-  return static_cast<unsigned>(std::min<Index>(std::max<Index>(ceil_div(items, threads), 1), 132 * 16));
-}
 
 /// Rows [first_row, first_row + rows) of V from one piece.
 template <class S>
@@ -58,12 +55,6 @@ __global__ void clear_below_kernel(Index size, Index k, S* t, Index ldt) {
   }
 }
 
-cudaStream_t stream_of(cublasHandle_t handle) noexcept {
-  cudaStream_t stream = nullptr;
-  cublasGetStream(handle, &stream);
-  return stream;
-}
-
 /// Joins `count` pairs of factors of n1 and n2 columns, from column `first` on, `step` columns apart. The
 /// place below the diagonal holds (V1^H V2) T2 for a while, transposed in shape where n1 != n2.
 template <class T>
@@ -89,7 +80,7 @@ void launch_gather_reflectors(cudaStream_t stream, std::span<const MatrixView<co
   Index row = 0;
   for (const auto& piece : pieces) {
     if (piece.rows * v.cols > 0)
-      gather_kernel<<<blocks_for(piece.rows * v.cols), threads, 0, stream>>>(
+      gather_kernel<<<blocks_for(piece.rows * v.cols, threads, full_grid), threads, 0, stream>>>(
           piece.rows, v.cols, device_cast(piece.data), piece.ld, row, b, device_cast(v.data), v.ld);
     row += piece.rows;
   }
@@ -112,14 +103,15 @@ void launch_merge_t(cublasHandle_t handle, std::span<const MatrixView<const T>> 
       panels.data[p] = device_cast(t_panels[first + p].data);
       panels.ld[p] = t_panels[first + p].ld;
     }
-    place_panels_kernel<<<blocks_for(k * panels.count * b), threads, 0, stream>>>(
+    place_panels_kernel<<<blocks_for(k * panels.count * b, threads, full_grid), threads, 0, stream>>>(
         panels, static_cast<Index>(first), b, k, device_cast(t.data), t.ld);
   }
   for (Index size = b; size < k; size *= 2) {
     join<T>(handle, 0, size, size, k / (2 * size), 2 * size, t);
     const Index first = k / (2 * size) * 2 * size;
     if (first + size < k) join<T>(handle, first, size, k - first - size, 1, 0, t);
-    clear_below_kernel<<<blocks_for(k * size), threads, 0, stream>>>(size, k, device_cast(t.data), t.ld);
+    clear_below_kernel<<<blocks_for(k * size, threads, full_grid), threads, 0, stream>>>(
+        size, k, device_cast(t.data), t.ld);
   }
 }
 

@@ -60,14 +60,20 @@ void inner_sums_task(const TaskContext&, TaskBuffers buffers, const InnerArgumen
   const int shift = arguments.one_piece ? 0 : 1;
   const auto x = buffers.matrix<const T>(0), y = buffers.matrix<const T>(shift);
   const auto sums = buffers.array<double>(shift + 1);
-  T* product = buffers.array<T>(shift + 2).data();
-  blas::gemm(Op::adjoint, Op::none, x.cols, y.cols, x.rows, T(1), x.data, x.ld, y.data, y.ld, T(0), product,
-             x.cols);
-  for (Index d = 0; d < x.cols; ++d) {
-    double sum = 0;
-    for (Index c = 0; c < y.cols; ++c)
-      sum += std::abs(product[d + c * x.cols] - T(arguments.same && c == d ? 1 : 0));
-    sums[static_cast<std::size_t>(d)] = sum;
+  const auto workspace = buffers.array<T>(shift + 2);
+  T* const product = workspace.data();
+  const Index step = columns_at_once(workspace.size(), x.cols);
+  std::fill(sums.begin(), sums.end(), 0.0);
+  for (Index first = 0; first < y.cols; first += step) {
+    const Index count = std::min(step, y.cols - first);
+    blas::gemm(Op::adjoint, Op::none, x.cols, count, x.rows, T(1), x.data, x.ld, y.data + first * y.ld, y.ld,
+               T(0), product, x.cols);
+    for (Index d = 0; d < x.cols; ++d) {
+      double sum = 0;
+      for (Index c = 0; c < count; ++c)
+        sum += std::abs(product[d + c * x.cols] - T(arguments.same && first + c == d ? 1 : 0));
+      sums[static_cast<std::size_t>(d)] += sum;
+    }
   }
 }
 template <class T>

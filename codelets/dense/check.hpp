@@ -6,7 +6,7 @@
 
 /// Codelets of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute
 /// values. Sums are always double; every sums piece is written by one task and added up on the host.
-/// Flops: not counted, a check is no part of a solve. Footprint: buffer sizes.
+/// Flops: not counted, a check is no part of a solve. Footprint: buffer sizes. All run on CPUs and GPUs.
 namespace tessera {
 
 /// Y := [Y +] what the lower tile A = A(i, j) contributes to A X: rows i (from row0) with X's rows j (from
@@ -24,7 +24,8 @@ void insert_column_sums(Sequence& sequence, const Data& r, const Data* y, const 
 
 /// sums[d] := sum_c |(X^H Y - delta)(d, c)| over the columns c of Y, one sum for each column d of X; delta is
 /// the identity if X and Y have the `same` column numbers, else zero. Buffers: X (read; null: the same piece
-/// as Y), Y (read), sums (write), workspace (scratch, columns of X x columns of Y).
+/// as Y), Y (read), sums (write), workspace (scratch: columns of X x columns of Y, or fewer columns, at least
+/// one: Y is then taken by so many at a time).
 template <class T>
 void insert_inner_sums(Sequence& sequence, const Data* x, const Data& y, bool same, const Data& sums,
                        const Data& workspace);

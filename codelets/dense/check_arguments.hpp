@@ -19,6 +19,10 @@ struct ColumnArguments {
 struct InnerArguments {
   bool one_piece, same;
 };
+/// Columns of Y whose products with all columns of X fit into a work space of so many elements.
+inline Index columns_at_once(std::size_t elements, Index x_cols) noexcept {
+  return std::max<Index>(static_cast<Index>(elements) / std::max<Index>(x_cols, 1), 1);
+}
 
 struct TileArguments {
   bool diagonal;

@@ -52,11 +52,16 @@ void inner_sums_cuda(const TaskContext&, const CudaContext& context, TaskBuffers
                      const InnerArguments& arguments) {
   const int shift = arguments.one_piece ? 0 : 1;
   const auto x = buffers.matrix<const T>(0), y = buffers.matrix<const T>(shift);
-  T* const product = buffers.array<T>(shift + 2).data();
-  cublas::gemm<T>(context.cublas, Op::adjoint, Op::none, x.cols, y.cols, x.rows, T(1), x.data, x.ld, y.data,
-                  y.ld, T(0), product, x.cols);
-  device::launch_row_sums<T>(context.stream, {product, x.cols, y.cols, x.cols}, arguments.same,
-                             buffers.array<double>(shift + 1).data());
+  const auto workspace = buffers.array<T>(shift + 2);
+  T* const product = workspace.data();
+  const Index step = columns_at_once(workspace.size(), x.cols);
+  for (Index first = 0; first < y.cols; first += step) {
+    const Index count = std::min(step, y.cols - first);
+    cublas::gemm<T>(context.cublas, Op::adjoint, Op::none, x.cols, count, x.rows, T(1), x.data, x.ld,
+                    y.data + first * y.ld, y.ld, T(0), product, x.cols);
+    device::launch_row_sums<T>(context.stream, {product, x.cols, count, x.cols}, arguments.same, first,
+                               buffers.array<double>(shift + 1).data());
+  }
 }
 
 template <class T>

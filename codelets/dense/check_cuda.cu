@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <tessera/codelets/dense/check_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 namespace tessera::device {
 namespace {
@@ -21,7 +20,7 @@ __device__ double absolute(S x) {
 /// The sum over the block, valid in thread 0.
 __device__ double block_sum(double sum) {
   __shared__ double warps[threads / 32];
-  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
+  sum = warp_sum(sum);
   __syncthreads();
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
   __syncthreads();
@@ -54,10 +53,10 @@ constexpr int strip = 32;  ///< rows of a block of row_sums_kernel: one warp sid
 
 enum class Part { all, without_identity, strictly_lower };
 
-/// Block (32, 8): its 32 rows, every eighth column for each warp.
+/// Block (32, 8): its 32 rows, every eighth column for each warp. The identity begins in column -first of p.
 template <class S>
 __global__ void __launch_bounds__(threads)
-    row_sums_kernel(MatrixView<const S> p, Part part, bool add, double* sums) {
+    row_sums_kernel(MatrixView<const S> p, Part part, Index first, bool add, double* sums) {
   constexpr int warps = threads / strip;
   const Index d = Index(blockIdx.x) * strip + threadIdx.x;
   double sum = 0;
@@ -66,7 +65,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll 4
     for (Index c = threadIdx.y; c < end; c += warps) {
       S x = p.data[d + c * p.ld];
-      if (part == Part::without_identity && c == d) x -= S(1);
+      if (part == Part::without_identity && first + c == d) x -= S(1);
       sum += absolute(x);
     }
   }
@@ -79,19 +78,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-MatrixView<const DeviceScalar<T>> device_view(const MatrixView<const T>& a) {
-  return {device_cast(a.data), a.rows, a.cols, a.ld};
-}
-
-unsigned blocks(Index count, Index each) {
-  return static_cast<unsigned>(std::clamp<Index>(ceil_div(count, each), 1, Index(1) << 30));
-}
-
-template <class T>
-void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, bool add, double* sums) {
+void row_sums(cudaStream_t stream, MatrixView<const T> p, Part part, Index first, bool add, double* sums) {
   if (p.rows == 0) return;
-  row_sums_kernel<<<blocks(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(device_view(p), part,
-                                                                                      add, sums);
+  row_sums_kernel<<<blocks_for(p.rows, strip), dim3(strip, threads / strip), 0, stream>>>(
+      device_view(p), part, first, add, sums);
 }
 
 }  // namespace
@@ -100,30 +90,30 @@ template <class T>
 void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const MatrixView<const T>* y,
                         const RealOf<T>* values, double* sums) {
   if (r.cols == 0) return;
-  column_sums_kernel<<<blocks(r.cols, 1), threads, 0, stream>>>(
+  column_sums_kernel<<<blocks_for(r.cols, 1), threads, 0, stream>>>(
       device_view(r), y ? device_cast(y->data) : nullptr, y ? y->ld : 0, values, false, sums);
 }
 
 template <class T>
-void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, double* sums) {
-  row_sums(stream, p, identity ? Part::without_identity : Part::all, false, sums);
+void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, Index first, double* sums) {
+  row_sums(stream, p, identity ? Part::without_identity : Part::all, first, first > 0, sums);
 }
 
 template <class T>
 void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal, double* sums) {
   if (a.cols > 0)
-    column_sums_kernel<<<blocks(a.cols, 1), threads, 0, stream>>>(
+    column_sums_kernel<<<blocks_for(a.cols, 1), threads, 0, stream>>>(
         device_view(a), static_cast<const DeviceScalar<T>*>(nullptr), 0, nullptr, diagonal, sums);
   if (diagonal)
-    row_sums(stream, a, Part::strictly_lower, true, sums);
+    row_sums(stream, a, Part::strictly_lower, 0, true, sums);
   else
-    row_sums(stream, a, Part::all, false, sums + a.cols);
+    row_sums(stream, a, Part::all, 0, false, sums + a.cols);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template void launch_column_sums<T>(cudaStream_t, MatrixView<const T>, const MatrixView<const T>*, \
                                       const RealOf<T>*, double*);                                    \
-  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);                \
+  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, Index, double*);         \
   template void launch_tile_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -9,8 +9,7 @@
 #include <tessera/runtime/data.hpp>
 
 /// The kernels behind the codelets of check.hpp on a GPU. All pointers are device memory, everything is
-/// enqueued on the stream. Sums are in double and their order depends on
-/// the sizes alone.
+/// enqueued on the stream. Sums are in double and their order depends on the sizes alone.
 namespace tessera::device {
 
 /// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| alone if y is null. R is read once.
@@ -18,9 +17,10 @@ template <class T>
 void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const MatrixView<const T>* y,
                         const RealOf<T>* values, double* sums);
 
-/// sums[d] := sum_c |P(d, c) - delta(d, c)|, delta the identity if `identity`, else zero.
+/// sums[d] := sum_c |P(d, c) - delta(d, first + c)|, delta the identity if `identity`, else zero; P is the
+/// columns from `first` on of a matrix. If first > 0, added to the sums of the columns before.
 template <class T>
-void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, double* sums);
+void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, Index first, double* sums);
 
 /// What codelet tile_sums writes: column sums, and row sums behind them or, on the diagonal, those of the
 /// strict lower triangle added to them. A is read twice.

@@ -5,6 +5,7 @@
 
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/copy_arguments.hpp>
+#include <tessera/codelets/reading.hpp>
 
 namespace tessera {
 namespace {
@@ -139,8 +140,7 @@ void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo upl
 template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
                          const Data& scale, bool power_of_four) {
-  std::vector<Access> accesses;
-  for (const Data* value : values) accesses.push_back(read(*value));
+  auto accesses = reading(values);
   accesses.push_back(write(scale));
   sequence.insert(choose_scale_codelet<R>, ScaleArguments{power_of_four}, {.priority = priority}, accesses);
 }

@@ -8,7 +8,8 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets that bring a caller's matrix into the solver's own tiles, and results back.
-/// Flops: none, they move data. Footprint: buffer sizes; of copy_tile also the part's size and op.
+/// Flops: none, they move data. Footprint: buffer sizes; of copy_tile also the part's size and op. All run on
+/// CPUs and GPUs.
 namespace tessera {
 
 /// out := largest absolute value (one real) of the part of a tile that counts: entries (row0 + i, col0 + j)
@@ -24,7 +25,8 @@ template <class R>
 void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
                          const Data& scale, bool power_of_four = false);
 
-/// destination := source: pieces of equal size in bytes, run by rank `execute_on`.
+/// destination := source: pieces of equal size in bytes, run by rank `execute_on`; a destination of owner
+/// every_rank changes on that rank alone. Buffers: source (read), destination (write).
 void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
                        int execute_on);
 

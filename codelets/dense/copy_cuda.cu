@@ -4,7 +4,8 @@
 #include <limits>
 
 #include <tessera/codelets/dense/copy_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 namespace tessera::device {
 namespace {
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(threads)
       if constexpr (is_complex_scalar<S>) key = max(key, entry_key(imag(x), j));
     }
   }
-  for (int lane = 16; lane > 0; lane /= 2) key = max(key, __shfl_xor_sync(~0u, key, lane));
+  key = warp_max(key);
   __shared__ Key warps[threads / 32];
   if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = key;
   __syncthreads();
@@ -80,7 +81,7 @@ __global__ void choose_scale_kernel(Pointers<R> values, int count, bool first, b
                                     R* scale) {
   R largest = 0;
   for (int k = threadIdx.x; k < count; k += 32) largest = fmax(largest, *values.p[k]);
-  for (int lane = 16; lane > 0; lane /= 2) largest = fmax(largest, __shfl_xor_sync(~0u, largest, lane));
+  largest = warp_max(largest);
   if (threadIdx.x > 0) return;
   if (!first) largest = fmax(largest, *scale);
   if (last) {
@@ -177,19 +178,6 @@ __global__ void __launch_bounds__(threads) scale_by_root_kernel(const Real<S>* s
   for (Index j = blockIdx.y; j < x.cols; j += gridDim.y) x.data[i + j * x.ld] = root * x.data[i + j * x.ld];
 }
 
-template <class T>
-MatrixView<DeviceScalar<T>> device_view(const MatrixView<T>& a) {
-  return {device_cast(a.data), a.rows, a.cols, a.ld};
-}
-template <class T>
-MatrixView<const DeviceScalar<T>> device_view(const MatrixView<const T>& a) {
-  return {device_cast(a.data), a.rows, a.cols, a.ld};
-}
-
-unsigned blocks(Index count, Index each, Index most) {
-  return static_cast<unsigned>(std::clamp<Index>(ceil_div(count, each), 1, most));
-}
-
 }  // namespace
 
 template <class T>
@@ -199,8 +187,9 @@ void launch_max_abs(cudaStream_t stream, MatrixView<const T> tile, Uplo uplo, In
   cudaMemsetAsync(out, 0, sizeof *out, stream);
   if (tile.rows == 0 || tile.cols == 0) return;
   constexpr Index wanted = 132 * 8;  // blocks that fill the device
-  const unsigned columns = blocks(tile.cols, 1, wanted);
-  const dim3 grid(columns, std::min(blocks(tile.rows, 4 * threads, wanted), blocks(wanted, columns, wanted)));
+  const unsigned columns = blocks_for(tile.cols, 1, wanted);
+  const dim3 grid(columns,
+                  std::min(blocks_for(tile.rows, 4 * threads, wanted), blocks_for(wanted, columns, wanted)));
   auto* const key = reinterpret_cast<Key*>(out);
   max_abs_kernel<<<grid, threads, 0, stream>>>(device_view(tile), uplo, col0 - row0, key);
   report_bad_column_kernel<RealOf<T>><<<1, 1, 0, stream>>>(key, bad_column);
@@ -228,10 +217,10 @@ void launch_copy(cudaStream_t stream, MatrixView<const T> source, Op op, const R
   const auto* const in = device_cast(source.data);
   constexpr Index most = 65535;
   if (op == Op::none) {
-    const dim3 grid(blocks(out.rows, threads, 1 << 30), blocks(out.cols, copy_columns, most));
+    const dim3 grid(blocks_for(out.rows, threads), blocks_for(out.cols, copy_columns, most));
     copy_kernel<<<grid, threads, 0, stream>>>(in, source.ld, scale, out, col0 - row0);
   } else {
-    const dim3 grid(blocks(out.rows, square, 1 << 30), blocks(out.cols, square, most));
+    const dim3 grid(blocks_for(out.rows, square), blocks_for(out.cols, square, most));
     const dim3 block(square, threads / square);
     copy_adjoint_kernel<<<grid, block, 0, stream>>>(in, source.ld, scale, out, col0 - row0);
   }
@@ -240,13 +229,13 @@ void launch_copy(cudaStream_t stream, MatrixView<const T> source, Op op, const R
 template <class R>
 void launch_divide_by(cudaStream_t stream, const R* values, const R* scale, Index count, R* out) {
   if (count == 0) return;
-  divide_by_kernel<<<blocks(count, threads, 1 << 30), threads, 0, stream>>>(values, scale, count, out);
+  divide_by_kernel<<<blocks_for(count, threads), threads, 0, stream>>>(values, scale, count, out);
 }
 
 template <class T>
 void launch_scale_by_root(cudaStream_t stream, const RealOf<T>* scale, MatrixView<T> x) {
   if (x.rows == 0 || x.cols == 0) return;
-  const dim3 grid(blocks(x.rows, threads, 1 << 30), blocks(x.cols, 4, 65535));
+  const dim3 grid(blocks_for(x.rows, threads), blocks_for(x.cols, 4, 65535));
   scale_by_root_kernel<<<grid, threads, 0, stream>>>(scale, device_view(x));
 }
 

@@ -12,6 +12,7 @@
 /// Flops:     2 m n k (complex: x 4).
 /// Footprint: buffer sizes, the operations and the parts' sizes.
 /// Source:    BLAS gemm.
+/// Runs on:   CPUs and GPUs.
 namespace tessera {
 
 template <class T>

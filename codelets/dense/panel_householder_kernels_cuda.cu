@@ -4,6 +4,7 @@
 
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 #include <tessera/codelets/dense/panel_tall_kernels.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 /// Householder QR of a panel by one cluster of thread blocks, column by column: the branch for panels on
 /// which Cholesky QR is not safe. A cluster is scheduled as a whole, so that its barrier is safe beside
@@ -46,17 +47,6 @@ struct Reflection {
   }
 };
 
-template <class W>
-__device__ W warp_sum(W x) {
-  for (int distance = 16; distance > 0; distance /= 2) {
-    if constexpr (device::is_complex_scalar<W>)
-      x += W(__shfl_xor_sync(~0u, x.re, distance), __shfl_xor_sync(~0u, x.im, distance));
-    else
-      x += __shfl_xor_sync(~0u, x, distance);
-  }
-  return x;
-}
-
 /// The power of two by which a panel is multiplied so that squares of its entries neither overflow nor
 /// vanish.
 template <class S>
@@ -69,8 +59,7 @@ __device__ double panel_scale(const Reflections<S>& a, long long begin, long lon
       const auto x = widen(a.p(i, j));
       largest = fmax(largest, fmax(fabs(device::real(x)), fabs(device::imag(x))));
     }
-  for (int distance = 16; distance > 0; distance /= 2)
-    largest = fmax(largest, __shfl_xor_sync(~0u, largest, distance));
+  largest = device::warp_max(largest);
   if (threadIdx.x % 32 == 0) warp_maximum[threadIdx.x / 32] = largest;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -120,7 +109,7 @@ __global__ void __cluster_dims__(cluster_blocks) __launch_bounds__(reflection_th
       W sum(0);
       for (long long i = first + lane; i < end; i += 32)
         sum += device::conj(widen(a.v(i, j))) * widen(a.v(i, l));
-      sum = warp_sum(sum);
+      sum = device::warp_sum(sum);
       if (lane == 0) partial(buffer)[l] = sum;
     }
     if (rank == owner)

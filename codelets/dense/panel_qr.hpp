@@ -15,9 +15,10 @@
 ///
 /// Buffers named below: P the tile with the panel (part `panel`), VZ the tile row's accumulator, [V | Z],
 /// rows x 2 kb; `v` is its part for this panel's V. G, L: b x b. factor: PanelFactor<T> block. workspace
-/// (scratch): panel_workspace_bytes. All tasks run where VZ or P live. Flops: in brackets (complex: x 4).
+/// (scratch): panel_workspace_bytes. All tasks run where VZ or P live, on CPUs and GPUs. Flops: in brackets
+/// (complex: x 4).
 /// Footprint: buffer sizes, rows of the parts, b, `top` and `formed`. Source: Yamamoto et al., "Roundoff
-/// error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication- optimal parallel and
+/// error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal parallel and
 /// sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
 

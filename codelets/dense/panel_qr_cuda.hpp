@@ -21,7 +21,8 @@ using kernels::PanelFactor;
 /// Widest panel for Cholesky QR: its small matrices live in the registers of one thread block.
 inline constexpr Index widest_cholesky_panel = 128;
 
-/// G := P^H P (upper triangle). [rows b^2 flops] workspace: panel_qr_codelets::panel_workspace_bytes.
+/// G := P^H P (upper triangle). [rows b^2 flops] workspace, here and below:
+/// panel_qr_codelets::gpu_workspace_bytes.
 template <class T>
 void launch_panel_gram(cudaStream_t stream, MatrixView<const T> p, MatrixView<T> gram, void* workspace);
 

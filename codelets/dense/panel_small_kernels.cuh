@@ -3,23 +3,14 @@
 #pragma once
 
 #include <tessera/codelets/dense/panel_tall_kernels.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 /// Work on the b x b matrices of a panel, by one thread block that keeps a matrix in registers: thread
 /// (tx, ty) of N x N holds the entries (ty + N r, tx + N c), r, c < E, of an (N E) x (N E) matrix, of which
 /// the leading b x b part counts.
 namespace tessera::panel_cuda {
 
-/// 1 / x to the last bit or two, without the branches for subnormal numbers.
-__device__ inline double fast_reciprocal(double x) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  y = fma(y, fma(-x, y, 1.), y);
-  return fma(y, fma(-x, y, 1.), y);
-}
-__device__ inline device::Complex<double> fast_reciprocal(device::Complex<double> x) {
-  const double scale = fast_reciprocal(device::norm(x));
-  return {x.re * scale, -x.im * scale};
-}
+using device::fast_reciprocal;
 
 /// A size class: b <= size.
 template <class W, int size, int side>
@@ -171,7 +162,7 @@ struct SmallMatrix {
 
   /// Sum over the threads; the same in all.
   __device__ static double sum(double x, Shared& shared) {
-    for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(~0u, x, distance);
+    x = device::warp_sum(x);
     if (threadIdx.x % 32 == 0) shared.sums[threadIdx.x / 32] = x;
     __syncthreads();
     double total = 0;

@@ -4,9 +4,9 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-/// A whole panel step of reduce_to_band for a matrix in one tile, as one task: what the codelets of
-/// panel_qr.hpp and two_sided.hpp do for one panel. On a GPU the steps of a panel are a chain of kernels of
-/// some ten microseconds each; a task for each of them would cost more than they do.
+/// A whole panel step of reduce_to_band for a matrix in one tile, as one task on a CPU or a GPU: what the
+/// codelets of panel_qr.hpp and two_sided.hpp do for one panel. On a GPU the steps of a panel are a chain of
+/// kernels of some ten microseconds each; a task for each of them would cost more than they do.
 namespace tessera {
 
 /// The panel in the columns [column, column + b) of an n x n matrix; `done` columns of V and Z are in use in

@@ -13,11 +13,6 @@ namespace {
 using namespace panel_step_codelets;
 
 template <class T>
-MatrixView<const T> constant(const MatrixView<T>& a) noexcept {
-  return {a.data, a.rows, a.cols, a.ld};
-}
-
-template <class T>
 void panel_step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                      const StepArguments& arguments) {
   const PanelStep& s = arguments.step;

@@ -6,6 +6,7 @@
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/codelets/dense/two_sided_arguments.hpp>
+#include <tessera/codelets/reading.hpp>
 
 namespace tessera {
 namespace {
@@ -219,19 +220,16 @@ template <class T>
 void insert_inner_products(Sequence& sequence, int priority, const Data& vz, const Data& w, const Data& y,
                            bool y_fresh, std::span<const Data* const> parts, const Data& d, Index row,
                            Index rows, Index done, Index kb, Index b) {
-  std::vector<Access> accesses{read(vz), read(w), y_fresh ? write(y) : read_write(y), write(d)};
-  for (const Data* part : parts) accesses.push_back(read(*part));
   sequence.insert(
       inner_products_codelet<T>, inner_arguments(row, rows, done, kb, b, y_fresh),
       {.priority = priority, .flops = update_flops<T>(rows, b, done) + update_flops<T>(rows, b, b) / 2},
-      accesses);
+      reading(parts, {read(vz), read(w), y_fresh ? write(y) : read_write(y), write(d)}));
 }
 
 template <class T>
 void insert_inner_sum(Sequence& sequence, int priority, std::span<const Data* const> pieces, const Data& d,
                       Index done, Index kb, Index b) {
-  std::vector<Access> accesses;
-  for (const Data* piece : pieces) accesses.push_back(read(*piece));
+  auto accesses = reading(pieces);
   accesses.push_back(write(d));
   sequence.insert(inner_sum_codelet<T>, inner_arguments(0, 0, done, kb, b, false),
                   {.priority = priority, .flops = update_flops<T>(b, b, done)}, accesses);

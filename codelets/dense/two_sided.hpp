@@ -17,7 +17,7 @@
 /// each are in use.
 ///
 /// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; the part's size or
-/// the rows, `done`, kb, b, and whether the tile is on the diagonal.
+/// the rows, `done`, kb, b, and whether the tile is on the diagonal. All run on CPUs and GPUs.
 /// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025),
 /// double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera {
@@ -48,8 +48,8 @@ void insert_inner_products(Sequence& sequence, int priority, const Data& vz, con
                            bool y_fresh, std::span<const Data* const> parts, const Data& d, Index row,
                            Index rows, Index done, Index kb, Index b);
 
-/// Sums the tile rows' D; then the b rows of D from kb + done on are 1/2 W^H (A W) with the delayed corrections.
-/// pieces (read), D (write). [4 b^2 done]
+/// Sums the tile rows' D; then the b rows of D from kb + done on are 1/2 W^H (A W) with the delayed
+/// corrections. pieces (read), D (write). [4 b^2 done]
 template <class T>
 void insert_inner_sum(Sequence& sequence, int priority, std::span<const Data* const> pieces, const Data& d,
                       Index done, Index kb, Index b);

@@ -14,11 +14,6 @@ namespace {
 using namespace two_sided_codelets;
 
 template <class T>
-MatrixView<const T> constant(const MatrixView<T>& a) noexcept {
-  return {a.data, a.rows, a.cols, a.ld};
-}
-
-template <class T>
 void mirror_lower_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                        const MirrorArguments&) {
   const auto a = buffers.matrix<T>(0);

@@ -4,26 +4,17 @@
 #include <tessera/codelets/dense/hermitian_cuda.hpp>
 #include <tessera/codelets/dense/tall_products_cuda.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
+#include <tessera/codelets/device_warp.cuh>
 
 namespace tessera {
 namespace {
 
 using namespace device;
+using cublas::stream_of;
 
 constexpr int threads = 256;
 constexpr Index tallest_own_product = 8192;
-
-/// Grids of at most this many blocks; kernels go through the rest in steps of the grid.
-unsigned blocks_for(Index items) noexcept {
-  return static_cast<unsigned>(std::min<Index>(std::max<Index>(ceil_div(items, threads), 1), 132 * 16));
-}
-
-cudaStream_t stream_of(cublasHandle_t handle) noexcept {
-  cudaStream_t stream = nullptr;
-  cublasGetStream(handle, &stream);
-  return stream;
-}
 
 template <class T>
 void copy_columns(cudaStream_t stream, Index rows, Index cols, const T* a, Index lda, T* b,
@@ -70,16 +61,6 @@ __device__ S sum_of(const Pieces<S>& pieces, Index i, Index j) {
   S sum(0);
   for (int k = 0; k < pieces.count; ++k) sum += pieces.piece[k].data[i + j * pieces.piece[k].ld];
   return sum;
-}
-template <class S>
-__device__ S warp_sum(S x) {
-  for (int step = 16; step > 0; step /= 2) {
-    if constexpr (is_complex_scalar<S>)
-      x += S(__shfl_xor_sync(~0u, x.re, step), __shfl_xor_sync(~0u, x.im, step));
-    else
-      x += __shfl_xor_sync(~0u, x, step);
-  }
-  return x;
 }
 
 /// The first blocks sum V^H W and Z^H W. Each warp of the others makes 2 x 2 entries of
@@ -169,7 +150,7 @@ void launch_sum_parts(cudaStream_t stream, std::span<const MatrixView<const T>> 
     const auto some = parts.first(std::min<std::size_t>(parts.size(), pieces_at_once));
     parts = parts.subspan(some.size());
     if (!some.empty() || fresh)
-      sum_parts_kernel<<<blocks_for(y.rows * y.cols), threads, 0, stream>>>(
+      sum_parts_kernel<<<blocks_for(y.rows * y.cols, threads, full_grid), threads, 0, stream>>>(
           pieces_of<T>(some), fresh, y.rows, y.cols, device_cast(y.data), y.ld);
     fresh = false;
   } while (!parts.empty());
@@ -260,15 +241,15 @@ void launch_hermitian_update(cublasHandle_t handle, MatrixView<const T> vz, Inde
 template <class T>
 void launch_set_zero(cudaStream_t stream, MatrixView<T> a) noexcept {
   if (a.rows * a.cols > 0)
-    set_zero_kernel<<<blocks_for(a.rows * a.cols), threads, 0, stream>>>(a.rows, a.cols, device_cast(a.data),
-                                                                         a.ld);
+    set_zero_kernel<<<blocks_for(a.rows * a.cols, threads, full_grid), threads, 0, stream>>>(
+        a.rows, a.cols, device_cast(a.data), a.ld);
 }
 
 template <class T>
 void launch_copy_to_band(cudaStream_t stream, MatrixView<const T> source, Index b, Index row0, Index col0,
                          Index first_col, MatrixView<T> segment) noexcept {
   if (source.rows * source.cols > 0)
-    copy_to_band_kernel<<<blocks_for(source.rows * source.cols), threads, 0, stream>>>(
+    copy_to_band_kernel<<<blocks_for(source.rows * source.cols, threads, full_grid), threads, 0, stream>>>(
         source.rows, source.cols, device_cast(source.data), source.ld, b, row0 - col0,
         device_cast(&segment(0, col0 - first_col)), segment.ld);
 }

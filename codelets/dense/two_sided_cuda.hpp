@@ -11,6 +11,12 @@
 /// The device side of two_sided.hpp, on plain device memory. All of it runs on the handle's stream.
 namespace tessera {
 
+/// The view of what is only read.
+template <class T>
+MatrixView<const T> constant(const MatrixView<T>& a) noexcept {
+  return {a.data, a.rows, a.cols, a.ld};
+}
+
 /// Y := [Y +] A W, A Hermitian with both triangles valid.
 template <class T>
 void launch_hermitian_product(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> w, bool fresh,

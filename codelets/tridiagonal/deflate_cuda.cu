@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/tridiagonal/merge_cuda.hpp>
 #include <tessera/codelets/tridiagonal/merge_device.cuh>
 
@@ -65,8 +66,7 @@ __device__ double join_children(const Merge& merge, double sign, const Work& w, 
     largest = fmax(largest, fmax(fabs(d), fabs(z)));
   }
   bad = __syncthreads_or(bad);
-  for (int distance = 16; distance > 0; distance /= 2)
-    largest = fmax(largest, __shfl_xor_sync(~0u, largest, distance));
+  largest = warp_max(largest);
   if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = largest;
   __syncthreads();
   for (int i = 0; i < static_cast<int>(blockDim.x) / 32; ++i) largest = fmax(largest, shared[i]);
@@ -370,8 +370,7 @@ void launch_deflate(cudaStream_t stream, const MergeBatch& batch) {
 }
 
 void launch_order_spectrum(cudaStream_t stream, const MergeBatch& batch, bool rows) {
-  const dim3 grid(static_cast<unsigned>((batch.largest_order() + 255) / 256),
-                  static_cast<unsigned>(batch.merges()));
+  const dim3 grid(blocks_for(batch.largest_order(), 256), static_cast<unsigned>(batch.merges()));
   order_kernel<<<grid, 256, 0, stream>>>(batch, rows);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/tridiagonal/leaf_cuda.hpp>
 #include <tessera/codelets/tridiagonal/leaf_device.cuh>
 #include <tessera/codelets/tridiagonal/merge_cuda.hpp>
@@ -143,8 +144,7 @@ __global__ void __launch_bounds__(1024)
       atomicMin(&first_bad, static_cast<unsigned long long>(i));
     largest = fmax(largest, fmax(diagonal, off_diagonal));
   }
-  for (int distance = 16; distance > 0; distance /= 2)
-    largest = fmax(largest, __shfl_xor_sync(~0u, largest, distance));
+  largest = warp_max(largest);
   if (threadIdx.x % 32 == 0) maxima[threadIdx.x / 32] = largest;
   __syncthreads();
   for (int i = 0; i < 32; ++i) largest = fmax(largest, maxima[i]);
@@ -204,8 +204,8 @@ double* solve_forest(cudaStream_t stream, const LeafForest& leaves, bool rows, d
   const Index trees = forest.trees();
   int side = 0;
   double* spectra = pieces == 1 && result ? result : scratch.spectra[side];
-  pieces_kernel<<<static_cast<unsigned>(ceil_div(trees * pieces, piece_warps)), 32 * piece_warps, 0,
-                  stream>>>(leaves, pieces, spectra, q);
+  pieces_kernel<<<blocks_for(trees * pieces, piece_warps), 32 * piece_warps, 0, stream>>>(leaves, pieces,
+                                                                                          spectra, q);
   for (; pieces > 1; pieces /= 2) {
     side = 1 - side;
     double* merged = pieces == 2 && result ? result : scratch.spectra[side];
@@ -236,7 +236,7 @@ void launch_scale_and_cut(cudaStream_t stream, Index n, const R* d, const R* e, 
 
 template <class R>
 void launch_unscale(cudaStream_t stream, Index n, const double* values, const double* exponent, R* w) {
-  unscale_kernel<<<static_cast<unsigned>(ceil_div(n, 256)), 256, 0, stream>>>(n, values, exponent, w);
+  unscale_kernel<<<blocks_for(n, 256), 256, 0, stream>>>(n, values, exponent, w);
 }
 
 void launch_leaf_values(cudaStream_t stream, const LeafForest& leaves, bool rows, double* spectra,
@@ -264,8 +264,7 @@ void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* 
     outputs.q[t] = q[t];
     outputs.ldq[t] = ldq[t];
   }
-  const dim3 grid(static_cast<unsigned>(ceil_div(order, 256)),
-                  static_cast<unsigned>(std::min<Index>(order, 256)), static_cast<unsigned>(trees));
+  const dim3 grid(blocks_for(order, 256), blocks_for(order, 1, 256), static_cast<unsigned>(trees));
   store_leaves_kernel<<<grid, 256, 0, stream>>>(forest, vectors, result, outputs);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/tridiagonal/leaf_cuda.hpp>
 #include <tessera/codelets/tridiagonal/leaf_device.cuh>
 #include <tessera/codelets/tridiagonal/merge_device.cuh>
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(128) vectors_kernel(const MergeBatch batch, Tr
   double factor = fabs(offset), norm2 = 0;
   double* column = &secular.at(merge.node.tree, merge.node.begin, merge.node.begin + k);
   for (int p = threadIdx.x; p < poles; p += 128) {
-    const double v = w[p] * factor * reciprocal((d[p] - base) - offset);
+    const double v = w[p] * factor * fast_reciprocal((d[p] - base) - offset);
     norm2 += v * v;
     column[p] = v;
   }
@@ -144,15 +145,12 @@ void launch_tree_update(cudaStream_t stream, const MergeBatch& batch, TreeMatrix
                         TreeMatrix secular) {
   const Index m = batch.largest_order();
   const unsigned merges = static_cast<unsigned>(batch.merges());
-  const auto blocks = [](Index count, Index size) {
-    return static_cast<unsigned>((count + size - 1) / size);
-  };
-  gather_kernel<<<dim3(blocks(m, 128), static_cast<unsigned>(m < 256 ? m : 256), merges), 128, 0, stream>>>(
-      batch, q, turned);
-  rotate_kernel<<<dim3(blocks(m, 128), merges), 128, 0, stream>>>(batch, turned);
+  gather_kernel<<<dim3(blocks_for(m, 128), blocks_for(m, 1, 256), merges), 128, 0, stream>>>(batch, q,
+                                                                                             turned);
+  rotate_kernel<<<dim3(blocks_for(m, 128), merges), 128, 0, stream>>>(batch, turned);
   vectors_kernel<<<dim3(static_cast<unsigned>(m), merges), 128, 0, stream>>>(batch, secular);
-  update_kernel<<<dim3(blocks(m, tile), blocks(m, tile), merges), threads, 0, stream>>>(batch, q, turned,
-                                                                                        secular);
+  update_kernel<<<dim3(blocks_for(m, tile), blocks_for(m, tile), merges), threads, 0, stream>>>(
+      batch, q, turned, secular);
 }
 
 }  // namespace tessera::kernels

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/device_warp.cuh>
 #include <tessera/codelets/tridiagonal/merge_batch.hpp>
 
 /// Views and collective operations in the kernels of the tridiagonal divide and conquer.
@@ -63,24 +64,6 @@ struct Merge {
             Spectrum(batch.merged + 3 * row, node.order())};
   }
 };
-
-/// 1 / x to about one unit in the last place, for 1e-300 < |x| < 1e300: the division of the loops over poles.
-__device__ inline double reciprocal(double x) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
-  y = fma(y, fma(-x, y, 1.0), y);
-  return fma(y, fma(-x, y, 1.0), y);
-}
-
-/// The sum over a warp, in all its lanes with equal bits.
-__device__ inline double warp_sum(double x) {
-  for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(~0u, x, distance);
-  return x;
-}
-__device__ inline double warp_product(double x) {
-  for (int distance = 16; distance > 0; distance /= 2) x *= __shfl_xor_sync(~0u, x, distance);
-  return x;
-}
 
 /// Running sums over a block: `next` returns the sum of the x of all threads before this one and of all
 /// earlier calls; afterwards `total` holds the sum of all. Called by all threads.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <complex>
 
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/tridiagonal/merge_device.cuh>
 #include <tessera/codelets/tridiagonal/merge_vectors_cuda.hpp>
 
@@ -182,13 +182,6 @@ __global__ void widen_kernel(Index rows, Index cols, const R* __restrict__ from,
 Record view(const void* record, Index m) {
   return Record(const_cast<char*>(static_cast<const char*>(record)), m);
 }
-unsigned row_blocks(Index rows, Index threads) {
-  return static_cast<unsigned>((rows + threads - 1) / threads);
-}
-unsigned at_most(Index wanted, Index limit) {
-  return static_cast<unsigned>(wanted < 1 ? 1 : wanted < limit ? wanted : limit);
-}
-
 }  // namespace
 
 template <class R>
@@ -198,8 +191,8 @@ void launch_pack_rows(cudaStream_t stream, Index m, const void* record, Child ch
   if (rows == 0) return;
   TileList<R> list;
   for (Index i = 0; i < tile_count && i < most_packed_tiles; ++i) list.tile[i] = tiles[i];
-  const unsigned blocks = row_blocks(rows, row_threads);
-  gather_kernel<<<dim3(blocks, at_most(m / columns_at_once, 1024)), row_threads, 0, stream>>>(
+  const unsigned blocks = blocks_for(rows, row_threads);
+  gather_kernel<<<dim3(blocks, blocks_for(m / columns_at_once, 1, 1024)), row_threads, 0, stream>>>(
       view(record, m), child, rows, list, tile_columns, ldt, packed, ldp);
   rotate_kernel<<<dim3(blocks, 64), row_threads, 0, stream>>>(view(record, m), child, rows, packed, ldp);
 }
@@ -209,7 +202,7 @@ void launch_spread_columns(cudaStream_t stream, Index m, const void* record, Chi
                            const R* packed, Index ldp, Index begin, Index end, Index first_root, Index roots,
                            R* out, Index ldo) {
   if (rows == 0) return;
-  spread_kernel<<<row_blocks(rows, spread_rows), dim3(spread_rows, spread_lanes), 0, stream>>>(
+  spread_kernel<<<blocks_for(rows, spread_rows), dim3(spread_rows, spread_lanes), 0, stream>>>(
       view(record, m), child, rows, packed, ldp, begin, end, first_root, roots, out, ldo);
 }
 
@@ -221,8 +214,8 @@ void launch_outline(cudaStream_t stream, Index m, const void* record, Index begi
 template <class T, class R>
 void launch_widen(cudaStream_t stream, Index rows, Index cols, const R* from, Index ldf, T* to, Index ldt) {
   if (rows == 0 || cols == 0) return;
-  widen_kernel<<<dim3(row_blocks(rows, 256), at_most(cols, 4096)), 256, 0, stream>>>(rows, cols, from, ldf,
-                                                                                     device_cast(to), ldt);
+  widen_kernel<<<dim3(blocks_for(rows, 256), blocks_for(cols, 1, 4096)), 256, 0, stream>>>(
+      rows, cols, from, ldf, device_cast(to), ldt);
 }
 
 #define TESSERA_INSTANTIATE_REAL(R)                                                                      \

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/tridiagonal/merge_cuda.hpp>
 #include <tessera/codelets/tridiagonal/merge_device.cuh>
 
@@ -38,7 +39,7 @@ __device__ Sums sum_poles(const double* __restrict__ d, const double* __restrict
   for (int i = lane; i < poles; i += 32) {
     const double di = d[i], zi = z[i];
     for (int r = 0; r < group; ++r) {
-      const double inverse = reciprocal((di - b[r]) - o[r]);
+      const double inverse = fast_reciprocal((di - b[r]) - o[r]);
       const double t = zi * inverse, t2 = t * t, v = zi * t;
       s[r].value += v;
       s[r].size += fabs(v);
@@ -230,7 +231,7 @@ __global__ void __launch_bounds__(32 * warps) rows_kernel(const MergeBatch batch
   for (int p = lane; p < poles; p += 32) {
     const double dp = d[p], wp = w[p], fp = first_row[p], lp = last_row[p];
     for (int r = 0; r < group; ++r) {
-      const double v = wp * reciprocal((dp - base[r]) - offset[r]);
+      const double v = wp * fast_reciprocal((dp - base[r]) - offset[r]);
       norm2[r] += v * v;
       first[r] += fp * v;
       last[r] += lp * v;
@@ -265,7 +266,7 @@ __global__ void __launch_bounds__(256)
   for (int p = threadIdx.x; p < poles; p += 256) {
     const double dp = d[p], wp = w[p];
     for (int r = 0; r < group; ++r) {
-      const double v = wp * factor[r] * reciprocal((dp - base[r]) - offset[r]);
+      const double v = wp * factor[r] * fast_reciprocal((dp - base[r]) - offset[r]);
       norm2[r] += v * v;
     }
   }
@@ -283,13 +284,13 @@ __global__ void __launch_bounds__(256)
     const double dp = d[p], wp = w[p];
     for (int r = 0; r < group; ++r)
       if (column + r < count)
-        s[(column + r) * lds + p] = static_cast<R>(wp * factor[r] * reciprocal((dp - base[r]) - offset[r]));
+        s[(column + r) * lds + p] =
+            static_cast<R>(wp * factor[r] * fast_reciprocal((dp - base[r]) - offset[r]));
   }
 }
 
 dim3 grid_of(const MergeBatch& batch) {
-  return dim3(static_cast<unsigned>((batch.largest_order() + group * warps - 1) / (group * warps)),
-              static_cast<unsigned>(batch.merges()));
+  return dim3(blocks_for(batch.largest_order(), group * warps), static_cast<unsigned>(batch.merges()));
 }
 
 }  // namespace
@@ -308,7 +309,7 @@ template <class R>
 void launch_secular_vectors(cudaStream_t stream, Index m, const void* record, Index poles, Index first,
                             Index count, R* s, Index lds) {
   if (poles <= 0 || count <= 0) return;
-  vectors_kernel<<<static_cast<unsigned>((count + group - 1) / group), 256, 0, stream>>>(
+  vectors_kernel<<<blocks_for(count, group), 256, 0, stream>>>(
       Record(const_cast<char*>(static_cast<const char*>(record)), m), static_cast<int>(poles), first,
       static_cast<int>(count), s, lds);
 }

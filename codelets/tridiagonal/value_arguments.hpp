@@ -25,8 +25,6 @@ struct LeafArguments {
   std::uint32_t footprint() const noexcept { return footprint_of(forest.rows, forest.leaf); }
 };
 
-struct NoArguments {};
-
 inline void* bytes_of(TaskBuffers buffers, int i) noexcept {
   return buffers.array<char>(i).data();
 }

@@ -77,13 +77,6 @@ void merge_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers
   failure.report(shape.cut);
 }
 
-void spectrum_copy_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                        const NoArguments&) {
-  const auto from = buffers.array<const char>(0);
-  cudaMemcpyAsync(buffers.array<char>(1).data(), from.data(), from.size(), cudaMemcpyDeviceToDevice,
-                  context.stream);
-}
-
 template <class R>
 void unscale_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                   const RangeArguments& arguments) {
@@ -98,7 +91,6 @@ void unscale_cuda(const TaskContext&, const CudaContext& context, TaskBuffers bu
       register_cuda<RangeArguments, unscale_cuda<R>>("tridiagonal_unscale", type_letter<R>),
 const bool registered[] = {register_cuda<RangeArguments, subtree_cuda>("tridiagonal_subtree"),
                            register_cuda<MergeShape, merge_cuda>("tridiagonal_merge"),
-                           register_cuda<NoArguments, spectrum_copy_cuda>("tridiagonal_spectrum_copy"),
                            TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

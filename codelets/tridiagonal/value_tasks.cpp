@@ -162,12 +162,6 @@ void subtree_task(const TaskContext& task, TaskBuffers buffers, const RangeArgum
 }
 Codelet subtree_codelet = make_codelet<RangeArguments, subtree_task>("tridiagonal_subtree");
 
-void spectrum_copy_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
-  const auto from = buffers.array<const double>(0);
-  std::copy(from.begin(), from.end(), buffers.array<double>(1).begin());
-}
-Codelet spectrum_copy_codelet = make_codelet<NoArguments, spectrum_copy_task>("tridiagonal_spectrum_copy");
-
 template <class R>
 void unscale_task(const TaskContext&, TaskBuffers buffers, const RangeArguments& arguments) {
   const ScaledTridiagonal scaled(bytes_of(buffers, 0), arguments.n);
@@ -226,12 +220,6 @@ void insert_tridiagonal_subtree(Sequence& sequence, int priority, Index n, Index
                                 const Data& data_scratch) {
   sequence.insert(subtree_codelet, RangeArguments{n, start, m, epsilon, rows}, {.priority = priority},
                   {read(scaled), write(spectrum), scratch(data_scratch)});
-}
-
-void insert_tridiagonal_spectrum_copy(Sequence& sequence, int priority, int rank, const Data& from,
-                                      const Data& to) {
-  sequence.insert(spectrum_copy_codelet, NoArguments{}, {.priority = priority, .execute_on = rank},
-                  {read(from), write(to)});
 }
 
 template <class R>

@@ -18,7 +18,9 @@
 ///   part       work of one part of a merge: 2 merge_part_capacity(m, parts) doubles
 ///   scratch    Data::scratch of merge_, leaf_ or kernels::subtree_scratch_bytes of the largest order
 /// Flops: not counted unless given, the work depends on the deflation and is O(m^2) divisions. Footprint:
-/// buffer sizes.
+/// buffer sizes; of scale, subtree and unscale also the order of the piece and whether rows are wanted, of
+/// the leaves the rows of the forest and of a leaf. All but the steps of a merge in parts run on CPUs and
+/// GPUs.
 namespace tessera {
 
 /// T in double, scaled and cut, as one buffer.
@@ -67,11 +69,6 @@ void insert_tridiagonal_leaves(Sequence& sequence, int priority, Index n, Index 
 void insert_tridiagonal_subtree(Sequence& sequence, int priority, Index n, Index start, Index m,
                                 double epsilon, bool rows, const Data& scaled, const Data& spectrum,
                                 const Data& scratch);
-
-/// Codelet tridiagonal_spectrum_copy: the spectrum that its owner computed becomes the copy of rank `rank`.
-/// Buffers: from (read, owned), to (write, every_rank).
-void insert_tridiagonal_spectrum_copy(Sequence& sequence, int priority, int rank, const Data& from,
-                                      const Data& to);
 
 /// Codelet tridiagonal_unscale_R: kernels::unscale_values of the whole spectrum.
 /// Buffers: scaled (read), spectrum (read), values (write, n reals).

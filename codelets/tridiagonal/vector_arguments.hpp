@@ -4,6 +4,7 @@
 
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonal/merge_record.hpp>
+#include <tessera/codelets/tridiagonal/vector_tasks.hpp>
 #include <tessera/runtime/codelet.hpp>
 
 /// Arguments that the CPU's and the GPU's side of vector_tasks.hpp share.
@@ -24,7 +25,9 @@ struct PackArguments {
 inline constexpr Index most_tiles = 1024;
 
 struct SlabArguments {
-  Index block_rows, tiles_per_block, tile_columns, skipped_columns;
+  Index block_rows;
+  SlabColumns columns;
+  std::uint32_t footprint() const noexcept { return footprint_of(columns.count); }
 };
 
 inline const tridiagonal::PanelOutline& outline_of(TaskBuffers buffers, int i) noexcept {

@@ -66,19 +66,13 @@ void update_rows_cuda(const TaskContext&, const CudaContext& context, TaskBuffer
 template <class T>
 void fill_slab_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                     const SlabArguments& arguments) {
-  using R = RealOf<T>;
   const auto slab = buffers.matrix<T>(0);
-  const Index blocks = ceil_div(slab.rows, arguments.block_rows), width = arguments.tile_columns;
-  for (Index b = 0; b < blocks; ++b)
-    for (Index t = 0; t < arguments.tiles_per_block; ++t) {
-      const auto tile = buffers.matrix<const R>(static_cast<int>(1 + b * arguments.tiles_per_block + t));
-      const Index begin = std::max(t * width, arguments.skipped_columns);
-      const Index end = std::min(t * width + tile.cols, arguments.skipped_columns + slab.cols);
-      if (end <= begin) continue;
-      kernels::launch_widen(
-          context.stream, tile.rows, end - begin, tile.data + (begin - t * width) * tile.ld, tile.ld,
-          slab.data + b * arguments.block_rows + (begin - arguments.skipped_columns) * slab.ld, slab.ld);
-    }
+  const auto [from, to, count] = arguments.columns;
+  for (Index row = 0, b = 1; row < slab.rows; row += arguments.block_rows, ++b) {
+    const auto tile = buffers.matrix<const RealOf<T>>(static_cast<int>(b));
+    kernels::launch_widen(context.stream, tile.rows, count, tile.data + from * tile.ld, tile.ld,
+                          slab.data + row + to * slab.ld, slab.ld);
+  }
 }
 
 #define TESSERA_REGISTER_REAL(R)                                                                          \

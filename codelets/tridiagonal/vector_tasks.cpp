@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <tessera/codelets/reading.hpp>
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
 #include <tessera/codelets/tridiagonal/secular.hpp>
@@ -74,15 +75,12 @@ Codelet update_rows_codelet = make_codelet<MergeColumns, update_rows_task<R>>("t
 template <class T>
 void fill_slab_task(const TaskContext&, TaskBuffers buffers, const SlabArguments& arguments) {
   const auto slab = buffers.matrix<T>(0);
-  const Index blocks = ceil_div(slab.rows, arguments.block_rows);
-  for (Index b = 0; b < blocks; ++b)
-    for (Index c = 0; c < slab.cols; ++c) {
-      const Index column = c + arguments.skipped_columns;
-      const auto tile = buffers.matrix<const RealOf<T>>(
-          static_cast<int>(1 + b * arguments.tiles_per_block + column / arguments.tile_columns));
-      const RealOf<T>* source = tile.data + (column % arguments.tile_columns) * tile.ld;
-      std::copy_n(source, tile.rows, slab.data + b * arguments.block_rows + c * slab.ld);
-    }
+  const auto [from, to, count] = arguments.columns;
+  for (Index row = 0, b = 1; row < slab.rows; row += arguments.block_rows, ++b) {
+    const auto tile = buffers.matrix<const RealOf<T>>(static_cast<int>(b));
+    for (Index c = 0; c < count; ++c)
+      std::copy_n(tile.data + (from + c) * tile.ld, tile.rows, slab.data + row + (to + c) * slab.ld);
+  }
 }
 template <class T>
 Codelet fill_slab_codelet = make_codelet<SlabArguments, fill_slab_task<T>>("tridiagonal_fill_slab",
@@ -106,10 +104,8 @@ void insert_secular_vectors(Sequence& sequence, int priority, Index m, Index beg
 template <class R>
 void insert_pack_rows(Sequence& sequence, int priority, Index m, Child child, Index rows, Index tile_columns,
                       const Data& record, const Data& packed, std::span<const Data> tiles) {
-  std::vector<Access> accesses{read(record), write(packed)};
-  for (const Data& tile : tiles) accesses.push_back(read(tile));
   sequence.insert(pack_rows_codelet<R>, PackArguments{m, rows, tile_columns, child}, {.priority = priority},
-                  std::span<const Access>(accesses));
+                  reading(tiles, {read(record), write(packed)}));
 }
 
 template <class R>
@@ -123,14 +119,10 @@ void insert_update_rows(Sequence& sequence, int priority, Index m, Child child, 
 }
 
 template <class T>
-void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, Index tiles_per_block,
-                      Index tile_columns, Index skipped_columns, const Data& slab,
-                      std::span<const Data* const> tiles) {
-  std::vector<Access> accesses{write(slab)};
-  for (const Data* tile : tiles) accesses.push_back(read(*tile));
-  sequence.insert(fill_slab_codelet<T>,
-                  SlabArguments{block_rows, tiles_per_block, tile_columns, skipped_columns},
-                  {.priority = priority}, std::span<const Access>(accesses));
+void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, SlabColumns columns, bool fresh,
+                      const Data& slab, std::span<const Data> tiles) {
+  sequence.insert(fill_slab_codelet<T>, SlabArguments{block_rows, columns}, {.priority = priority},
+                  reading(tiles, {fresh ? write(slab) : read_write(slab)}));
 }
 
 #define TESSERA_INSTANTIATE_REAL(R)                                                                          \
@@ -141,9 +133,9 @@ void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, Index 
   template void insert_update_rows<R>(Sequence&, int, Index, Child, Index, Index, Index, Index, const Data&, \
                                       const Data&, const Data&, const Data&, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
-#define TESSERA_INSTANTIATE(T)                                                               \
-  template void insert_fill_slab<T>(Sequence&, int, Index, Index, Index, Index, const Data&, \
-                                    std::span<const Data* const>);
+#define TESSERA_INSTANTIATE(T)                                                             \
+  template void insert_fill_slab<T>(Sequence&, int, Index, SlabColumns, bool, const Data&, \
+                                    std::span<const Data>);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

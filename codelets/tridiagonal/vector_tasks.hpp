@@ -10,7 +10,7 @@
 /// Codelets of the eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
 /// secular_vectors as tasks. Records are bytes of owner `every_rank`, the rest are matrices of R.
 /// Flops: not counted unless given. Footprint: buffer sizes; of secular_vectors and update_rows also m, the
-/// number of output columns, rows and `inner`, of pack_rows m and rows.
+/// number of output columns, rows and `inner`, of pack_rows m and rows. All run on CPUs and GPUs.
 namespace tessera {
 
 /// Codelet tridiagonal_outline: what the tasks of output columns [begin, end) of a merge of order m must know
@@ -42,14 +42,16 @@ void insert_update_rows(Sequence& sequence, int priority, Index m, tridiagonal::
                         Index inner, Index begin, Index end, const Data& outline, const Data& record,
                         const Data& packed, const Data& s, const Data& out);
 
-/// Codelet tridiagonal_fill_slab_T: the tiles of all blocks of rows become a slab of eigenvectors, widened to
-/// T. Buffers: slab (write, n x c of T), tiles (read, of RealOf<T>): block after block of `block_rows` rows,
-/// in each the
-///          `tiles_per_block` tiles of tile_columns columns (the last may be narrower); the first
-///          `skipped_columns` columns of every block are left out, the next c are taken.
+/// Columns [from, from + count) of some tiles and their place [to, to + count) in a slab.
+struct SlabColumns {
+  Index from, to, count;
+};
+
+/// Codelet tridiagonal_fill_slab_T: columns of eigenvectors, in tiles of `block_rows` rows below each other,
+/// become columns of a slab, widened to T.
+/// Buffers: slab (write if `fresh`, else read-write; n rows, of T), tiles (read, of RealOf<T>).
 template <class T>
-void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, Index tiles_per_block,
-                      Index tile_columns, Index skipped_columns, const Data& slab,
-                      std::span<const Data* const> tiles);
+void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, SlabColumns columns, bool fresh,
+                      const Data& slab, std::span<const Data> tiles);
 
 }  // namespace tessera

@@ -97,12 +97,6 @@ template <class T>
 Codelet lapack_eigensolve_codelet =
     make_codelet<DriverArguments, lapack_eigensolve_task<T>>("lapack_eigensolve", type_letter<T>);
 
-void copy_values_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
-  const auto source = buffers.array<const char>(0);
-  std::copy(source.begin(), source.end(), buffers.array<char>(1).begin());
-}
-Codelet copy_values_codelet = make_codelet<NoArguments, copy_values_task>("copy_values");
-
 }  // namespace
 
 template <class T>
@@ -140,11 +134,6 @@ std::size_t lapack_eigensolve_workspace_bytes([[maybe_unused]] const Runtime& ru
     return std::max(bytes, device::eigen_driver_bytes<T>({n, generalized, vectors, lo, hi}));
 #endif
   return bytes;
-}
-
-void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target) {
-  sequence.insert(copy_values_codelet, NoArguments{}, {.priority = priority, .execute_on = rank},
-                  {read(source), write(target)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                            \

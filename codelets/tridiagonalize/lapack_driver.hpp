@@ -33,8 +33,4 @@ template <class T>
 std::size_t lapack_eigensolve_workspace_bytes(const Runtime& runtime, Index n, bool generalized, bool vectors,
                                               Index lo, Index hi);
 
-/// values (every_rank) of one rank := values of rank 0. Buffers: source (read), target (write).
-/// Flops: none. Footprint: buffer sizes.
-void insert_copy_values(Sequence& sequence, int priority, int rank, const Data& source, const Data& target);
-
 }  // namespace tessera

@@ -15,8 +15,6 @@ struct DriverArguments {
   std::uint32_t footprint() const noexcept { return footprint_of(n, slabs > 0, generalized); }
 };
 
-struct NoArguments {};
-
 /// A part of a work array starts at a multiple of this.
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
   return (bytes + 255) / 256 * 256;

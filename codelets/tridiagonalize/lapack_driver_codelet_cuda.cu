@@ -49,17 +49,9 @@ void lapack_eigensolve_cuda(const TaskContext& task, const CudaContext& context,
   }
 }
 
-void copy_values_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                      const NoArguments&) {
-  const auto source = buffers.array<const char>(0);
-  cudaMemcpyAsync(buffers.array<char>(1).data(), source.data(), source.size(), cudaMemcpyDeviceToDevice,
-                  context.stream);
-}
-
 #define TESSERA_REGISTER(T) \
   register_cuda<DriverArguments, lapack_eigensolve_cuda<T>>("lapack_eigensolve", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)
-                               register_cuda<NoArguments, copy_values_cuda>("copy_values")};
+const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 
 }  // namespace
 }  // namespace tessera

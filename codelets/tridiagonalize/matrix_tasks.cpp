@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/reading.hpp>
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
 
@@ -237,8 +238,7 @@ template <class T>
 void insert_rank_update(Sequence& sequence, int priority, const WorkTiles& tiles, Index group_number,
                         const RowChunks& chunks, Index k, Index first_column, std::span<const Data> v,
                         const Data& group) {
-  std::vector<Access> accesses;
-  for (const Data& piece : v) accesses.push_back(read(piece));
+  auto accesses = reading(v);
   accesses.push_back(read_write(group));
   const Index w = tiles.layout().w;
   const double count = double(static_cast<Index>(tiles.group(group_number).size()) -
@@ -286,8 +286,7 @@ void insert_place_scalars(Sequence& sequence, int priority, int rank, Index at, 
 template <class T>
 void insert_reflector_factor(Sequence& sequence, int priority, std::span<const Data> v,
                              std::span<const Data* const> scalars, Index rows, Index k, const Data& t) {
-  std::vector<Access> accesses;
-  for (const Data& piece : v) accesses.push_back(read(piece));
+  auto accesses = reading(v);
   for (const Data* panel : scalars) accesses.push_back(read(*panel));
   accesses.push_back(write(t));
   const FactorArguments arguments{static_cast<std::int32_t>(v.size()),

@@ -12,7 +12,7 @@
 /// Codelets of the one-stage tridiagonalisation on whole groups of work tiles, and what ends it (layout:
 /// work_layout.hpp, panels: panel_tasks.hpp). They run where the group lives unless stated.
 /// Flops: none where none are given, those tasks move data; complex x 4. Footprint: buffer sizes; of
-/// rank_update also k and the work columns that remain.
+/// rank_update also k and the work columns that remain. All run on CPUs only.
 namespace tessera {
 
 /// Copies what a tile (i, j) of A has of a group into the group. Buffers: tile (read), group (write if

@@ -34,7 +34,7 @@
 ///   P_c      chunk rows x k: the panel's columns of A0
 ///   scalars  k real d, k real e, k tau: ScalarPiece
 ///
-/// Flops: complex x 4. Footprint: buffer sizes, and what is named below.
+/// Flops: complex x 4. Footprint: buffer sizes, and what is named below. All run on CPUs only.
 /// Source: LAPACK latrd; the delayed sums as in ELPA1 (tridiag).
 namespace tessera {
 

@@ -156,7 +156,7 @@ TEST(Runtime, WorkerProfilesCountTasksAndTime) {
   }
   Index tasks = 0;
   const auto profiles = runtime.worker_profiles();
-  ASSERT_EQ(profiles.size(), 2u);
+  ASSERT_EQ(profiles.size(), static_cast<std::size_t>(runtime.workers()));
   for (const WorkerProfile& profile : profiles) {
     EXPECT_FALSE(profile.name.empty());
     EXPECT_GE(profile.executing, 0);
@@ -164,6 +164,22 @@ TEST(Runtime, WorkerProfilesCountTasksAndTime) {
     tasks += profile.tasks;
   }
   EXPECT_EQ(tasks, 20);
+  runtime.profile(false);
+}
+
+TEST(Runtime, BytesMovedAreThoseBetweenHostAndGpus) {
+  Runtime runtime({.cores = 2});
+  const Data data = upload(runtime, random_matrix<double>(64, 64, 1));
+  runtime.profile(true);
+  {
+    Sequence sequence(runtime);
+    insert_set_zero<double>(sequence, 0, data);
+    sequence.wait();
+  }
+  EXPECT_EQ(difference(download<double>(data), Matrix<double>(64, 64)), 0);
+  // With GPUs the zeros are made there, and the host reads them.
+  EXPECT_EQ(runtime.bytes_moved(), runtime.info().cuda_workers > 0 ? 64 * 64 * sizeof(double) : 0);
+  EXPECT_EQ(runtime.bytes_moved(), 0) << "reading clears";
   runtime.profile(false);
 }
 

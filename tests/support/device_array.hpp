@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <cublas_v2.h>
@@ -10,7 +12,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-/// Device memory for tests of kernels on raw pointers.
+/// Device memory, handles and a fixture for tests of kernels on raw pointers. Constructors and `get` wait for
+/// the device, so they are in order with work on any stream.
 namespace tessera::test {
 
 inline bool has_gpu() {
@@ -23,6 +26,7 @@ inline bool has_gpu() {
 template <class E>
 class DeviceArray {
  public:
+  /// NaN in what nobody writes.
   explicit DeviceArray(std::size_t size) : size_(size) {
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(E) * std::max<std::size_t>(size, 1)),
               cudaSuccess);
@@ -30,16 +34,17 @@ class DeviceArray {
     cudaDeviceSynchronize();  // the tests' streams do not wait for the default one
   }
   explicit DeviceArray(const std::vector<E>& values) : DeviceArray(values.size()) {
-    cudaMemcpy(data_, values.data(), sizeof(E) * size_, cudaMemcpyHostToDevice);
+    EXPECT_EQ(cudaMemcpy(data_, values.data(), sizeof(E) * size_, cudaMemcpyHostToDevice), cudaSuccess);
     cudaDeviceSynchronize();
   }
+  DeviceArray(DeviceArray&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+  DeviceArray& operator=(DeviceArray&&) = delete;
   ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
   E* data() const { return data_; }
   std::vector<E> get() const {
     std::vector<E> values(size_);
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
     EXPECT_EQ(cudaMemcpy(values.data(), data_, sizeof(E) * size_, cudaMemcpyDeviceToHost), cudaSuccess);
     return values;
   }
@@ -58,6 +63,13 @@ class DeviceMatrix {
         cols_(a.cols()),
         ld_(a.ld()),
         memory_(std::vector<T>(a.data(), a.data() + std::max<Index>(a.ld() * a.cols(), 1))) {}
+  /// NaN everywhere.
+  DeviceMatrix(Index rows, Index cols, Index padding = 3)
+      : rows_(rows),
+        cols_(cols),
+        ld_(std::max<Index>(rows, 1) + padding),
+        memory_(static_cast<std::size_t>(std::max<Index>(ld_ * cols, 1))) {}
+  T* data() const { return memory_.data(); }
   MatrixView<T> view() const { return {memory_.data(), rows_, cols_, ld_}; }
   MatrixView<const T> const_view() const { return {memory_.data(), rows_, cols_, ld_}; }
   Matrix<T> get() const {
@@ -77,17 +89,37 @@ struct DeviceHandles {
   cublasHandle_t cublas = nullptr;
   cusolverDnHandle_t cusolver = nullptr;
   DeviceHandles() {
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    cublasCreate(&cublas);
-    cublasSetStream(cublas, stream);
-    cusolverDnCreate(&cusolver);
-    cusolverDnSetStream(cusolver, stream);
+    EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    EXPECT_EQ(cublasCreate(&cublas), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cublasSetStream(cublas, stream), CUBLAS_STATUS_SUCCESS);
+    EXPECT_EQ(cusolverDnCreate(&cusolver), CUSOLVER_STATUS_SUCCESS);
+    EXPECT_EQ(cusolverDnSetStream(cusolver, stream), CUSOLVER_STATUS_SUCCESS);
   }
+  DeviceHandles(const DeviceHandles&) = delete;
+  DeviceHandles& operator=(const DeviceHandles&) = delete;
   ~DeviceHandles() {
     cusolverDnDestroy(cusolver);
     cublasDestroy(cublas);
     cudaStreamDestroy(stream);
   }
+};
+
+/// A stream and a cuBLAS handle on it; skips without a GPU.
+template <class T>
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TESSERA_NEED_GPU();
+    handles_.emplace();
+    stream_ = handles_->stream;
+    cublas_ = handles_->cublas;
+  }
+  void TearDown() override { handles_.reset(); }
+  /// Rounding of sums of k products of numbers of size one.
+  static double tolerance(Index k) { return 20 * double(k + 2) * precision<T>; }
+  std::optional<DeviceHandles> handles_;
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t cublas_ = nullptr;
 };
 
 }  // namespace tessera::test

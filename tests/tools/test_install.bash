@@ -55,9 +55,27 @@ program_runs() {
   "$prefix/bin/tessera" --help >/dev/null
 }
 
+# A set of models that lies in the installation is found from there, and is not written to.
+finds_performance_models() {
+  [[ -x $prefix/bin/tessera ]] || return 0
+  local sets=$prefix/share/tessera/perfmodels cpu home=$work/home
+  [[ -f $sets/README.md ]] || { echo "perfmodels/ is not installed"; return 1; }
+  cpu=$("$prefix/bin/tessera" info --gpus 0 --json - | sed -n 's/^ *"cpu": "\(.*\)",/\1/p')
+  mkdir -p "$sets/here/codelets/45" "$home"
+  printf '{"gpu": "", "cpu": "%s", "starpu": "1.4", "model_version": 45, "date": "", "command": ""}\n' "$cpu" \
+    >"$sets/here/machine.json"
+  chmod -R a-w "$sets/here"
+  env -u STARPU_HOME -u XDG_CACHE_HOME -u TESSERA_PERFMODELS HOME="$home" \
+    "$prefix/bin/tessera" info --gpus 0 --scheduler dmdas --json - >"$work/info.json"
+  chmod -R u+w "$sets/here"
+  grep -F "\"performance_models\": \"$sets/here\"" "$work/info.json" >/dev/null || { cat "$work/info.json"; return 1; }
+  [[ $(find "$sets/here" -type f | wc -l) == 1 && -d $home/.cache/tessera/perfmodels ]]
+}
+
 case_of Install install_tree
 write_consumer
 case_of FindPackage by_cmake
 case_of PkgConfig by_pkg_config
 case_of Program program_runs
+case_of PerformanceModels finds_performance_models
 finish_cases

@@ -15,7 +15,7 @@ absent() {
   local pattern=$1
   shift
   local found
-  found=$(grep -rnE --include='*.hpp' --include='*.h' --include='*.inl' --include='*.cpp' --include='*.cu' -- "$pattern" "$@" 2>/dev/null)
+  found=$(grep -rnE --include='*.hpp' --include='*.h' --include='*.inl' --include='*.cpp' --include='*.cu' --include='*.cuh' -- "$pattern" "$@" 2>/dev/null)
   [[ -z $found ]] || { printf '%s\n' "$found"; return 1; }
 }
 

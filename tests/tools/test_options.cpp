@@ -53,6 +53,14 @@ EigenProgramOptions parse_eigen(std::vector<std::string> words) {
   return options;
 }
 
+TEST(EigenOptions, APeerOnAGpuIsWarm) {
+  EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--peer", "cusolver"}).common.warmup, 1);
+  EXPECT_EQ(
+      parse_eigen({"--generate", "random", "--n", "10", "--peer", "cusolver", "--warmup", "0"}).common.warmup,
+      0);
+  EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--peer", "lapack"}).common.warmup, 0);
+}
+
 TEST(EigenOptions, AreRead) {
   const auto options = parse_eigen(
       {"--generate",     "banded:7",   "--n",       "100",    "--type",      "z",  "--solver", "two_stage",

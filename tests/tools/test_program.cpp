@@ -252,6 +252,14 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   const Json record = Json::parse(outcome.out);
   ASSERT_EQ(record["runs"].size(), 3u);
   for (const Json& one : record["runs"]) EXPECT_TRUE(one.contains("check"));
+  for (const Json& one : record["runs"]) {
+    const Json& bytes = one["workers"]["bytes_moved"];
+    ASSERT_TRUE(bytes.is_number()) << bytes;
+    EXPECT_GE(bytes.get<double>(), 0);
+    if (record["machine"]["cuda_workers"] == 0) {
+      EXPECT_EQ(bytes, 0) << "no GPUs";
+    }
+  }
   const Json unchecked = Json::parse(run("eigen --generate random --n 50 --check none --json -").out);
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
 }
@@ -333,10 +341,62 @@ TEST_F(Program, TunesAndUsesIt) {
   EXPECT_EQ(record["options"]["solver"], tuning["tuning"][0]["solver"]);
 }
 
-TEST_F(Program, Calibrates) {
-  const Outcome outcome = run("calibrate --n 150 --types dz --json -", "STARPU_HOME=" + path("starpu"));
+TEST_F(Program, CalibratesAndTheModelsAreFound) {
+  const std::string set = path("sets/here");
+  const Outcome outcome = run("calibrate --family dense --sizes 60,150 --types dz --json - --output " + set,
+                              "STARPU_HOME=" + path("s"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_GT(Json::parse(outcome.out)["codelets"].size(), 10u);
+  const Json document = Json::parse(outcome.out);
+  EXPECT_GT(document["codelets"].size(), 10u);
+  EXPECT_GT(document["models"].get<int>(), 10);
+  EXPECT_EQ(document["solves"], 2 * 2 * 4 * 4);  // sizes, types, runs, solvers
+  EXPECT_EQ(document["skipped_solves"], 0);
+  EXPECT_TRUE(fs::exists(set + "/codelets/45/gemm_d"));
+  EXPECT_TRUE(fs::exists(set + "/bus/config"));
+  const Json machine = Json::parse(contents("sets/here/machine.json"));
+  EXPECT_EQ(machine["cpu"], document["machine"]["cpu"]);
+  EXPECT_EQ(machine["model_version"], 45);
+  EXPECT_NE(machine["command"].get<std::string>().find("--sizes 60,150"), std::string::npos);
+
+  const std::string elsewhere = fmt::format(
+      "env -u STARPU_HOME -u XDG_CACHE_HOME HOME={} TESSERA_PERFMODELS={}", path("home"), path("sets"));
+  const Outcome info = run("info --scheduler dmdas --json -", elsewhere);
+  ASSERT_EQ(info.code, 0) << info.err;
+  EXPECT_EQ(Json::parse(info.out)["machine"]["performance_models"], set);
+  EXPECT_NE(run("info --scheduler dmdas", elsewhere).out.find(set + ", shipped"), std::string::npos);
+  EXPECT_EQ(Json::parse(run("info --scheduler lws --json -", elsewhere).out)["machine"]["performance_models"],
+            "none");
+  const Outcome solved = run("eigen --generate random --n 150 --scheduler dmdas --json -", elsewhere);
+  EXPECT_EQ(solved.code, 0) << solved.err;
+  EXPECT_EQ(Json::parse(solved.out)["machine"]["performance_models"], set);
+}
+
+TEST_F(Program, CalibratesWithinATimeLimit) {
+  const Outcome outcome = run("calibrate --sizes 100 --types d --seconds 0 --json - --output " + path("set"),
+                              "STARPU_HOME=" + path("s"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["solves"], 0);
+  EXPECT_GT(Json::parse(outcome.out)["not_run"].size(), 10u);
+}
+
+TEST_F(Program, BadCalibrations) {
+  expect_refused("calibrate --sizes 0", "--sizes");
+  expect_refused("calibrate --sizes 100,x", "--sizes");
+  expect_refused("calibrate --types dq", "sdcz");
+  expect_refused("calibrate --family sparse", "dense");
+  expect_refused("calibrate --seconds -1", "--seconds");
+  file("precious", "not a set");
+  expect_refused("calibrate --output " + directory_.string(), "neither empty nor a set");
+  EXPECT_EQ(contents("precious"), "not a set");
+  expect_refused("calibrate --output " + path("precious"), "not a directory");
+}
+
+TEST_F(Program, GpusThatAreNotThere) {
+  for (const char* command :
+       {"info", "eigen --generate random --n 20", "bench gemm --n 20", "calibrate --sizes 20", "tune --n 20"})
+    expect_refused(std::string(command) + " --gpus 64", "64 GPUs asked for");
+  expect_refused("info --gpus two", "--gpus");
+  expect_refused("info --gpus -1", "--gpus");
 }
 
 TEST_F(Program, SeveralProcessesGiveTheSame) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -12,117 +11,17 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "cusolver_peer.hpp"
-#include "probes.hpp"
-#include "problem.hpp"
+#include "bench_stage.hpp"
 
 namespace tessera::program {
 
 namespace {
-
-/// What the stages share: sizes, matrices, the scale of the checks.
-template <class T>
-class Stage : public StageBench {
- public:
-  using Real = RealOf<T>;
-
-  Stage(Session& session, const BenchProgramOptions& options)
-      : session_(session),
-        runtime_(session.runtime()),
-        options_(options),
-        n_(options.n),
-        count_(options.vectors > 0 ? options.vectors : options.n),
-        grid_(process_grid(runtime_, options.grid)) {
-    EigensolveOptions wanted;
-    wanted.solver = Solver::two_stage;
-    wanted.tile = options.tile;
-    wanted.band = options.band;
-    wanted.update_width = options.update_width;
-    sizes_ = resolve_options<T>(runtime_, n_, wanted);
-    eps_ = static_cast<double>(n_) * static_cast<double>(precision<T>);
-  }
-
-  double peer(std::string&) override { return unknown; }
-
- protected:
-  HermitianProblem<T> matrix(const std::string& kind, std::uint64_t seed) {
-    return load<T>(session_, {{}, kind, n_, seed, 1}, grid_, sizes_.tile);
-  }
-  HermitianProblem<T> matrix() { return matrix(options_.generate, options_.common.seed); }
-  HermitianProblem<T> overlap() { return matrix("overlap", options_.common.seed + 1); }
-
-  void run_now(const std::function<void(Sequence&)>& work) {
-    Sequence sequence(runtime_);
-    sequence.begin_stage("preparation");
-    work(sequence);
-    const Status status = sequence.wait();
-    if (!status) throw Error(status.message());
-  }
-
-  /// The vector on every rank's own copy.
-  std::vector<Real> host(const Data& data, Index count) {
-    const HostAccess access(data, HostAccess::Mode::read);
-    const auto values = access.array<Real>();
-    return {values.begin(), values.begin() + count};
-  }
-  Data reals(Index count) {
-    return Data::bytes(runtime_, static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(Real),
-                       Data::every_rank);
-  }
-
-  CheckRecord similarity_check(const HermitianProblem<T>& problem, const Invariants& now) const {
-    CheckRecord check;
-    check.trace = std::abs(now.trace - problem.trace) / (eps_ * std::max(problem.norm, 1e-300));
-    check.values = std::abs(now.square - problem.square) / (eps_ * std::max(problem.square, 1e-300));
-    check.values_against = "sum of squares";
-    return check;
-  }
-  CheckRecord norm_check(double before, double after) const {
-    CheckRecord check;
-    check.orthogonality = std::abs(after - before) / (eps_ * before);
-    return check;
-  }
-  bool peer_on_gpu() const { return options_.peer == "cusolver"; }
-  /// hetrd on the matrix, by the peer's library.
-  double time_hetrd(std::string& name) {
-    std::vector<T> a = gather_lower(matrix().matrix);
-    name = fmt::format("{} {}{}trd", options_.peer, type_letter<T>, is_complex<T> ? "he" : "sy");
-    if (peer_on_gpu()) return time_cusolver_hetrd(a, n_);
-    const Index lwork = 64 * n_;
-    std::vector<Real> d(n_), e(n_);
-    std::vector<T> tau(n_), work(lwork);
-    return time_lapack([&] {
-      return blas::hetrd<T>(Uplo::lower, n_, a.data(), n_, d.data(), e.data(), tau.data(), work.data(),
-                            lwork);
-    });
-  }
-  double time_lapack(const std::function<int()>& routine) {
-    double seconds = 0;
-    int info = 0;
-    runtime_.run_exclusively(std::max(1, runtime_.info().cpu_workers), [&] {
-      const double start = program::now();
-      info = routine();
-      seconds = program::now() - start;
-    });
-    if (info != 0) throw Error(fmt::format("LAPACK failed with info = {}", info));
-    return seconds;
-  }
-
-  Session& session_;
-  Runtime& runtime_;
-  const BenchProgramOptions& options_;
-  Index n_, count_;
-  ProcessGrid grid_;
-  EigensolveOptions sizes_;
-  double eps_ = 0;
-};
 
 template <class T>
 class CholeskyBench final : public Stage<T> {

@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <complex>
 #include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/performance_models.hpp>
 
 #include "problem.hpp"
 #include "session.hpp"
@@ -16,82 +22,249 @@ namespace tessera::program {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+/// The name under which StarPU files what it measures here: nothing that was measured before has it, so all
+/// starts anew, and StarPU writes into no directory but the one given to it.
+constexpr const char* measured_host = "calibrated";
+
+/// An empty directory of StarPU's own for the time of the measurement.
+class WorkDirectory {
+ public:
+  WorkDirectory() : path_(fs::temp_directory_path() / fmt::format("tessera_calibrate_{}", ::getpid())) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    setenv("STARPU_PERF_MODEL_DIR", path_.c_str(), 1);
+    setenv("STARPU_HOSTNAME", measured_host, 1);
+    unsetenv("STARPU_MPI_HOSTNAMES");
+    unsetenv("STARPU_PERF_MODEL_PATH");
+  }
+  ~WorkDirectory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+};
+
 struct Sum {
   Index tasks = 0;
   double seconds = 0, flops = 0;
 };
-using Sums = std::map<std::string, Sum>;
 
-/// Solves a generalized problem with each solver that has codelets, so that every dense codelet runs.
+/// What is measured, and what has been so far.
+struct Calibration {
+  const CalibrateProgramOptions& options;
+  double end = HUGE_VAL;                                      ///< no solve begins later, seconds
+  std::string workers{};                                      ///< of this pass: `gpu` or `cpu`
+  std::map<std::pair<std::string, std::string>, Sum> sums{};  ///< by workers and codelet
+  int solves = 0, skipped = 0;
+};
+
+struct Case {
+  Solver solver;
+  bool vectors, generalized;
+};
+
+/// Solves that run every codelet between them, at the orders where `auto` may take them.
+std::vector<Case> cases_of(Index n) {
+  std::vector<Case> cases{{Solver::two_stage, true, true}, {Solver::two_stage, false, false}};
+  constexpr Index largest_one_stage = 2048, largest_vendor = 5000;
+  if (n <= largest_one_stage) cases.push_back({Solver::one_stage, true, true});
+  if (n <= largest_vendor) cases.push_back({Solver::vendor, true, false});
+  return cases;
+}
+
 template <class T>
-void solve(Session& session, Index n, Sums& sums) {
+void solve(Session& session, Index n, Calibration& calibration) {
   Runtime& runtime = session.runtime();
+  const CommonOptions& common = calibration.options.common;
+  const int runs = common.warmup + common.repeat;
+  const std::vector<Case> cases = cases_of(n);
+  if (now() > calibration.end) {
+    calibration.skipped += runs * static_cast<int>(cases.size());
+    return;
+  }
   const ProcessGrid grid = process_grid(runtime, {});
-  const std::uint64_t seed = session.options().seed;
-  const auto a = load<T>(session, {{}, "random", n, seed, 1}, grid, 0);
-  const auto b = load<T>(session, {{}, "overlap", n, seed + 1, 1}, grid, 0);
-  for (const Solver solver : {Solver::two_stage, Solver::one_stage}) {
+  const auto a = load<T>(session, {{}, "random", n, common.seed, 1}, grid, 0);
+  const auto b = load<T>(session, {{}, "overlap", n, common.seed + 1, 1}, grid, 0);
+  const auto measure = [&](const Case& one) {
     EigensolveOptions options;
-    options.solver = solver;
-    session.progress().stage(
-        fmt::format("calibrating: type {}, n = {}, {}", type_letter<T>, n, to_string(solver)));
-    auto completion = submit_eigensolve<T>(runtime, a.matrix, b.matrix, options);
+    options.solver = one.solver;
+    options.vectors = one.vectors;
+    session.progress().stage(fmt::format("calibrating {}: type {}, n = {}, {}", calibration.workers,
+                                         type_letter<T>, n, to_string(one.solver)));
+    auto completion = one.generalized ? submit_eigensolve<T>(runtime, a.matrix, b.matrix, options)
+                                      : submit_eigensolve<T>(runtime, a.matrix, options);
     const Status status = completion.wait();
     if (!status) throw Error(status.message());
+    ++calibration.solves;
     for (const CodeletStatistics& codelet : completion.statistics().codelets) {
-      Sum& sum = sums[codelet.name];
+      Sum& sum = calibration.sums[{calibration.workers, codelet.name}];
       sum.tasks += codelet.tasks;
       sum.seconds += codelet.seconds;
       sum.flops += codelet.flops;
     }
+  };
+  for (int run = 0; run < runs; ++run)
+    for (const Case& one : cases) now() > calibration.end ? void(++calibration.skipped) : measure(one);
+}
+
+void solve_all(Session& session, std::vector<Index> orders, Calibration& calibration) {
+  std::sort(orders.begin(), orders.end());
+  for (const Index n : orders)
+    for (const char type : calibration.options.types) switch (type) {
+        case 's':
+          solve<float>(session, n, calibration);
+          break;
+        case 'd':
+          solve<double>(session, n, calibration);
+          break;
+        case 'c':
+          solve<std::complex<float>>(session, n, calibration);
+          break;
+        default:
+          solve<std::complex<double>>(session, n, calibration);
+          break;
+      }
+  session.progress().done();
+}
+
+/// The orders of a pass. Tiles of CPUs do not grow with the matrix beyond a few thousand, and what GPUs solve
+/// in a second keeps CPUs busy for minutes.
+std::vector<Index> orders_of(const CalibrateProgramOptions& options, bool gpus, bool only_small) {
+  std::vector<Index> orders = options.orders;
+  if (orders.empty())
+    orders = gpus ? std::vector<Index>{1024, 2048, 4096, 8192} : std::vector<Index>{500, 1000, 2000};
+  constexpr Index largest = 2000;
+  if (only_small) std::erase_if(orders, [](Index n) { return n > largest; });
+  return orders.empty() ? std::vector<Index>{largest} : orders;
+}
+
+/// @throws InputError where a set of models cannot or must not be written
+void check_output(const fs::path& output) {
+  std::error_code error;
+  if (fs::is_directory(output, error) && !fs::is_empty(output, error) && !fs::exists(output / "machine.json"))
+    throw InputError(output.string(), 0, "is neither empty nor a set of performance models");
+  fs::create_directories(output, error);
+  if (error || !fs::is_directory(output) || ::access(output.c_str(), W_OK) != 0)
+    throw InputError(output.string(), 0, "is not a directory that can be written");
+}
+
+std::string time_now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+std::string joined_command_line() {
+  std::string text = "tessera";
+  const std::vector<std::string>& words = command_line();
+  for (std::size_t i = 1; i < words.size(); ++i) text += ' ' + words[i];
+  return text;
+}
+
+/// Codelets of the wanted types that no pass has run.
+std::vector<std::string> not_run(const Calibration& calibration) {
+  std::vector<std::string> names;
+  for (const Codelet* codelet : Codelet::all()) {
+    const std::string& name = codelet->name();
+    const bool typed = name.size() > 2 && name[name.size() - 2] == '_';
+    if (typed && std::string_view("sdcz").find(name.back()) != std::string_view::npos &&
+        calibration.options.types.find(name.back()) == std::string::npos)
+      continue;
+    const bool ran = std::any_of(calibration.sums.begin(), calibration.sums.end(), [&](const auto& entry) {
+      return entry.first.second == name && entry.second.tasks > 0;
+    });
+    if (!ran) names.push_back(name);
   }
+  return names;
+}
+
+void report(const Calibration& calibration, const fs::path& output, int models, Json document) {
+  const CommonOptions& common = calibration.options.common;
+  document["directory"] = output.string();
+  document["models"] = models;
+  document["solves"] = calibration.solves;
+  document["skipped_solves"] = calibration.skipped;
+  document["codelets"] = Json::array();
+  const bool print = !common.quiet && !common.json_alone();
+  if (print)
+    fmt::print("{:<30}{:>5}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
+               "GFLOP/s");
+  for (const auto& [key, sum] : calibration.sums) {
+    if (sum.tasks == 0) continue;
+    const auto& [workers, name] = key;
+    const double mean = sum.seconds / static_cast<double>(sum.tasks);
+    const double gflops = sum.seconds > 0 ? sum.flops / sum.seconds * 1e-9 : 0;
+    if (print)
+      fmt::print("  {:<28}{:>5}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
+                 format_seconds(mean), gflops);
+    document["codelets"].push_back({{"name", name},
+                                    {"pass", workers},
+                                    {"tasks", sum.tasks},
+                                    {"mean_seconds", mean},
+                                    {"gflops", gflops}});
+  }
+  document["not_run"] = not_run(calibration);
+  if (print) {
+    if (calibration.skipped > 0)
+      fmt::print("{} of {} solves were left out for want of time\n", calibration.skipped,
+                 calibration.skipped + calibration.solves);
+    fmt::print("models of {} codelets are in {}\n", models, output.string());
+  }
+  if (!common.json.empty()) write_json(common.json, document);
 }
 
 }  // namespace
 
 int run_calibrate(const CalibrateProgramOptions& options) {
-  setenv("STARPU_CALIBRATE", "1",
-         0);  // measure whatever has too few samples; a value that the user has set stays
-  Session session(options.common);
-  Sums sums;
-  for (int run = 0; run < options.common.warmup + options.common.repeat; ++run)
-    for (const Index n : options.orders)
-      for (const char type : options.types) {
-        switch (type) {
-          case 's':
-            solve<float>(session, n, sums);
-            break;
-          case 'd':
-            solve<double>(session, n, sums);
-            break;
-          case 'c':
-            solve<std::complex<float>>(session, n, sums);
-            break;
-          default:
-            solve<std::complex<double>>(session, n, sums);
-            break;
-        }
-      }
-  session.progress().done();
-  if (session.runtime().rank() != 0) return exit_good;
+  if (!options.output.empty()) check_output(options.output);
+  const WorkDirectory work;
+  Calibration calibration{options};
+  if (options.seconds >= 0) calibration.end = now() + options.seconds;
+  CommonOptions common = options.common;
+  if (common.scheduler.empty()) common.scheduler = "dmdas";
+  fs::path output = options.output;
   Json document;
-  document["command"] = "calibrate";
-  document["machine"] = machine_json(session.runtime().info());
-  document["codelets"] = Json::array();
-  const bool print = !options.common.quiet && !options.common.json_alone();
-  if (print) fmt::print("{:<30}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "tasks", "seconds", "mean", "GFLOP/s");
-  for (const auto& [name, sum] : sums) {
-    if (sum.tasks == 0) continue;
-    const double mean = sum.seconds / static_cast<double>(sum.tasks);
-    const double gflops = sum.seconds > 0 ? sum.flops / sum.seconds * 1e-9 : 0;
-    if (print)
-      fmt::print("  {:<28}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, sum.tasks, sum.seconds,
-                 format_seconds(mean), gflops);
-    document["codelets"].push_back(
-        {{"name", name}, {"tasks", sum.tasks}, {"mean_seconds", mean}, {"gflops", gflops}});
+  ModelSetDescription description;
+  bool gpus = false;
+  {
+    setenv("STARPU_CALIBRATE", "2", 1);  // measure everything, whatever was measured before
+    Session session(common);
+    if (session.runtime().size() > 1)
+      throw RuntimeError("calibrate runs in one process: the models of one host do for all that are like it");
+    const RuntimeInfo& info = session.runtime().info();
+    gpus = info.cuda_workers > 0;
+    description = {.machine = {info.gpu_model, info.cpu_model},
+                   .starpu_version = info.starpu_version,
+                   .date = time_now(),
+                   .command = joined_command_line()};
+    if (output.empty()) {
+      output = fs::path("perfmodels") / model_set_name(description.machine);
+      check_output(output);
+    }
+    document["command"] = "calibrate";
+    document["machine"] = machine_json(info);
+    calibration.workers = gpus ? "gpu" : "cpu";
+    solve_all(session, orders_of(options, gpus, false), calibration);
   }
-  if (print) fmt::print("StarPU keeps the models under STARPU_HOME (default: ~/.starpu/sampling).\n");
-  if (!options.common.json.empty()) write_json(options.common.json, document);
+  if (gpus) {
+    setenv("STARPU_CALIBRATE", "1", 1);  // the CPUs' times are added to the GPUs'
+    common.gpus = 0;
+    Session session(common);
+    calibration.workers = "cpu";
+    solve_all(session, orders_of(options, false, true), calibration);
+  }
+  const int models = collect_performance_models(work.path(), measured_host, output, description);
+  report(calibration, output, models, document);
   return exit_good;
 }
 

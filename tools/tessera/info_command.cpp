@@ -89,6 +89,9 @@ int run_info(const InfoProgramOptions& options) {
     line("workers", machine_line(info));
     for (const std::string& gpu : info.gpus) line("gpu", gpu);
     line("starpu", info.starpu_version);
+    line("models", info.performance_models.empty()   ? "none"
+                   : info.shipped_performance_models ? info.performance_models + ", shipped"
+                                                     : info.performance_models + ", the user's own");
     line("mpi", info.mpi_version);
     line("blas", info.blas);
     if (options.codelets) {

@@ -114,7 +114,11 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--seed", options.seed, "of everything that is random");
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));
-  command.add_option("--warmup", options.warmup, "runs before, not counted")->check(CLI::Range(0, 100000));
+  command
+      .add_option(
+          "--warmup", options.warmup,
+          "runs before, not counted (default: 0, with --peer cusolver 1: the first use of a GPU is slow)")
+      ->check(CLI::Range(0, 100000));
   command
       .add_option_function<std::string>(
           "--check",
@@ -133,6 +137,13 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--trace", options.trace, "record StarPU's trace there and summarise it")
       ->type_name("DIR");
   command.add_flag("--quiet", options.quiet, "no report and no progress");
+}
+
+/// Both sides of a comparison on a GPU are warm unless the user says how.
+void warm_up_with_gpu_peer(CLI::App& command, const std::string& peer, CommonOptions& common) {
+  command.parse_complete_callback([&] {
+    if (peer == "cusolver" && command.count("--warmup") == 0) common.warmup = 1;
+  });
 }
 
 }  // namespace
@@ -229,6 +240,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
       ->check(CLI::NonNegativeNumber);
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
+  warm_up_with_gpu_peer(command, options.peer, options.common);
 }
 
 void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
@@ -251,6 +263,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->type_name("none|lapack|cusolver");
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
+  warm_up_with_gpu_peer(command, options.peer, options.common);
 }
 
 void add_info_options(CLI::App& command, InfoProgramOptions& options) {
@@ -281,10 +294,19 @@ void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
 }
 
 void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) {
-  command.add_option("--n", options.orders, "orders to solve (default: 500,1000,2000)")
+  options.common.repeat = 4;  // StarPU leaves the first run of each kind out, and trusts three
+  command.add_option("--family", options.family, "codelets to measure (default: dense)")
+      ->check(CLI::IsMember({"dense"}))
+      ->type_name("dense");
+  command
+      .add_option(
+          "--sizes", options.orders,
+          "orders to solve (default: 1024,2048,4096,8192 with GPUs, else 500,1000,2000; the CPUs of a "
+          "machine with GPUs those up to 2000)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
-  command.add_option("--types", options.types, "scalar types, some of sdcz (default: d)")
+      ->check(CLI::Range(Index(1), Index(1) << 20))
+      ->type_name("N,N,...");
+  command.add_option("--types", options.types, "scalar types, some of sdcz (default: sdcz)")
       ->check(CLI::Validator(
           [](const std::string& text) {
             return text.empty() || text.find_first_not_of("sdcz") != std::string::npos
@@ -293,6 +315,12 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
           },
           "TYPES"))
       ->type_name("TYPES");
+  command
+      .add_option("--output", options.output,
+                  "directory for the set of models, replaced if it is one (default: perfmodels/MACHINE)")
+      ->type_name("DIR");
+  command.add_option("--seconds", options.seconds, "begin no solve later than that (default: no limit)")
+      ->check(CLI::NonNegativeNumber);
   add_common_options(command, options.common);
 }
 

@@ -106,8 +106,11 @@ struct TuneProgramOptions {
 
 struct CalibrateProgramOptions {
   CommonOptions common;
-  std::vector<Index> orders{500, 1000, 2000};
-  std::string types = "d";
+  std::string family = "dense";
+  std::vector<Index> orders;  ///< empty: those that the solver meets on this machine
+  std::string types = "sdcz";
+  std::string output;   ///< directory; empty: perfmodels/ and the machine's name
+  double seconds = -1;  ///< no solve begins later; negative: no limit
 };
 
 void add_eigen_options(CLI::App& command, EigenProgramOptions& options);

@@ -51,7 +51,7 @@ struct WorkersRecord {
   double busy_share = unknown;      ///< of the workers' time, executing tasks
   double sleeping_share = unknown;  ///< waiting for tasks
   double overhead_share = unknown;  ///< scheduling and data management
-  double bytes_moved = 0;           ///< between memories and ranks
+  double bytes_moved = 0;           ///< between host and GPUs and between GPUs; 0 without GPUs
 };
 
 struct RunRecord {

@@ -118,13 +118,14 @@ void Session::begin_run() {
 RunRecord Session::end_run(const SequenceStatistics& statistics) {
   const double wall = now() - start_;
   const std::vector<WorkerProfile> profiles = runtime_.worker_profiles();
+  const double bytes_moved = runtime_.bytes_moved();
   runtime_.profile(false);
   RunRecord run;
   run.total_seconds = wall;
   run.submit_seconds = statistics.submit_seconds;
 
-  // Sums over the ranks, in one go: tasks, flops and busy time of each stage, then the workers' times and the
-  // memory.
+  // Sums over the ranks, in one go: tasks, flops and busy time of each stage, then the workers' times, the
+  // memory and the copies.
   std::vector<double> sums;
   for (const StageStatistics& stage : statistics.stages) {
     sums.push_back(static_cast<double>(stage.tasks));
@@ -138,8 +139,9 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     sleeping += profile.sleeping;
     total += profile.total;
   }
-  sums.insert(sums.end(), {executing, sleeping, total, static_cast<double>(runtime_.workers()),
-                           static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_});
+  sums.insert(sums.end(),
+              {executing, sleeping, total, static_cast<double>(runtime_.workers()),
+               static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_, bytes_moved});
   runtime_.all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
   std::vector<double> seconds;
   for (const StageStatistics& stage : statistics.stages) seconds.push_back(stage.seconds);
@@ -166,6 +168,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     run.workers.sleeping_share = rest[1] / rest[2];
     run.workers.overhead_share = std::max(0.0, 1 - run.workers.busy_share - run.workers.sleeping_share);
   }
+  run.workers.bytes_moved = rest[7];
   run.tasks = static_cast<Index>(rest[4]);
   run.peak_bytes = rest[5];
   // Of small matrices the workers' stacks and buffers would be most of it.
@@ -198,6 +201,7 @@ Json machine_json(const RuntimeInfo& info) {
   json["cuda_workers"] = info.cuda_workers;
   json["gpus"] = info.gpus;
   json["scheduler"] = info.scheduler;
+  json["performance_models"] = info.performance_models.empty() ? "none" : info.performance_models;
   json["starpu"] = info.starpu_version;
   json["mpi"] = info.mpi_version;
   json["blas"] = info.blas;

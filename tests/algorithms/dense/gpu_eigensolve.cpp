@@ -1,11 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <csignal>
 #include <cstdlib>
+#include <iostream>
+#include <memory>
 
-#include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/runtime_test.hpp>
+#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 
@@ -93,21 +97,13 @@ TYPED_TEST(EigensolveOnGpu, DeviceMemoryInAndOut) {
   using R = RealOf<T>;
   const Index n = 500;
   const auto a = generate<T>("random", n);
-  T *device_a = nullptr, *device_z = nullptr;
-  const std::size_t bytes = sizeof(T) * std::size_t(n * n);
-  ASSERT_EQ(cudaMalloc(&device_a, bytes), cudaSuccess);
-  ASSERT_EQ(cudaMalloc(&device_z, bytes), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(device_a, a.data(), bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  const DeviceMatrix<T> device_a(a), device_z(n, n, 0);
   std::vector<R> w(static_cast<std::size_t>(n));
-  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a, n, nullptr, 1, w.data(),
-                                      device_z, n, nullptr, this->two_stage().options);
+  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a.data(), n, nullptr, 1,
+                                      w.data(), device_z.data(), n, nullptr, this->two_stage().options);
   EXPECT_TRUE(status.ok()) << status.message();
-  Matrix<T> z(n, n), after(n, n);
-  ASSERT_EQ(cudaMemcpy(z.data(), device_z, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  ASSERT_EQ(cudaMemcpy(after.data(), device_a, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
-  cudaFree(device_a);
-  cudaFree(device_z);
-  EXPECT_TRUE(identical(a, after));
+  const Matrix<T> z = device_z.get();
+  EXPECT_TRUE(identical(a, device_a.get()));
   const auto errors =
       eigen_errors(a, static_cast<const Matrix<T>*>(nullptr), w, &z, lapack_eigenvalues(a), 0);
   EXPECT_LT(errors.residual, 1);
@@ -172,23 +168,94 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
   expect_values(second.result().values, b);
   // Both ran on the GPU.
   for (const auto& stage : first.statistics().stages)
-    if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal")
+    if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal") {
       EXPECT_EQ(stage.device_tasks, stage.tasks);
+    }
 }
 
-/// A matrix of 72 MB where StarPU may use 48 MB of the GPU: it is evicted tile by tile.
-TEST(EigensolveMemoryOfGpu, LargerThanWhatStarPUMayUse) {
-  setenv("STARPU_LIMIT_CUDA_MEM", "48", 1);
-  {
-    Runtime runtime({.cores = 2});
-    const auto a = generate<double>("random", 3000);
-    SolveCase c;
-    c.options.solver = Solver::two_stage;
-    c.options.tile = 512, c.options.band = 64, c.options.update_width = 128, c.options.slab_width = 256;
-    c.residual_gate = 1;
-    expect_solved<double>(runtime, a, nullptr, c);
+/// Ends the process where a test hangs: StarPU waits for ever for memory that there is not.
+class Watchdog {
+ public:
+  explicit Watchdog(unsigned seconds) {
+    std::signal(SIGALRM, [](int) {
+      constexpr char text[] =
+          "the solver waits: a task's buffers do not fit into the GPU's memory together?\n";
+      [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text - 1);
+      std::abort();
+    });
+    alarm(seconds);
   }
-  unsetenv("STARPU_LIMIT_CUDA_MEM");
+  ~Watchdog() {
+    alarm(0);
+    std::signal(SIGALRM, SIG_DFL);
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+};
+
+/// Where StarPU may use 48 MiB of the GPU.
+class EigensolveMemoryOfGpu : public ::testing::Test {
+ public:
+  void SetUp() override {
+    setenv("STARPU_LIMIT_CUDA_MEM", "48", 1);
+    runtime_ = std::make_unique<Runtime>(RuntimeOptions{.cores = 2});
+    EXPECT_EQ(runtime_->info().gpu_memory_bytes, 48 << 20);
+  }
+  void TearDown() override {
+    runtime_.reset();
+    unsetenv("STARPU_LIMIT_CUDA_MEM");
+  }
+  Runtime& runtime() { return *runtime_; }
+
+  /// Solves a matrix of 52 MiB: it is evicted tile by tile.
+  void solve(SolveCase c) {
+    const Index n = 2600;
+    const auto used = resolve_options<double>(runtime(), n, c.options);
+    EXPECT_EQ(used.solver, Solver::two_stage);
+    std::cout << "tile " << used.tile << ", band " << used.band << ", update width " << used.update_width
+              << ", slab width " << used.slab_width << std::endl;
+    c.residual_gate = 1;
+    expect_solved<double>(runtime(), generate<double>("random", n), nullptr, c);
+  }
+
+ private:
+  Watchdog watchdog_{60};
+  std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_F(EigensolveMemoryOfGpu, SizesGiven) {
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.options.tile = 512, c.options.band = 64, c.options.update_width = 128, c.options.slab_width = 256;
+  solve(c);
+}
+
+TEST_F(EigensolveMemoryOfGpu, SizesChosen) {
+  SolveCase c;
+  c.options.range = EigenRange<>::index(100, 1100);
+  solve(c);
+}
+
+TEST_F(EigensolveMemoryOfGpu, WhatCannotFitIsAnError) {
+  const Index n = 2600;
+  EigensolveOptions options;
+  options.slab_width = n;
+  EXPECT_THROW(resolve_options<double>(runtime(), n, options), InvalidArgument);
+  options = {};
+  options.tile = n, options.band = 65, options.update_width = 65;
+  EXPECT_THROW(resolve_options<double>(runtime(), n, options), InvalidArgument);
+  auto a = generate<double>("random", n);
+  std::vector<double> w(static_cast<std::size_t>(n));
+  for (const Solver solver : {Solver::vendor, Solver::one_stage}) {
+    options = {};
+    options.solver = solver, options.vectors = false;
+    EXPECT_THROW(eigensolve<double>(runtime(), Uplo::lower, n, a.data(), a.ld(), nullptr, 1, w.data(),
+                                    nullptr, 1, nullptr, options),
+                 RuntimeError);
+  }
+  // The caller's tiles may be too large, too.
+  const auto whole = TiledMatrix<double>::wrap(runtime(), a.data(), a.ld(), {n, n, n, n, {}, Uplo::lower});
+  EXPECT_THROW(submit_eigensolve<double>(runtime(), whole, EigensolveOptions{}), RuntimeError);
 }
 
 TEST(EigensolveGpus, CpusMayTakePart) {

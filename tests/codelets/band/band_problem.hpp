@@ -10,19 +10,10 @@
 #include <tessera/codelets/band/wy_blocks.hpp>
 #include <tessera/codelets/blas.hpp>
 
+#include "random_scalar.hpp"
+
 /// A random band matrix in segments, chased tile by tile: what the tests of the band kernels share.
 namespace tessera::testing {
-
-template <class T>
-T random_scalar(std::mt19937& generator) {
-  std::normal_distribution<double> normal;
-  if constexpr (is_complex<T>) {
-    const auto re = static_cast<RealOf<T>>(normal(generator));
-    return T(re, static_cast<RealOf<T>>(normal(generator)));
-  } else {
-    return static_cast<T>(normal(generator));
-  }
-}
 
 template <class T>
 struct BandProblem {

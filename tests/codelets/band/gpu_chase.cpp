@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/chase_sweeps_cuda.hpp>
@@ -14,40 +15,14 @@ namespace tessera {
 namespace {
 
 using kernels::DeviceReflectors;
+using test::DeviceArray;
 
 template <class T>
 class GpuChase : public ::testing::Test {
  protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU";
-  }
+  void SetUp() override { TESSERA_NEED_GPU(); }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(GpuChase, Scalars);
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(std::size_t size) : size_(size) {
-    EXPECT_EQ(cudaSuccess, cudaMalloc(&data_, std::max<std::size_t>(size, 1) * sizeof(T)));
-  }
-  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
-    cudaMemcpy(data_, from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  DeviceArray(const DeviceArray&) = delete;
-  ~DeviceArray() { cudaFree(data_); }
-  T* get() const { return data_; }
-  std::vector<T> host() const {
-    std::vector<T> to(size_);
-    EXPECT_EQ(cudaSuccess, cudaMemcpy(to.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return to;
-  }
-
- private:
-  std::size_t size_;
-  T* data_ = nullptr;
-};
+TYPED_TEST_SUITE(GpuChase, test::Scalars);
 
 template <class T>
 struct Tridiagonal {
@@ -75,7 +50,9 @@ Tridiagonal<T> extract(testing::BandProblem<T>& p) {
     t.d.push_back(real_part(p.at(j, j)));
     if (j + 1 < p.n) t.e.push_back(real_part(p.at(j + 1, j)));
     EXPECT_FALSE(imag_part(p.at(j, j)) != 0) << j;
-    if (j + 1 < p.n) EXPECT_FALSE(imag_part(p.at(j + 1, j)) != 0) << j;
+    if (j + 1 < p.n) {
+      EXPECT_FALSE(imag_part(p.at(j + 1, j)) != 0) << j;
+    }
   }
   return t;
 }
@@ -100,14 +77,14 @@ Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group)
     DeviceArray<char> workspace(kernels::chase_sweeps_workspace<T>(p.n, p.b, shape.sweeps));
     const T nan(std::numeric_limits<RealOf<T>>::quiet_NaN());
     DeviceArray<T> to(std::vector<T>(group > 0 ? std::size_t(shape.size()) : 0, nan));
-    kernels::launch_chase_sweeps<T>(nullptr, shape, segment.get(), group > 0 ? to.get() : nullptr,
-                                    workspace.get());
+    kernels::launch_chase_sweeps<T>(nullptr, shape, segment.data(), group > 0 ? to.data() : nullptr,
+                                    workspace.data());
     EXPECT_EQ(cudaSuccess, cudaDeviceSynchronize());
     if (group == 0) continue;
     kept.shapes.push_back(shape);
-    kept.kept.push_back(to.host());
+    kept.kept.push_back(to.get());
   }
-  p.segments[0] = segment.host();
+  p.segments[0] = segment.get();
   Tridiagonal<T> t = extract(p);
   t.shapes = std::move(kept.shapes);
   t.kept = std::move(kept.kept);
@@ -272,27 +249,27 @@ TYPED_TEST(GpuChase, GatherAndExtract) {
         for (Index j : {s.n - 1, s.n / 2}) from[j * ld] = T(std::numeric_limits<R>::infinity());
       DeviceArray<T> source(from), segment(rubbish);
       DeviceArray<long long> found(std::vector<long long>{0});
-      kernels::launch_begin_gather<T>(nullptr, segment.get());
+      kernels::launch_begin_gather<T>(nullptr, segment.data());
       Index first_bad = -1;
       for (Index at = 0; at < s.n; at += width) {
         const Index count = std::min(width, s.n - at);
-        kernels::launch_gather_piece<T>(nullptr, s.n, s.b, at, count, source.get() + at * ld, ld,
-                                        segment.get(), at);
+        kernels::launch_gather_piece<T>(nullptr, s.n, s.b, at, count, source.data() + at * ld, ld,
+                                        segment.data(), at);
         const Index column =
             kernels::band_to_segment<T>(s.n, s.b, at, count, from.data() + at * ld, ld, expected.data(), at);
         if (first_bad < 0) first_bad = column;
       }
-      kernels::launch_end_gather<T>(nullptr, segment.get(), found.get());
-      ASSERT_EQ(first_bad + 1, found.host()[0]);
+      kernels::launch_end_gather<T>(nullptr, segment.data(), found.data());
+      ASSERT_EQ(first_bad + 1, found.get()[0]);
       if (bad) continue;
-      ASSERT_EQ(expected, segment.host());
+      ASSERT_EQ(expected, segment.get());
       std::vector<R> d(s.n), e(s.n);
       kernels::segment_to_tridiagonal<T>(s.n, s.b, 0, s.n, expected.data(), d.data(), e.data());
       DeviceArray<R> device_d(d.size()), device_e(e.size());
-      kernels::launch_segment_to_tridiagonal<T>(nullptr, s.n, s.b, 0, s.n, segment.get(), device_d.get(),
-                                                device_e.get());
-      EXPECT_EQ(d, device_d.host());
-      EXPECT_EQ(e, device_e.host());
+      kernels::launch_segment_to_tridiagonal<T>(nullptr, s.n, s.b, 0, s.n, segment.data(), device_d.data(),
+                                                device_e.data());
+      EXPECT_EQ(d, device_d.get());
+      EXPECT_EQ(e, device_e.get());
     }
 }
 

@@ -9,22 +9,13 @@
 
 #include <tessera/codelets/band/chase_blocks.hpp>
 
+#include "random_scalar.hpp"
+
 /// Random reflectors in the layout of a chase on a GPU, and their plain application: what the tests of the
 /// back-transform share.
 namespace tessera::testing {
 
 using kernels::DeviceReflectors;
-
-template <class T>
-T random_scalar(std::mt19937& generator) {
-  std::normal_distribution<double> normal;
-  if constexpr (is_complex<T>) {
-    const auto re = static_cast<RealOf<T>>(normal(generator));
-    return T(re, static_cast<RealOf<T>>(normal(generator)));
-  } else {
-    return static_cast<T>(normal(generator));
-  }
-}
 
 /// tau for which I - tau v v^H is unitary: (1 + phase) / |v|^2.
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tests/codelets/dense/gpu_matrix.hpp>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/dense/blas3_cuda.hpp>
 
@@ -30,17 +30,16 @@ TYPED_TEST(GpuBlas3, RankUpdates) {
     const Index k = 17;
     const auto a = random_matrix<T>(n, k, 1, 2), b = random_matrix<T>(n, k, 2, 1);
     const auto c = random_hermitian<T>(n, 3);
-    const GpuMatrix<T> device_a(a), device_b(b);
-    const GpuMatrix<T> once(poison_other_triangle(c, Uplo::lower)),
+    const DeviceMatrix<T> device_a(a), device_b(b);
+    const DeviceMatrix<T> once(poison_other_triangle(c, Uplo::lower)),
         twice(poison_other_triangle(c, Uplo::lower));
-    launch_herk_subtract<T>(this->cublas_, device_a.constant(), once.view());
-    launch_her2k_subtract<T>(this->cublas_, device_a.constant(), device_b.constant(), twice.view());
-    EXPECT_LE(difference(once.download(), multiply(Op::none, a, Op::adjoint, a, T(-1), T(1), c), Uplo::lower),
+    launch_herk_subtract<T>(this->cublas_, device_a.const_view(), once.view());
+    launch_her2k_subtract<T>(this->cublas_, device_a.const_view(), device_b.const_view(), twice.view());
+    EXPECT_LE(difference(once.get(), multiply(Op::none, a, Op::adjoint, a, T(-1), T(1), c), Uplo::lower),
               this->tolerance(k));
     const auto half = multiply(Op::none, a, Op::adjoint, b, T(-1), T(1), c);
-    EXPECT_LE(
-        difference(twice.download(), multiply(Op::none, b, Op::adjoint, a, T(-1), T(1), half), Uplo::lower),
-        this->tolerance(2 * k));
+    EXPECT_LE(difference(twice.get(), multiply(Op::none, b, Op::adjoint, a, T(-1), T(1), half), Uplo::lower),
+              this->tolerance(2 * k));
   }
 }
 
@@ -48,11 +47,11 @@ TYPED_TEST(GpuBlas3, CholeskyFactor) {
   using T = TypeParam;
   for (const Index n : TestFixture::orders) {
     const auto a = random_hermitian<T>(n, 1, 2.0 * double(n) + 1);
-    const GpuMatrix<T> device(poison_other_triangle(a, Uplo::lower));
+    const DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
     auto* const failure = static_cast<long long*>(this->failure_);
     *failure = 0;
     launch_potrf<T>(this->cublas_, device.view(), failure);
-    const auto l = triangle(device.download(), Uplo::lower);
+    const auto l = triangle(device.get(), Uplo::lower);
     EXPECT_EQ(*failure, 0);
     EXPECT_LE(difference(multiply(Op::none, l, Op::adjoint, l), a, Uplo::lower),
               this->tolerance(n) * double(n))
@@ -72,7 +71,7 @@ TYPED_TEST(GpuBlas3, FirstMinorThatIsNotPositiveDefinite) {
         auto a = identity<T>(n);
         a(bad, bad) = value;
         if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a second one must not count
-        const GpuMatrix<T> device(a);
+        const DeviceMatrix<T> device(a);
         auto* const failure = static_cast<long long*>(this->failure_);
         *failure = 0;
         launch_potrf<T>(this->cublas_, device.view(), failure);
@@ -88,10 +87,10 @@ TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
     auto l = triangle(random_matrix<T>(n, n, 2), Uplo::lower);
     for (Index j = 0; j < n; ++j)
       for (Index i = j; i < n; ++i) l(i, j) = i == j ? T(1 + RealOf<T>(j % 3)) : l(i, j) / RealOf<T>(n);
-    const GpuMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
+    const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
         device_l(poison_other_triangle(l, Uplo::lower));
-    launch_hegst<T>(this->cublas_, device_a.view(), device_l.constant());
-    auto c = device_a.download();
+    launch_hegst<T>(this->cublas_, device_a.view(), device_l.const_view());
+    auto c = device_a.get();
     for (Index j = 0; j < n; ++j)
       for (Index i = 0; i <= j; ++i) c(i, j) = i == j ? T(real_part(c(i, j))) : conjugate(c(j, i));
     const auto product = multiply(Op::none, multiply(l, c), Op::adjoint, l);

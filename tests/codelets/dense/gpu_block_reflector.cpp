@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tests/codelets/dense/gpu_matrix.hpp>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/dense/block_reflector_cuda.hpp>
 
@@ -68,23 +68,23 @@ TYPED_TEST(GpuBlockReflector, MergedFactorAppliesThePanelsInTurn) {
       const Reflectors<T> h(rows, b, panels);
       const Index k = b * panels;
       // V in one or two pieces.
-      std::vector<GpuMatrix<T>> pieces, panels_t;
+      std::vector<DeviceMatrix<T>> pieces, panels_t;
       std::vector<MatrixView<const T>> v, t_panels;
       if (cut > 0) pieces.emplace_back(h.v.block(0, 0, cut, k));
       pieces.emplace_back(h.v.block(cut, 0, rows - cut, k));
       for (const auto& t : h.t) panels_t.emplace_back(t);
-      for (const auto& piece : pieces) v.push_back(piece.constant());
-      for (const auto& t : panels_t) t_panels.push_back(t.constant());
-      const GpuMatrix<T> device_t(k, k), workspace(2 * k, cols, 0);
+      for (const auto& piece : pieces) v.push_back(piece.const_view());
+      for (const auto& t : panels_t) t_panels.push_back(t.const_view());
+      const DeviceMatrix<T> device_t(k, k), workspace(2 * k, cols, 0);
       launch_merge_t<T>(this->cublas_, v, t_panels, b, device_t.view());
-      const auto t = device_t.download();
+      const auto t = device_t.get();
       for (Index j = 0; j < k; ++j)
         for (Index i = j + 1; i < k; ++i) ASSERT_EQ(t(i, j), T(0)) << i << " " << j;
       const auto c = random_matrix<T>(rows, cols, 1, 2);
-      const GpuMatrix<T> device_c(c);
-      launch_apply_block_reflector<T>(this->cublas_, v, device_t.constant(), workspace.view().data,
+      const DeviceMatrix<T> device_c(c);
+      launch_apply_block_reflector<T>(this->cublas_, v, device_t.const_view(), workspace.view().data,
                                       device_c.view());
-      EXPECT_LE(difference(device_c.download(), h.apply(c)), this->tolerance(rows + k));
+      EXPECT_LE(difference(device_c.get(), h.apply(c)), this->tolerance(rows + k));
     }
 }
 
@@ -92,7 +92,7 @@ TYPED_TEST(GpuBlockReflector, Gather) {
   using T = TypeParam;
   for (const Index b : {1, 3, 4}) {
     const Index k = 12, heights[] = {20, 12, 1};
-    std::vector<GpuMatrix<T>> pieces;
+    std::vector<DeviceMatrix<T>> pieces;
     std::vector<MatrixView<const T>> views;
     Matrix<T> expected(33, k);
     Index row = 0;
@@ -102,12 +102,12 @@ TYPED_TEST(GpuBlockReflector, Gather) {
       pieces.emplace_back(piece);
       row += heights[p];
     }
-    for (const auto& piece : pieces) views.push_back(piece.constant());
+    for (const auto& piece : pieces) views.push_back(piece.const_view());
     for (Index j = 0; j < k; ++j)
       for (Index i = 0; i < std::min<Index>((j / b + 1) * b, 33); ++i) expected(i, j) = T(0);
-    const GpuMatrix<T> v(33, k);
+    const DeviceMatrix<T> v(33, k);
     launch_gather_reflectors<T>(this->stream_, views, b, v.view());
-    EXPECT_EQ(difference(v.download(), expected), 0);
+    EXPECT_EQ(difference(v.get(), expected), 0);
   }
 }
 
@@ -115,7 +115,7 @@ TYPED_TEST(GpuBlockReflector, SolveAdjointRow) {
   using T = TypeParam;
   const Index tile = 24, last = 17, cols = 9;
   for (const int above : {0, 2}) {
-    std::vector<GpuMatrix<T>> l;
+    std::vector<DeviceMatrix<T>> l;
     std::vector<MatrixView<const T>> views;
     auto diagonal = random_matrix<T>(last, last, 5);
     for (Index i = 0; i < last; ++i) diagonal(i, i) += T(RealOf<T>(last));
@@ -123,10 +123,10 @@ TYPED_TEST(GpuBlockReflector, SolveAdjointRow) {
     std::vector<Matrix<T>> tiles;
     for (int i = 0; i < above; ++i) l.emplace_back(tiles.emplace_back(random_matrix<T>(last, tile, 2 + i)));
     l.emplace_back(poison_other_triangle(diagonal, Uplo::lower));
-    for (const auto& one : l) views.push_back(one.constant());
-    const GpuMatrix<T> device_x(x);
+    for (const auto& one : l) views.push_back(one.const_view());
+    const DeviceMatrix<T> device_x(x);
     launch_solve_adjoint_row<T>(this->cublas_, views, tile, device_x.view());
-    const auto result = device_x.download();
+    const auto result = device_x.get();
     const auto x_k = result.block(above * tile, 0, last, cols);
     EXPECT_LE(difference(multiply(Op::adjoint, triangle(diagonal, Uplo::lower), Op::none, x_k),
                          x.block(above * tile, 0, last, cols)),

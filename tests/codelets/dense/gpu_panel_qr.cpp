@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include <gtest/gtest.h>
-#include <tests/support/matrix.hpp>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
@@ -14,36 +14,6 @@ namespace tessera::test {
 namespace {
 
 using kernels::PanelFactor;
-
-/// A matrix, or bytes, in device memory.
-template <class T>
-class OnDevice {
- public:
-  explicit OnDevice(const Matrix<T>& a) : rows_(a.rows()), cols_(a.cols()), ld_(a.ld()) {
-    EXPECT_EQ(cudaMalloc(&data_, bytes()), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, a.data(), bytes(), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  explicit OnDevice(std::size_t size) : rows_(Index(size / sizeof(T)) + 1), cols_(1), ld_(rows_) {
-    EXPECT_EQ(cudaMalloc(&data_, bytes()), cudaSuccess);
-    EXPECT_EQ(cudaMemset(data_, 0xFF, bytes()), cudaSuccess);  // NaN
-  }
-  OnDevice(const OnDevice&) = delete;
-  ~OnDevice() { cudaFree(data_); }
-  T* data() const { return data_; }
-  MatrixView<T> view() const { return {data_, rows_, cols_, ld_}; }
-  MatrixView<const T> read() const { return {data_, rows_, cols_, ld_}; }
-  Matrix<T> get() const {
-    Matrix<T> a(rows_, cols_, ld_ - std::max<Index>(rows_, 1));
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
-    EXPECT_EQ(cudaMemcpy(a.data(), data_, bytes(), cudaMemcpyDeviceToHost), cudaSuccess);
-    return a;
-  }
-
- private:
-  std::size_t bytes() const { return sizeof(T) * static_cast<std::size_t>(std::max<Index>(ld_ * cols_, 1)); }
-  Index rows_, cols_, ld_;
-  T* data_ = nullptr;
-};
 
 /// What a factorisation leaves.
 template <class T>
@@ -57,10 +27,7 @@ class GpuPanelQr : public ::testing::Test {
  public:
   using R = RealOf<T>;
 
-  void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU";
-  }
+  void SetUp() override { TESSERA_NEED_GPU(); }
 
   static Matrix<T> product(Op op_a, const Matrix<T>& a, Op op_b, const Matrix<T>& b) {
     const Index m = op_a == Op::none ? a.rows() : a.cols(), k = op_a == Op::none ? a.cols() : a.rows(),
@@ -72,7 +39,8 @@ class GpuPanelQr : public ::testing::Test {
   }
 
   struct DeviceFactor {
-    explicit DeviceFactor(Index b) : memory(PanelFactor<T>::bytes(b)), factor(memory.data(), b) {}
+    explicit DeviceFactor(Index b)
+        : memory(PanelFactor<T>::bytes(b) / sizeof(T) + 1), factor(memory.data(), b) {}
     Matrix<T> part(MatrixView<T> x) const {
       Matrix<T> a(factor.b, factor.b);
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
@@ -85,7 +53,7 @@ class GpuPanelQr : public ::testing::Test {
       EXPECT_TRUE(flag == 0 || flag == 1) << flag;
       return flag;
     }
-    OnDevice<T> memory;
+    DeviceArray<T> memory;
     PanelFactor<T> factor;
   };
 
@@ -94,12 +62,12 @@ class GpuPanelQr : public ::testing::Test {
     const Index m = a.rows(), b = a.cols();
     Matrix<T> padded(m, b, 3);
     padded.set_block(0, 0, a);
-    const OnDevice<T> p(padded), v(Matrix<T>(m, b, 1)), w(Matrix<T>(m, b, 2)), t(Matrix<T>(b, b, 1));
+    const DeviceMatrix<T> p(padded), v(Matrix<T>(m, b, 1)), w(Matrix<T>(m, b, 2)), t(Matrix<T>(b, b, 1));
     const DeviceFactor f(b);
-    const OnDevice<char> workspace(panel_qr_codelets::gpu_workspace_bytes<T>(m, b));
-    panel_cuda::launch_panel_householder<T>(nullptr, p.read(), v.view(), f.factor, t.view(),
+    const DeviceArray<char> workspace(panel_qr_codelets::gpu_workspace_bytes<T>(m, b));
+    panel_cuda::launch_panel_householder<T>(nullptr, p.const_view(), v.view(), f.factor, t.view(),
                                             workspace.data());
-    panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.read(), v.view(), true, true, p.view(),
+    panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.const_view(), v.view(), true, true, p.view(),
                                         w.view());
     return {v.get(), p.get(), w.get(), t.get(), f.part(f.factor.band()), f.fallback()};
   }
@@ -108,37 +76,37 @@ class GpuPanelQr : public ::testing::Test {
   static Factored<T> factor_in_pieces(const Matrix<T>& a, const std::vector<Index>& heights) {
     const Index b = a.cols(), total = a.rows();
     const std::size_t count = heights.size();
-    std::vector<std::unique_ptr<OnDevice<T>>> p, v, w, g;
+    std::vector<std::unique_ptr<DeviceMatrix<T>>> p, v, w, g;
     Index row = 0, stack_rows = 0, largest = (Index(count) + 1) * b;
     for (const Index rows : heights) {
       Matrix<T> padded(rows, b, 2);
       padded.set_block(0, 0, a.block(row, 0, rows, b));
-      p.push_back(std::make_unique<OnDevice<T>>(padded));
-      v.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(rows, b, 1)));
-      w.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(rows, b)));
-      g.push_back(std::make_unique<OnDevice<T>>(Matrix<T>(b, b, 1)));
+      p.push_back(std::make_unique<DeviceMatrix<T>>(padded));
+      v.push_back(std::make_unique<DeviceMatrix<T>>(Matrix<T>(rows, b, 1)));
+      w.push_back(std::make_unique<DeviceMatrix<T>>(Matrix<T>(rows, b)));
+      g.push_back(std::make_unique<DeviceMatrix<T>>(Matrix<T>(b, b, 1)));
       row += rows;
       stack_rows += std::min(rows, b);
       largest = std::max(largest, rows);
     }
-    const OnDevice<T> t(Matrix<T>(b, b)), stack(Matrix<T>(stack_rows, b));
+    const DeviceMatrix<T> t(Matrix<T>(b, b)), stack(Matrix<T>(stack_rows, b));
     const DeviceFactor f(b);
-    const OnDevice<char> memory(panel_qr_codelets::gpu_workspace_bytes<T>(largest, b));
+    const DeviceArray<char> memory(panel_qr_codelets::gpu_workspace_bytes<T>(largest, b));
     void* const workspace = memory.data();
     std::vector<MatrixView<const T>> grams;
-    for (const auto& gram : g) grams.push_back(gram->read());
+    for (const auto& gram : g) grams.push_back(gram->const_view());
     for (std::size_t i = 0; i < count; ++i)
-      panel_cuda::launch_panel_gram<T>(nullptr, p[i]->read(), g[i]->view(), workspace);
+      panel_cuda::launch_panel_gram<T>(nullptr, p[i]->const_view(), g[i]->view(), workspace);
     panel_cuda::launch_panel_add<T>(nullptr, grams, f.factor);
     panel_cuda::launch_panel_cholesky<T>(nullptr, f.factor);
     for (std::size_t i = 0; i < count; ++i)
-      panel_cuda::launch_panel_orthogonalize<T>(nullptr, p[i]->read(), f.factor, v[i]->view(), g[i]->view(),
-                                                workspace);
+      panel_cuda::launch_panel_orthogonalize<T>(nullptr, p[i]->const_view(), f.factor, v[i]->view(),
+                                                g[i]->view(), workspace);
     panel_cuda::launch_panel_add<T>(nullptr, grams, f.factor);
     panel_cuda::launch_panel_check<T>(nullptr, f.factor);
     for (std::size_t i = 0; i < count; ++i)
-      panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, p[i]->read(), v[i]->view(), g[i]->view(),
-                                    workspace);
+      panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, p[i]->const_view(), v[i]->view(),
+                                    g[i]->view(), workspace);
     row = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const Index rows = std::min(heights[i], b);
@@ -146,7 +114,7 @@ class GpuPanelQr : public ::testing::Test {
                         sizeof(T) * rows, b, cudaMemcpyDeviceToDevice);
       row += rows;
     }
-    panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, stack.read(), stack.view(), f.factor.r(),
+    panel_cuda::launch_thin_qr<T>(nullptr, f.factor.fallback, stack.const_view(), stack.view(), f.factor.r(),
                                   workspace);
     row = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -155,9 +123,9 @@ class GpuPanelQr : public ::testing::Test {
                                          v[i]->view(), workspace);
       row += rows;
     }
-    panel_cuda::launch_panel_reconstruct<T>(nullptr, v[0]->read(), f.factor, t.view());
+    panel_cuda::launch_panel_reconstruct<T>(nullptr, v[0]->const_view(), f.factor, t.view());
     for (std::size_t i = 0; i < count; ++i)
-      panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.read(), v[i]->view(), i == 0, false,
+      panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.const_view(), v[i]->view(), i == 0, false,
                                           p[i]->view(), w[i]->view());
     Factored<T> result{Matrix<T>(total, b),     Matrix<T>(total, b), Matrix<T>(total, b), t.get(),
                        f.part(f.factor.band()), f.fallback()};

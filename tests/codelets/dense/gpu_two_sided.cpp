@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tests/codelets/dense/gpu_matrix.hpp>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/dense/hermitian_cuda.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
@@ -16,17 +16,17 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
   using T = TypeParam;
   for (const Index n : {0, 1, 2, 31, 32, 33, 64, 157}) {
     auto a = random_hermitian<T>(n, 1);
-    GpuMatrix<T> device(poison_other_triangle(a, Uplo::lower));
+    DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
     launch_mirror_lower<T>(this->stream_, n, device.view().data, device.view().ld);
-    EXPECT_EQ(difference(device.download(), a), 0) << n;
+    EXPECT_EQ(difference(device.get(), a), 0) << n;
     if (n == 0) continue;
     // The imaginary part that rounding leaves on the diagonal is dropped.
     if constexpr (is_complex<T>) {
       auto b = a;
       b(n - 1, n - 1) += T(0, 1);
-      GpuMatrix<T> other(b);
+      DeviceMatrix<T> other(b);
       launch_mirror_lower<T>(this->stream_, n, other.view().data, other.view().ld);
-      EXPECT_EQ(difference(other.download(), a), 0) << n;
+      EXPECT_EQ(difference(other.get(), a), 0) << n;
     }
   }
 }
@@ -38,12 +38,12 @@ TYPED_TEST(GpuTwoSided, ProductWithADiagonalTile) {
       for (const bool fresh : {true, false}) {
         const auto a = random_hermitian<T>(n, 1);
         const auto w = random_matrix<T>(n, b, 2, 3), y = random_matrix<T>(n, b, 3, 5);
-        const GpuMatrix<T> device_a(a), device_w(w);
-        const GpuMatrix<T> device_y = fresh ? GpuMatrix<T>(n, b) : GpuMatrix<T>(y);
-        launch_hermitian_product<T>(this->cublas_, device_a.constant(), device_w.constant(), fresh,
+        const DeviceMatrix<T> device_a(a), device_w(w);
+        const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(n, b) : DeviceMatrix<T>(y);
+        launch_hermitian_product<T>(this->cublas_, device_a.const_view(), device_w.const_view(), fresh,
                                     device_y.view());
         const auto expected = multiply(Op::none, a, Op::none, w, T(1), T(fresh ? 0 : 1), y);
-        EXPECT_LE(difference(device_y.download(), expected), this->tolerance(n)) << n << " " << b;
+        EXPECT_LE(difference(device_y.get(), expected), this->tolerance(n)) << n << " " << b;
       }
 }
 
@@ -54,15 +54,15 @@ TYPED_TEST(GpuTwoSided, ProductWithATile) {
     const auto a = random_matrix<T>(rows, cols, 1, 2), w_i = random_matrix<T>(rows, b, 2),
                w_j = random_matrix<T>(cols, b, 3), y_i = random_matrix<T>(rows, b, 4),
                y_j = random_matrix<T>(cols, b, 5);
-    const GpuMatrix<T> device_a(a), device_wi(w_i), device_wj(w_j);
-    const GpuMatrix<T> device_yi = fresh ? GpuMatrix<T>(rows, b) : GpuMatrix<T>(y_i);
-    const GpuMatrix<T> device_yj = fresh ? GpuMatrix<T>(cols, b) : GpuMatrix<T>(y_j);
-    launch_product_pair<T>(this->cublas_, device_a.constant(), device_wi.constant(), device_wj.constant(),
-                           fresh, fresh, device_yi.view(), device_yj.view());
+    const DeviceMatrix<T> device_a(a), device_wi(w_i), device_wj(w_j);
+    const DeviceMatrix<T> device_yi = fresh ? DeviceMatrix<T>(rows, b) : DeviceMatrix<T>(y_i);
+    const DeviceMatrix<T> device_yj = fresh ? DeviceMatrix<T>(cols, b) : DeviceMatrix<T>(y_j);
+    launch_product_pair<T>(this->cublas_, device_a.const_view(), device_wi.const_view(),
+                           device_wj.const_view(), fresh, fresh, device_yi.view(), device_yj.view());
     const T beta(fresh ? 0 : 1);
-    EXPECT_LE(difference(device_yi.download(), multiply(Op::none, a, Op::none, w_j, T(1), beta, y_i)),
+    EXPECT_LE(difference(device_yi.get(), multiply(Op::none, a, Op::none, w_j, T(1), beta, y_i)),
               this->tolerance(cols));
-    EXPECT_LE(difference(device_yj.download(), multiply(Op::adjoint, a, Op::none, w_i, T(1), beta, y_j)),
+    EXPECT_LE(difference(device_yj.get(), multiply(Op::adjoint, a, Op::none, w_i, T(1), beta, y_j)),
               this->tolerance(rows));
   }
 }
@@ -75,17 +75,17 @@ TYPED_TEST(GpuTwoSided, SumOfParts) {
     for (const bool fresh : {true, false}) {
       const auto y = random_matrix<T>(rows, cols, 1, 1);
       auto expected = fresh ? Matrix<T>(rows, cols) : y;
-      std::vector<GpuMatrix<T>> parts;
+      std::vector<DeviceMatrix<T>> parts;
       std::vector<MatrixView<const T>> views;
       for (int k = 0; k < count; ++k) {
         const auto part = random_matrix<T>(rows, cols, 2 + k, k % 3);
         expected = multiply(Op::none, identity<T>(rows), Op::none, part, T(1), T(1), expected);
         parts.emplace_back(part);
       }
-      for (const auto& part : parts) views.push_back(part.constant());
-      const GpuMatrix<T> device_y = fresh ? GpuMatrix<T>(rows, cols) : GpuMatrix<T>(y);
+      for (const auto& part : parts) views.push_back(part.const_view());
+      const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(rows, cols) : DeviceMatrix<T>(y);
       launch_sum_parts<T>(this->stream_, views, fresh, device_y.view());
-      EXPECT_LE(difference(device_y.download(), expected), this->tolerance(count)) << count;
+      EXPECT_LE(difference(device_y.get(), expected), this->tolerance(count)) << count;
     }
 }
 
@@ -104,21 +104,21 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     const auto vz = random_matrix<T>(n, 2 * kb, 1), w = random_matrix<T>(n, b, 2),
                y = random_matrix<T>(n, b, 3);
     const auto v = vz.block(0, 0, n, done), z = vz.block(0, kb, n, done), v_new = vz.block(0, done, n, b);
-    std::vector<GpuMatrix<T>> device_vz, device_w, device_y, device_d;
+    std::vector<DeviceMatrix<T>> device_vz, device_w, device_y, device_d;
     for (int i = 0; i < 2; ++i) {
       const Index row = i * heights[0];
       device_vz.emplace_back(vz.block(row, 0, heights[i], 2 * kb));
       device_w.emplace_back(w.block(row, 0, heights[i], b));
       device_y.emplace_back(y.block(row, 0, heights[i], b));
       device_d.emplace_back(2 * kb + b, b);
-      launch_inner_products<T>(this->cublas_, device_vz[i].constant(), device_w[i].constant(),
-                               device_y[i].constant(), done, kb, device_d[i].view());
+      launch_inner_products<T>(this->cublas_, device_vz[i].const_view(), device_w[i].const_view(),
+                               device_y[i].const_view(), done, kb, device_d[i].view());
     }
-    const GpuMatrix<T> total(2 * kb + b, b);
-    const MatrixView<const T> pieces[] = {device_d[0].constant(), device_d[1].constant()};
+    const DeviceMatrix<T> total(2 * kb + b, b);
+    const MatrixView<const T> pieces[] = {device_d[0].const_view(), device_d[1].const_view()};
     launch_inner_sum<T>(this->stream_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
-      launch_form_z<T>(this->cublas_, total.constant(), device_y[i].constant(), done, kb,
+      launch_form_z<T>(this->cublas_, total.const_view(), device_y[i].const_view(), done, kb,
                        device_vz[i].view());
     // A W = Y - V Z^H W - Z V^H W;  Z := A W - V_new (W^H A W) / 2.
     const auto v_w = multiply(Op::adjoint, v, Op::none, w), z_w = multiply(Op::adjoint, z, Op::none, w);
@@ -128,7 +128,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     const auto expected = multiply(Op::none, v_new, Op::none, w_a_w, T(-0.5), T(1), a_w);
     const double scale = std::max(1.0, norm_1(w_a_w));
     for (int i = 0; i < 2; ++i) {
-      const auto result = device_vz[i].download();
+      const auto result = device_vz[i].get();
       const Index row = i * heights[0];
       EXPECT_LE(difference(result.block(0, kb + done, heights[i], b), expected.block(row, 0, heights[i], b)),
                 this->tolerance(n) * scale);
@@ -155,10 +155,10 @@ TYPED_TEST(GpuTwoSided, UpdateOfATile) {
     for (const auto& [done, with_workspace] : {std::pair{Index(3), true}, {kb, true}, {kb, false}}) {
       const auto left = random_matrix<T>(m, 2 * kb, 1, 1), right = random_matrix<T>(n, 2 * kb, 2, 2),
                  c = random_matrix<T>(m, n, 3, 3);
-      const GpuMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
-      launch_subtract_pair<T>(this->cublas_, device_left.constant(), device_right.constant(), done, kb,
+      const DeviceMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
+      launch_subtract_pair<T>(this->cublas_, device_left.const_view(), device_right.const_view(), done, kb,
                               with_workspace ? workspace.view().data : nullptr, device_c.view());
-      EXPECT_LE(difference(device_c.download(), subtract_pair(left, right, done, kb, c)),
+      EXPECT_LE(difference(device_c.get(), subtract_pair(left, right, done, kb, c)),
                 this->tolerance(2 * done));
     }
 }
@@ -170,11 +170,11 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
     for (const Index done : {5, 8}) {
       const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
       const auto c = random_hermitian<T>(n, 2);
-      const GpuMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
-      const GpuMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
-      launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
+      const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
+      const DeviceMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
+      launch_hermitian_update<T>(this->cublas_, device_vz.const_view(), done, kb, workspace.view().data,
                                  device_c.view());
-      const auto result = device_c.download();
+      const auto result = device_c.get();
       EXPECT_LE(difference(result, subtract_pair(vz, vz, done, kb, c)), this->tolerance(2 * done)) << n;
       for (Index i = 0; i < n; ++i) EXPECT_EQ(imag_part(result(i, i)), 0);
     }
@@ -187,11 +187,11 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   if (is_complex<T>) GTEST_SKIP() << "takes long, and nothing differs";
   const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
   for (const Index done : {kb, kb - 1}) {
-    const GpuMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
+    const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
     launch_set_zero<T>(this->stream_, c.view());
-    launch_hermitian_update<T>(this->cublas_, device_vz.constant(), done, kb, workspace.view().data,
+    launch_hermitian_update<T>(this->cublas_, device_vz.const_view(), done, kb, workspace.view().data,
                                c.view());
-    const auto result = c.download();
+    const auto result = c.get();
     for (Index s = 0; s < 50000; ++s) {
       const Index i = s * 7919 % n, j = s < 40000 ? s * 104729 % n : std::min(i + s % 5, n - 1);
       T expected(0);
@@ -209,25 +209,25 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
   for (const Index n : {1, 511, 512, 1024, 1100, 1537, 2048, 2700}) {
     const auto x = random_matrix<T>(n, k, 1, 1), y = random_matrix<T>(n, k, 2, 2);
     const auto c = random_matrix<T>(n, n, 3);
-    const GpuMatrix<T> device_x(x), device_y(y), device_c(c);
+    const DeviceMatrix<T> device_x(x), device_y(y), device_c(c);
     subtract_lower_product<T>(this->cublas_, n, k, device_x.view().data, device_x.view().ld,
                               device_y.view().data, device_y.view().ld, device_c.view().data,
                               device_c.view().ld);
     const auto expected = multiply(Op::none, x, Op::adjoint, y, T(-1), T(1), c);
-    EXPECT_LE(difference(device_c.download(), expected, Uplo::lower), this->tolerance(k)) << n;
+    EXPECT_LE(difference(device_c.get(), expected, Uplo::lower), this->tolerance(k)) << n;
   }
 }
 
 TYPED_TEST(GpuTwoSided, SetZeroLeavesThePaddingAlone) {
   using T = TypeParam;
-  const GpuMatrix<T> a(19, 7);
+  const DeviceMatrix<T> a(19, 7);
   launch_set_zero<T>(this->stream_, a.view());
-  EXPECT_EQ(difference(a.download(), Matrix<T>(19, 7)), 0);
+  EXPECT_EQ(difference(a.get(), Matrix<T>(19, 7)), 0);
   auto b = random_matrix<T>(8, 4, 1);
-  const GpuMatrix<T> device_b(b);
+  const DeviceMatrix<T> device_b(b);
   launch_set_zero<T>(this->stream_, device_b.view().block(2, 1, 3, 2));
   b.set_block(2, 1, Matrix<T>(3, 2));
-  EXPECT_EQ(difference(device_b.download(), b), 0);
+  EXPECT_EQ(difference(device_b.get(), b), 0);
 }
 
 TYPED_TEST(GpuTwoSided, CopyToBand) {
@@ -240,14 +240,14 @@ TYPED_TEST(GpuTwoSided, CopyToBand) {
         Case{3, 5, 7, 11, 6, 2}, Case{70, 64, 64, 64, 0, 0}}) {
     const auto source = random_matrix<T>(rows, cols, 1, 2);
     auto segment = random_matrix<T>(2 * b + 1, col0 - first_col + cols + 2, 2, 1);
-    const GpuMatrix<T> device_source(source), device_segment(segment);
-    launch_copy_to_band<T>(this->stream_, device_source.constant(), b, row0, col0, first_col,
+    const DeviceMatrix<T> device_source(source), device_segment(segment);
+    launch_copy_to_band<T>(this->stream_, device_source.const_view(), b, row0, col0, first_col,
                            device_segment.view());
     for (Index j = 0; j < cols; ++j)
       for (Index i = 0; i < rows; ++i)
         if (const Index offset = row0 + i - col0 - j; offset >= 0 && offset <= b)
           segment(offset, col0 + j - first_col) = source(i, j);
-    EXPECT_EQ(difference(device_segment.download(), segment), 0);
+    EXPECT_EQ(difference(device_segment.get(), segment), 0);
   }
 }
 

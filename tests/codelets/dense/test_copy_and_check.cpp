@@ -165,8 +165,11 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
     return Data::bytes(this->runtime(), sizeof(double) * static_cast<std::size_t>(count));
   };
   const Data plain = doubles(cols), weighted = doubles(cols), inner = doubles(3), own = doubles(cols),
-             tile = doubles(n + cols), diagonal = doubles(n);
-  const Data workspace = Data::scratch(this->runtime(), sizeof(T) * 64);
+             inner_by_columns = doubles(3), own_by_columns = doubles(cols), tile = doubles(n + cols),
+             diagonal = doubles(n);
+  // For all columns at once, and for three of X or two of Y.
+  const Data workspace = Data::scratch(this->runtime(), sizeof(T) * 64),
+             narrow = Data::scratch(this->runtime(), sizeof(T) * 9);
   const auto h = random_hermitian<T>(n, 4);
   const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
   ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -174,6 +177,8 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
     insert_column_sums<T>(s, data_r, &data_y, &data_values, first, weighted);
     insert_inner_sums<T>(s, &data_x, data_y, false, inner, workspace);
     insert_inner_sums<T>(s, nullptr, data_y, true, own, workspace);
+    insert_inner_sums<T>(s, &data_x, data_y, false, inner_by_columns, narrow);
+    insert_inner_sums<T>(s, nullptr, data_y, true, own_by_columns, narrow);
     insert_tile_sums<T>(s, data_r, false, tile);
     insert_tile_sums<T>(s, data_h, true, diagonal);
   }));
@@ -187,13 +192,15 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
     for (Index k = 0; k < cols; ++k) orthogonal += std::abs(y_y(c, k) - T(c == k));
     EXPECT_NEAR(download_values<double>(plain)[static_cast<std::size_t>(c)], sum, tolerance);
     EXPECT_NEAR(download_values<double>(weighted)[static_cast<std::size_t>(c)], difference, 6 * tolerance);
-    EXPECT_NEAR(download_values<double>(own)[static_cast<std::size_t>(c)], orthogonal, 6 * tolerance);
+    for (const Data* sums : {&own, &own_by_columns})
+      EXPECT_NEAR(download_values<double>(*sums)[static_cast<std::size_t>(c)], orthogonal, 6 * tolerance);
     EXPECT_NEAR(download_values<double>(tile)[static_cast<std::size_t>(c)], sum, tolerance);
   }
   for (Index d = 0; d < 3; ++d) {
     double sum = 0;
     for (Index c = 0; c < cols; ++c) sum += std::abs(x_y(d, c));
-    EXPECT_NEAR(download_values<double>(inner)[static_cast<std::size_t>(d)], sum, 6 * tolerance);
+    for (const Data* sums : {&inner, &inner_by_columns})
+      EXPECT_NEAR(download_values<double>(*sums)[static_cast<std::size_t>(d)], sum, 6 * tolerance);
   }
   for (Index i = 0; i < n; ++i) {
     double rows = 0, whole = 0;

@@ -7,6 +7,7 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonal/deflate.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
@@ -312,7 +313,7 @@ TYPED_TEST(TridiagonalCodelets, LeafAndSubtreeReportFailures) {
   EXPECT_EQ(of_subtree.index, leaf + 1);
 }
 
-TYPED_TEST(TridiagonalCodelets, SpectrumCopyAndUnscale) {
+TYPED_TEST(TridiagonalCodelets, CopyAndUnscale) {
   using R = TypeParam;
   const Index n = 7;
   std::vector<double> values, scaled(std::size_t(2 * n + 1));
@@ -323,7 +324,7 @@ TYPED_TEST(TridiagonalCodelets, SpectrumCopyAndUnscale) {
     const Data data = upload(this->runtime(), scaled),
                w = Data::bytes(this->runtime(), sizeof(R) * std::size_t(n), Data::every_rank);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_tridiagonal_spectrum_copy(s, 0, 0, spectrum, copy);
+      insert_copy_bytes(s, 0, spectrum, copy, 0);
       insert_tridiagonal_unscale<R>(s, 0, n, data, copy, w);
     }));
     EXPECT_EQ(download_values<double>(copy), values);
@@ -461,30 +462,29 @@ template <class T>
 class TridiagonalSlabs : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(TridiagonalSlabs, Scalars);
 
-/// Blocks of rows of which the last is lower, tiles of which the last is narrower; some columns left out.
+/// Blocks of rows of which the last is lower; a panel that fills the first part of a slab and one that goes
+/// on, from its second column.
 TYPED_TEST(TridiagonalSlabs, FillSlab) {
   using T = TypeParam;
   using R = RealOf<T>;
-  const Index n = 11, block_rows = 4, columns = 13, tile_columns = 5;
+  const Index n = 11, block_rows = 4, split = 5, columns = 13;
   const auto q = random_matrix<R>(n, columns, 1);
-  std::vector<Data> tiles;
-  std::vector<const Data*> pointers;
-  for (Index i = 0; i < n; i += block_rows)
-    for (Index j = 0; j < columns; j += tile_columns)
-      tiles.push_back(upload(
-          this->runtime(), q.block(i, j, std::min(block_rows, n - i), std::min(tile_columns, columns - j))));
-  for (const Data& tile : tiles) pointers.push_back(&tile);
-  for (const auto& [skipped, count] : {std::pair<Index, Index>(0, 13), std::pair<Index, Index>(4, 7)}) {
-    const Data slab = Data::matrix(this->runtime(), n, count, sizeof(T));
-    ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_fill_slab<T>(s, 0, block_rows, ceil_div(columns, tile_columns), tile_columns, skipped, slab,
-                          pointers);
-    }));
-    Matrix<T> expected(n, count);
-    for (Index j = 0; j < count; ++j)
-      for (Index i = 0; i < n; ++i) expected(i, j) = q(i, skipped + j);
-    EXPECT_EQ(difference(download<T>(slab), expected), 0);
-  }
+  const auto panel = [&](Index begin, Index end) {
+    std::vector<Data> tiles;
+    for (Index i = 0; i < n; i += block_rows)
+      tiles.push_back(upload(this->runtime(), q.block(i, begin, std::min(block_rows, n - i), end - begin)));
+    return tiles;
+  };
+  const auto first = panel(0, split), second = panel(split - 1, columns);
+  const Data slab = Data::matrix(this->runtime(), n, columns, sizeof(T));
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+    insert_fill_slab<T>(s, 0, block_rows, {0, 0, split}, true, slab, first);
+    insert_fill_slab<T>(s, 0, block_rows, {1, split, columns - split}, false, slab, second);
+  }));
+  Matrix<T> expected(n, columns);
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = 0; i < n; ++i) expected(i, j) = q(i, j);
+  EXPECT_EQ(difference(download<T>(slab), expected), 0);
 }
 
 }  // namespace

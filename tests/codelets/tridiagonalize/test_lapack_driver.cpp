@@ -100,14 +100,5 @@ TYPED_TEST(LapackDriver, NotPositiveDefinite) {
   EXPECT_EQ(status.index, leading);
 }
 
-TYPED_TEST(LapackDriver, CopyValues) {
-  using R = RealOf<TypeParam>;
-  const std::vector<R> values{3, 1, 4, 1, 5, 9, 2};
-  const Data source = upload(this->runtime(), values);
-  const Data target = Data::bytes(this->runtime(), sizeof(R) * values.size(), Data::every_rank);
-  ASSERT_TRUE(this->run([&](Sequence& s) { insert_copy_values(s, 0, 0, source, target); }));
-  EXPECT_EQ(download_values<R>(target), values);
-}
-
 }  // namespace
 }  // namespace tessera::test

@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The CUDA kernels of the divide and conquer, each against its twin on the CPU.
+// The CUDA kernels that merge two halves, each against its twin on the CPU.
 #include <cmath>
-#include <cstring>
-#include <numeric>
 #include <vector>
 
-#include <cublas_v2.h>
 #include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/tridiagonal/deflate.hpp>
 #include <tessera/codelets/tridiagonal/leaf.hpp>
-#include <tessera/codelets/tridiagonal/leaf_cuda.hpp>
 #include <tessera/codelets/tridiagonal/merge_cuda.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors.hpp>
 #include <tessera/codelets/tridiagonal/merge_vectors_cuda.hpp>
@@ -24,45 +21,10 @@ namespace tessera::test {
 namespace {
 
 using tridiagonal::Child;
-using tridiagonal::Forest;
 using tridiagonal::MergeBatch;
 using tridiagonal::MergeRecord;
 using tridiagonal::NodeSpectrum;
 using tridiagonal::PanelOutline;
-
-bool no_gpu() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
-}
-
-/// An array on the device.
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(Index count) : count_(count) {
-    EXPECT_EQ(cudaMalloc(&data_, static_cast<std::size_t>(std::max<Index>(count, 1)) * sizeof(T)),
-              cudaSuccess);
-    // NaN in what nobody writes.
-    cudaMemset(data_, 0xFF, static_cast<std::size_t>(count) * sizeof(T));
-  }
-  explicit DeviceArray(const std::vector<T>& host) : DeviceArray(static_cast<Index>(host.size())) {
-    cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  DeviceArray(DeviceArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), count_(other.count_) {}
-  ~DeviceArray() { cudaFree(data_); }
-  T* data() const { return data_; }
-  std::vector<T> host() const {
-    std::vector<T> result(static_cast<std::size_t>(count_));
-    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess) << cudaGetErrorString(cudaGetLastError());
-    cudaMemcpy(result.data(), data_, result.size() * sizeof(T), cudaMemcpyDeviceToHost);
-    return result;
-  }
-
- private:
-  T* data_ = nullptr;
-  Index count_;
-};
 
 /// Two children on the CPU, their merge on the GPU, and what the CPU makes of it.
 struct MergeCase {
@@ -105,7 +67,7 @@ struct MergeCase {
   void run_on_gpu(const std::vector<double>& e) {
     const DeviceArray<double> de(e), dl(left), dr(right), dm(3 * m),
         scratch(tridiagonal::merge_scratch_doubles(m));
-    const DeviceArray<char> record(static_cast<Index>(actual.size()));
+    const DeviceArray<char> record(actual.size());
     const MergeBatch batch{.forest = {m, m, m},
                            .pieces = 2,
                            .cut = m1,
@@ -117,8 +79,8 @@ struct MergeCase {
                            .scratch = scratch.data(),
                            .epsilon = epsilon};
     kernels::launch_merge(nullptr, batch, true, true);
-    actual = record.host();
-    merged = dm.host();
+    actual = record.get();
+    merged = dm.get();
   }
   MergeRecord cpu() { return MergeRecord(expected.data(), m); }
   MergeRecord gpu() { return MergeRecord(actual.data(), m); }
@@ -258,11 +220,10 @@ void check_weights_rows_and_order(MergeCase& c) {
 
 template <class R>
 class GpuMerge : public ::testing::Test {};
-using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(GpuMerge, Reals);
 
 TYPED_TEST(GpuMerge, RecordsAreThoseOfTheCpu) {
-  if (no_gpu()) GTEST_SKIP() << "no GPU";
+  TESSERA_NEED_GPU();
   for (const auto& kind : tridiagonal_kinds<TypeParam>())
     for (const auto& [m1, m2] :
          {std::pair<Index, Index>{1, 1}, {2, 1}, {17, 33}, {100, 99}, {512, 513}, {1500, 1333}}) {
@@ -300,7 +261,7 @@ void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end,
   const DeviceArray<char> device_record(c.actual);
   const DeviceArray<PanelOutline> outline(1);
   kernels::launch_outline(nullptr, c.m, device_record.data(), begin, end, outline.data());
-  const PanelOutline o = outline.host()[0];
+  const PanelOutline o = outline.get()[0];
   const auto [first, count] = record.roots_of(begin, end);
   ASSERT_EQ(o.roots.count, count);
   if (count > 0) {
@@ -319,8 +280,8 @@ void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end,
                                static_cast<Index>(device_tiles.size()), width, ldt, dp.data(), ldp);
   kernels::launch_secular_vectors<R>(nullptr, c.m, device_record.data(), o.header.poles, o.roots.first, count,
                                      ds.data(), lds);
-  const auto gp = dp.host();
-  const auto gs = ds.host();
+  const auto gp = dp.get();
+  const auto gs = ds.get();
   const double eps = std::numeric_limits<R>::epsilon(),
                rotated = 4 * eps * (2 + double(record.header->rotations));
   for (Index j = 0; j < record.header->packed_columns(child); ++j)
@@ -343,7 +304,7 @@ void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end,
   }
   kernels::launch_spread_columns<R>(nullptr, c.m, device_record.data(), child, rows, dp.data(), ldp, begin,
                                     end, o.roots.first, inner > 0 ? count : 0, dout.data(), ldo);
-  const auto result = dout.host();
+  const auto result = dout.get();
   for (Index j = 0; j < end - begin; ++j)
     for (Index i = 0; i < rows; ++i)
       ASSERT_NEAR(result[j * ldo + i], out[j * ldo + i], rotated + 8 * eps * std::sqrt(double(c.m)))
@@ -351,7 +312,7 @@ void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end,
 }
 
 TYPED_TEST(GpuMerge, RowsAreThoseOfTheCpu) {
-  if (no_gpu()) GTEST_SKIP() << "no GPU";
+  TESSERA_NEED_GPU();
   cublasHandle_t cublas;
   cublasCreate(&cublas);
   for (const auto& kind : tridiagonal_kinds<TypeParam>())
@@ -367,144 +328,6 @@ TYPED_TEST(GpuMerge, RowsAreThoseOfTheCpu) {
       if (this->HasFatalFailure()) break;
     }
   cublasDestroy(cublas);
-}
-
-/// All leaves of a matrix cut at multiples of `leaf`, as a forest with a stride; checked one by one.
-template <class R>
-void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
-  SCOPED_TRACE(kind.name + ", " + std::to_string(n) + " in " + std::to_string(leaf));
-  const auto t = make_tridiagonal<R>(kind, n);
-  const DeviceArray<R> d(t.d), e(t.e);
-  const DeviceArray<double> scaled(2 * n + 1);
-  const DeviceArray<long long> failure(std::vector<long long>(1, 0));
-  kernels::launch_scale_and_cut<R>(nullptr, n, d.data(), e.data(), leaf, scaled.data(), scaled.data() + n,
-                                   scaled.data() + 2 * n, failure.data());
-  const auto scaled_host = scaled.host();
-  std::vector<double> cd(n), ce(n);
-  int exponent = 0;
-  kernels::scale_and_cut(n, t.d.data(), t.e.data(), leaf, cd.data(), ce.data(), &exponent);
-  for (Index i = 0; i < n; ++i) ASSERT_EQ(scaled_host[i], cd[i]);
-  for (Index i = 0; i + 1 < n; ++i) ASSERT_EQ(scaled_host[n + i], ce[i]);
-  ASSERT_EQ(scaled_host[2 * n], double(exponent));
-  // With gaps: every second leaf.
-  const Index stride = gaps ? 2 * leaf : leaf;
-  Index rows = 0;
-  std::vector<Index> starts;
-  for (Index start = 0; start < n; start += stride) {
-    starts.push_back(start);
-    rows = static_cast<Index>(starts.size() - 1) * leaf + std::min(leaf, n - start);
-  }
-  const Forest forest{rows, leaf, stride};
-  ASSERT_EQ(forest.trees(), static_cast<Index>(starts.size()));
-  const double epsilon = std::numeric_limits<R>::epsilon();
-  const DeviceArray<char> scratch(static_cast<Index>(tridiagonal::forest_scratch_bytes(forest, true)));
-  const kernels::LeafForest leaves{forest, scaled.data(), scaled.data() + n, epsilon, failure.data()};
-  const DeviceArray<double> values(3 * rows);
-  kernels::launch_leaf_values(nullptr, leaves, true, values.data(), scratch.data());
-  const auto all_values = values.host();
-  std::vector<DeviceArray<double>> spectra;
-  std::vector<DeviceArray<R>> q;
-  std::vector<double*> spectrum_pointers;
-  std::vector<R*> q_pointers;
-  std::vector<Index> ld;
-  for (Index tree = 0; tree < forest.trees(); ++tree) {
-    const Index r = forest.tree_rows(tree);
-    spectrum_pointers.push_back(spectra.emplace_back(3 * r).data());
-    ld.push_back(r + tree % 2);
-    q_pointers.push_back(q.emplace_back(ld.back() * r).data());
-  }
-  kernels::launch_leaf_vectors<R>(nullptr, leaves, spectrum_pointers.data(), q_pointers.data(), ld.data(),
-                                  scratch.data());
-  ASSERT_EQ(failure.host()[0], 0);
-  for (Index tree = 0; tree < forest.trees(); ++tree) {
-    const Index r = forest.tree_rows(tree), start = starts[tree], l = ld[tree];
-    const auto spectrum = spectra[tree].host();
-    const auto padded = q[tree].host();
-    Tridiagonal<R> piece{std::vector<R>(r), std::vector<R>(r - 1)};
-    std::vector<R> w(r), vectors(r * r), w2(r);
-    for (Index i = 0; i < r; ++i)
-      piece.d[i] = static_cast<R>(cd[start + i]), w[i] = static_cast<R>(spectrum[i]);
-    for (Index i = 0; i + 1 < r; ++i) piece.e[i] = static_cast<R>(ce[start + i]);
-    for (Index i = 0; i < r; ++i) w2[i] = static_cast<R>(all_values[3 * tree * leaf + i]);
-    for (Index j = 0; j < r; ++j)
-      for (Index i = 0; i < r; ++i) vectors[j * r + i] = padded[j * l + i];
-    // Errors are small beside the whole matrix, whose largest element is about 1 now, not beside a leaf.
-    const double bound = 4.0 * std::max(1.0, 0.5 / static_cast<double>(norm(piece)));
-    if (norm(piece) > 0) {
-      ASSERT_TRUE(values_within(piece, w, bound)) << "leaf " << tree;
-      ASSERT_TRUE(values_within(piece, w2, bound)) << "leaf " << tree;
-    }
-    const auto errors = vector_errors(piece, w, vectors);
-    ASSERT_LT(errors.residual, bound) << "leaf " << tree;
-    ASSERT_LT(errors.orthogonality, 4.0) << "leaf " << tree;
-    for (Index j = 0; j < r; ++j) {
-      ASSERT_NEAR(spectrum[r + j], double(vectors[j * r]), 100 * epsilon) << "first row " << j;
-      ASSERT_NEAR(spectrum[2 * r + j], double(vectors[j * r + r - 1]), 100 * epsilon) << "last row " << j;
-    }
-  }
-}
-
-TYPED_TEST(GpuMerge, LeavesAreSolved) {
-  if (no_gpu()) GTEST_SKIP() << "no GPU";
-  for (const auto& kind : tridiagonal_kinds<TypeParam>()) {
-    for (Index n : {1, 2, 3, 31, 32, 33, 65, 200, 515}) check_leaves<TypeParam>(kind, n, n, false);
-    check_leaves<TypeParam>(kind, 300, 96, false);
-    check_leaves<TypeParam>(kind, 513, 64, true);
-    check_leaves<TypeParam>(kind, 257, 64, false);
-    if (this->HasFatalFailure()) return;
-  }
-  check_leaves<TypeParam>(tridiagonal_kinds<TypeParam>()[1], 1024, 1024, false);
-}
-
-TYPED_TEST(GpuMerge, ValuesOfLargerOrders) {
-  if (no_gpu()) GTEST_SKIP() << "no GPU";
-  for (const auto& kind : tridiagonal_kinds<TypeParam>())
-    for (Index n : {1001, 2999}) {
-      SCOPED_TRACE(kind.name + ", " + std::to_string(n));
-      const auto t = make_tridiagonal<TypeParam>(kind, n);
-      const DeviceArray<TypeParam> d(t.d), e(t.e), w(n);
-      const DeviceArray<double> scaled(2 * n + 1), spectra(3 * n);
-      const DeviceArray<long long> failure(std::vector<long long>(1, 0));
-      const DeviceArray<char> scratch(
-          static_cast<Index>(tridiagonal::forest_scratch_bytes({n, n, n}, false)));
-      kernels::launch_scale_and_cut<TypeParam>(nullptr, n, d.data(), e.data(), n, scaled.data(),
-                                               scaled.data() + n, scaled.data() + 2 * n, failure.data());
-      kernels::launch_leaf_values(nullptr,
-                                  {{n, n, n},
-                                   scaled.data(),
-                                   scaled.data() + n,
-                                   double(std::numeric_limits<TypeParam>::epsilon()),
-                                   failure.data()},
-                                  false, spectra.data(), scratch.data());
-      kernels::launch_unscale<TypeParam>(nullptr, n, spectra.data(), scaled.data() + 2 * n, w.data());
-      ASSERT_TRUE(values_within(t, w.host(), 4.0));
-      ASSERT_EQ(failure.host()[0], 0);
-    }
-}
-
-TYPED_TEST(GpuMerge, NumbersThatAreNotFiniteAreFound) {
-  if (no_gpu()) GTEST_SKIP() << "no GPU";
-  const Index n = 100;
-  for (double bad : {std::nan(""), HUGE_VAL}) {
-    std::vector<TypeParam> d(n, 1), e(n - 1, 1);
-    e[70] = static_cast<TypeParam>(bad);
-    d[90] = static_cast<TypeParam>(bad);
-    const DeviceArray<TypeParam> dd(d), de(e);
-    const DeviceArray<double> scaled(2 * n + 1), spectra(3 * n);
-    const DeviceArray<long long> failure(std::vector<long long>(1, 0));
-    kernels::launch_scale_and_cut<TypeParam>(nullptr, n, dd.data(), de.data(), n, scaled.data(),
-                                             scaled.data() + n, scaled.data() + 2 * n, failure.data());
-    ASSERT_EQ(failure.host()[0], 71);
-    // And inside: it ends, and says so.
-    std::vector<double> raw(2 * n + 1, 0.5);
-    raw[50] = bad;
-    const DeviceArray<double> broken(raw);
-    const DeviceArray<long long> later(std::vector<long long>(1, 0));
-    const DeviceArray<char> scratch(static_cast<Index>(tridiagonal::forest_scratch_bytes({n, n, n}, false)));
-    kernels::launch_leaf_values(nullptr, {{n, n, n}, broken.data(), broken.data() + n, 0x1p-52, later.data()},
-                                true, spectra.data(), scratch.data());
-    ASSERT_EQ(later.host()[0], 1);
-  }
 }
 
 }  // namespace
