@@ -61,6 +61,16 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
   return d;
 }
 
+std::shared_ptr<const BlockDimension> BlockDimension::with_owners(const BlockDimension& panels,
+                                                                  int owner_count) {
+  if (owner_count < 1) throw InvalidArgument("owner_count", fmt::to_string(owner_count), "at least 1");
+  const std::shared_ptr<BlockDimension> d(new BlockDimension(panels));
+  d->owner_count_ = owner_count;
+  for (std::size_t p = 0; p < d->panel_owner_.size(); ++p)
+    d->panel_owner_[p] = static_cast<int>(p % static_cast<std::size_t>(owner_count));
+  return d;
+}
+
 Index BlockDimension::block_of(Index element) const noexcept {
   return std::upper_bound(first_.begin(), first_.end(), element) - first_.begin() - 1;
 }

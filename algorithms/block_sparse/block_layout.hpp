@@ -23,6 +23,10 @@ class BlockDimension {
   static std::shared_ptr<const BlockDimension> make(std::vector<Index> sizes, int owner_count = 1,
                                                     std::vector<int> owners = {}, Index panel_elements = 0);
 
+  /// The same sizes and panels, the panels dealt out to other owners in turn: what the inner dimension of a
+  /// product needs, whose panels belong to columns of the grid in A and to rows in B.
+  static std::shared_ptr<const BlockDimension> with_owners(const BlockDimension& panels, int owner_count);
+
   Index blocks() const noexcept { return static_cast<Index>(sizes_.size()); }
   Index elements() const noexcept { return first_.back(); }
   Index size(Index block) const noexcept { return sizes_[static_cast<std::size_t>(block)]; }
@@ -47,6 +51,10 @@ class BlockDimension {
 
   /// The same sizes; owners and panels may differ.
   bool same_sizes(const BlockDimension& other) const noexcept { return sizes_ == other.sizes_; }
+  /// The same sizes and panels; owners may differ.
+  bool same_panels(const BlockDimension& other) const noexcept {
+    return sizes_ == other.sizes_ && panel_of_ == other.panel_of_;
+  }
   /// The same sizes, owners and panels.
   bool operator==(const BlockDimension& other) const noexcept;
 
