@@ -18,8 +18,8 @@ namespace tessera::program {
 
 namespace {
 
-/// Orders of the dense products that give the machine's limit.
-constexpr Index limit_order = 2000, gpu_limit_order = 8192;
+/// Order of the dense product that gives the limit of a GPU.
+constexpr Index gpu_limit_order = 8192;
 
 /// The options with everything that follows from others; --products is for all workers together where the
 /// stacks are harvested, and for each where they are made.
@@ -54,8 +54,9 @@ LimitRecord measure_limit(Session& session, bool gpu) {
     const GpuLimits limit = measure_gpu_limits<T>(gpu_limit_order);
     return {"gemm", limit.gflops * runtime.gpus(), limit.copy_rate * runtime.gpus()};
   }
-  return {"gemm", measure_gemm_limit<T>(session, limit_order, 1),
-          measure_copy(runtime, std::max(1, runtime.info().cpu_workers))};
+  const int workers = std::max(1, runtime.info().cpu_workers);
+  const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
+  return {"gemm", measure_gemm_limit<T>(session, order, 1), measure_copy(runtime, workers)};
 }
 
 template <class T>

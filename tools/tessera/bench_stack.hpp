@@ -51,7 +51,9 @@ template <class T>
 StackProblem<T> water_stacks(Runtime& runtime, const BenchProgramOptions& options);
 
 /// Some blocks of C, which was zero, against plain loops in double precision:
-///   max |C - C_ref| / (eps sum |a| |b|), the sum over the terms of the element.
+///   max |C - C_ref| / (eps iterations sum |a| |b|),
+/// the sum over all terms of the element. (To add the same number again and again rounds the same way each
+/// time.)
 template <class T>
 CheckRecord check_stacks(const StackProblem<T>& problem);
 

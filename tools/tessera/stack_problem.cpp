@@ -316,7 +316,7 @@ CheckRecord check_stacks(const StackProblem<T>& problem) {
           }
         }
         const Complex found(c[block.c][static_cast<std::size_t>(block.offset + i + j * block.m)]);
-        const double error = std::abs(found - times * sum) / (eps * times * moduli);
+        const double error = std::abs(found - times * sum) / (eps * times * times * moduli);
         worst = std::isnan(error) ? HUGE_VAL : std::max(worst, error);
       }
   CheckRecord record;
