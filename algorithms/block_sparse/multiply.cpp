@@ -53,11 +53,11 @@ template <class T>
 void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                    T beta, const BlockSparseMatrix<T>& c, const MultiplyOptions& options) {
   const std::pair<const char*, const BlockSparseMatrix<T>*> operands[] = {{"A", &a}, {"B", &b}, {"C", &c}};
-  for (const auto& [name, matrix] : operands) {
+  for (const auto& [name, matrix] : operands)
     if (!matrix->valid()) throw InvalidArgument(name, "no matrix", "a matrix");
+  for (const auto& [name, matrix] : operands)
     if (&matrix->runtime() != &c.runtime())
       throw InvalidArgument(name, "a matrix of another Runtime", "C's Runtime");
-  }
   const BlockPattern &pa = a.pattern(), &pb = b.pattern(), &pc = c.pattern();
   const BlockDimension& inner = op_a == Op::none ? pa.cols() : pa.rows();
   require_blocks("A", op_a == Op::none ? pa.rows() : pa.cols(), "C's rows", pc.rows());
