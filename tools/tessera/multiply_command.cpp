@@ -177,7 +177,7 @@ class MultiplyRun {
       add_results(run, result);
       if (!options_.output.empty()) {
         session_.progress().stage("writing the output");
-        save_sparse(session_, options_.output, c);
+        save_sparse(options_.output, c);
       }
     }
     if (timed) report_.runs.push_back(std::move(run));

@@ -49,11 +49,13 @@ void add_source_options(CLI::App& command, MultiplyProgramOptions& options) {
   const auto file = [&](const std::string& name, std::string& value, const std::string& help) {
     command.add_option(name, value, help)->type_name("FILE");
   };
-  file("--matrix-a", options.matrix_a, "A, Matrix Market (may be gzipped) or HDF5");
+  file("--matrix-a", options.matrix_a,
+       "A, Matrix Market (may be gzipped), or HDF5 as --output writes it if the name ends in .h5");
   file("--matrix-b", options.matrix_b, "B (default: A)");
   file("--matrix-c", options.matrix_c, "C before, for --beta and --retain-sparsity");
   file("--block-sizes", options.block_sizes,
-       "block sizes of the files' rows and columns, numbers in a text file");
+       "block sizes of Matrix Market files, numbers in a text file; a line `columns` before those of the "
+       "columns, if they are others (default: --blocks)");
 }
 
 }  // namespace

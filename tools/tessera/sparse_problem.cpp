@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sparse_problem.hpp"
 
-#include <fstream>
+#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/generate.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
@@ -14,37 +15,68 @@
 namespace tessera::program {
 
 BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const {
-  const auto dimension = [&](Index elements, int owners) {
-    std::vector<Index> cut = sizes.empty() ? repeated_block_sizes(pattern, elements) : sizes;
-    const Index sum = std::accumulate(cut.begin(), cut.end(), Index{0});
-    if (sum != elements)
-      throw InvalidArgument("--block-sizes", fmt::format("a sum of {}", sum),
-                            fmt::format("the {} rows or columns of the matrix", elements));
-    return BlockDimension::make(std::move(cut), owners, {}, panel);
+  const auto sum = [](const std::vector<Index>& list) {
+    return std::accumulate(list.begin(), list.end(), Index{0});
+  };
+  const auto cut = [&](Index elements, const auto& preferred, const auto& other) {
+    if (sum(preferred) == elements) return preferred;
+    if (sum(other) == elements) return other;
+    throw InvalidArgument("--block-sizes", fmt::format("a sum of {}", sum(preferred)),
+                          fmt::format("the {} rows or columns of the matrix", elements));
+  };
+  const auto dimension = [&](std::vector<Index> list, int owners) {
+    return BlockDimension::make(std::move(list), owners, {}, panel);
+  };
+  if (!sizes)
+    return {dimension(repeated_block_sizes(pattern, rows), grid.rows),
+            dimension(repeated_block_sizes(pattern, cols), grid.cols), grid, symmetry};
+  return {dimension(cut(rows, sizes->rows, sizes->cols), grid.rows),
+          dimension(cut(cols, sizes->cols, sizes->rows), grid.cols), grid, symmetry};
+}
+
+BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDimension& cols,
+                                     Symmetry symmetry) const {
+  const auto dimension = [&](const BlockDimension& like, int owners) {
+    return BlockDimension::make({like.sizes().begin(), like.sizes().end()}, owners, {}, panel);
   };
   return {dimension(rows, grid.rows), dimension(cols, grid.cols), grid, symmetry};
 }
 
-BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDimension& cols) const {
-  const auto dimension = [&](const BlockDimension& like, int owners) {
-    return BlockDimension::make({like.sizes().begin(), like.sizes().end()}, owners, {}, panel);
-  };
-  return {dimension(rows, grid.rows), dimension(cols, grid.cols), grid, Symmetry::none};
+namespace {
+
+bool is_hdf5(const std::string& path) {
+  return path.ends_with(".h5");
 }
 
-std::vector<Index> read_block_sizes(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path, 0, "there is no such file, or it cannot be read");
-  std::vector<Index> sizes;
-  for (Index size; file >> size;) {
-    if (size < 0) throw InputError(path, 0, fmt::format("the block size {} is negative", size));
-    sizes.push_back(size);
-  }
-  if (!file.eof())
-    throw InputError(path, 0, fmt::format("block size number {} is not a number", sizes.size() + 1));
-  if (sizes.empty()) throw InputError(path, 0, "has no block sizes");
-  return sizes;
+/// The layout that a Matrix Market file's header and the shape make; rank 0 reads it.
+template <class T>
+BlockLayout layout_of_file(Session& session, const std::string& path, const SparseShape& shape) {
+  Runtime& runtime = session.runtime();
+  std::array<Index, 3> header{};
+  session.together([&] {
+    if (runtime.rank() != 0) return;
+    const MatrixMarketHeader read = MatrixMarketReader(path).header();
+    Symmetry symmetry = Symmetry::none;
+    switch (read.symmetry) {
+      case MatrixMarketSymmetry::symmetric:
+        symmetry = Symmetry::symmetric;
+        break;
+      case MatrixMarketSymmetry::hermitian:
+        symmetry = is_complex<T> ? Symmetry::hermitian : Symmetry::symmetric;
+        break;
+      case MatrixMarketSymmetry::skew_symmetric:
+        symmetry = Symmetry::antisymmetric;
+        break;
+      default:
+        break;
+    }
+    header = {read.rows, read.columns, static_cast<Index>(symmetry)};
+  });
+  runtime.broadcast(header.data(), sizeof header, 0);
+  return shape.layout(header[0], header[1], static_cast<Symmetry>(header[2]));
 }
+
+}  // namespace
 
 template <class T>
 BlockSparseMatrix<T> generate_sparse(Session& session, const std::string& kind, Index n, double occupation,
@@ -58,21 +90,29 @@ BlockSparseMatrix<T> generate_sparse(Session& session, const std::string& kind, 
 
 template <class T>
 BlockSparseMatrix<T> load_sparse(Session& session, const std::string& path, const SparseShape& shape) {
-  BlockSparseMatrix<T> matrix;
-  session.together([&] {
-    (void)shape;
-    throw InputError(path, 0, "cannot be read");
-  });
+  Runtime& runtime = session.runtime();
+  if (!is_hdf5(path)) return read_matrix_market<T>(runtime, path, layout_of_file<T>(session, path, shape));
+  BlockSparseMatrix<T> read = read_hdf5<T>(runtime, path);
+  const BlockLayout wanted = shape.layout_like(read.pattern().rows(), read.pattern().cols(), read.symmetry());
+  if (read.layout() == wanted) return read;
+  Sequence sequence(runtime);
+  sequence.begin_stage("distribute");
+  BlockSparseMatrix<T> matrix = make_image<T>(sequence, T(1), read, wanted);
+  const Status status = sequence.wait();
+  if (!status) throw Error(status.message());
   return matrix;
 }
 
 template <class T>
-void save_sparse(Session& session, const std::string& path, const BlockSparseMatrix<T>&) {
-  session.together([&] { throw InputError(path, 0, "cannot be written"); });
+void save_sparse(const std::string& path, const BlockSparseMatrix<T>& matrix) {
+  if (is_hdf5(path))
+    write_hdf5(path, matrix);
+  else
+    write_matrix_market(path, matrix);
 }
 
 bool is_complex_file(const std::string& path) {
-  if (path.ends_with(".h5")) return false;
+  if (is_hdf5(path)) return false;
   return MatrixMarketReader(path).header().field == MatrixMarketField::complex;
 }
 
@@ -80,7 +120,7 @@ bool is_complex_file(const std::string& path) {
   template BlockSparseMatrix<T> generate_sparse<T>(Session&, const std::string&, Index, double, Symmetry, \
                                                    std::uint64_t, const SparseShape&);                    \
   template BlockSparseMatrix<T> load_sparse<T>(Session&, const std::string&, const SparseShape&);         \
-  template void save_sparse<T>(Session&, const std::string&, const BlockSparseMatrix<T>&);
+  template void save_sparse<T>(const std::string&, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

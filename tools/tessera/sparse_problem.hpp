@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
 
 #include "options.hpp"
 #include "session.hpp"
@@ -16,18 +17,17 @@ namespace tessera::program {
 /// How matrices are cut into blocks and panels, and dealt to ranks.
 struct SparseShape {
   ProcessGrid grid;
-  std::vector<Index> sizes;  ///< of all rows and columns; empty: `pattern`, repeated
+  std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
   Index panel = 0;  ///< elements; 0: chosen
 
-  /// @throws InvalidArgument if `sizes` do not add up to the elements
+  /// Rows and columns each have the one of the two lists of sizes that adds up to their elements.
+  /// @throws InvalidArgument if none does
   BlockLayout layout(Index rows, Index cols, Symmetry symmetry) const;
-  /// The block sizes of others, without symmetry.
-  BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols) const;
+  /// The block sizes of others.
+  BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
+                          Symmetry symmetry = Symmetry::none) const;
 };
-
-/// Numbers separated by white space. @throws InputError
-std::vector<Index> read_block_sizes(const std::string& path);
 
 /// A random or water-like matrix of order n; collective.
 template <class T>
@@ -41,9 +41,9 @@ BlockSparseMatrix<T> load_sparse(Session& session, const std::string& path, cons
 
 /// Writes a matrix in one of these formats; collective.
 template <class T>
-void save_sparse(Session& session, const std::string& path, const BlockSparseMatrix<T>& matrix);
+void save_sparse(const std::string& path, const BlockSparseMatrix<T>& matrix);
 
-/// The file holds complex numbers.
+/// The header of a Matrix Market file says that it holds complex numbers; of HDF5 files: no.
 bool is_complex_file(const std::string& path);
 
 }  // namespace tessera::program
