@@ -102,6 +102,48 @@ TEST_F(MultiplyProgram, FilterLeavesOutAndDrops) {
   EXPECT_GT(some["filtered_blocks"].get<Index>(), 0);
 }
 
+TEST_F(MultiplyProgram, ReadsAndWritesFiles) {
+  const std::string sizes = file("sizes.txt", "13 5 5 # one molecule\n13 5 5 13 1\n");
+  const std::string made =
+      "multiply --generate random --n 60 --blocks 13,5,5 --occupation 0.3 --quiet --output ";
+  for (const char* name : {"c.mtx", "c.mtx.gz", "c.h5"}) ASSERT_EQ(run(made + path(name)).code, 0) << name;
+  const Json expected = record("multiply --matrix-a " + path("c.h5"));
+  EXPECT_TRUE(passed(expected));
+  EXPECT_EQ(expected["options"]["n"], 60);
+  for (const char* name : {"c.mtx", "c.mtx.gz"}) {
+    const Json json = record(fmt::format("multiply --matrix-a {} --matrix-b {} --block-sizes {}", path(name),
+                                         path("c.h5"), sizes));
+    EXPECT_TRUE(passed(json)) << name;
+    EXPECT_NEAR(json["runs"][0]["result"]["checksum"].get<double>(),
+                expected["runs"][0]["result"]["checksum"].get<double>(), 1e-9)
+        << name;
+  }
+  const std::string wide = file(
+      "wide.mtx", "%%MatrixMarket matrix coordinate complex general\n3 5 3\n1 1 1 0\n2 4 0 2\n3 5 1 1\n");
+  const Json gram = record("multiply --blocks 2 --op-b C --matrix-a " + wide);
+  EXPECT_EQ(gram["options"]["type"], "z") << "the type follows the file";
+  EXPECT_EQ(gram["runs"][0]["result"]["checksum"], 1 + 16 + 4);
+  const std::string short_list = file("short.txt", "13 5 5\n"), words = file("words.txt", "13 five\n");
+  expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + short_list,
+                 "--block-sizes = a sum of 23");
+  expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + words, "words.txt");
+  expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + path("absent.txt"),
+                 "absent.txt");
+  expect_refused("multiply --type d --matrix-a " + wide, "complex");
+  expect_refused("multiply --blocks 2 --matrix-a " + wide, "block sizes");
+}
+
+TEST_F(MultiplyProgram, MultipliesTheWaterPair) {
+  const char* data = std::getenv("TESSERA_TEST_DATA");
+  if (!data) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";
+  const Json json = record(fmt::format(
+      "multiply --matrix-a {0}/water32_dzvp_S.mtx.gz --matrix-b {0}/water32_dzvp_H.mtx.gz --filter 1e-6",
+      data));
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["options"]["n"], 736);
+  EXPECT_EQ(json["options"]["symmetry"][0], "S");
+}
+
 /// Above the order where the dense product is made, random vectors check.
 TEST_F(MultiplyProgram, LargeMatrices) {
   const std::string water = "multiply --generate water --n 2070 --occupation 0.05 ";
