@@ -154,11 +154,12 @@ class MultiplyRun {
     RunRecord run = session_.end_run(result.statistics);
     set_stages(run, result);
     run.result = summary(result, c);
+    const bool left_out = result.filtered_products + result.filtered_blocks > 0;
     const SparseProduct<T> product{options_.op_a,
                                    options_.op_b,
                                    T(static_cast<RealOf<T>>(options_.alpha)),
                                    T(static_cast<RealOf<T>>(options_.beta)),
-                                   options_.filter,
+                                   left_out ? options_.filter : 0,
                                    options_.retain_sparsity,
                                    &a_,
                                    &b(),

@@ -17,7 +17,7 @@ template <class T>
 struct SparseProduct {
   Op op_a, op_b;
   T alpha, beta;
-  double filter;
+  double filter;  ///< 0 if it has left out nothing
   bool retain_sparsity;
   const BlockSparseMatrix<T>*a, *b, *c0;  ///< c0 null: C was empty
   const BlockSparseMatrix<T>* c;
@@ -57,9 +57,10 @@ CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vect
 
 /// Products with random vectors of +-1 in place of single columns:
 ///   max_i |C x - (alpha op(A) (op(B) x) + beta C0 x)|_i /
-///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) + f ||x||_blocks),
-/// D the columns where x is not zero, and ||x||_blocks the sum of the norms of its blocks. With
-/// `retain_sparsity` each x has one block of columns, and the rows count where C has a block there.
+///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) + 6 f sqrt(blocks)),
+/// D the columns where x is not zero, and `blocks` the number of their blocks: what the filter changes in
+/// them adds up with random signs, here to six standard deviations at most. With `retain_sparsity` each x has
+/// one block of columns, and the rows count where C has a block there.
 template <class T>
 CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed);
 
