@@ -11,6 +11,7 @@
 #include <tessera/algorithms/block_sparse/block_norms.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
@@ -90,15 +91,17 @@ ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const P
 /// Where the stacks of this rank were computed, for each panel of C and inner panel.
 using RanOn = std::vector<ProductWorker>;
 
+bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
+  return limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= rows && limits.end_col >= cols;
+}
+
 /// C's panels before products are added: beta C within the window, what C had elsewhere, zero in new blocks.
 template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
                                    const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
-  const bool whole = limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= c.rows() &&
-                     limits.end_col >= c.cols();
   BlockSparseMatrix<T> result = zero_matrix<T>(sequence, pattern);
-  if (beta != T(0) || !whole) copy_blocks(sequence, T(1), c, result);
-  if (beta == T(1) || (whole && beta == T(0))) return result;
+  copy_blocks(sequence, T(1), c, result);
+  if (beta == T(1)) return result;
   const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
                                           limits.end_col};
   for (Index p = 0; p < pattern->panels(); ++p)
@@ -107,35 +110,43 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
   return result;
 }
 
-/// The tasks of the numeric phase. Priorities: those whose turn is earlier in Cannon's order first, and lists
-/// before what needs them.
+/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker meanwhile;
+/// `clear`: C has no values yet. Priorities: earlier panels first, and lists before what needs them.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
-                     const BlockSparseMatrix<T>& c, RanOn& ran_on) {
+                     const BlockSparseMatrix<T>& c, bool clear, RanOn& ran_on) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
   const Index inner_panels = symbolic.inner_panels();
   // Stands for the stacks of other ranks, which are theirs alone.
   const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
-  for (Index step = 0; step < inner_panels; ++step)
-    for (Index p = 0; p < pc.panels(); ++p) {
-      const Index row = pc.row_panel(p), col = pc.col_panel(p), inner = (row + col + step) % inner_panels;
+  for (Index p = 0; p < pc.panels(); ++p) {
+    if (!c.panel(p).valid()) continue;
+    const Index row = pc.row_panel(p), col = pc.col_panel(p);
+    const int priority = 2 * static_cast<int>(pc.panels() - p);
+    bool first = clear;
+    for (Index step = 0; step < inner_panels; ++step) {
+      // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
+      const Index inner = (row + col + step) % inner_panels;
       if (symbolic.products(p, inner) == 0) continue;
       const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
-      const int priority = 2 * static_cast<int>(inner_panels - step);
-      if (!pc.panel_local(p)) {
-        insert_multiply_stack<T>(sequence, priority, {}, nullptr, elsewhere, a, b, c.panel(p));
-        continue;
+      if (pc.panel_local(p)) {
+        const std::span<const StackClass> classes =
+            symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
+        const Data stack =
+            Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
+        insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
+                             stack);
+        insert_multiply_stack<T>(sequence, priority, classes, first,
+                                 &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], stack, a, b,
+                                 c.panel(p));
+      } else {
+        insert_multiply_stack<T>(sequence, priority, {}, first, nullptr, elsewhere, a, b, c.panel(p));
       }
-      const std::span<const StackClass> classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
-      const Data stack =
-          Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
-      insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), symbolic.counts(p),
-                           inner, stack);
-      insert_multiply_stack<T>(sequence, priority, classes,
-                               &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], stack, a, b,
-                               c.panel(p));
+      first = false;
     }
+    if (first) insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+  }
 }
 
 /// Sums of the products by shape, over all ranks.
@@ -193,9 +204,13 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
   BlockSparseMatrix<T> next;
   Sequence sequence(runtime);
   sequence.begin_stage("scale");
-  if (!in_place) next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
+  const bool clear = beta == T(0) && whole(limits, c.rows(), c.cols());
+  if (clear)
+    next = BlockSparseMatrix<T>(symbolic.pattern());
+  else if (!in_place)
+    next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
   sequence.begin_stage("products");
-  submit_products(sequence, operands, symbolic, in_place ? c : next, ran_on);
+  submit_products(sequence, operands, symbolic, in_place ? c : next, clear, ran_on);
   // Other ranks' copies of operands that live on.
   for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
     for (Index p = 0; p < operand->pattern().panels(); ++p)

@@ -121,15 +121,21 @@ void SymbolicProduct::gather(const ProductPatterns& patterns) {
     at[owner] += bytes;
   }
   for (const Index products : products_) require_small("products", products);
-  pattern_ = patterns.c;
-  if (totals[0] == 0) return;
+  pattern_ = totals[0] == 0 ? patterns.c : grown_pattern(c);
+  for (Index p = 0; p < pattern_->panels(); ++p) {
+    require_small("elements", pattern_->index(p).elements());
+    panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
+  }
+}
+
+BlockPatternPointer SymbolicProduct::grown_pattern(const BlockPattern& c) {
   std::vector<PanelIndex> index(static_cast<std::size_t>(c.panels()));
   for (Index p = 0; p < c.panels(); ++p) {
-    const ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
-    if (c.panel_local(p)) index[static_cast<std::size_t>(p)] = {counts.row_begin, counts.column, {}};
+    ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+    if (c.panel_local(p))
+      index[static_cast<std::size_t>(p)] = {std::move(counts.row_begin), std::move(counts.column), {}};
   }
-  pattern_ = BlockPattern::from_panels(runtime, c.layout(), std::move(index));
-  for (Index p = 0; p < pattern_->panels(); ++p) require_small("elements", pattern_->index(p).elements());
+  return BlockPattern::from_panels(c.runtime(), c.layout(), std::move(index));
 }
 
 }  // namespace tessera

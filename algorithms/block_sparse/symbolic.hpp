@@ -57,6 +57,7 @@ class SymbolicProduct {
   void describe(const ProductPatterns& patterns, Index panel);
   void count(Runtime& runtime);
   void gather(const ProductPatterns& patterns);
+  BlockPatternPointer grown_pattern(const BlockPattern& c);
   SizeClasses rows_, cols_, inner_;
   Index inner_panels_;
   std::vector<std::vector<double>> row_limit_;  // for each row panel

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <utility>
 
 #include <tessera/codelets/block_sparse/count_products.hpp>
 
@@ -86,12 +87,14 @@ void Counter::count(const InnerPanel& inner) {
     if (begin == end || panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])] == 0) continue;
     [[maybe_unused]] const Word* const mask = masked ? allowed.row(i) : nullptr;
     std::int32_t count = 0;
+    std::int32_t *const sum = sums.data(), *const touched_in_row = touched.data();
+    const std::int32_t *const b_begin = inner.b.row_begin, *const b_column = inner.b.column;
     for (std::int32_t a = begin; a < end; ++a) {
       const std::int32_t k = inner.a.column[a], inner_class = inner.inner.of_block[k];
       if (inner.inner.sizes[static_cast<std::size_t>(inner_class)] == 0) continue;
       const auto shift = static_cast<std::int32_t>(static_cast<std::size_t>(inner_class) * columns);
-      for (std::int32_t b = inner.b.row_begin[k]; b < inner.b.row_begin[k + 1]; ++b) {
-        const std::int32_t j = inner.b.column[b];
+      for (std::int32_t b = b_begin[k], b_end = b_begin[k + 1]; b < b_end; ++b) {
+        const std::int32_t j = b_column[b];
         if constexpr (masked)
           if (!test(mask, j)) continue;
         if constexpr (filter)
@@ -99,10 +102,9 @@ void Counter::count(const InnerPanel& inner) {
             ++filtered;
             continue;
           }
-        std::int32_t& sum = sums[static_cast<std::size_t>(shift + j)];
-        touched[static_cast<std::size_t>(count)] = shift + j;
-        count += sum == 0;
-        ++sum;
+        touched_in_row[count] = shift + j;
+        count += sum[shift + j] == 0;
+        ++sum[shift + j];
       }
     }
     take_row(i, count, inner_classes);
@@ -113,6 +115,16 @@ void Counter::take_row(std::int32_t row, std::int32_t touched_count, std::size_t
   const std::size_t first =
       static_cast<std::size_t>(panel.rows.of_block[row]) * panel.cols.sizes.size() * inner_classes;
   Word* const bits = found.row(row);
+  if (inner_classes == 1 && panel.cols.sizes.size() == 1) {
+    ShapeCount& shape = shapes[first];
+    shape.runs += touched_count;
+    for (std::int32_t t = 0; t < touched_count; ++t) {
+      std::int32_t& sum = sums[static_cast<std::size_t>(touched[static_cast<std::size_t>(t)])];
+      set(bits, touched[static_cast<std::size_t>(t)]);
+      shape.products += std::exchange(sum, 0);
+    }
+    return;
+  }
   for (std::int32_t t = 0; t < touched_count; ++t) {
     const std::int32_t at = touched[static_cast<std::size_t>(t)];
     const std::int32_t inner_class = inner_classes == 1 ? 0 : at / panel.cols.blocks;
@@ -160,66 +172,17 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
   for (std::int32_t i = 0; i < panel.rows.blocks; ++i)
     for (std::size_t w = 0; w < found.words(); ++w)
       blocks += static_cast<std::size_t>(__builtin_popcountll(found.row(i)[w]));
-  counts.column.reserve(blocks);
-  counts.offset.reserve(blocks + 1);
+  counts.column.resize(blocks);
   counts.row_begin.assign(1, 0);
-  counts.offset.assign(1, 0);
+  std::int32_t at = 0;
   for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
-    const Index m = panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])];
     for (std::size_t w = 0; w < found.words(); ++w)
-      for (Word bits = found.row(i)[w]; bits != 0; bits &= bits - 1) {
-        const auto j = static_cast<std::int32_t>(64 * w) + __builtin_ctzll(bits);
-        counts.column.push_back(j);
-        counts.offset.push_back(counts.offset.back() +
-                                m * panel.cols.sizes[static_cast<std::size_t>(panel.cols.of_block[j])]);
-      }
-    counts.row_begin.push_back(static_cast<std::int32_t>(counts.column.size()));
+      for (Word bits = found.row(i)[w]; bits != 0; bits &= bits - 1)
+        counts.column[static_cast<std::size_t>(at++)] =
+            static_cast<std::int32_t>(64 * w) + __builtin_ctzll(bits);
+    counts.row_begin.push_back(at);
   }
   counts.grown = blocks > old_blocks;
-}
-
-/// Place of each tile of tile_rows x tile_cols tiles along a Z-curve.
-std::vector<std::int32_t> z_places(std::int32_t tile_rows, std::int32_t tile_cols) {
-  const auto even_bits = [](std::uint64_t code) {
-    std::int32_t value = 0;
-    for (int bit = 0; code >> (2 * bit) != 0; ++bit)
-      value |= static_cast<std::int32_t>(code >> (2 * bit) & 1) << bit;
-    return value;
-  };
-  std::vector<std::int32_t> places(static_cast<std::size_t>(tile_rows) * static_cast<std::size_t>(tile_cols));
-  std::int32_t place = 0;
-  for (std::uint64_t code = 0; place < tile_rows * tile_cols; ++code) {
-    const std::int32_t col = even_bits(code), row = even_bits(code >> 1);
-    if (row < tile_rows && col < tile_cols) places[static_cast<std::size_t>(row * tile_cols + col)] = place++;
-  }
-  return places;
-}
-
-/// C's blocks by shape, then by tiles of a few blocks along a Z-curve, so that the blocks of A and B that
-/// consecutive runs need are few, whatever the sizes of the caches; in one counting sort.
-void order_blocks(const ProductPanel& panel, ProductCounts& counts) {
-  constexpr std::int32_t tile = 4;
-  const std::int32_t tile_rows = (panel.rows.blocks + tile - 1) / tile,
-                     tile_cols = (panel.cols.blocks + tile - 1) / tile;
-  const std::vector<std::int32_t> places = z_places(tile_rows, tile_cols);
-  const auto key = [&](std::int32_t i, std::int32_t j) {
-    const std::size_t shape = static_cast<std::size_t>(panel.rows.of_block[i]) * panel.cols.sizes.size() +
-                              static_cast<std::size_t>(panel.cols.of_block[j]);
-    return shape * places.size() +
-           static_cast<std::size_t>(places[static_cast<std::size_t>(i / tile * tile_cols + j / tile)]);
-  };
-  const auto for_each_block = [&](const auto& visit) {
-    for (std::int32_t i = 0; i < panel.rows.blocks; ++i)
-      for (auto b = counts.row_begin[static_cast<std::size_t>(i)];
-           b < counts.row_begin[static_cast<std::size_t>(i) + 1]; ++b)
-        visit(key(i, counts.column[static_cast<std::size_t>(b)]), b);
-  };
-  std::vector<std::int32_t> begin(panel.rows.sizes.size() * panel.cols.sizes.size() * places.size() + 1, 0);
-  for_each_block([&](std::size_t at, std::int32_t) { ++begin[at + 1]; });
-  for (std::size_t at = 1; at < begin.size(); ++at) begin[at] += begin[at - 1];
-  counts.order.resize(counts.column.size());
-  for_each_block(
-      [&](std::size_t at, std::int32_t b) { counts.order[static_cast<std::size_t>(begin[at]++)] = b; });
 }
 
 struct CountArguments {
@@ -247,7 +210,6 @@ void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   }
   counts.filtered = counter.filtered;
   collect_blocks(panel, counter.found, counts);
-  order_blocks(panel, counts);
 }
 
 void insert_count_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,

@@ -8,116 +8,180 @@
 namespace tessera {
 namespace {
 
-/// For each column of the panel the number of C's block in the row, or -1 if none is computed there.
-void place_row(const ProductPanel& panel, const ProductCounts& counts, std::int32_t row, bool masked,
-               std::vector<std::int32_t>& place) {
-  if (masked) std::fill(place.begin(), place.end(), -1);
-  const auto begin = counts.row_begin[static_cast<std::size_t>(row)],
-             end = counts.row_begin[static_cast<std::size_t>(row) + 1];
-  for (auto b = begin; b < end; ++b) {
-    const std::int32_t j = counts.column[static_cast<std::size_t>(b)];
-    if (!masked || panel.allows(row, j)) place[static_cast<std::size_t>(j)] = b;
+/// Where the next run and the next product of a class go.
+struct Cursor {
+  std::int32_t run, entry;
+};
+
+class Lister {
+ public:
+  Lister(const ProductPanel& panel, const InnerPanel& inner, std::span<const StackClass> classes,
+         StackEntry* entries, StackRun* runs);
+
+  template <bool masked, bool filter>
+  void list();
+
+ private:
+  template <bool masked, bool filter, class Visit>
+  void for_each_product(std::int32_t row, const Visit& visit);
+  void open_row(std::int32_t row);
+  void place_runs_of_one_class(std::int32_t row);
+  void place_runs(std::int32_t row);
+
+  const ProductPanel& panel_;
+  const InnerPanel& inner_;
+  StackEntry* entries_;
+  StackRun* runs_;
+  std::int32_t columns_;
+  std::vector<std::int32_t> count_,
+      next_;                // for (inner class, column): products of the row, place of the next
+  std::vector<char> open_;  // columns in which the row has a block that is computed
+  std::vector<StackRun> row_runs_;
+  std::vector<Cursor> cursors_;
+  std::vector<std::int32_t> class_of_;  // by (row class, column class, inner class), if there are several
+};
+
+Lister::Lister(const ProductPanel& panel, const InnerPanel& inner, std::span<const StackClass> classes,
+               StackEntry* entries, StackRun* runs)
+    : panel_(panel),
+      inner_(inner),
+      entries_(entries),
+      runs_(runs),
+      columns_(panel.cols.blocks),
+      count_(inner.inner.sizes.size() * static_cast<std::size_t>(columns_), 0),
+      next_(count_.size()),
+      open_(static_cast<std::size_t>(columns_), 0),
+      row_runs_(static_cast<std::size_t>(columns_) + 1) {
+  for (const StackClass& shape : classes) cursors_.push_back({shape.first_run, shape.first_entry});
+  const auto &m = panel.rows.sizes, &n = panel.cols.sizes, &k = inner.inner.sizes;
+  if (m.size() * n.size() * k.size() == 1) return;
+  class_of_.assign(m.size() * n.size() * k.size(), -1);
+  // The classes are in the order of the numbers of the three sizes.
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < class_of_.size() && found < classes.size(); ++at) {
+    const StackClass& shape = classes[found];
+    if (shape.m == m[at / k.size() / n.size()] && shape.n == n[at / k.size() % n.size()] &&
+        shape.k == k[at % k.size()])
+      class_of_[at] = static_cast<std::int32_t>(found++);
   }
 }
 
-/// Calls visit(inner class, block of A, block of B, block of C) for every product, in the order of rows of C
-/// and inner blocks.
+/// Calls visit(place in next_, block of A, block of B) for every product of a row.
 template <bool masked, bool filter, class Visit>
-void for_each_product(const ProductPanel& panel, const ProductCounts& counts, const InnerPanel& inner,
-                      const Visit& visit) {
-  std::vector<std::int32_t> place(static_cast<std::size_t>(panel.cols.blocks));
-  for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
-    const std::int32_t begin = inner.a.row_begin[i], end = inner.a.row_begin[i + 1];
-    if (begin == end || panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])] == 0) continue;
-    place_row(panel, counts, i, masked, place);
-    for (std::int32_t a = begin; a < end; ++a) {
-      const std::int32_t k = inner.a.column[a], inner_class = inner.inner.of_block[k];
-      if (inner.inner.sizes[static_cast<std::size_t>(inner_class)] == 0) continue;
-      for (std::int32_t b = inner.b.row_begin[k]; b < inner.b.row_begin[k + 1]; ++b) {
-        const std::int32_t c = place[static_cast<std::size_t>(inner.b.column[b])];
-        if constexpr (masked)
-          if (c < 0) continue;
-        if constexpr (filter)
-          if (inner.a.norm[a] * inner.b.norm[b] < panel.row_limit[i]) continue;
-        visit(inner_class, a, b, c);
-      }
+void Lister::for_each_product(std::int32_t row, const Visit& visit) {
+  const PanelRows &a = inner_.a, &b = inner_.b;
+  for (std::int32_t left = a.row_begin[row]; left < a.row_begin[row + 1]; ++left) {
+    const std::int32_t k = a.column[left], inner_class = inner_.inner.of_block[k];
+    if (inner_.inner.sizes[static_cast<std::size_t>(inner_class)] == 0) continue;
+    const std::int32_t shift = inner_class * columns_;
+    for (std::int32_t right = b.row_begin[k], end = b.row_begin[k + 1]; right < end; ++right) {
+      const std::int32_t j = b.column[right];
+      if constexpr (masked)
+        if (!open_[static_cast<std::size_t>(j)]) continue;
+      if constexpr (filter)
+        if (a.norm[left] * b.norm[right] < panel_.row_limit[row]) continue;
+      visit(shift + j, left, right);
+    }
+  }
+}
+
+void Lister::open_row(std::int32_t row) {
+  std::fill(open_.begin(), open_.end(), 0);
+  for (auto c = panel_.result.row_begin[row]; c < panel_.result.row_begin[row + 1]; ++c)
+    open_[static_cast<std::size_t>(panel_.result.column[c])] = panel_.allows(row, panel_.result.column[c]);
+}
+
+/// Runs of the row's blocks, and places of their products; without branches that nobody can predict.
+void Lister::place_runs_of_one_class(std::int32_t row) {
+  std::size_t count = 0;
+  std::int32_t place = cursors_[0].entry;
+  const std::int32_t* const column = panel_.result.column;
+  const Index* const offset = panel_.result.offset;
+  std::int32_t *const products = count_.data(), *const next = next_.data();
+  StackRun* const row_runs = row_runs_.data();
+  for (auto c = panel_.result.row_begin[row], end = panel_.result.row_begin[row + 1]; c < end; ++c) {
+    const std::int32_t j = column[c], here = products[j];
+    row_runs[count] = {static_cast<std::int32_t>(offset[c]), place, here};
+    count += here != 0;
+    next[j] = place;
+    place += here;
+    products[j] = 0;
+  }
+  std::copy_n(row_runs_.begin(), count, runs_ + cursors_[0].run);
+  cursors_[0] = {cursors_[0].run + static_cast<std::int32_t>(count), place};
+}
+
+void Lister::place_runs(std::int32_t row) {
+  const std::size_t inner_classes = inner_.inner.sizes.size();
+  const std::size_t first =
+      static_cast<std::size_t>(panel_.rows.of_block[row]) * panel_.cols.sizes.size() * inner_classes;
+  for (auto c = panel_.result.row_begin[row]; c < panel_.result.row_begin[row + 1]; ++c) {
+    const auto j = static_cast<std::size_t>(panel_.result.column[c]);
+    const std::int32_t* const shapes =
+        class_of_.data() + first + static_cast<std::size_t>(panel_.cols.of_block[j]) * inner_classes;
+    for (std::size_t inner_class = 0; inner_class < inner_classes; ++inner_class) {
+      const std::size_t at = inner_class * static_cast<std::size_t>(columns_) + j;
+      if (count_[at] == 0) continue;
+      Cursor& cursor = cursors_[static_cast<std::size_t>(shapes[inner_class])];
+      runs_[cursor.run++] = {static_cast<std::int32_t>(panel_.result.offset[c]), cursor.entry, count_[at]};
+      next_[at] = cursor.entry;
+      cursor.entry += std::exchange(count_[at], 0);
     }
   }
 }
 
 template <bool masked, bool filter>
-void list(const ProductPanel& panel, const ProductCounts& counts, const InnerPanel& inner,
-          StackEntry* entries, StackRun* runs) {
-  const std::size_t blocks = counts.column.size();
-  // For each inner class and block of C: the number of products, then the place of the next one.
-  std::vector<std::int32_t> next(inner.inner.sizes.size() * blocks, 0);
-  for_each_product<masked, filter>(
-      panel, counts, inner, [&](std::int32_t inner_class, std::int32_t, std::int32_t, std::int32_t c) {
-        ++next[static_cast<std::size_t>(inner_class) * blocks + static_cast<std::size_t>(c)];
-      });
-  const auto shape_of = [&](std::int32_t c) {
-    const auto row =
-        std::upper_bound(counts.row_begin.begin(), counts.row_begin.end(), c) - counts.row_begin.begin() - 1;
-    return std::pair(panel.rows.of_block[row],
-                     panel.cols.of_block[counts.column[static_cast<std::size_t>(c)]]);
-  };
-  std::int32_t place = 0;
-  StackRun* run = runs;
-  // The classes are in the order of the shapes of C's blocks.
-  for (std::size_t first = 0, end = first; first < blocks; first = end) {
-    const auto shape = shape_of(counts.order[first]);
-    end = static_cast<std::size_t>(
-        std::partition_point(counts.order.begin() + static_cast<std::ptrdiff_t>(first), counts.order.end(),
-                             [&](std::int32_t c) { return shape_of(c) == shape; }) -
-        counts.order.begin());
-    for (std::size_t inner_class = 0; inner_class < inner.inner.sizes.size(); ++inner_class)
-      for (std::size_t at = first; at < end; ++at) {
-        const auto c = static_cast<std::size_t>(counts.order[at]);
-        std::int32_t& number = next[inner_class * blocks + c];
-        if (number == 0) continue;
-        *run++ = {static_cast<std::int32_t>(counts.offset[c]), place, number};
-        place += std::exchange(number, place);
-      }
+void Lister::list() {
+  for (std::int32_t row = 0; row < panel_.rows.blocks; ++row) {
+    if (inner_.a.row_begin[row] == inner_.a.row_begin[row + 1] ||
+        panel_.rows.sizes[static_cast<std::size_t>(panel_.rows.of_block[row])] == 0)
+      continue;
+    if constexpr (masked) open_row(row);
+    std::int32_t* const count = count_.data();
+    for_each_product<masked, filter>(row,
+                                     [count](std::int32_t at, std::int32_t, std::int32_t) { ++count[at]; });
+    class_of_.empty() ? place_runs_of_one_class(row) : place_runs(row);
+    for_each_product<masked, filter>(
+        row, [entries = entries_, next = next_.data(), offset_a = inner_.a.offset,
+              offset_b = inner_.b.offset](std::int32_t at, std::int32_t left, std::int32_t right) {
+          entries[next[at]++] = {static_cast<std::int32_t>(offset_a[left]),
+                                 static_cast<std::int32_t>(offset_b[right])};
+        });
   }
-  for_each_product<masked, filter>(
-      panel, counts, inner, [&](std::int32_t inner_class, std::int32_t a, std::int32_t b, std::int32_t c) {
-        std::int32_t& at = next[static_cast<std::size_t>(inner_class) * blocks + static_cast<std::size_t>(c)];
-        entries[at++] = {static_cast<std::int32_t>(inner.a.offset[a]),
-                         static_cast<std::int32_t>(inner.b.offset[b])};
-      });
 }
 
 struct ListArguments {
   const ProductPanel* panel;
-  const ProductCounts* counts;
   Index inner_panel;
+  const StackClass* classes;
+  std::size_t class_count;
 };
 
 void list_task(const TaskContext&, TaskBuffers buffers, const ListArguments& arguments) {
-  const auto& classes = arguments.counts->classes[static_cast<std::size_t>(arguments.inner_panel)];
+  const std::span classes(arguments.classes, arguments.class_count);
   auto* const entries = buffers.array<StackEntry>(0).data();
-  auto* const runs = reinterpret_cast<StackRun*>(entries + stack_products(classes));
-  kernels::list_products(*arguments.panel, *arguments.counts, arguments.inner_panel, entries, runs);
+  kernels::list_products(*arguments.panel,
+                         arguments.panel->inner[static_cast<std::size_t>(arguments.inner_panel)], classes,
+                         entries, reinterpret_cast<StackRun*>(entries + stack_products(classes)));
 }
 
 Codelet list_codelet = make_codelet<ListArguments, list_task>("list_products");
 
 }  // namespace
 
-void kernels::list_products(const ProductPanel& panel, const ProductCounts& counts, Index inner_panel,
-                            StackEntry* entries, StackRun* runs) {
-  const InnerPanel& inner = panel.inner[static_cast<std::size_t>(inner_panel)];
+void kernels::list_products(const ProductPanel& panel, const InnerPanel& inner,
+                            std::span<const StackClass> classes, StackEntry* entries, StackRun* runs) {
+  if (classes.empty()) return;
+  Lister lister(panel, inner, classes, entries, runs);
   if (panel.masked())
-    panel.row_limit ? list<true, true>(panel, counts, inner, entries, runs)
-                    : list<true, false>(panel, counts, inner, entries, runs);
+    panel.row_limit ? lister.list<true, true>() : lister.list<true, false>();
   else
-    panel.row_limit ? list<false, true>(panel, counts, inner, entries, runs)
-                    : list<false, false>(panel, counts, inner, entries, runs);
+    panel.row_limit ? lister.list<false, true>() : lister.list<false, false>();
 }
 
 void insert_list_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,
-                          const ProductCounts& counts, Index inner_panel, const Data& stack) {
-  sequence.insert(list_codelet, ListArguments{&panel, &counts, inner_panel},
+                          Index inner_panel, std::span<const StackClass> classes, const Data& stack) {
+  sequence.insert(list_codelet, ListArguments{&panel, inner_panel, classes.data(), classes.size()},
                   {.priority = priority, .execute_on = rank}, {write(stack)});
 }
 

@@ -7,11 +7,12 @@
 #include <tessera/codelets/block_sparse/stack.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet multiply_stack: C_ij += A_ik B_kj for all products of a stack.
+/// Codelet multiply_stack: C_ij += A_ik B_kj for all products of a stack; with `clear`, C is zero before.
 ///
-/// Arguments: the classes of the stack (host metadata, alive until the task has ended), where to note what
-///            kind of worker ran it.
-/// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write; array of T).
+/// Arguments: the classes of the stack (host metadata, alive until the task has ended), clear, where to note
+///            what kind of worker ran it.
+/// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write, with clear write;
+///            array of T).
 /// Flops:     2 m n k a product (complex: x 4). Time is predicted from them.
 /// Footprint: none. Runs on CPUs, where C lives.
 namespace tessera {
@@ -23,7 +24,7 @@ double stack_flops(std::span<const StackClass> classes, bool complex) noexcept;
 
 /// On ranks that do not own C, `classes` and `ran_on` are not used and `stack` is any piece of `every_rank`.
 template <class T>
-void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes,
+void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes, bool clear,
                            ProductWorker* ran_on, const Data& stack, const Data& a, const Data& b,
                            const Data& c);
 

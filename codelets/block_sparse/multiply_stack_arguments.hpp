@@ -11,6 +11,7 @@ namespace tessera::multiply_stack_codelets {
 struct MultiplyStackArguments {
   const StackClass* classes;
   std::int32_t class_count;
+  bool clear;
   ProductWorker* ran_on;
   std::span<const StackClass> shapes() const noexcept {
     return {classes, static_cast<std::size_t>(class_count)};

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 #if TESSERA_HAVE_LIBXSMM
@@ -29,6 +31,14 @@ namespace {
 /// Beyond this size of m n k a BLAS, which packs its operands, is faster.
 constexpr double small_limit = 64.0 * 64.0 * 64.0;
 
+/// What comes next: blocks of C and B lie apart, and are too small for the processor to guess. Of larger ones
+/// the beginning is enough.
+inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
+  constexpr std::ptrdiff_t line = 64, most = 512;
+  const char* const at = static_cast<const char*>(block);
+  for (std::ptrdiff_t i = 0; i < std::min(bytes, most); i += line) __builtin_prefetch(at + i);
+}
+
 /// Computes the class with a kernel that libxsmm compiles for its shape; false if it declines.
 template <class T>
 bool multiply_by_libxsmm([[maybe_unused]] const StackClass& shape, [[maybe_unused]] const StackEntry* entries,
@@ -47,10 +57,16 @@ bool multiply_by_libxsmm([[maybe_unused]] const StackClass& shape, [[maybe_unuse
                                    nullptr);
     }();
     if (!multiply) return false;
+    const auto size_b = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.k * shape.n,
+               size_c = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.m * shape.n;
+    const std::int32_t last = shape.first_entry + shape.products - 1;
     for (std::int32_t r = 0; r < shape.runs; ++r) {
-      const StackEntry* const first = entries + runs[r].first;
       T* const block = c + runs[r].c;
-      for (std::int32_t e = 0; e < runs[r].count; ++e) multiply(a + first[e].a, b + first[e].b, block);
+      prefetch(c + runs[std::min(r + 2, shape.runs - 1)].c, size_c);
+      for (std::int32_t e = runs[r].first, end = e + runs[r].count; e < end; ++e) {
+        prefetch(b + entries[std::min(e + 2, last)].b, size_b);
+        multiply(a + entries[e].a, b + entries[e].b, block);
+      }
     }
     return true;
   }

@@ -40,6 +40,7 @@ struct ProductPanel {
   PanelSizes rows, cols;
   std::vector<InnerPanel> inner;
   PanelRows old;                       ///< the blocks that C has already
+  PanelRows result;                    ///< those that it will have; not for counting
   bool only_old = false;               ///< no others
   bool lower = false;                  ///< no blocks above the diagonal
   std::span<const Index> row_numbers;  ///< of the blocks in the matrix
@@ -59,8 +60,6 @@ struct ProductPanel {
 /// What count_products finds for a panel of C.
 struct ProductCounts {
   std::vector<std::int32_t> row_begin, column;   ///< C's blocks after the product, in compressed rows
-  std::vector<Index> offset;                     ///< where they begin; then the number of elements
-  std::vector<std::int32_t> order;               ///< the blocks by shape, and within a shape along a Z-curve
   std::vector<std::vector<StackClass>> classes;  ///< for each inner panel
   std::vector<Index> products;                   ///< for each inner panel, whatever their number
   Index filtered = 0;                            ///< products left out because of their norms
