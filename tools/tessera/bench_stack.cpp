@@ -108,7 +108,7 @@ class StackRunner {
   void submit(Sequence& sequence) {
     for (Index iteration = 0; iteration < problem_.iterations; ++iteration)
       for (const StackItem& item : problem_.items)
-        insert_multiply_stack<T>(sequence, 0, item.classes, &ran_on_, item.data, problem_.a[item.a],
+        insert_multiply_stack<T>(sequence, 0, item.classes, false, &ran_on_, item.data, problem_.a[item.a],
                                  problem_.b[item.b], problem_.c[item.c]);
   }
 

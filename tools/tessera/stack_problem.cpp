@@ -107,11 +107,14 @@ class Harvest {
       panel_.inner.push_back({rows_of(a.index(a.panel(row_panel, inner))),
                               rows_of(b.index(b.panel(inner, col_panel))), sizes(a.cols(), inner)});
     kernels::count_products(panel_, counts_);
+    for (std::size_t block = 0; block <= counts_.column.size(); ++block)
+      offset_.push_back(static_cast<Index>(block) * size_ * size_);
+    panel_.result = {counts_.row_begin.data(), counts_.column.data(), offset_.data(), nullptr};
   }
   Harvest(const Harvest&) = delete;
   Harvest& operator=(const Harvest&) = delete;
 
-  Index c_elements() const { return counts_.offset.empty() ? 0 : counts_.offset.back(); }
+  Index c_elements() const { return offset_.back(); }
 
   /// The stack of an inner panel; no products: no classes.
   StackItem stack(Index inner, std::size_t c) const {
@@ -123,7 +126,8 @@ class Harvest {
     item.entries.resize(static_cast<std::size_t>(stack_products(item.classes)));
     item.runs.resize(static_cast<std::size_t>(stack_runs(item.classes)));
     if (!item.entries.empty())
-      kernels::list_products(panel_, counts_, inner, item.entries.data(), item.runs.data());
+      kernels::list_products(panel_, panel_.inner[static_cast<std::size_t>(inner)], item.classes,
+                             item.entries.data(), item.runs.data());
     return item;
   }
 
@@ -139,6 +143,7 @@ class Harvest {
   std::vector<std::int32_t> zeros_;  // size classes of the blocks; rows without blocks
   ProductPanel panel_;
   ProductCounts counts_;
+  std::vector<Index> offset_;  // of C's blocks
 };
 
 }  // namespace
