@@ -73,6 +73,7 @@ class StackRunner {
     if (runtime_.size() > 1)
       throw InvalidArgument("stage", "stack", "one process (each would compute the same stacks)");
     const CommonOptions& common = options_.common;
+    if (options_.peer != "none") time_peer(-1, 1);  // a library that is not there is said at once
     session_.progress().stage("making the stacks");
     const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
     problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
@@ -136,7 +137,7 @@ class StackRunner {
       session_.progress().stage("checking");
       run.check = check_stacks(problem_);
     }
-    if (options_.peer != "none") time_peer(index);
+    if (options_.peer != "none") time_peer(index, problem_.products());
     if (index == options_.common.repeat - 1)
       report_.results.emplace_back(
           "bytes", fmt::format("{} if nothing stays in a cache: {:.2f} flop a byte",
@@ -144,12 +145,12 @@ class StackRunner {
     if (index >= 0) report_.runs.push_back(std::move(run));
   }
 
-  void time_peer(int index) {
+  void time_peer(int index, Index products) {
     session_.progress().stage(options_.peer);
     const int threads = std::max(1, runtime_.info().cpu_workers);
     std::string name;
     const double seconds = time_resident_products<T>(runtime_, options_.peer, options_.m, options_.n,
-                                                     options_.k, problem_.products(), threads, name);
+                                                     options_.k, products, threads, name);
     if (index < 0) return;
     if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
     report_.peer->seconds.push_back(seconds);
