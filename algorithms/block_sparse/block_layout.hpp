@@ -19,9 +19,14 @@ class BlockDimension {
   /// `sizes`: elements of each block, 0 allowed. `owners`: for each block a number below `owner_count`;
   /// empty: blocks are dealt out in runs of one panel. `panel_elements`: of a panel, about; 0: chosen by the
   /// extent.
-  /// @throws InvalidArgument for a negative size, or owners that do not fit.
+  /// @throws InvalidArgument for a size or a number of blocks outside 0 to 2^31 - 1, or owners that do not
+  /// fit.
   static std::shared_ptr<const BlockDimension> make(std::vector<Index> sizes, int owner_count = 1,
                                                     std::vector<int> owners = {}, Index panel_elements = 0);
+
+  /// The same sizes and panels, the panels dealt out to other owners in turn: what the inner dimension of a
+  /// product needs, whose panels belong to columns of the grid in A and to rows in B.
+  static std::shared_ptr<const BlockDimension> with_owners(const BlockDimension& panels, int owner_count);
 
   Index blocks() const noexcept { return static_cast<Index>(sizes_.size()); }
   Index elements() const noexcept { return first_.back(); }
@@ -47,6 +52,10 @@ class BlockDimension {
 
   /// The same sizes; owners and panels may differ.
   bool same_sizes(const BlockDimension& other) const noexcept { return sizes_ == other.sizes_; }
+  /// The same sizes and panels; owners may differ.
+  bool same_panels(const BlockDimension& other) const noexcept {
+    return sizes_ == other.sizes_ && panel_of_ == other.panel_of_;
+  }
   /// The same sizes, owners and panels.
   bool operator==(const BlockDimension& other) const noexcept;
 

@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "bench_stack.hpp"
 #include "bench_stages.hpp"
 #include "nominal_flops.hpp"
 #include "probes.hpp"
@@ -111,11 +112,23 @@ int bench(Session& session, const BenchProgramOptions& options) {
   return session.finish(report);
 }
 
+/// What only the other benchmarks take; and --n as stages have it.
+void require_stage_options(BenchProgramOptions& options) {
+  if (options.n < 0) options.n = 2000;
+  if (options.generate == "water")
+    throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
+  if (options.peer == "libxsmm" || options.peer == "blas")
+    throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
+}
+
 }  // namespace
 
 int run_bench(BenchProgramOptions& options) {
   int code = exit_good;
-  {
+  if (options.stage == "stack")
+    code = run_bench_stack(options);
+  else {
+    require_stage_options(options);
     Session session(options.common);
     switch (options.type) {
       case 's':

@@ -23,6 +23,7 @@ int complain(const std::string& message) {
 
 struct Options {
   EigenProgramOptions eigen;
+  MultiplyProgramOptions multiply;
   BenchProgramOptions bench;
   InfoProgramOptions info;
   TraceProgramOptions trace;
@@ -31,7 +32,7 @@ struct Options {
 };
 
 int run(int argc, char** argv) {
-  CLI::App app("Dense Hermitian eigenproblems as task graphs on StarPU", "tessera");
+  CLI::App app("Dense Hermitian eigenproblems and block-sparse products as task graphs on StarPU", "tessera");
   app.set_version_flag("--version",
                        fmt::format("tessera {} ({})", TESSERA_VERSION_STRING, TESSERA_VERSION_COMMIT));
   app.require_subcommand(1);
@@ -39,7 +40,8 @@ int run(int argc, char** argv) {
   Options options;
   int code = exit_good;
   add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
-  add_bench_options(*app.add_subcommand("bench", "measure one stage beside the machine's limit"),
+  add_multiply_options(*app.add_subcommand("multiply", "multiply block-sparse matrices"), options.multiply);
+  add_bench_options(*app.add_subcommand("bench", "measure one stage or kernel beside the machine's limit"),
                     options.bench);
   add_info_options(*app.add_subcommand("info", "machine, versions, codelets"), options.info);
   add_calibrate_options(*app.add_subcommand("calibrate", "measure StarPU's performance models"),
@@ -47,6 +49,7 @@ int run(int argc, char** argv) {
   add_trace_options(*app.add_subcommand("trace", "summarise a trace left by --trace"), options.trace);
   add_tune_options(*app.add_subcommand("tune", "find the fastest solver and sizes"), options.tune);
   app.get_subcommand("eigen")->callback([&] { code = run_eigen(options.eigen); });
+  app.get_subcommand("multiply")->callback([&] { code = run_multiply(options.multiply); });
   app.get_subcommand("bench")->callback([&] { code = run_bench(options.bench); });
   app.get_subcommand("info")->callback([&] { code = run_info(options.info); });
   app.get_subcommand("calibrate")->callback([&] { code = run_calibrate(options.calibrate); });

@@ -12,6 +12,8 @@
 #include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "option_parts.hpp"
+
 namespace tessera::program {
 
 namespace {
@@ -34,21 +36,6 @@ bool split_pair(std::string_view text, std::string_view prefix, char separator, 
   return true;
 }
 
-/// Turns a parse function that throws into a check of the parser.
-template <class Parse>
-CLI::Validator parsed_by(Parse parse, const std::string& shown) {
-  return CLI::Validator(
-      [parse](const std::string& text) -> std::string {
-        try {
-          parse(text);
-          return {};
-        } catch (const Error& error) {
-          return error.what();
-        }
-      },
-      shown);
-}
-
 std::string generator_help() {
   std::string text = "Hermitian test matrix, with --n; KIND is one of";
   for (const GeneratorKind& kind : generator_kinds())
@@ -59,6 +46,23 @@ std::string generator_help() {
 void check_generator(const std::string& kind) {
   MatrixGenerator<double>::make(kind, 1);
 }
+
+void check_bench_generator(const std::string& kind) {
+  if (kind != "water") check_generator(kind);
+}
+
+void add_size_options(CLI::App& command, Index& tile, Index& band, Index& update_width) {
+  command.add_option("--tile", tile, "order of the tiles (default: from the machine)")
+      ->check(CLI::Range(1, 1 << 20));
+  command.add_option("--band", band, "width of the intermediate band (default: chosen)")
+      ->check(CLI::Range(1, 4096));
+  command
+      .add_option("--update-width", update_width,
+                  "columns per update of the trailing matrix (default: chosen)")
+      ->check(CLI::Range(1, 1 << 20));
+}
+
+}  // namespace
 
 void add_type_option(CLI::App& command, char& type, const std::string& help) {
   command
@@ -83,17 +87,6 @@ void add_grid_option(CLI::App& command, GridOption& grid) {
           "process grid under mpirun (default: as square as possible)")
       ->check(parsed_by(parse_grid, "PxQ"))
       ->type_name("PxQ");
-}
-
-void add_size_options(CLI::App& command, Index& tile, Index& band, Index& update_width) {
-  command.add_option("--tile", tile, "order of the tiles (default: from the machine)")
-      ->check(CLI::Range(1, 1 << 20));
-  command.add_option("--band", band, "width of the intermediate band (default: chosen)")
-      ->check(CLI::Range(1, 4096));
-  command
-      .add_option("--update-width", update_width,
-                  "columns per update of the trailing matrix (default: chosen)")
-      ->check(CLI::Range(1, 1 << 20));
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
@@ -138,6 +131,8 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->type_name("DIR");
   command.add_flag("--quiet", options.quiet, "no report and no progress");
 }
+
+namespace {
 
 /// Both sides of a comparison on a GPU are warm unless the user says how.
 void warm_up_with_gpu_peer(CLI::App& command, const std::string& peer, CommonOptions& common) {
@@ -190,9 +185,17 @@ GridOption parse_grid(const std::string& text) {
 }
 
 const std::vector<std::string>& bench_stages() {
-  static const std::vector<std::string> stages{
-      "cholesky",          "to_standard",      "reduce_to_band", "band_to_tridiagonal", "tridiagonalize",
-      "tridiagonal_eigen", "back_tridiagonal", "back_band",      "to_general",          "gemm"};
+  static const std::vector<std::string> stages{"cholesky",
+                                               "to_standard",
+                                               "reduce_to_band",
+                                               "band_to_tridiagonal",
+                                               "tridiagonalize",
+                                               "tridiagonal_eigen",
+                                               "back_tridiagonal",
+                                               "back_band",
+                                               "to_general",
+                                               "gemm",
+                                               "stack"};
   return stages;
 }
 
@@ -248,19 +251,38 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->required()
       ->check(CLI::IsMember(bench_stages()))
       ->type_name("STAGE");
-  command.add_option("--generate", options.generate, "kind of the matrix, as for eigen (default: random)")
-      ->check(parsed_by(check_generator, "KIND"))
+  command
+      .add_option(
+          "--generate", options.generate,
+          "kind of the matrix, as for eigen (default: random); for stack: random (10000 blocks of A and "
+          "of B, drawn anew for each product, 16 for each block of C) or water (the stacks of a product "
+          "of two water matrices)")
+      ->check(parsed_by(check_bench_generator, "KIND"))
       ->type_name("KIND");
-  command.add_option("--n", options.n, "order of the matrix (default: 2000)")->check(CLI::PositiveNumber);
+  command
+      .add_option("--n", options.n,
+                  "order of the matrix (default: 2000); for stack: columns of a block of B (default: m)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--m", options.m, "stack: rows of a block of A (default: 23)")
+      ->check(CLI::Range(1, 256));
+  command.add_option("--k", options.k, "stack: columns of a block of A (default: m)")
+      ->check(CLI::Range(1, 256));
+  command
+      .add_option("--products", options.products, "stack: products of blocks (default: 16005; water: 400000)")
+      ->check(CLI::Range(Index{1}, Index{100000000}));
+  command.add_option("--occupation", options.occupation, "stack: of the water matrices (default: 0.1)")
+      ->check(CLI::Range(1e-6, 1.0));
   command.add_option("--columns", options.vectors, "vectors that are transformed back (default: n)")
       ->check(CLI::PositiveNumber);
   add_type_option(command, options.type, "scalar type (default: d)");
   add_size_options(command, options.tile, options.band, options.update_width);
   command
-      .add_option("--peer", options.peer,
-                  "run the routine of LAPACK, or of cuSOLVER and cuBLAS, for the same job where there is one")
-      ->check(CLI::IsMember({"none", "lapack", "cusolver"}))
-      ->type_name("none|lapack|cusolver");
+      .add_option(
+          "--peer", options.peer,
+          "run the routine of LAPACK, or of cuSOLVER and cuBLAS, for the same job where there is one; "
+          "for stack: libxsmm or BLAS on operands that stay in the cache")
+      ->check(CLI::IsMember({"none", "lapack", "cusolver", "libxsmm", "blas"}))
+      ->type_name("none|lapack|cusolver|libxsmm|blas");
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);
@@ -340,12 +362,14 @@ void validate(EigenProgramOptions& options) {
   if (options.electrons >= 0 && options.electrons % 2 != 0)
     throw InvalidArgument("--electrons", fmt::format("{}", options.electrons),
                           "an even number (closed shell)");
-  if (!options.output.empty()) {
-    const auto folder = std::filesystem::path(options.output).parent_path();
-    if (!folder.empty() && !std::filesystem::is_directory(folder))
-      throw InvalidArgument("--output", options.output,
-                            fmt::format("an existing directory ({} is none)", folder.string()));
-  }
+  require_output_folder(options.output);
+}
+
+void require_output_folder(const std::string& output) {
+  const auto folder = std::filesystem::path(output).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw InvalidArgument("--output", output,
+                          fmt::format("an existing directory ({} is none)", folder.string()));
 }
 
 Json to_json(const CommonOptions& options) {

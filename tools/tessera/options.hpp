@@ -78,11 +78,32 @@ struct BenchProgramOptions {
   CommonOptions common;
   std::string stage;
   std::string generate = "random";
-  Index n = 2000;
-  Index vectors = -1;  ///< columns that are back-transformed; -1: n
+  Index n = -1;             ///< -1: 2000, for stack: m
+  Index m = 23, k = -1;     ///< stack: A is m x k, B k x n; -1: m
+  Index products = -1;      ///< stack: of blocks; -1: 16005, of water 400000
+  double occupation = 0.1;  ///< stack of water
+  Index vectors = -1;       ///< columns that are back-transformed; -1: n
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0;
   std::string peer = "none";
+  GridOption grid;
+};
+
+struct MultiplyProgramOptions {
+  CommonOptions common;
+  std::string matrix_a, matrix_b, matrix_c, block_sizes, generate;
+  std::vector<Index> blocks;  ///< empty: 23
+  Index n = -1;
+  double occupation = -1;  ///< -1: 0.1
+  double filter = 0;
+  char type = 0;      ///< s, d, c, z; 0: as the file, d for a generated matrix
+  char symmetry = 0;  ///< N, S, A, H: storage of generated A and B; 0: N
+  Op op_a = Op::none, op_b = Op::none;
+  double alpha = 1, beta = 0;
+  bool retain_sparsity = false;
+  Index panel = 0;  ///< elements; 0: chosen
+  std::string peer = "none";
+  std::string output;
   GridOption grid;
 };
 
@@ -114,6 +135,7 @@ struct CalibrateProgramOptions {
 };
 
 void add_eigen_options(CLI::App& command, EigenProgramOptions& options);
+void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options);
 void add_bench_options(CLI::App& command, BenchProgramOptions& options);
 void add_info_options(CLI::App& command, InfoProgramOptions& options);
 void add_trace_options(CLI::App& command, TraceProgramOptions& options);
@@ -122,10 +144,11 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
 
 /// Checks that concern more than one option. @throws InvalidArgument
 void validate(EigenProgramOptions& options);
+void validate(const MultiplyProgramOptions& options);
 
 Json to_json(const CommonOptions& options);
 
-/// The stages that `tessera bench` knows, in the order of a solve.
+/// What `tessera bench` knows: the stages of a solve in their order, and others.
 const std::vector<std::string>& bench_stages();
 
 }  // namespace tessera::program

@@ -70,6 +70,7 @@ void summarise_trace(const std::string& directory, bool print);
 
 // The commands; each returns the exit code.
 int run_eigen(EigenProgramOptions& options);
+int run_multiply(MultiplyProgramOptions& options);
 int run_bench(BenchProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);

@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/block_norms.hpp>
+#include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/list_products.hpp>
+#include <tessera/codelets/block_sparse/multiply_stack.hpp>
+#include <tessera/codelets/block_sparse/scale_window.hpp>
+
+namespace tessera {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void require_blocks(const char* name, const BlockDimension& given, const char* of, const BlockDimension& as) {
+  if (!given.same_sizes(as))
+    throw InvalidArgument(
+        name, fmt::format("{} blocks, {} elements", given.blocks(), given.elements()),
+        fmt::format("the block sizes of {}: {} blocks, {} elements", of, as.blocks(), as.elements()));
+}
+
+void require_limits(const char* name, Index first, Index end, Index count) {
+  constexpr Index all = std::numeric_limits<Index>::max();
+  if (first < 0 || end < first || (end > count && end != all) || first > count)
+    throw InvalidArgument(name, fmt::format("[{}, {})", first, end),
+                          fmt::format("0 <= first <= end <= {}", count));
+}
+
+template <class T>
+bool finite(T x) {
+  return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
+}
+
+template <class T>
+std::string text(T x) {
+  if constexpr (is_complex<T>)
+    return fmt::format("({}, {})", x.real(), x.imag());
+  else
+    return fmt::to_string(x);
+}
+
+template <class T>
+void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                   T beta, const BlockSparseMatrix<T>& c, const MultiplyOptions& options) {
+  const std::pair<const char*, const BlockSparseMatrix<T>*> operands[] = {{"A", &a}, {"B", &b}, {"C", &c}};
+  for (const auto& [name, matrix] : operands)
+    if (!matrix->valid()) throw InvalidArgument(name, "no matrix", "a matrix");
+  for (const auto& [name, matrix] : operands)
+    if (&matrix->runtime() != &c.runtime())
+      throw InvalidArgument(name, "a matrix of another Runtime", "C's Runtime");
+  const BlockPattern &pa = a.pattern(), &pb = b.pattern(), &pc = c.pattern();
+  const BlockDimension& inner = op_a == Op::none ? pa.cols() : pa.rows();
+  require_blocks("A", op_a == Op::none ? pa.rows() : pa.cols(), "C's rows", pc.rows());
+  require_blocks("B", op_b == Op::none ? pb.rows() : pb.cols(), "op(A)'s columns", inner);
+  require_blocks("B", op_b == Op::none ? pb.cols() : pb.rows(), "C's columns", pc.cols());
+  const MultiplyLimits& limits = options.limits;
+  require_limits("limits of the rows", limits.first_row, limits.end_row, c.rows());
+  require_limits("limits of the columns", limits.first_col, limits.end_col, c.cols());
+  require_limits("limits of the inner dimension", limits.first_inner, limits.end_inner, inner.elements());
+  if (!(options.filter_eps >= 0) || std::isinf(options.filter_eps))
+    throw InvalidArgument("filter_eps", fmt::to_string(options.filter_eps), "a number of at least 0");
+  if (!finite(alpha)) throw InvalidArgument("alpha", text(alpha), "a finite number");
+  if (!finite(beta)) throw InvalidArgument("beta", text(beta), "a finite number");
+  if (c.symmetry() == Symmetry::hermitian && imag_part(beta) != 0)
+    throw InvalidArgument("beta", text(beta), "a real number, for a Hermitian C");
+}
+
+template <class T>
+ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const ProductOperands<T>& operands,
+                          const std::vector<Data>& squares_a, const std::vector<Data>& squares_b,
+                          double eps) {
+  ProductFilter filter;
+  filter.norms_a = gather_block_norms(operands.a().pattern(), local_block_norms(squares_a));
+  filter.norms_b = gather_block_norms(operands.b().pattern(), local_block_norms(squares_b));
+  for (const Index blocks : blocks_in_rows(op_a, original))
+    filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
+  return filter;
+}
+
+/// Where the stacks of this rank were computed, for each panel of C and inner panel.
+using RanOn = std::vector<ProductWorker>;
+
+bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
+  return limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= rows && limits.end_col >= cols;
+}
+
+/// C's panels before products are added: beta C within the window, what C had elsewhere, zero in new blocks.
+template <class T>
+BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
+                                   const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
+  BlockSparseMatrix<T> result = zero_matrix<T>(sequence, pattern);
+  copy_blocks(sequence, T(1), c, result);
+  if (beta == T(1)) return result;
+  const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
+                                          limits.end_col};
+  for (Index p = 0; p < pattern->panels(); ++p)
+    if (result.panel(p).valid())
+      insert_scale_window<T>(sequence, 0, arguments, pattern->blocks_of(p), result.panel(p));
+  return result;
+}
+
+/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker meanwhile;
+/// `clear`: C has no values yet. Priorities: earlier panels first, and lists before what needs them.
+template <class T>
+void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
+                     const BlockSparseMatrix<T>& c, bool clear, RanOn& ran_on) {
+  Runtime& runtime = sequence.runtime();
+  const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
+  const Index inner_panels = symbolic.inner_panels();
+  // Stands for the stacks of other ranks, which are theirs alone.
+  const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
+  for (Index p = 0; p < pc.panels(); ++p) {
+    if (!c.panel(p).valid()) continue;
+    const Index row = pc.row_panel(p), col = pc.col_panel(p);
+    const int priority = 2 * static_cast<int>(pc.panels() - p);
+    bool first = clear;
+    for (Index step = 0; step < inner_panels; ++step) {
+      // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
+      const Index inner = (row + col + step) % inner_panels;
+      if (symbolic.products(p, inner) == 0) continue;
+      const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
+      if (pc.panel_local(p)) {
+        const std::span<const StackClass> classes =
+            symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
+        const Data stack =
+            Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
+        insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
+                             stack);
+        insert_multiply_stack<T>(sequence, priority, classes, first,
+                                 &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], stack, a, b,
+                                 c.panel(p));
+      } else {
+        insert_multiply_stack<T>(sequence, priority, {}, first, nullptr, elsewhere, a, b, c.panel(p));
+      }
+      first = false;
+    }
+    if (first) insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+  }
+}
+
+/// Sums of the products by shape, over all ranks.
+std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
+                                       const SymbolicProduct& symbolic, const RanOn& ran_on) {
+  std::map<std::tuple<Index, Index, Index>, ProductCount> shapes;
+  const auto add = [&](const ProductCount& count) {
+    ProductCount& sum = shapes[{count.m, count.n, count.k}];
+    sum = {count.m,
+           count.n,
+           count.k,
+           sum.products + count.products,
+           sum.cpu_products + count.cpu_products,
+           sum.gpu_products + count.gpu_products};
+  };
+  for (Index p = 0; p < c.panels(); ++p) {
+    if (!c.panel_local(p)) continue;
+    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
+      const ProductWorker worker = ran_on[static_cast<std::size_t>(p * symbolic.inner_panels() + inner)];
+      for (const StackClass& shape : symbolic.counts(p).classes[static_cast<std::size_t>(inner)])
+        add({shape.m, shape.n, shape.k, shape.products, worker == ProductWorker::cpu ? shape.products : 0,
+             worker == ProductWorker::gpu ? shape.products : 0});
+    }
+  }
+  std::vector<ProductCount> mine;
+  for (const auto& [key, count] : shapes) mine.push_back(count);
+  shapes.clear();
+  for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
+    for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
+      ProductCount count;
+      std::memcpy(&count, piece.data() + at, sizeof count);
+      add(count);
+    }
+  std::vector<ProductCount> result;
+  for (const auto& [key, count] : shapes) result.push_back(count);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
+  return result;
+}
+
+double codelet_seconds(const SequenceStatistics& statistics, std::string_view name) {
+  for (const CodeletStatistics& codelet : statistics.codelets)
+    if (codelet.name == name) return codelet.seconds;
+  return 0;
+}
+
+/// The numeric phase: C's values.
+template <class T>
+void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic, T beta,
+             BlockSparseMatrix<T>& c, const MultiplyLimits& limits, MultiplyResult& result) {
+  Runtime& runtime = c.runtime();
+  RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
+  const bool in_place =
+      symbolic.pattern() == c.pattern_pointer() && beta == T(1) && &operands.a() != &c && &operands.b() != &c;
+  BlockSparseMatrix<T> next;
+  Sequence sequence(runtime);
+  sequence.begin_stage("scale");
+  const bool clear = beta == T(0) && whole(limits, c.rows(), c.cols());
+  if (clear)
+    next = BlockSparseMatrix<T>(symbolic.pattern());
+  else if (!in_place)
+    next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
+  sequence.begin_stage("products");
+  submit_products(sequence, operands, symbolic, in_place ? c : next, clear, ran_on);
+  // Other ranks' copies of operands that live on.
+  for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
+    for (Index p = 0; p < operand->pattern().panels(); ++p)
+      if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
+  sequence.wait();
+  result.statistics = sequence.statistics();
+  result.shapes = count_shapes(runtime, c.pattern(), symbolic, ran_on);
+  if (!in_place) c = std::move(next);
+}
+
+}  // namespace
+
+template <class T>
+MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
+                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
+                        const MultiplyOptions& options) {
+  require_valid(op_a, op_b, alpha, a, b, beta, c, options);
+  MultiplyResult result;
+  const double start = now();
+  Sequence images(c.runtime());
+  const ProductOperands<T> operands(images, op_a, op_b, alpha, a, b, c, options.limits);
+  result.image_seconds = now() - start;
+  ProductFilter filter;
+  const double symbolic_start = now();
+  if (options.filter_eps > 0) {
+    const std::vector<Data> squares_a = submit_block_norms(images, operands.a()),
+                            squares_b = submit_block_norms(images, operands.b());
+    filter = make_filter(op_a, a, operands, squares_a, squares_b, options.filter_eps);
+  }
+  const SymbolicProduct symbolic({&operands.a().pattern(), &operands.b().pattern(), c.pattern_pointer(),
+                                  options.retain_sparsity, options.filter_eps > 0 ? &filter : nullptr});
+  result.symbolic_seconds = now() - symbolic_start;
+  const double numeric_start = now();
+  compute(operands, symbolic, beta, c, options.limits, result);
+  result.filtered_products = symbolic.filtered_products();
+  for (const ProductCount& shape : result.shapes) {
+    result.products += shape.products;
+    result.flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
+                   static_cast<double>(shape.products);
+  }
+  if (options.filter_eps > 0 && !options.retain_sparsity)
+    result.filtered_blocks = drop_small_blocks(c, options.filter_eps);
+  const double listing =
+      codelet_seconds(result.statistics, "list_products") / std::max(1, c.runtime().workers());
+  result.numeric_seconds = now() - numeric_start - listing;
+  result.symbolic_seconds += listing;
+  result.seconds = now() - start;
+  return result;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template MultiplyResult multiply<T>(Op, Op, T, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&, \
+                                      T, BlockSparseMatrix<T>&, const MultiplyOptions&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

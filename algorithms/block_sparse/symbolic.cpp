@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/codelets/block_sparse/count_products.hpp>
+
+namespace tessera {
+namespace {
+
+PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>>* norms, Index panel) {
+  return {index.row_begin.data(), index.column.data(), index.offset.data(),
+          norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
+}
+
+/// Stacks count products and elements in 32 bits.
+void require_small(const char* what, Index count) {
+  if (count > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
+                          "panels with fewer than 2^31");
+}
+
+}  // namespace
+
+SymbolicProduct::SizeClasses::SizeClasses(const BlockDimension& dimension) {
+  std::map<Index, std::int32_t> number;
+  for (Index p = 0; p < dimension.panels(); ++p) {
+    auto& list = classes.emplace_back();
+    for (const Index block : dimension.panel(p)) {
+      const auto [at, inserted] =
+          number.try_emplace(dimension.size(block), static_cast<std::int32_t>(sizes.size()));
+      if (inserted) sizes.push_back(at->first);
+      list.push_back(at->second);
+    }
+  }
+}
+
+PanelSizes SymbolicProduct::SizeClasses::of_panel(Index panel) const noexcept {
+  const auto& list = classes[static_cast<std::size_t>(panel)];
+  return {static_cast<std::int32_t>(list.size()), list.data(), sizes};
+}
+
+SymbolicProduct::SymbolicProduct(const ProductPatterns& patterns)
+    : rows_(patterns.c->rows()),
+      cols_(patterns.c->cols()),
+      inner_(patterns.a->cols()),
+      inner_panels_(patterns.a->col_panels()) {
+  const BlockPattern& c = *patterns.c;
+  for (const BlockPattern* pattern : {patterns.a, patterns.b, &c})
+    for (Index p = 0; p < pattern->panels(); ++p) require_small("elements", pattern->index(p).elements());
+  for (Index p = 0; patterns.filter && p < c.row_panels(); ++p) {
+    auto& limits = row_limit_.emplace_back();
+    for (const Index block : c.rows().panel(p))
+      limits.push_back(patterns.filter->row_limit[static_cast<std::size_t>(block)]);
+  }
+  panels_.resize(static_cast<std::size_t>(c.panels()));
+  counts_.resize(panels_.size());
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p)) describe(patterns, p);
+  count(c.runtime());
+  gather(patterns);
+}
+
+void SymbolicProduct::describe(const ProductPatterns& patterns, Index p) {
+  const BlockPattern& c = *patterns.c;
+  const Index row_panel = c.row_panel(p), col_panel = c.col_panel(p);
+  ProductPanel& panel = panels_[static_cast<std::size_t>(p)];
+  panel.rows = rows_.of_panel(row_panel);
+  panel.cols = cols_.of_panel(col_panel);
+  panel.row_numbers = c.rows().panel(row_panel);
+  panel.col_numbers = c.cols().panel(col_panel);
+  panel.old = rows_of(c.index(p), nullptr, p);
+  panel.only_old = patterns.retain_sparsity;
+  // Of a half-stored matrix most panels lie wholly below the diagonal.
+  panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
+  const ProductFilter* const filter = patterns.filter;
+  if (filter) panel.row_limit = row_limit_[static_cast<std::size_t>(row_panel)].data();
+  for (Index r = 0; r < inner_panels_; ++r) {
+    const Index of_a = patterns.a->panel(row_panel, r), of_b = patterns.b->panel(r, col_panel);
+    panel.inner.push_back({rows_of(patterns.a->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
+                           rows_of(patterns.b->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
+                           inner_.of_panel(r)});
+  }
+}
+
+void SymbolicProduct::count(Runtime& runtime) {
+  Sequence sequence(runtime);
+  for (std::size_t p = 0; p < panels_.size(); ++p)
+    if (panels_[p].rows.blocks > 0)
+      insert_count_products(sequence, 0, runtime.rank(), panels_[p], counts_[p]);
+  // The values of C cannot be allocated before its blocks are known.
+  sequence.wait();
+}
+
+/// What all ranks have to know: the number of products of every panel, and C's blocks.
+void SymbolicProduct::gather(const ProductPatterns& patterns) {
+  const BlockPattern& c = *patterns.c;
+  Runtime& runtime = c.runtime();
+  std::vector<Index> mine;
+  double totals[2] = {0, 0};  // panels with new blocks, products filtered
+  for (Index p = 0; p < c.panels(); ++p) {
+    if (!c.panel_local(p)) continue;
+    const ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+    mine.insert(mine.end(), counts.products.begin(), counts.products.end());
+    totals[0] += counts.grown ? 1 : 0;
+    totals[1] += static_cast<double>(counts.filtered);
+  }
+  runtime.all_reduce_sum(totals, 2);
+  filtered_ = static_cast<Index>(totals[1]);
+  const auto all = runtime.all_gather(std::as_bytes(std::span<const Index>(mine)));
+  std::vector<std::size_t> at(all.size(), 0);
+  products_.resize(static_cast<std::size_t>(c.panels() * inner_panels_));
+  const std::size_t bytes = static_cast<std::size_t>(inner_panels_) * sizeof(Index);
+  for (Index p = 0; p < c.panels() && bytes > 0; ++p) {
+    const auto owner = static_cast<std::size_t>(c.panel_owner(p));
+    std::memcpy(products_.data() + p * inner_panels_, all[owner].data() + at[owner], bytes);
+    at[owner] += bytes;
+  }
+  for (const Index products : products_) require_small("products", products);
+  pattern_ = totals[0] == 0 ? patterns.c : grown_pattern(c);
+  for (Index p = 0; p < pattern_->panels(); ++p) {
+    require_small("elements", pattern_->index(p).elements());
+    panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
+  }
+}
+
+BlockPatternPointer SymbolicProduct::grown_pattern(const BlockPattern& c) {
+  std::vector<PanelIndex> index(static_cast<std::size_t>(c.panels()));
+  for (Index p = 0; p < c.panels(); ++p) {
+    ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+    if (c.panel_local(p))
+      index[static_cast<std::size_t>(p)] = {std::move(counts.row_begin), std::move(counts.column), {}};
+  }
+  return BlockPattern::from_panels(c.runtime(), c.layout(), std::move(index));
+}
+
+}  // namespace tessera

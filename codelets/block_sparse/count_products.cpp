@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <utility>
+
+#include <tessera/codelets/block_sparse/count_products.hpp>
+
+namespace tessera {
+
+bool ProductPanel::masked() const noexcept {
+  return only_old || lower || std::any_of(cols.of_block, cols.of_block + cols.blocks, [&](std::int32_t c) {
+           return cols.sizes[static_cast<std::size_t>(c)] == 0;
+         });
+}
+
+namespace {
+
+using Word = std::uint64_t;
+
+/// One bit for each block position of a panel, each row in whole words.
+class BlockBits {
+ public:
+  BlockBits(std::int32_t rows, std::int32_t cols)
+      : words_((static_cast<std::size_t>(cols) + 63) / 64), bits_(static_cast<std::size_t>(rows) * words_) {}
+  Word* row(std::int32_t i) noexcept { return bits_.data() + static_cast<std::size_t>(i) * words_; }
+  std::size_t words() const noexcept { return words_; }
+
+ private:
+  std::size_t words_;
+  std::vector<Word> bits_;
+};
+
+void set(Word* bits, std::int32_t j) noexcept {
+  bits[j >> 6] |= Word(1) << (j & 63);
+}
+bool test(const Word* bits, std::int32_t j) noexcept {
+  return bits[j >> 6] >> (j & 63) & 1;
+}
+
+/// The blocks of C that may be computed.
+BlockBits allowed_blocks(const ProductPanel& panel) {
+  BlockBits bits(panel.rows.blocks, panel.cols.blocks);
+  for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
+    if (panel.only_old) {
+      for (auto b = panel.old.row_begin[i]; b < panel.old.row_begin[i + 1]; ++b)
+        if (panel.allows(i, panel.old.column[b])) set(bits.row(i), panel.old.column[b]);
+    } else {
+      for (std::int32_t j = 0; j < panel.cols.blocks; ++j)
+        if (panel.allows(i, j)) set(bits.row(i), j);
+    }
+  }
+  return bits;
+}
+
+struct ShapeCount {
+  Index runs = 0, products = 0;
+};
+
+struct Counter {
+  const ProductPanel& panel;
+  BlockBits allowed, found;
+  std::vector<std::int32_t> sums, touched;  // products for (inner class, column) of one row; which there are
+  std::vector<ShapeCount> shapes;           // by (row class, column class, inner class)
+  Index filtered = 0;
+
+  explicit Counter(const ProductPanel& p)
+      : panel(p),
+        allowed(p.masked() ? allowed_blocks(p) : BlockBits(0, 0)),
+        found(p.rows.blocks, p.cols.blocks) {}
+
+  template <bool masked, bool filter>
+  void count(const InnerPanel& inner);
+  void take_row(std::int32_t row, std::int32_t touched_count, std::size_t inner_classes);
+  void finish(ProductCounts& counts, const InnerPanel& inner);
+};
+
+/// All products with one inner panel, into `shapes` and `found`.
+template <bool masked, bool filter>
+void Counter::count(const InnerPanel& inner) {
+  const std::size_t inner_classes = inner.inner.sizes.size(),
+                    columns = static_cast<std::size_t>(panel.cols.blocks);
+  sums.assign(inner_classes * columns, 0);
+  touched.resize(inner_classes * columns + 1);
+  shapes.assign(panel.rows.sizes.size() * panel.cols.sizes.size() * inner_classes, {});
+  for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
+    const std::int32_t begin = inner.a.row_begin[i], end = inner.a.row_begin[i + 1];
+    if (begin == end || panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])] == 0) continue;
+    [[maybe_unused]] const Word* const mask = masked ? allowed.row(i) : nullptr;
+    std::int32_t count = 0;
+    std::int32_t *const sum = sums.data(), *const touched_in_row = touched.data();
+    const std::int32_t *const b_begin = inner.b.row_begin, *const b_column = inner.b.column;
+    for (std::int32_t a = begin; a < end; ++a) {
+      const std::int32_t k = inner.a.column[a], inner_class = inner.inner.of_block[k];
+      if (inner.inner.sizes[static_cast<std::size_t>(inner_class)] == 0) continue;
+      const auto shift = static_cast<std::int32_t>(static_cast<std::size_t>(inner_class) * columns);
+      for (std::int32_t b = b_begin[k], b_end = b_begin[k + 1]; b < b_end; ++b) {
+        const std::int32_t j = b_column[b];
+        if constexpr (masked)
+          if (!test(mask, j)) continue;
+        if constexpr (filter)
+          if (inner.a.norm[a] * inner.b.norm[b] < panel.row_limit[i]) {
+            ++filtered;
+            continue;
+          }
+        touched_in_row[count] = shift + j;
+        count += sum[shift + j] == 0;
+        ++sum[shift + j];
+      }
+    }
+    take_row(i, count, inner_classes);
+  }
+}
+
+void Counter::take_row(std::int32_t row, std::int32_t touched_count, std::size_t inner_classes) {
+  const std::size_t first =
+      static_cast<std::size_t>(panel.rows.of_block[row]) * panel.cols.sizes.size() * inner_classes;
+  Word* const bits = found.row(row);
+  if (inner_classes == 1 && panel.cols.sizes.size() == 1) {
+    ShapeCount& shape = shapes[first];
+    shape.runs += touched_count;
+    for (std::int32_t t = 0; t < touched_count; ++t) {
+      std::int32_t& sum = sums[static_cast<std::size_t>(touched[static_cast<std::size_t>(t)])];
+      set(bits, touched[static_cast<std::size_t>(t)]);
+      shape.products += std::exchange(sum, 0);
+    }
+    return;
+  }
+  for (std::int32_t t = 0; t < touched_count; ++t) {
+    const std::int32_t at = touched[static_cast<std::size_t>(t)];
+    const std::int32_t inner_class = inner_classes == 1 ? 0 : at / panel.cols.blocks;
+    const std::int32_t j = at - inner_class * panel.cols.blocks;
+    set(bits, j);
+    ShapeCount& shape = shapes[first + static_cast<std::size_t>(panel.cols.of_block[j]) * inner_classes +
+                               static_cast<std::size_t>(inner_class)];
+    ++shape.runs;
+    shape.products += sums[static_cast<std::size_t>(at)];
+    sums[static_cast<std::size_t>(at)] = 0;
+  }
+}
+
+/// The classes of one inner panel, by row class, column class, inner class.
+void Counter::finish(ProductCounts& counts, const InnerPanel& inner) {
+  std::vector<StackClass> classes;
+  Index runs = 0, products = 0;
+  std::size_t at = 0;
+  for (const Index m : panel.rows.sizes)
+    for (const Index n : panel.cols.sizes)
+      for (const Index k : inner.inner.sizes) {
+        const ShapeCount& shape = shapes[at++];
+        if (shape.products == 0) continue;
+        classes.push_back({static_cast<std::int32_t>(m), static_cast<std::int32_t>(n),
+                           static_cast<std::int32_t>(k), static_cast<std::int32_t>(runs),
+                           static_cast<std::int32_t>(shape.runs), static_cast<std::int32_t>(products),
+                           static_cast<std::int32_t>(shape.products)});
+        runs += shape.runs;
+        products += shape.products;
+      }
+  counts.classes.push_back(std::move(classes));
+  counts.products.push_back(products);
+}
+
+/// C's blocks: those found and the old ones.
+void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& counts) {
+  std::size_t old_blocks = 0;
+  if (panel.old.row_begin) {
+    old_blocks = static_cast<std::size_t>(panel.old.row_begin[panel.rows.blocks]);
+    for (std::int32_t i = 0; i < panel.rows.blocks; ++i)
+      for (auto b = panel.old.row_begin[i]; b < panel.old.row_begin[i + 1]; ++b)
+        set(found.row(i), panel.old.column[b]);
+  }
+  std::size_t blocks = 0;
+  for (std::int32_t i = 0; i < panel.rows.blocks; ++i)
+    for (std::size_t w = 0; w < found.words(); ++w)
+      blocks += static_cast<std::size_t>(__builtin_popcountll(found.row(i)[w]));
+  counts.column.resize(blocks);
+  counts.row_begin.assign(1, 0);
+  std::int32_t at = 0;
+  for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
+    for (std::size_t w = 0; w < found.words(); ++w)
+      for (Word bits = found.row(i)[w]; bits != 0; bits &= bits - 1)
+        counts.column[static_cast<std::size_t>(at++)] =
+            static_cast<std::int32_t>(64 * w) + __builtin_ctzll(bits);
+    counts.row_begin.push_back(at);
+  }
+  counts.grown = blocks > old_blocks;
+}
+
+struct CountArguments {
+  const ProductPanel* panel;
+  ProductCounts* counts;
+};
+
+void count_task(const TaskContext&, TaskBuffers, const CountArguments& arguments) {
+  kernels::count_products(*arguments.panel, *arguments.counts);
+}
+
+Codelet count_codelet = make_codelet<CountArguments, count_task>("count_products");
+
+}  // namespace
+
+void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
+  Counter counter(panel);
+  const bool masked = panel.masked(), filter = panel.row_limit != nullptr;
+  for (const InnerPanel& inner : panel.inner) {
+    if (masked)
+      filter ? counter.count<true, true>(inner) : counter.count<true, false>(inner);
+    else
+      filter ? counter.count<false, true>(inner) : counter.count<false, false>(inner);
+    counter.finish(counts, inner);
+  }
+  counts.filtered = counter.filtered;
+  collect_blocks(panel, counter.found, counts);
+}
+
+void insert_count_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,
+                           ProductCounts& counts) {
+  sequence.insert(count_codelet, CountArguments{&panel, &counts}, {.priority = priority, .execute_on = rank},
+                  std::span<const Access>{});
+}
+
+}  // namespace tessera

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/block_sparse/product_panel.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Codelet count_products: the blocks of one panel of C = A B after the product, and for each inner panel the
+/// number of products of each shape and of the blocks of C they belong to. Row-wise with a dense accumulator
+/// over the panel's columns.
+///
+/// Arguments: the panel of C and the result (host metadata of the caller, alive until the task has ended).
+/// Buffers:   none. Flops: none; about 2 ns a product. Footprint: none. Runs on CPUs, on the given rank.
+/// Source:    F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
+///            transposition (1978).
+namespace tessera {
+
+void insert_count_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,
+                           ProductCounts& counts);
+
+namespace kernels {
+void count_products(const ProductPanel& panel, ProductCounts& counts);
+}
+
+}  // namespace tessera

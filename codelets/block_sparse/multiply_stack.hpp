@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include <tessera/codelets/block_sparse/stack.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Codelet multiply_stack: C_ij += A_ik B_kj for all products of a stack; with `clear`, C is zero before.
+///
+/// Arguments: the classes of the stack (host metadata, alive until the task has ended), clear, where to note
+///            what kind of worker ran it.
+/// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write, with clear write;
+///            array of T).
+/// Flops:     2 m n k a product (complex: x 4). Time is predicted from them.
+/// Footprint: none. Runs on CPUs, where C lives.
+namespace tessera {
+
+/// Kind of worker that computed a stack.
+enum class ProductWorker : std::uint8_t { none, cpu, gpu };
+
+double stack_flops(std::span<const StackClass> classes, bool complex) noexcept;
+
+/// On ranks that do not own C, `classes` and `ran_on` are not used and `stack` is any piece of `every_rank`.
+template <class T>
+void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes, bool clear,
+                           ProductWorker* ran_on, const Data& stack, const Data& a, const Data& b,
+                           const Data& c);
+
+namespace kernels {
+
+template <class T>
+void multiply_stack(std::span<const StackClass> classes, const StackEntry* entries, const StackRun* runs,
+                    const T* a, const T* b, T* c) noexcept;
+
+}  // namespace kernels
+}  // namespace tessera

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <tessera/codelets/block_sparse/random_blocks.hpp>
+#include <tessera/codelets/block_sparse/splitmix.hpp>
+
+namespace tessera {
+namespace {
+
+/// Uniform in [-1, 1): as many leading bits as the type holds.
+template <class R>
+R uniform(std::uint64_t bits) noexcept {
+  if constexpr (sizeof(R) == 4)
+    return static_cast<R>(bits >> 40) * R(0x1p-23) - R(1);
+  else
+    return static_cast<R>(bits >> 11) * R(0x1p-52) - R(1);
+}
+
+/// Value number k of the block with this key.
+template <class T>
+T random_value(std::uint64_t key, Index k) noexcept {
+  using R = RealOf<T>;
+  if constexpr (is_complex<T>)
+    return {uniform<R>(splitmix(key, static_cast<std::uint64_t>(2 * k))),
+            uniform<R>(splitmix(key, static_cast<std::uint64_t>(2 * k + 1)))};
+  else
+    return uniform<R>(splitmix(key, static_cast<std::uint64_t>(k)));
+}
+
+/// The element that (j, i) = x makes of (i, j).
+template <class T>
+T mirrored(char symmetry, T x) noexcept {
+  return symmetry == 'A' ? -x : symmetry == 'H' ? conjugate(x) : x;
+}
+
+template <class T>
+struct RandomArguments {
+  std::uint64_t seed;
+  const PeriodicSites* sites;
+  char symmetry;
+};
+
+template <class T>
+void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, char symmetry, T factor) {
+  const Index rows = block.rows, cols = block.cols;
+  const auto key_of = [&](std::int32_t i, std::int32_t j) {
+    return splitmix(splitmix(seed, static_cast<std::uint64_t>(i)), static_cast<std::uint64_t>(j));
+  };
+  if (symmetry != 'N' && block.block_row < block.block_col) {
+    const std::uint64_t key = key_of(block.block_col, block.block_row);
+    for (Index j = 0; j < cols; ++j)
+      for (Index i = 0; i < rows; ++i)
+        values[i + j * rows] = mirrored(symmetry, factor * random_value<T>(key, j + i * cols));
+    return;
+  }
+  const std::uint64_t key = key_of(block.block_row, block.block_col);
+  for (Index k = 0; k < rows * cols; ++k) values[k] = factor * random_value<T>(key, k);
+  if (symmetry == 'N' || block.block_row != block.block_col) return;
+  for (Index j = 0; j < cols; ++j) {
+    T& diagonal = values[j + j * rows];
+    if (symmetry == 'A') diagonal = T(0);
+    if (symmetry == 'H') diagonal = T(real_part(diagonal));
+    for (Index i = 0; i < j; ++i) values[i + j * rows] = mirrored(symmetry, values[j + i * rows]);
+  }
+}
+
+template <class T>
+void random_task(const TaskContext&, TaskBuffers buffers, const RandomArguments<T>& arguments) {
+  const auto blocks = buffers.array<const PanelBlock>(0);
+  T* const values = buffers.array<T>(1).data();
+  for (const PanelBlock& block : blocks) {
+    T factor(1);
+    if (const PeriodicSites* sites = arguments.sites) {
+      const double r = std::sqrt(sites->distance_squared(block.block_row / sites->blocks_per_site,
+                                                         block.block_col / sites->blocks_per_site));
+      factor = T(static_cast<RealOf<T>>(std::exp(-r / sites->decay_length)));
+    }
+    fill_block(values + block.offset, block, arguments.seed, arguments.symmetry, factor);
+  }
+}
+
+template <class T>
+Codelet random_codelet = make_codelet<RandomArguments<T>, random_task<T>>("random_blocks", type_letter<T>);
+
+}  // namespace
+
+double PeriodicSites::distance_squared(Index a, Index b) const noexcept {
+  double sum = 0;
+  for (std::size_t d = 0; d < 3; ++d) {
+    double x = std::abs(position[static_cast<std::size_t>(a)][d] - position[static_cast<std::size_t>(b)][d]);
+    x = std::min(x, side - x);
+    sum += x * x;
+  }
+  return sum;
+}
+
+template <class T>
+void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, char symmetry,
+                          const PeriodicSites* sites, const Data& blocks, const Data& values) {
+  sequence.insert(random_codelet<T>, RandomArguments<T>{seed, sites, symmetry}, {.priority = priority},
+                  {read(blocks), write(values)});
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template void insert_random_blocks<T>(Sequence&, int, std::uint64_t, char, const PeriodicSites*, \
+                                        const Data&, const Data&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

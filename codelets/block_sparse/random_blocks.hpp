@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include <tessera/codelets/block_sparse/panel_block.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Random values for the blocks of a panel of a block-sparse matrix.
+namespace tessera {
+
+/// Points in a periodic cube to which the block rows (and columns) of a square matrix belong.
+struct PeriodicSites {
+  std::vector<std::array<double, 3>> position;  ///< of each site, in [0, side)
+  double side = 1;                              ///< of the cube
+  double decay_length = 1;
+  Index blocks_per_site = 1;  ///< block i belongs to site i / blocks_per_site
+
+  /// Squared distance of two sites to the nearest images of each other.
+  double distance_squared(Index a, Index b) const noexcept;
+};
+
+/// Codelet random_blocks: values uniform in [-1, 1) (real and imaginary part), from a hash of (seed, block
+/// row, block column, element), so that they are equal in any distribution. With sites, a block is multiplied
+/// by exp(-distance of its row's and column's site / decay length).
+///
+/// Arguments: seed, symmetry (S, A or H: element (i, j) of the matrix follows from (j, i), on both sides of
+/// the diagonal if both are stored; N: no element from another), sites or null; they must live until the
+/// sequence has ended. Buffers:   blocks (read; array of PanelBlock), values (write; array of T). Flops: none
+/// counted. Footprint: buffer sizes. Runs on CPUs.
+template <class T>
+void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, char symmetry,
+                          const PeriodicSites* sites, const Data& blocks, const Data& values);
+
+}  // namespace tessera

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tests/algorithms/block_sparse/product_checks.hpp>
+
+namespace tessera::test {
+namespace {
+
+template <class T>
+void sweep(Runtime& runtime) {
+  constexpr Symmetry none = Symmetry::none, symmetric = Symmetry::symmetric;
+  constexpr Symmetry triples[][3] = {{none, none, none},
+                                     {symmetric, none, none},
+                                     {none, Symmetry::antisymmetric, none},
+                                     {symmetric, symmetric, symmetric},
+                                     {Symmetry::hermitian, none, Symmetry::hermitian}};
+  constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    ProductCase p;
+    p.rows = p.cols = p.inner = repeated({1, 2, 1, 3, 0}, 20);
+    const auto& [a, b, c] = triples[seed % 5];
+    p.a = a, p.b = b, p.c = c, p.op_a = ops[seed % 3], p.op_b = ops[seed / 3 % 3];
+    p.seed = seed, p.random_owners = seed / 5 % 2 == 1, p.panel_elements = seed % 3 ? 6 : 0;
+    p.alpha = seed % 3 ? Wide(1) : Wide(0.3, 0.4), p.beta = seed % 2 ? 1 : -2;
+    p.options.retain_sparsity = seed % 7 == 3;
+    if (seed % 4 == 0) p.options.limits = {3, 20, 2, 25, 5, 21};
+    SCOPED_TRACE(seed);
+    check_product<T>(runtime, p);
+  }
+}
+
+TEST(MultiplyMpi, AnyDistribution) {
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  sweep<double>(runtime);
+  sweep<std::complex<float>>(runtime);
+}
+
+TEST(MultiplyMpi, RectangularIntegers) {
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  for (const bool random_owners : {false, true}) {
+    ProductCase p;
+    p.rows = repeated({5}, 25), p.cols = repeated({13, 5, 5}, 15), p.inner = repeated({3, 7}, 31);
+    p.integers = true, p.random_owners = random_owners, p.alpha = -3, p.beta = 2, p.panel_elements = 30;
+    check_product<double>(runtime, p);
+    check_product<std::complex<double>>(runtime, p);
+  }
+}
+
+/// The numbers of every rank are those of rank 0.
+void expect_equal_everywhere(const Runtime& runtime, const MultiplyResult& result) {
+  std::vector<double> mine{double(result.products), result.flop, double(result.filtered_products),
+                           double(result.filtered_blocks), double(result.shapes.size())};
+  for (const ProductCount& s : result.shapes)
+    for (const Index x : {s.m, s.n, s.k, s.products, s.cpu_products, s.gpu_products})
+      mine.push_back(double(x));
+  auto root = mine;
+  runtime.broadcast(root.data(), static_cast<Index>(root.size() * sizeof(double)), 0);
+  EXPECT_EQ(mine, root);
+}
+
+TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  ProductCase p;
+  p.rows = p.cols = p.inner = repeated({2, 4, 3}, 24);
+  p.panel_elements = 20;
+  p.integers = true;
+  p.options.filter_eps = 40;
+  BlockSet blocks;
+  Index products = -1, skipped = -1;
+  DenseMatrix values;
+  for (int i = 0; i < 4; ++i) {
+    p.random_owners = i > 0;
+    ProductMatrices<double> m = make_matrices<double>(runtime, p);
+    // The same values in other distributions.
+    const auto redistributed = [&](const BlockSparseMatrix<double>& a, std::uint64_t seed) {
+      const ProcessGrid grid = some_grid(runtime.size(), seed);
+      const BlockLayout layout{some_dimension(p.rows, grid.rows, seed, i > 0, 20),
+                               some_dimension(p.rows, grid.cols, seed + 1, i > 0, 20), grid, Symmetry::none};
+      Sequence sequence(runtime);
+      auto image = make_image(sequence, 1.0, a, layout);
+      sequence.wait();
+      return image;
+    };
+    const auto a = redistributed(m.a, 5 + i), b = redistributed(m.b, 50 + i);
+    auto c = redistributed(m.c, 500 + i);
+    const MultiplyResult result = multiply(Op::none, Op::none, 1.0, a, b, 1.0, c, p.options);
+    expect_equal_everywhere(runtime, result);
+    if (i == 0) {
+      blocks = stored_blocks(c), products = result.products, skipped = result.filtered_products;
+      values = dense(c);
+      EXPECT_GT(skipped, 0);
+      EXPECT_GT(result.filtered_blocks, 0);
+    }
+    EXPECT_EQ(stored_blocks(c), blocks);
+    EXPECT_EQ(result.products, products);
+    EXPECT_EQ(result.filtered_products, skipped);
+    EXPECT_EQ(difference(dense(c), values), 0);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tessera::test {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// The program as a user runs it, in a directory of the test's own.
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* program = std::getenv("TESSERA_PROGRAM");
+    if (!program) GTEST_SKIP() << "TESSERA_PROGRAM is not set";
+    program_ = program;
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    directory_ = fs::temp_directory_path() / fmt::format("tessera_program_{}_{}", test->name(), ::getpid());
+    fs::create_directories(directory_);
+  }
+  void TearDown() override {
+    if (!directory_.empty()) fs::remove_all(directory_);
+  }
+
+  std::string path(const std::string& name) const { return (directory_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name)) << text;
+    return path(name);
+  }
+  std::string contents(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(path(name)).rdbuf();
+    return text.str();
+  }
+  Outcome run(const std::string& arguments, const std::string& before = "") const {
+    const std::string command =
+        fmt::format("{} '{}' {} >{} 2>{}", before, program_, arguments, path("stdout"), path("stderr"));
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents("stdout"), contents("stderr")};
+  }
+  /// Exit code 2, nothing on stdout, and one line on stderr that says what.
+  void expect_refused(const std::string& arguments, const std::string& what) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << '\n'
+                                                                           << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("tessera: ", 0), 0u) << outcome.err;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << arguments << '\n' << outcome.err;
+  }
+
+  std::string program_;
+  fs::path directory_;
+};
+
+}  // namespace tessera::test

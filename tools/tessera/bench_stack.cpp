@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_stack.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include <fmt/format.h>
+
+#include <tessera/codelets/block_sparse/multiply_stack.hpp>
+#include <tessera/runtime/error.hpp>
+
+#include "bench_stages.hpp"
+#include "probes.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Order of the dense product that gives the limit of a GPU.
+constexpr Index gpu_limit_order = 8192;
+
+/// The options with everything that follows from others; --products is for all workers together where the
+/// stacks are harvested, and for each where they are made.
+BenchProgramOptions resolved(BenchProgramOptions options) {
+  if (options.n < 0) options.n = options.m;
+  if (options.k < 0) options.k = options.m;
+  if (options.products < 0) options.products = options.generate == "water" ? 400000 : 16005;
+  return options;
+}
+
+void require_valid(const BenchProgramOptions& options) {
+  if (options.generate != "random" && options.generate != "water")
+    throw InvalidArgument("--generate", options.generate, "random or water for stack");
+  if (options.peer == "lapack" || options.peer == "cusolver")
+    throw InvalidArgument("--peer", options.peer, "none, libxsmm or blas for stack");
+  if (options.n > 256) throw InvalidArgument("--n", fmt::to_string(options.n), "at most 256 for stack");
+}
+
+/// The codelet's stacks go to GPUs.
+template <class T>
+bool on_gpus(const Runtime& runtime) {
+  const std::string name = fmt::format("multiply_stack_{}", type_letter<T>);
+  return runtime.gpus() > 0 &&
+         std::any_of(Codelet::all().begin(), Codelet::all().end(),
+                     [&](const Codelet* codelet) { return codelet->name() == name && codelet->has_cuda(); });
+}
+
+template <class T>
+LimitRecord measure_limit(Session& session, bool gpu) {
+  Runtime& runtime = session.runtime();
+  if (gpu) {
+    const GpuLimits limit = measure_gpu_limits<T>(gpu_limit_order);
+    return {"gemm", limit.gflops * runtime.gpus(), limit.copy_rate * runtime.gpus()};
+  }
+  const int workers = std::max(1, runtime.info().cpu_workers);
+  const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
+  return {"gemm", measure_gemm_limit<T>(session, order, 1), measure_copy(runtime, workers)};
+}
+
+template <class T>
+class StackRunner {
+ public:
+  StackRunner(Session& session, const BenchProgramOptions& options)
+      : session_(session),
+        runtime_(session.runtime()),
+        options_(resolved(options)),
+        gpu_(on_gpus<T>(runtime_)),
+        report_(session.new_report("bench")) {}
+
+  int operator()() {
+    if (runtime_.size() > 1)
+      throw InvalidArgument("stage", "stack", "one process (each would compute the same stacks)");
+    const CommonOptions& common = options_.common;
+    if (options_.peer != "none") time_peer(-1, 1);  // a library that is not there is said at once
+    session_.progress().stage("making the stacks");
+    const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
+    problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
+                                            : artificial_stacks<T>(runtime_, options_, workers);
+    describe();
+    session_.progress().stage("the machine's limit");
+    report_.limit = measure_limit<T>(session_, gpu_);
+    for (int run = -common.warmup; run < common.repeat; ++run) one_round(run);
+    return session_.finish(report_);
+  }
+
+ private:
+  void describe() {
+    report_.title += " stack";
+    Json& json = report_.options;
+    json["stage"] = "stack";
+    json["generate"] = options_.generate;
+    json["m"] = options_.m;
+    json["n"] = options_.n;
+    json["k"] = options_.k;
+    json["products"] = options_.products;
+    if (options_.generate == "water") json["occupation"] = options_.occupation;
+    json["type"] = std::string(1, type_letter<T>);
+    json["peer"] = options_.peer;
+    report_.lines.emplace_back(
+        "stacks", fmt::format("{} of {} x {} x {}, type {}, {} products in each round, {}",
+                              problem_.items.size(), options_.m, options_.n, options_.k, type_letter<T>,
+                              problem_.products() / problem_.iterations,
+                              problem_.iterations == 1 ? std::string("one round")
+                                                       : fmt::format("{} rounds", problem_.iterations)));
+  }
+
+  void submit(Sequence& sequence) {
+    for (Index iteration = 0; iteration < problem_.iterations; ++iteration)
+      for (const StackItem& item : problem_.items)
+        insert_multiply_stack<T>(sequence, 0, item.classes, false, &ran_on_, item.data, problem_.a[item.a],
+                                 problem_.b[item.b], problem_.c[item.c]);
+  }
+
+  void one_round(int index) {
+    problem_.clear();
+    session_.progress().stage("multiplying stacks");
+    session_.begin_run();
+    Sequence sequence(runtime_);
+    sequence.begin_stage("stack");
+    submit(sequence);
+    const Status status = sequence.wait();
+    RunRecord run = session_.end_run(sequence.statistics());
+    if (!status) throw Error(status.message());
+    run.flops = problem_.flops();
+    for (StageRecord& stage : run.stages) {
+      stage.flops = problem_.flops();
+      stage.bytes = problem_.bytes();
+    }
+    run.result = {{"products", problem_.products()},
+                  {"flop", problem_.flops()},
+                  {"bytes", problem_.bytes()},
+                  {"stacks", problem_.items.size()},
+                  {"rounds", problem_.iterations}};
+    if (index >= 0 && options_.common.wants_check(index)) {
+      session_.progress().stage("checking");
+      run.check = check_stacks(problem_);
+    }
+    if (options_.peer != "none") time_peer(index, problem_.products());
+    if (index == options_.common.repeat - 1)
+      report_.results.emplace_back(
+          "bytes", fmt::format("{} if nothing stays in a cache: {:.2f} flop a byte",
+                               format_bytes(problem_.bytes()), problem_.flops() / problem_.bytes()));
+    if (index >= 0) report_.runs.push_back(std::move(run));
+  }
+
+  void time_peer(int index, Index products) {
+    session_.progress().stage(options_.peer);
+    const int threads = std::max(1, runtime_.info().cpu_workers);
+    std::string name;
+    const double seconds = time_resident_products<T>(runtime_, options_.peer, options_.m, options_.n,
+                                                     options_.k, products, threads, name);
+    if (index < 0) return;
+    if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
+    report_.peer->seconds.push_back(seconds);
+  }
+
+  Session& session_;
+  Runtime& runtime_;
+  const BenchProgramOptions options_;
+  bool gpu_;
+  Report report_;
+  StackProblem<T> problem_;
+  ProductWorker ran_on_ = ProductWorker::none;
+};
+
+}  // namespace
+
+int run_bench_stack(const BenchProgramOptions& options) {
+  require_valid(options);
+  Session session(options.common);
+  switch (options.type) {
+    case 's':
+      return StackRunner<float>(session, options)();
+    case 'd':
+      return StackRunner<double>(session, options)();
+    case 'c':
+      return StackRunner<std::complex<float>>(session, options)();
+    default:
+      return StackRunner<std::complex<double>>(session, options)();
+  }
+}
+
+}  // namespace tessera::program

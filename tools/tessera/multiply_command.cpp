@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/algorithms/block_sparse/multiply.hpp>
+#include <tessera/runtime/error.hpp>
+
+#include "problem.hpp"
+#include "session.hpp"
+#include "sparse_probes.hpp"
+#include "sparse_problem.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Below this order the product is checked against the dense one.
+constexpr Index dense_check_order = 2000;
+
+/// One `tessera multiply` in scalar type T.
+template <class T>
+class MultiplyRun {
+ public:
+  MultiplyRun(const MultiplyProgramOptions& options, Session& session)
+      : options_(options),
+        session_(session),
+        runtime_(session.runtime()),
+        report_(session.new_report("multiply")) {}
+
+  int operator()() {
+    if (options_.peer != "none" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    make_matrices();
+    describe();
+    for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
+    if (report_.peer) report_.peer->threads = threads();
+    return session_.finish(report_);
+  }
+
+ private:
+  bool reads() const { return options_.generate.empty(); }
+  bool needs_c() const { return options_.beta != 0 || options_.retain_sparsity; }
+  int threads() const { return std::max(1, runtime_.info().cpu_workers); }
+  const BlockSparseMatrix<T>& b() const { return b_.valid() ? b_ : a_; }
+
+  void make_matrices() {
+    shape_.grid = process_grid(runtime_, options_.grid);
+    shape_.pattern = options_.blocks.empty() ? std::vector<Index>{23} : options_.blocks;
+    shape_.panel = options_.panel;
+    if (!options_.block_sizes.empty())
+      session_.together([&] { shape_.sizes = read_block_sizes(options_.block_sizes); });
+    session_.progress().stage(reads() ? "reading the matrices" : "making the matrices");
+    if (reads()) {
+      a_ = load_sparse<T>(session_, options_.matrix_a, shape_);
+      if (!options_.matrix_b.empty()) b_ = load_sparse<T>(session_, options_.matrix_b, shape_);
+      if (!options_.matrix_c.empty()) c0_ = load_sparse<T>(session_, options_.matrix_c, shape_);
+    } else {
+      occupation_ = options_.occupation < 0 ? 0.1 : options_.occupation;
+      require_memory(runtime_, options_.n, sizeof(T), occupation_ * (needs_c() ? 4 : 3));
+      const Symmetry symmetry =
+          options_.symmetry == 0 ? Symmetry::none : static_cast<Symmetry>(options_.symmetry);
+      const auto make = [&](Symmetry stored, unsigned number) {
+        return generate_sparse<T>(session_, options_.generate, options_.n, occupation_, stored,
+                                  options_.common.seed + number, shape_);
+      };
+      a_ = make(symmetry, 0);
+      b_ = make(symmetry, 1);
+      if (needs_c()) c0_ = make(Symmetry::none, 2);
+    }
+    if (options_.peer != "none") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
+  }
+
+  /// C before: what there is, or no blocks.
+  BlockSparseMatrix<T> fresh_c() {
+    Sequence sequence(runtime_);
+    sequence.begin_stage("copy");
+    const BlockDimensionPointer rows = options_.op_a == Op::none ? a_.layout().rows : a_.layout().cols,
+                                cols = options_.op_b == Op::none ? b().layout().cols : b().layout().rows;
+    BlockSparseMatrix<T> c;
+    if (c0_.valid())
+      c = make_image<T>(sequence, T(1), c0_, c0_.layout());
+    else
+      c = BlockSparseMatrix<T>(
+          BlockPattern::make(runtime_, shape_.layout_like(*rows, *cols), std::span<const BlockCoordinate>()));
+    const Status status = sequence.wait();
+    if (!status) throw Error(status.message());
+    return c;
+  }
+
+  void describe() {
+    Json& json = report_.options;
+    const auto letter = [](auto value) { return std::string(1, static_cast<char>(value)); };
+    json["matrix_a"] = reads() ? options_.matrix_a : options_.generate;
+    json["matrix_b"] = !reads() ? options_.generate : b_.valid() ? options_.matrix_b : options_.matrix_a;
+    if (c0_.valid()) json["matrix_c"] = reads() ? options_.matrix_c : options_.generate;
+    json["m"] = options_.op_a == Op::none ? a_.rows() : a_.cols();
+    json["n"] = options_.op_b == Op::none ? b().cols() : b().rows();
+    json["k"] = options_.op_a == Op::none ? a_.cols() : a_.rows();
+    if (reads() && !options_.block_sizes.empty())
+      json["block_sizes"] = options_.block_sizes;
+    else
+      json["blocks"] = shape_.pattern;
+    json["type"] = letter(type_letter<T>);
+    json["symmetry"] = {letter(a_.symmetry()), letter(b().symmetry())};
+    json["op_a"] = letter(options_.op_a);
+    json["op_b"] = letter(options_.op_b);
+    json["alpha"] = options_.alpha;
+    json["beta"] = options_.beta;
+    json["filter"] = options_.filter;
+    json["retain_sparsity"] = options_.retain_sparsity;
+    json["panel"] = a_.pattern().rows().panel_elements();
+    json["peer"] = options_.peer;
+    json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
+    const auto add = [&](const char* name, const std::string& source, const BlockSparseMatrix<T>& x) {
+      const double share = occupation(x);
+      json[fmt::format("occupation_{}", name)] = share;
+      report_.lines.emplace_back(
+          name, fmt::format("{}, {} x {}, {} x {} blocks, {} stored ({:.3g} % of the elements), symmetry {}",
+                            source, x.rows(), x.cols(), x.block_rows(), x.block_cols(), x.pattern().blocks(),
+                            100 * share, letter(x.symmetry())));
+    };
+    add("A", json["matrix_a"], a_);
+    add("B", json["matrix_b"], b());
+    if (c0_.valid()) add("C before", json["matrix_c"], c0_);
+    std::string text = fmt::format("{:g} op(A) op(B)", options_.alpha);
+    if (options_.beta != 0) text += fmt::format(" + {:g} C", options_.beta);
+    text += fmt::format(", op {} {}, type {}, filter {:g}", letter(options_.op_a), letter(options_.op_b),
+                        type_letter<T>, options_.filter);
+    if (options_.retain_sparsity) text += ", sparsity retained";
+    report_.lines.emplace_back("product", text);
+  }
+
+  static double occupation(const BlockSparseMatrix<T>& x) {
+    const double all = static_cast<double>(x.rows()) * static_cast<double>(x.cols());
+    return all > 0 ? sums(x).elements / all : 0;
+  }
+
+  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  void one_round(int index) {
+    const bool timed = index >= 0;
+    BlockSparseMatrix<T> c = fresh_c();
+    session_.progress().stage(
+        timed ? fmt::format("multiplying, run {} of {}", index + 1, options_.common.repeat)
+              : std::string("warming up"));
+    session_.begin_run();
+    const MultiplyResult result =
+        multiply<T>(options_.op_a, options_.op_b, T(static_cast<RealOf<T>>(options_.alpha)), a_, b(),
+                    T(static_cast<RealOf<T>>(options_.beta)), c,
+                    {.filter_eps = options_.filter, .retain_sparsity = options_.retain_sparsity});
+    RunRecord run = session_.end_run(result.statistics);
+    set_stages(run, result);
+    run.result = summary(result, c);
+    const bool left_out = result.filtered_products + result.filtered_blocks > 0;
+    const SparseProduct<T> product{options_.op_a,
+                                   options_.op_b,
+                                   T(static_cast<RealOf<T>>(options_.alpha)),
+                                   T(static_cast<RealOf<T>>(options_.beta)),
+                                   left_out ? options_.filter : 0,
+                                   options_.retain_sparsity,
+                                   &a_,
+                                   &b(),
+                                   c0_.valid() ? &c0_ : nullptr,
+                                   &c};
+    DenseProduct<T> dense;
+    if (options_.peer == "dense") {
+      session_.progress().stage("dense product");
+      dense = dense_product(product, threads());
+      if (!report_.peer)
+        report_.peer = PeerRecord{fmt::format("BLAS {}gemm, dense", type_letter<T>), 1, {}, {}};
+      if (timed) report_.peer->seconds.push_back(dense.seconds);
+    }
+    if (timed && options_.common.wants_check(index)) run.check = check(product, dense);
+    if (index == options_.common.repeat - 1) {
+      add_results(run, result);
+      if (!options_.output.empty()) {
+        session_.progress().stage("writing the output");
+        save_sparse(options_.output, c);
+      }
+    }
+    if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  CheckRecord check(const SparseProduct<T>& product, DenseProduct<T>& dense) {
+    session_.progress().stage("checking");
+    if (dense.c.empty() && std::max({a_.rows(), a_.cols(), product.c->cols()}) < dense_check_order)
+      dense = dense_product(product, threads());
+    return dense.c.empty() ? check_by_vectors(product, options_.common.seed + 3)
+                           : check_against_dense(product, dense.c);
+  }
+
+  /// The phases as stages; the tasks are those of the numeric phase.
+  static void set_stages(RunRecord& run, const MultiplyResult& result) {
+    const auto stage = [&](const char* name, double seconds, double flops, Index tasks, Index on_gpu) {
+      StageRecord record;
+      record.name = name;
+      record.seconds = seconds;
+      record.flops = flops;
+      record.tasks = tasks;
+      record.cuda_tasks = on_gpu;
+      return record;
+    };
+    Index on_gpu = 0;
+    for (const StageRecord& s : run.stages) on_gpu += s.cuda_tasks;
+    run.stages = {stage("symbolic", result.symbolic_seconds, 0, 0, 0),
+                  stage("images", result.image_seconds, 0, 0, 0),
+                  stage("numeric", result.numeric_seconds, result.flop, run.tasks, on_gpu)};
+    run.flops = result.flop;
+  }
+
+  /// Bytes of the blocks that all products read, and of the operands and C read and written once.
+  static double product_bytes(const MultiplyResult& result) {
+    double elements = 0;
+    for (const ProductCount& shape : result.shapes)
+      elements += static_cast<double>(shape.products) * static_cast<double>((shape.m + shape.n) * shape.k);
+    return elements * sizeof(T);
+  }
+  double matrix_bytes(const BlockSparseMatrix<T>& c) const {
+    const Index operands = a_.pattern().elements() + (b_.valid() ? b_.pattern().elements() : 0);
+    return static_cast<double>(operands + 2 * c.pattern().elements()) * sizeof(T);
+  }
+
+  Json summary(const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
+    const SparseSums sum = sums(c);
+    Json json;
+    json["products"] = result.products;
+    json["flop"] = result.flop;
+    json["occupation"] = occupation(c);
+    json["checksum"] = sum.squares;
+    json["blocks"] = c.pattern().blocks();
+    json["filtered_products"] = result.filtered_products;
+    json["filtered_blocks"] = result.filtered_blocks;
+    json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
+    json["bytes"] = {{"products", product_bytes(result)}, {"matrices", matrix_bytes(c)}};
+    json["shapes"] = Json::array();
+    for (const ProductCount& shape : result.shapes)
+      json["shapes"].push_back({{"m", shape.m},
+                                {"n", shape.n},
+                                {"k", shape.k},
+                                {"products", shape.products},
+                                {"cpu_products", shape.cpu_products},
+                                {"gpu_products", shape.gpu_products},
+                                {"flop", shape_flop(shape)}});
+    return json;
+  }
+
+  static double shape_flop(const ProductCount& shape) {
+    return flop_factor<T> * 2 * static_cast<double>(shape.m * shape.n * shape.k) *
+           static_cast<double>(shape.products);
+  }
+
+  void add_results(const RunRecord& run, const MultiplyResult& result) {
+    auto& lines = report_.results;
+    const Json& json = run.result;
+    lines.emplace_back("products", fmt::format("{} of blocks, {:.4g} flop; {} left out by the filter",
+                                               result.products, result.flop, result.filtered_products));
+    lines.emplace_back("C", fmt::format("{} blocks, {:.3g} % of the elements; {} dropped by the filter",
+                                        json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
+                                        result.filtered_blocks));
+    lines.emplace_back("checksum", fmt::format("{:.15e} (sum of squares)", json["checksum"].get<double>()));
+    lines.emplace_back("bytes", fmt::format("{} read by the products, {} in the matrices",
+                                            format_bytes(json["bytes"]["products"].get<double>()),
+                                            format_bytes(json["bytes"]["matrices"].get<double>())));
+    constexpr std::size_t shown = 12;
+    for (std::size_t s = 0; s < std::min(shown, result.shapes.size()); ++s) {
+      const ProductCount& shape = result.shapes[s];
+      const double flop = shape_flop(shape);
+      lines.emplace_back(
+          s == 0 ? "m x n x k" : "",
+          fmt::format("{:>4} x{:>4} x{:>4} {:>13} products {:>5.1f} % of the flops, {:.1f} % on GPU", shape.m,
+                      shape.n, shape.k, shape.products, result.flop > 0 ? 100 * flop / result.flop : 0,
+                      100.0 * static_cast<double>(shape.gpu_products) /
+                          static_cast<double>(std::max<Index>(shape.products, 1))));
+    }
+    if (result.shapes.size() > shown)
+      lines.emplace_back("", fmt::format("and {} more shapes", result.shapes.size() - shown));
+  }
+
+  const MultiplyProgramOptions& options_;
+  Session& session_;
+  Runtime& runtime_;
+  Report report_;
+  SparseShape shape_;
+  double occupation_ = 0;
+  BlockSparseMatrix<T> a_, b_, c0_;
+};
+
+/// What the files hold; d otherwise.
+char default_type(const MultiplyProgramOptions& options) {
+  for (const std::string& file : {options.matrix_a, options.matrix_b, options.matrix_c})
+    if (!file.empty() && is_complex_file(file)) return 'z';
+  return 'd';
+}
+
+}  // namespace
+
+int run_multiply(MultiplyProgramOptions& options) {
+  validate(options);
+  if (options.type == 0) options.type = default_type(options);
+  int code = exit_good;
+  {
+    Session session(options.common);
+    switch (options.type) {
+      case 's':
+        code = MultiplyRun<float>(options, session)();
+        break;
+      case 'd':
+        code = MultiplyRun<double>(options, session)();
+        break;
+      case 'c':
+        code = MultiplyRun<std::complex<float>>(options, session)();
+        break;
+      default:
+        code = MultiplyRun<std::complex<double>>(options, session)();
+        break;
+    }
+  }
+  if (!options.common.trace.empty() && speaks())
+    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
+  return code;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/runtime/error.hpp>
+
+#include "options.hpp"
+
+/// Options that several commands have.
+namespace tessera::program {
+
+void add_type_option(CLI::App& command, char& type, const std::string& help);
+void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
+void add_grid_option(CLI::App& command, GridOption& grid);
+void add_common_options(CLI::App& command, CommonOptions& options);
+
+/// @throws InvalidArgument if the folder of an output file does not exist
+void require_output_folder(const std::string& output);
+
+/// Turns a parse function that throws into a check of the parser.
+template <class Parse>
+CLI::Validator parsed_by(Parse parse, const std::string& shown) {
+  return CLI::Validator(
+      [parse](const std::string& text) -> std::string {
+        try {
+          parse(text);
+          return {};
+        } catch (const Error& error) {
+          return error.what();
+        }
+      },
+      shown);
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+
+#include "options.hpp"
+#include "session.hpp"
+
+/// The block-sparse matrices that a command works on.
+namespace tessera::program {
+
+/// How matrices are cut into blocks and panels, and dealt to ranks.
+struct SparseShape {
+  ProcessGrid grid;
+  std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
+  std::vector<Index> pattern;
+  Index panel = 0;  ///< elements; 0: chosen
+
+  /// Rows and columns each have the one of the two lists of sizes that adds up to their elements.
+  /// @throws InvalidArgument if none does
+  BlockLayout layout(Index rows, Index cols, Symmetry symmetry) const;
+  /// The block sizes of others.
+  BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
+                          Symmetry symmetry = Symmetry::none) const;
+};
+
+/// A random or water-like matrix of order n; collective.
+template <class T>
+BlockSparseMatrix<T> generate_sparse(Session& session, const std::string& kind, Index n, double occupation,
+                                     Symmetry symmetry, std::uint64_t seed, const SparseShape& shape);
+
+/// A matrix from a file: Matrix Market, or HDF5 if its name ends in .h5, which has its own block sizes.
+/// Collective; errors are thrown on all ranks.
+template <class T>
+BlockSparseMatrix<T> load_sparse(Session& session, const std::string& path, const SparseShape& shape);
+
+/// Writes a matrix in one of these formats; collective.
+template <class T>
+void save_sparse(const std::string& path, const BlockSparseMatrix<T>& matrix);
+
+/// The header of a Matrix Market file says that it holds complex numbers; of HDF5 files: no.
+bool is_complex_file(const std::string& path);
+
+}  // namespace tessera::program
