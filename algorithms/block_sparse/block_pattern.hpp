@@ -27,6 +27,10 @@ struct PanelIndex {
   Index elements() const noexcept { return offset.empty() ? 0 : offset.back(); }
   /// Number of the block at a position, or -1.
   Index find(Index row, Index col) const noexcept;
+  /// The same positions are occupied (in panels of the same blocks the offsets are then equal, too).
+  bool same_blocks(const PanelIndex& other) const noexcept {
+    return row_begin == other.row_begin && column == other.column;
+  }
 };
 
 /// Which blocks a matrix stores, and where. Immutable; known on every rank as a whole (8 to 16 bytes a
@@ -45,6 +49,9 @@ class BlockPattern {
   /// The same from the finished index of every panel that this rank owns (others empty). Collective.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
+  /// The same where every rank has the index of every panel (offsets are filled in): no communication.
+  static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
+                                                               std::vector<PanelIndex> panels);
 
   Runtime& runtime() const noexcept { return *runtime_; }
   const BlockLayout& layout() const noexcept { return layout_; }

@@ -28,12 +28,6 @@ void require_shape(const BlockLayout& layout, Index row, Index col, Index rows, 
         fmt::format("{} x {} for block {}", layout.rows->size(row), layout.cols->size(col), text(row, col)));
 }
 
-/// What the entry of the stored half gives for its mirror image.
-template <class T>
-T mirrored(Symmetry symmetry, T x) {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
-}
-
 /// Column-major values of a view, or of its mirror image.
 template <class T>
 std::vector<T> packed(MatrixView<const T> values, bool mirror, Symmetry symmetry) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/panel_values.hpp>
 
 namespace tessera {
 namespace {
@@ -86,6 +88,48 @@ std::optional<BlockMove> move_of(const BlockPattern& from, BlockPattern::Locatio
   return move;
 }
 
+bool covers(const ElementWindow& window, const BlockPattern& pattern) {
+  return window.first_row <= 0 && window.first_col <= 0 && window.end_row >= pattern.rows().elements() &&
+         window.end_col >= pattern.cols().elements();
+}
+
+/// The list of moves as tasks read it, where the destination is.
+Data make_table(Runtime& runtime, const std::vector<BlockMove>& list, int owner) {
+  Data table = Data::bytes(runtime, list.size() * sizeof(BlockMove), owner);
+  if (table.local()) {
+    const HostAccess access(table, HostAccess::Mode::write);
+    std::copy(list.begin(), list.end(), access.array<BlockMove>().begin());
+  }
+  return table;
+}
+
+/// Between matrices whose blocks have the same places: panel by panel, in the longest pieces.
+template <class T>
+void copy_in_place(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                   const CopyBlocksOptions& options) {
+  const BlockPattern &from = a.pattern(), &to = b.pattern();
+  for (Index p = 0; p < to.panels(); ++p) {
+    if (!a.panel(p).valid() || !b.panel(p).valid()) continue;
+    if (from.index(p).same_blocks(to.index(p))) {
+      if (options.add)
+        insert_add_panel<T>(sequence, 0, factor, options.conjugated, a.panel(p), T(1), b.panel(p));
+      else
+        insert_copy_panel<T>(sequence, 0, factor, options.conjugated, a.panel(p), b.panel(p));
+      continue;
+    }
+    std::vector<BlockMove> moves;
+    for (const CommonRun& run : common_runs(from, to, p))
+      // The parts of a piece that 32 bits count.
+      for (Index done = 0, most = Index(1) << 30; done < run.count; done += most) {
+        const auto count = static_cast<std::int32_t>(std::min(most, run.count - done));
+        moves.push_back({run.first + done, run.second + done, count, 1, count, count});
+      }
+    if (moves.empty()) continue;
+    insert_move_blocks<T>(sequence, 0, Op::none, options.conjugated, factor, options.add,
+                          make_table(sequence.runtime(), moves, to.panel_owner(p)), a.panel(p), b.panel(p));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -95,6 +139,8 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   const bool transposed = options.op != Op::none;
   require_sizes(transposed ? from.cols() : from.rows(), to.rows(), "rows of B");
   require_sizes(transposed ? from.rows() : from.cols(), to.cols(), "columns of B");
+  if (!transposed && from.layout().same_places(to.layout()) && covers(options.window, to))
+    return copy_in_place(sequence, factor, a, b, options);
   const Way<T> straight{options.op, options.conjugated, factor},
       mirrored = through_symmetry(straight, a.symmetry());
   std::map<MoveKey, std::vector<BlockMove>> moves;
@@ -109,11 +155,7 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   Runtime& runtime = sequence.runtime();
   for (const auto& [key, list] : moves) {
     const int owner = to.panel_owner(key.destination);
-    const Data table = Data::bytes(runtime, list.size() * sizeof(BlockMove), owner);
-    if (table.local()) {
-      const HostAccess access(table, HostAccess::Mode::write);
-      std::copy(list.begin(), list.end(), access.array<BlockMove>().begin());
-    }
+    const Data table = make_table(runtime, list, owner);
     const Way<T>& way = key.mirrored ? mirrored : straight;
     insert_move_blocks<T>(sequence, 0, way.op, way.conjugated, way.factor, options.add, table,
                           a.panel(key.source), b.panel(key.destination));
