@@ -117,13 +117,16 @@ BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, cons
   return BlockPattern::from_known_panels(a.runtime(), layout, std::move(panels));
 }
 
+PanelIndex select(const PanelIndex& a, const std::function<bool(Index)>& wanted) {
+  return merged(a, a, [&](std::int32_t i, std::int32_t) { return wanted(i); });
+}
+
 BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted) {
   std::vector<PanelIndex> panels;
   for (Index p = 0; p < a.panels(); ++p) {
     const auto coordinates = a.coordinates(p);
-    panels.push_back(merged(a.index(p), a.index(p), [&](std::int32_t i, std::int32_t) {
-      return wanted(p, i, coordinates[static_cast<std::size_t>(i)]);
-    }));
+    panels.push_back(
+        select(a.index(p), [&](Index b) { return wanted(p, b, coordinates[static_cast<std::size_t>(b)]); }));
   }
   return BlockPattern::from_known_panels(a.runtime(), a.layout(), std::move(panels));
 }
@@ -139,6 +142,15 @@ std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout) {
     if (col_end <= row_end) ++j;
   }
   return result;
+}
+
+std::vector<Index> panels_on_diagonal(const BlockPattern& pattern) {
+  std::vector<Index> panels;
+  for (const auto& [row, col] : blocks_on_diagonal(pattern.layout()))
+    if (const auto at = pattern.find(row, col)) panels.push_back(at->panel);
+  std::sort(panels.begin(), panels.end());
+  panels.erase(std::unique(panels.begin(), panels.end()), panels.end());
+  return panels;
 }
 
 }  // namespace tessera
