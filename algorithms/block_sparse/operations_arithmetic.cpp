@@ -159,13 +159,13 @@ BlockSparseMatrix<T> hadamard_product(Sequence& sequence, const BlockSparseMatri
   BlockSparseMatrix<T> moved;
   if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
   const BlockSparseMatrix<T>& there = moved.valid() ? moved : b;
-  BlockSparseMatrix<T> product(intersect(a.pattern(), there.pattern(), layout));
+  BlockSparseMatrix<T> product = zero_matrix<T>(sequence, intersect(a.pattern(), there.pattern(), layout));
   copy_blocks(sequence, T(1), a, product);
   const BlockPattern& pattern = product.pattern();
   // The same blocks of B, unless B has no others.
   BlockSparseMatrix<T> factor;
   if (pattern.blocks() != there.pattern().blocks()) {
-    factor = BlockSparseMatrix<T>(product.pattern_pointer());
+    factor = zero_matrix<T>(sequence, product.pattern_pointer());
     copy_blocks(sequence, T(1), there, factor);
   }
   const BlockSparseMatrix<T>& multiplier = factor.valid() ? factor : there;
