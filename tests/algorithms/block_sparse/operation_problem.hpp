@@ -35,7 +35,7 @@ inline BlockLayout random_layout(Runtime& runtime, const std::vector<Index>& row
     std::vector<int> owners;
     for (std::size_t i = 0; i < sizes.size(); ++i)
       owners.push_back(static_cast<int>(random() % static_cast<unsigned>(count)));
-    return BlockDimension::make(sizes, count, owners, 1 + Index(random() % 12));
+    return BlockDimension::make(sizes, count, owners, 3 + Index(random() % 12));
   };
   return {dimension(rows, grid.rows), dimension(cols, grid.cols), grid, symmetry};
 }

@@ -22,7 +22,7 @@ const std::vector<std::pair<std::vector<Index>, std::vector<Index>>> rectangles{
 };
 
 TYPED_TEST(BlockSparseOperations, Copies) {
-  for (const unsigned seed : {0u, 5u}) check_copies<TypeParam>(this->runtime(), seed);
+  check_copies<TypeParam>(this->runtime(), 5);
 }
 
 TYPED_TEST(BlockSparseOperations, RectangularCopies) {
@@ -31,7 +31,7 @@ TYPED_TEST(BlockSparseOperations, RectangularCopies) {
 }
 
 TYPED_TEST(BlockSparseOperations, Arithmetic) {
-  for (const unsigned seed : {0u, 5u}) check_arithmetic<TypeParam>(this->runtime(), seed);
+  check_arithmetic<TypeParam>(this->runtime(), 5);
 }
 
 TYPED_TEST(BlockSparseOperations, RectangularArithmetic) {

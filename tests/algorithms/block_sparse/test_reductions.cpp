@@ -12,7 +12,7 @@ class BlockSparseReductions : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(BlockSparseReductions, Scalars);
 
 TYPED_TEST(BlockSparseReductions, OfAllSymmetries) {
-  for (const unsigned seed : {0u, 5u}) check_reductions<TypeParam>(this->runtime(), seed);
+  check_reductions<TypeParam>(this->runtime(), 5);
 }
 
 TYPED_TEST(BlockSparseReductions, OfRectangularAndEmptyMatrices) {
