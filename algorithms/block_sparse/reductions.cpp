@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
@@ -41,21 +41,32 @@ class PanelResults {
     }
   }
 
-  /// All of them by panel, on every rank.
+  /// All of them by panel, on every rank. Every number comes from one rank; the others add -0, which changes
+  /// nothing (not even the sign of a zero).
   std::vector<std::vector<E>> gather() const {
-    std::vector<E> mine;
-    for_each_local(
-        [&](Index, std::span<const E> results) { mine.insert(mine.end(), results.begin(), results.end()); });
-    const auto all = pattern_->runtime().all_gather(std::as_bytes(std::span<const E>(mine)));
-    std::vector<std::size_t> at(all.size(), 0);
+    std::vector<Index> first(1, 0);
+    for (const Index count : counts_) first.push_back(first.back() + count);
+    constexpr Index parts = is_complex<E> ? 2 : 1;
+    std::vector<double> all(static_cast<std::size_t>(parts * first.back()), -0.0);
+    for_each_local([&](Index p, std::span<const E> results) {
+      double* part = all.data() + parts * first[static_cast<std::size_t>(p)];
+      for (const E x : results) {
+        *part++ = real_part(x);
+        if constexpr (is_complex<E>) *part++ = imag_part(x);
+      }
+    });
+    pattern_->runtime().all_reduce_sum(all.data(), static_cast<Index>(all.size()));
     std::vector<std::vector<E>> results;
-    for (Index p = 0; p < pattern_->panels(); ++p) {
-      const auto owner = static_cast<std::size_t>(pattern_->panel_owner(p));
-      const auto count = static_cast<std::size_t>(counts_[static_cast<std::size_t>(p)]);
-      std::vector<E>& result = results.emplace_back(count);
-      if (count == 0) continue;
-      std::memcpy(static_cast<void*>(result.data()), all[owner].data() + at[owner], count * sizeof(E));
-      at[owner] += count * sizeof(E);
+    const double* part = all.data();
+    for (const Index count : counts_) {
+      std::vector<E>& result = results.emplace_back(static_cast<std::size_t>(count));
+      for (E& x : result) {
+        if constexpr (is_complex<E>)
+          x = E(RealOf<E>(part[0]), RealOf<E>(part[1]));
+        else
+          x = E(part[0]);
+        part += parts;
+      }
     }
     return results;
   }
