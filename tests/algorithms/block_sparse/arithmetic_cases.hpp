@@ -5,7 +5,7 @@
 #include "operation_problem.hpp"
 
 /// Checks of the arithmetic with block-sparse matrices against loops over dense ones.
-namespace tessera::test {
+namespace tessera::operations_test {
 
 /// A := alpha A + beta B for a B in layout `other`, and then for a B with A's blocks.
 template <class T>
@@ -220,6 +220,7 @@ void check_arithmetic(Runtime& runtime, unsigned seed,
     check_add<T>(runtime, whole, first);
     check_hadamard<T>(runtime, whole, first, Symmetry::none);
   }
+  if (runtime.size() > 1) return;
   check_hadamard<T>(runtime, random_layout(runtime, sizes, sizes, Symmetry::symmetric, seed),
                     random_layout(runtime, sizes, sizes, Symmetry::antisymmetric, seed + 1),
                     Symmetry::antisymmetric);
@@ -239,4 +240,4 @@ void check_rectangular_arithmetic(Runtime& runtime, const std::vector<Index>& ro
   if (runtime.size() == 1) check_functions<T>(runtime, first);
 }
 
-}  // namespace tessera::test
+}  // namespace tessera::operations_test

@@ -10,7 +10,9 @@
 #include <tessera/algorithms/block_sparse/operations.hpp>
 
 /// Block-sparse matrices whose values are known as dense ones, for tests of operations on them.
-namespace tessera::test {
+namespace tessera::operations_test {
+
+using namespace test;
 
 inline const std::vector<Symmetry> all_symmetries{Symmetry::none, Symmetry::symmetric,
                                                   Symmetry::antisymmetric, Symmetry::hermitian};
@@ -182,4 +184,4 @@ T some_factor(Symmetry symmetry, double re, double im) {
     return T(re);
 }
 
-}  // namespace tessera::test
+}  // namespace tessera::operations_test

@@ -5,7 +5,7 @@
 #include "operation_problem.hpp"
 
 /// Checks of reductions against loops over dense matrices.
-namespace tessera::test {
+namespace tessera::operations_test {
 
 /// Numbers that all ranks must have bitwise alike; compared when it is destroyed.
 class SameEverywhere {
@@ -187,4 +187,4 @@ void check_rectangular_reductions(Runtime& runtime, const std::vector<Index>& ro
   check_dot<T>(runtime, first, second);
 }
 
-}  // namespace tessera::test
+}  // namespace tessera::operations_test

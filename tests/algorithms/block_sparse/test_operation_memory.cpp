@@ -11,7 +11,7 @@
 namespace tessera {
 namespace {
 
-using namespace test;
+using namespace operations_test;
 
 /// Bytes that the process has allocated.
 std::int64_t allocated() {

@@ -6,7 +6,7 @@
 namespace tessera {
 namespace {
 
-using namespace test;
+using namespace operations_test;
 
 template <class T>
 class BlockSparseOperations : public RuntimeTest<T> {};

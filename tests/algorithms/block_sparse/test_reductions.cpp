@@ -5,7 +5,7 @@
 namespace tessera {
 namespace {
 
-using namespace test;
+using namespace operations_test;
 
 template <class T>
 class BlockSparseReductions : public RuntimeTest<T> {};
