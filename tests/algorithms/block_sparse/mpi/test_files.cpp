@@ -32,7 +32,7 @@ TEST(BlockSparseFilesMpi, RoundTripsOfRandomDistributions) {
   }
   check_matrix_market<double>(runtime, random_layout(runtime, wide, square, Symmetry::none, 2), 2, ".mtx.gz");
   check_hdf5<double>(runtime, random_layout(runtime, wide, square, Symmetry::none, 2), 2);
-  const std::vector<Index> large(12, 60);
+  const std::vector<Index> large(20, 60);
   check_hdf5<double>(runtime, make_block_layout(runtime, large, large, Symmetry::symmetric), 2);
 }
 
