@@ -35,6 +35,10 @@ hid_t real_type(double) {
   return H5Tcopy(H5T_NATIVE_DOUBLE);
 }
 
+hid_t real_type(Index) {
+  return H5Tcopy(H5T_NATIVE_INT64);
+}
+
 template <class T>
 hid_t element_type() {
   if constexpr (is_complex<T>) {
@@ -49,6 +53,14 @@ hid_t element_type() {
   }
 }
 
+template <class T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, Index>)
+    return "integer";
+  else
+    return std::string(1, type_letter<T>);
+}
+
 }  // namespace
 
 struct Hdf5File::Detail {
@@ -59,6 +71,21 @@ struct Hdf5File::Detail {
   }
   void check(bool good, std::string_view what) const {
     if (!good) throw InputError(path, 0, what);
+  }
+  /// Opens a part of a vector and calls transfer(data set, memory space, file space) on it.
+  template <class Transfer>
+  void with_elements(const std::string& name, Index first, Index count, const Transfer& transfer) const {
+    const Identifier set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    check(set >= 0, fmt::format("there is no data set '{}'", name));
+    const Identifier space(H5Dget_space(set), H5Sclose);
+    check(H5Sget_simple_extent_ndims(space) == 1, fmt::format("the data set '{}' is not a vector", name));
+    const auto start = static_cast<hsize_t>(first), size = static_cast<hsize_t>(count);
+    check(first + count <= static_cast<Index>(H5Sget_simple_extent_npoints(space)),
+          fmt::format("the data set '{}' has less than {} elements", name, first + count));
+    if (count == 0) return;
+    const Identifier memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
+    transfer(set, memory, space);
   }
 };
 
@@ -95,6 +122,25 @@ void Hdf5File::write_attribute(std::string_view name, std::string_view value) {
       H5Acreate2(detail_->file, std::string(name).c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   detail_->check(attribute >= 0 && H5Awrite(attribute, type, text.data()) >= 0,
                  fmt::format("the attribute '{}' cannot be written", name));
+}
+
+std::string Hdf5File::read_attribute(std::string_view name) {
+  const Identifier attribute(H5Aopen(detail_->file, std::string(name).c_str(), H5P_DEFAULT), H5Aclose);
+  detail_->check(attribute >= 0, fmt::format("there is no attribute '{}'", name));
+  const Identifier type(H5Aget_type(attribute), H5Tclose);
+  const std::string reason = fmt::format("the attribute '{}' is not a text", name);
+  detail_->check(H5Tget_class(type) == H5T_STRING, reason);
+  if (H5Tis_variable_str(type) > 0) {  // what h5py writes
+    char* text = nullptr;
+    detail_->check(H5Aread(attribute, type, &text) >= 0 && text, reason);
+    std::string value(text);
+    H5free_memory(text);
+    return value;
+  }
+  std::string value(H5Tget_size(type), '\0');
+  detail_->check(H5Aread(attribute, type, value.data()) >= 0, reason);
+  value.resize(std::min(value.find('\0'), value.size()));
+  return value;
 }
 
 template <class T>
@@ -146,15 +192,45 @@ std::vector<T> Hdf5File::read(const std::string& name, Index& rows, Index& colum
   std::vector<T> a(static_cast<std::size_t>(rows * columns));
   const Identifier type(element_type<T>(), H5Tclose);
   detail_->check(a.empty() || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, a.data()) >= 0,
-                 fmt::format("the data set '{}' cannot be read as type {}", name, type_letter<T>));
+                 fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
   return a;
+}
+
+template <class T>
+void Hdf5File::write_elements(const std::string& name, Index first, Index count, const T* a) {
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_elements(name, first, count, [&](hid_t set, hid_t memory, hid_t space) {
+    detail_->check(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0,
+                   fmt::format("the data set '{}' cannot be written", name));
+  });
+}
+
+template <class T>
+void Hdf5File::read_elements(const std::string& name, Index first, Index count, T* a) {
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_elements(name, first, count, [&](hid_t set, hid_t memory, hid_t space) {
+    detail_->check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
+                   fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
+  });
+}
+
+Index Hdf5File::length(const std::string& name) {
+  const Identifier set(H5Dopen2(detail_->file, name.c_str(), H5P_DEFAULT), H5Dclose);
+  detail_->check(set >= 0, fmt::format("there is no data set '{}'", name));
+  const Identifier space(H5Dget_space(set), H5Sclose);
+  detail_->check(H5Sget_simple_extent_ndims(space) == 1,
+                 fmt::format("the data set '{}' is not a vector", name));
+  return static_cast<Index>(H5Sget_simple_extent_npoints(space));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                 \
   template void Hdf5File::create_array<T>(const std::string&, Index, Index);                   \
   template void Hdf5File::write_columns<T>(const std::string&, Index, Index, const T*, Index); \
+  template void Hdf5File::write_elements<T>(const std::string&, Index, Index, const T*);       \
+  template void Hdf5File::read_elements<T>(const std::string&, Index, Index, T*);              \
   template std::vector<T> Hdf5File::read<T>(const std::string&, Index&, Index&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+TESSERA_INSTANTIATE(Index)
 #undef TESSERA_INSTANTIATE
 
 }  // namespace tessera

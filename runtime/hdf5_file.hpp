@@ -11,10 +11,10 @@
 
 namespace tessera {
 
-/// An HDF5 file of dense arrays. A rows x columns matrix is a data set of shape (columns, rows): HDF5 is
-/// row-major, so that each column of ours is contiguous, and `file["name"][k]` in h5py is column k. A complex
-/// number is the compound {double r, i} (float in single precision) that h5py and NumPy read as complex.
-/// Errors are InputErrors.
+/// An HDF5 file of dense arrays of scalars or of Index (64-bit integers). A rows x columns matrix is a data
+/// set of shape (columns, rows): HDF5 is row-major, so that each column of ours is contiguous, and
+/// `file["name"][k]` in h5py is column k. A complex number is the compound {double r, i} (float in single
+/// precision) that h5py and NumPy read as complex. Errors are InputErrors.
 class Hdf5File {
  public:
   /// Makes the file, or replaces it.
@@ -24,7 +24,9 @@ class Hdf5File {
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
 
+  /// Text, of the file as a whole.
   void write_attribute(std::string_view name, std::string_view value);
+  std::string read_attribute(std::string_view name);
   /// A vector: columns < 0.
   template <class T>
   void create_array(const std::string& name, Index rows, Index columns = -1);
@@ -34,6 +36,13 @@ class Hdf5File {
   /// Whole data set, column-major; its shape is returned through rows and columns (1 for a vector).
   template <class T>
   std::vector<T> read(const std::string& name, Index& rows, Index& columns);
+  /// Elements [first, first + count) of a vector.
+  template <class T>
+  void write_elements(const std::string& name, Index first, Index count, const T* a);
+  template <class T>
+  void read_elements(const std::string& name, Index first, Index count, T* a);
+  /// Elements of a vector.
+  Index length(const std::string& name);
 
   struct Detail;
 

@@ -20,8 +20,21 @@ std::string shown(std::complex<double> value) {
                            : fmt::format("({:.17g}, {:.17g})", value.real(), value.imag());
 }
 
+[[noreturn]] void fail_not_hermitian(const MatrixMarketReader& reader, Index line, Index i, Index j,
+                                     std::complex<double> lower, std::complex<double> upper) {
+  const bool complex = reader.header().field == MatrixMarketField::complex;
+  throw InputError(reader.path(), line,
+                   fmt::format("the matrix is not {}: entry ({}, {}) is {}, entry ({}, {}) is {}",
+                               complex ? "Hermitian" : "symmetric", i + 1, j + 1, shown(lower), j + 1, i + 1,
+                               shown(upper)));
+}
+
+}  // namespace
+
 template <class T>
-T convert(const MatrixMarketReader& reader, std::complex<double> value) {
+T matrix_market_value(const MatrixMarketReader& reader, std::complex<double> value) {
+  if (!is_complex<T> && reader.header().field == MatrixMarketField::complex)
+    throw InputError(reader.path(), 1, complex_in_real);
   using Real = RealOf<T>;
   if constexpr (sizeof(Real) < sizeof(double)) {
     constexpr double largest = std::numeric_limits<Real>::max();
@@ -34,17 +47,6 @@ T convert(const MatrixMarketReader& reader, std::complex<double> value) {
   else
     return static_cast<T>(value.real());
 }
-
-[[noreturn]] void fail_not_hermitian(const MatrixMarketReader& reader, Index line, Index i, Index j,
-                                     std::complex<double> lower, std::complex<double> upper) {
-  const bool complex = reader.header().field == MatrixMarketField::complex;
-  throw InputError(reader.path(), line,
-                   fmt::format("the matrix is not {}: entry ({}, {}) is {}, entry ({}, {}) is {}",
-                               complex ? "Hermitian" : "symmetric", i + 1, j + 1, shown(lower), j + 1, i + 1,
-                               shown(upper)));
-}
-
-}  // namespace
 
 template <class T>
 void require_hermitian_header(const MatrixMarketReader& reader) {
@@ -81,9 +83,9 @@ class HermitianInput {
       if (!address) return;
       largest_ = std::max(largest_, std::abs(value));
       if (i >= j)
-        *address = convert<T>(reader_, value);
+        *address = matrix_market_value<T>(reader_, value);
       else if (!general)
-        *address = conjugate(convert<T>(reader_, value));
+        *address = conjugate(matrix_market_value<T>(reader_, value));
       else if (compare_at_once)
         worst = std::max(worst, difference(*address, value));
     });
@@ -92,7 +94,7 @@ class HermitianInput {
 
  private:
   double difference(T lower, std::complex<double> upper) const {
-    return static_cast<double>(std::abs(lower - conjugate(convert<T>(reader_, upper))));
+    return static_cast<double>(std::abs(lower - conjugate(matrix_market_value<T>(reader_, upper))));
   }
   bool matters(T lower) const { return static_cast<double>(std::abs(lower)) > tolerance_ * largest_; }
 
@@ -163,7 +165,7 @@ std::vector<T> read_dense(MatrixMarketReader& reader) {
   std::vector<T> a(static_cast<std::size_t>(header.rows * header.columns));
   const Index ld = header.rows;
   reader.for_each([&](Index i, Index j, std::complex<double> value) {
-    const T element = convert<T>(reader, value);
+    const T element = matrix_market_value<T>(reader, value);
     a[static_cast<std::size_t>(i + j * ld)] = element;
     if (i == j) return;
     T& mirrored = a[static_cast<std::size_t>(header.symmetry == MatrixMarketSymmetry::general ? i + j * ld
@@ -186,6 +188,7 @@ std::vector<T> read_dense(MatrixMarketReader& reader) {
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                          \
+  template T matrix_market_value<T>(const MatrixMarketReader&, std::complex<double>);                   \
   template void require_hermitian_header<T>(const MatrixMarketReader&);                                 \
   template void read_hermitian<T>(MatrixMarketReader&, const std::function<T*(Index, Index)>&, double); \
   template std::vector<T> read_dense<T>(MatrixMarketReader&);

@@ -65,6 +65,11 @@ class MatrixMarketReader {
   std::unique_ptr<Detail> detail_;
 };
 
+/// The value that a reader hands out, in type T. Throws an InputError where it is complex and T is not, or
+/// where it overflows.
+template <class T>
+T matrix_market_value(const MatrixMarketReader& reader, std::complex<double> value);
+
 /// Throws an InputError unless the matrix is square, and unless its header allows it to be Hermitian in type
 /// T: not skew-symmetric, not complex in a real type.
 template <class T>
@@ -103,6 +108,28 @@ class MatrixMarketWriter {
   template <class T>
   void append(const T* a, Index columns, Index ld);
   /// Flushes and closes; all columns must have been written.
+  void close();
+
+  struct Detail;
+
+ private:
+  std::unique_ptr<Detail> detail_;
+};
+
+/// Writes a Matrix Market coordinate file, entry after entry, with the digits of MatrixMarketWriter.
+class MatrixMarketEntryWriter {
+ public:
+  /// The header's format is coordinate, its field real or complex.
+  MatrixMarketEntryWriter(const std::string& path, const MatrixMarketHeader& header,
+                          std::string_view comment = {});
+  ~MatrixMarketEntryWriter();
+  MatrixMarketEntryWriter(const MatrixMarketEntryWriter&) = delete;
+  MatrixMarketEntryWriter& operator=(const MatrixMarketEntryWriter&) = delete;
+
+  /// Indices from 0; T is real if and only if the file is.
+  template <class T>
+  void append(Index row, Index column, T value);
+  /// Flushes and closes; as many entries as announced must have been written.
   void close();
 
   struct Detail;

@@ -12,92 +12,143 @@
 
 namespace tessera {
 
-struct MatrixMarketWriter::Detail {
-  std::string path;
-  Index rows, columns, written = 0;
-  bool complex;
-  std::FILE* plain = nullptr;
-  gzFile compressed = nullptr;
-  fmt::memory_buffer text;
+namespace {
 
-  ~Detail() {
-    if (plain) std::fclose(plain);
-    if (compressed) gzclose(compressed);
+/// A text file, compressed if its name says so, that is written in large pieces.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& path) : path_(path) {
+    errno = 0;
+    if (path.ends_with(".gz"))
+      compressed_ = gzopen(path.c_str(), "wb1");
+    else
+      plain_ = std::fopen(path.c_str(), "wb");
+    if (!plain_ && !compressed_) fail();
   }
+  ~TextFile() {
+    if (plain_) std::fclose(plain_);
+    if (compressed_) gzclose(compressed_);
+  }
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  template <class... Values>
+  void print(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+  void put(double x) { print("{:.17g}", x); }
+  void put(float x) { print("{:.9g}", x); }
+  template <class T>
+  void put_value_line(T value) {
+    put(real_part(value));
+    if constexpr (is_complex<T>) {
+      text_.push_back(' ');
+      put(imag_part(value));
+    }
+    text_.push_back('\n');
+    constexpr std::size_t chunk = std::size_t{1} << 20;
+    if (text_.size() > chunk) flush();
+  }
+  void put_head(std::string_view format, std::string_view field, std::string_view symmetry,
+                std::string_view comment) {
+    print("%%MatrixMarket matrix {} {} {}\n", format, field, symmetry);
+    while (!comment.empty()) {
+      const std::string_view line = comment.substr(0, comment.find('\n'));
+      print("% {}\n", line);
+      comment.remove_prefix(std::min(comment.size(), line.size() + 1));
+    }
+  }
+  void close() {
+    flush();
+    errno = 0;
+    bool done = true;
+    if (plain_) done = std::fclose(plain_) == 0;
+    if (compressed_) done = gzclose(compressed_) == Z_OK;
+    plain_ = nullptr;
+    compressed_ = nullptr;
+    if (!done) fail();
+  }
+
+ private:
   [[noreturn]] void fail() const {
-    throw InputError(path, 0,
+    throw InputError(path_, 0,
                      fmt::format("cannot be written: {}", errno ? std::strerror(errno) : "unknown reason"));
   }
   void flush() {
-    const std::size_t size = text.size();
+    const std::size_t size = text_.size();
     if (size == 0) return;
     const bool done =
-        plain ? std::fwrite(text.data(), 1, size, plain) == size
-              : gzwrite(compressed, text.data(), static_cast<unsigned>(size)) == static_cast<int>(size);
-    text.clear();
+        plain_ ? std::fwrite(text_.data(), 1, size, plain_) == size
+               : gzwrite(compressed_, text_.data(), static_cast<unsigned>(size)) == static_cast<int>(size);
+    text_.clear();
     if (!done) fail();
   }
-  void put(double x) { fmt::format_to(std::back_inserter(text), "{:.17g}", x); }
-  void put(float x) { fmt::format_to(std::back_inserter(text), "{:.9g}", x); }
+  std::string path_;
+  std::FILE* plain_ = nullptr;
+  gzFile compressed_ = nullptr;
+  fmt::memory_buffer text_;
+};
+
+}  // namespace
+
+struct MatrixMarketWriter::Detail {
+  TextFile file;
+  Index rows, columns, written = 0;
 };
 
 MatrixMarketWriter::MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                                        std::string_view comment)
-    : detail_(std::make_unique<Detail>()) {
-  Detail& d = *detail_;
-  d.path = path;
-  d.rows = rows;
-  d.columns = columns;
-  d.complex = complex;
-  errno = 0;
-  if (path.ends_with(".gz"))
-    d.compressed = gzopen(path.c_str(), "wb1");
-  else
-    d.plain = std::fopen(path.c_str(), "wb");
-  if (!d.plain && !d.compressed) d.fail();
-  fmt::format_to(std::back_inserter(d.text), "%%MatrixMarket matrix array {} general\n",
-                 complex ? "complex" : "real");
-  while (!comment.empty()) {
-    const std::string_view line = comment.substr(0, comment.find('\n'));
-    fmt::format_to(std::back_inserter(d.text), "% {}\n", line);
-    comment.remove_prefix(std::min(comment.size(), line.size() + 1));
-  }
-  fmt::format_to(std::back_inserter(d.text), "{} {}\n", rows, columns);
+    : detail_(new Detail{TextFile(path), rows, columns}) {
+  TextFile& file = detail_->file;
+  file.put_head("array", complex ? "complex" : "real", "general", comment);
+  file.print("{} {}\n", rows, columns);
 }
 
 MatrixMarketWriter::~MatrixMarketWriter() = default;
 
 template <class T>
 void MatrixMarketWriter::append(const T* a, Index columns, Index ld) {
-  constexpr std::size_t chunk = std::size_t{1} << 20;
-  Detail& d = *detail_;
-  for (Index j = 0; j < columns; ++j) {
-    for (Index i = 0; i < d.rows; ++i) {
-      const T value = a[i + j * ld];
-      d.put(real_part(value));
-      if constexpr (is_complex<T>) {
-        d.text.push_back(' ');
-        d.put(imag_part(value));
-      }
-      d.text.push_back('\n');
-      if (d.text.size() > chunk) d.flush();
-    }
-  }
-  d.written += columns;
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = 0; i < detail_->rows; ++i) detail_->file.put_value_line(a[i + j * ld]);
+  detail_->written += columns;
 }
 
 void MatrixMarketWriter::close() {
-  Detail& d = *detail_;
-  if (d.written != d.columns)
-    throw Error(fmt::format("{}: {} of {} columns were written", d.path, d.written, d.columns));
-  d.flush();
-  errno = 0;
-  bool done = true;
-  if (d.plain) done = std::fclose(d.plain) == 0;
-  if (d.compressed) done = gzclose(d.compressed) == Z_OK;
-  d.plain = nullptr;
-  d.compressed = nullptr;
-  if (!done) d.fail();
+  if (detail_->written != detail_->columns)
+    throw Error(fmt::format("{}: {} of {} columns were written", detail_->file.path(), detail_->written,
+                            detail_->columns));
+  detail_->file.close();
+}
+
+struct MatrixMarketEntryWriter::Detail {
+  TextFile file;
+  Index entries, written = 0;
+};
+
+MatrixMarketEntryWriter::MatrixMarketEntryWriter(const std::string& path, const MatrixMarketHeader& header,
+                                                 std::string_view comment)
+    : detail_(new Detail{TextFile(path), header.entries}) {
+  TextFile& file = detail_->file;
+  file.put_head(to_string(MatrixMarketFormat::coordinate), to_string(header.field),
+                to_string(header.symmetry), comment);
+  file.print("{} {} {}\n", header.rows, header.columns, header.entries);
+}
+
+MatrixMarketEntryWriter::~MatrixMarketEntryWriter() = default;
+
+template <class T>
+void MatrixMarketEntryWriter::append(Index row, Index column, T value) {
+  detail_->file.print("{} {} ", row + 1, column + 1);
+  detail_->file.put_value_line(value);
+  ++detail_->written;
+}
+
+void MatrixMarketEntryWriter::close() {
+  if (detail_->written != detail_->entries)
+    throw Error(fmt::format("{}: {} of {} entries were written", detail_->file.path(), detail_->written,
+                            detail_->entries));
+  detail_->file.close();
 }
 
 template <class T>
@@ -110,6 +161,7 @@ void write_matrix_market(const std::string& path, Index rows, Index columns, con
 
 #define TESSERA_INSTANTIATE(T)                                         \
   template void MatrixMarketWriter::append<T>(const T*, Index, Index); \
+  template void MatrixMarketEntryWriter::append<T>(Index, Index, T);   \
   template void write_matrix_market<T>(const std::string&, Index, Index, const T*, Index, std::string_view);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

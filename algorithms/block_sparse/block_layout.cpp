@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_layout.hpp>
@@ -23,6 +25,10 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
   if (!owners.empty() && owners.size() != sizes.size())
     throw InvalidArgument("owners", fmt::format("{} of them", owners.size()),
                           fmt::format("one for each of the {} blocks", sizes.size()));
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // tasks count in 32 bits
+  if (static_cast<Index>(sizes.size()) > most)
+    throw InvalidArgument("block sizes", fmt::format("{} of them", sizes.size()),
+                          fmt::format("at most {}", most));
   for (const int owner : owners)
     if (owner < 0 || owner >= owner_count)
       throw InvalidArgument("owners", fmt::to_string(owner), fmt::format("0 to {}", owner_count - 1));
@@ -31,7 +37,8 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
   d->sizes_ = std::move(sizes);
   d->first_.assign(1, 0);
   for (const Index size : d->sizes_) {
-    if (size < 0) throw InvalidArgument("block sizes", fmt::to_string(size), "at least 0");
+    if (size < 0 || size > most)
+      throw InvalidArgument("block sizes", fmt::to_string(size), fmt::format("0 to {}", most));
     d->first_.push_back(d->first_.back() + size);
   }
   d->panel_elements_ =

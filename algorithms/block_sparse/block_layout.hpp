@@ -20,7 +20,8 @@ class BlockDimension {
   /// `sizes`: elements of each block, 0 allowed. `owners`: for each block a number below `owner_count`;
   /// empty: blocks are dealt out in runs of one panel. `panel_elements`: of a panel, about; 0: chosen by the
   /// extent.
-  /// @throws InvalidArgument for a negative size, or owners that do not fit.
+  /// @throws InvalidArgument for a size or a number of blocks outside 0 to 2^31 - 1, or owners that do not
+  /// fit.
   static std::shared_ptr<const BlockDimension> make(std::vector<Index> sizes, int owner_count = 1,
                                                     std::vector<int> owners = {}, Index panel_elements = 0);
 

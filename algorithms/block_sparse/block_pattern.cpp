@@ -15,18 +15,35 @@ std::span<const std::byte> bytes_of(const std::vector<T>& v) {
   return std::as_bytes(std::span<const T>(v));
 }
 
+using Position = std::pair<std::int32_t, std::int32_t>;
+
 /// Blocks of one panel, by (row, column) position.
-PanelIndex compress(std::vector<std::pair<std::int32_t, std::int32_t>>& positions, std::size_t rows) {
+PanelIndex panel_index(std::vector<Position>& positions, std::size_t rows) {
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   PanelIndex index;
   index.row_begin.assign(rows + 1, 0);
+  index.column.reserve(positions.size());
   for (const auto& [row, col] : positions) {
     ++index.row_begin[static_cast<std::size_t>(row) + 1];
     index.column.push_back(col);
   }
   for (std::size_t row = 0; row < rows; ++row) index.row_begin[row + 1] += index.row_begin[row];
   return index;
+}
+
+void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks) {
+  for (const auto& [row, col] : blocks) {
+    if (row < 0 || row >= layout.rows->blocks())
+      throw InvalidArgument("block row", fmt::to_string(row),
+                            fmt::format("0 to {}", layout.rows->blocks() - 1));
+    if (col < 0 || col >= layout.cols->blocks())
+      throw InvalidArgument("block column", fmt::to_string(col),
+                            fmt::format("0 to {}", layout.cols->blocks() - 1));
+    if (!layout.stores(row, col))
+      throw InvalidArgument("block", fmt::format("({}, {})", row, col),
+                            "on or below the diagonal of a matrix that stores its lower half");
+  }
 }
 
 }  // namespace
@@ -42,41 +59,56 @@ Index PanelIndex::find(Index row, Index col) const noexcept {
 std::shared_ptr<const BlockPattern> BlockPattern::make(Runtime& runtime, const BlockLayout& layout,
                                                        std::span<const BlockCoordinate> local_blocks) {
   layout.require_valid(runtime);
-  for (const auto& [row, col] : local_blocks) {
-    if (row < 0 || row >= layout.rows->blocks())
-      throw InvalidArgument("block row", fmt::to_string(row),
-                            fmt::format("0 to {}", layout.rows->blocks() - 1));
-    if (col < 0 || col >= layout.cols->blocks())
-      throw InvalidArgument("block column", fmt::to_string(col),
-                            fmt::format("0 to {}", layout.cols->blocks() - 1));
-    if (!layout.stores(row, col))
-      throw InvalidArgument("block", fmt::format("({}, {})", row, col),
-                            "on or below the diagonal of a matrix that stores its lower half");
-  }
+  require_places(layout, local_blocks);
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
-  std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> positions(
-      static_cast<std::size_t>(pattern->panels()));
   const std::vector<BlockCoordinate> mine(local_blocks.begin(), local_blocks.end());
-  for (const std::vector<std::byte>& piece : runtime.all_gather(bytes_of(mine)))
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(BlockCoordinate)) {
-      BlockCoordinate block;
-      std::memcpy(&block, piece.data() + at, sizeof block);
-      const Index panel = pattern->panel(layout.rows->panel_of(block.row), layout.cols->panel_of(block.col));
-      positions[static_cast<std::size_t>(panel)].emplace_back(layout.rows->position(block.row),
-                                                              layout.cols->position(block.col));
-    }
-  for (Index panel = 0; panel < pattern->panels(); ++panel)
-    pattern->index_.push_back(compress(positions[static_cast<std::size_t>(panel)],
-                                       layout.rows->panel(pattern->row_panel(panel)).size()));
-  pattern->complete();
+  const auto pieces = runtime.all_gather(bytes_of(mine));
+  pattern->compress([&](const auto& visit) {
+    for (const std::vector<std::byte>& piece : pieces)
+      for (std::size_t at = 0; at < piece.size(); at += sizeof(BlockCoordinate)) {
+        BlockCoordinate block;
+        std::memcpy(&block, piece.data() + at, sizeof block);
+        visit(block);
+      }
+  });
   return pattern;
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::make_replicated(
+    Runtime& runtime, const BlockLayout& layout, std::span<const BlockCoordinate> all_blocks) {
+  layout.require_valid(runtime);
+  require_places(layout, all_blocks);
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  pattern->compress([&](const auto& visit) { std::for_each(all_blocks.begin(), all_blocks.end(), visit); });
+  return pattern;
+}
+
+/// Indices of the blocks that for_each_block(visit) visits, in any order, some of them perhaps repeatedly.
+template <class Visit>
+void BlockPattern::compress(const Visit& for_each_block) {
+  std::vector<std::vector<Position>> positions(static_cast<std::size_t>(panels()));
+  for_each_block([&](const BlockCoordinate& block) {
+    const Index at = panel(rows().panel_of(block.row), cols().panel_of(block.col));
+    positions[static_cast<std::size_t>(at)].emplace_back(rows().position(block.row),
+                                                         cols().position(block.col));
+  });
+  for (Index p = 0; p < panels(); ++p)
+    index_.push_back(panel_index(positions[static_cast<std::size_t>(p)], rows().panel(row_panel(p)).size()));
+  complete();
 }
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, const BlockLayout& layout,
                                                               std::vector<PanelIndex> panels) {
+  layout.require_valid(runtime);
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  if (static_cast<Index>(panels.size()) != pattern->panels())
+    throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(pattern->panels()));
+  const auto panel_rows = [&](Index p) { return layout.rows->panel(pattern->row_panel(p)).size(); };
+  for (Index p = 0; p < pattern->panels(); ++p)
+    if (PanelIndex& index = panels[static_cast<std::size_t>(p)]; index.row_begin.empty())
+      index.row_begin.assign(panel_rows(p) + 1, 0);
   if (runtime.size() > 1) {
-    // Every rank's panels one after the other: number of blocks, then rows and columns.
+    // Every rank's panels one after the other: beginnings of the rows, then columns.
     std::vector<std::int32_t> mine;
     for (Index panel = 0; panel < pattern->panels(); ++panel) {
       if (!pattern->panel_local(panel)) continue;
@@ -94,7 +126,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, 
         at[owner] += count * sizeof(std::int32_t);
       };
       PanelIndex& index = panels[static_cast<std::size_t>(panel)];
-      take(index.row_begin, layout.rows->panel(pattern->row_panel(panel)).size() + 1);
+      take(index.row_begin, panel_rows(panel) + 1);
       take(index.column, static_cast<std::size_t>(index.row_begin.back()));
     }
   }
@@ -115,28 +147,38 @@ void BlockPattern::complete() {
   for (Index p = 0; p < panels(); ++p) {
     PanelIndex& index = index_[static_cast<std::size_t>(p)];
     const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
-    std::vector<PanelBlock> blocks;
-    blocks.reserve(index.column.size());
     index.offset.assign(1, 0);
+    index.offset.reserve(index.column.size() + 1);
+    std::vector<PanelBlock> blocks;  // the owner alone fills them in
+    if (panel_local(p)) blocks.reserve(index.column.size());
     for (std::size_t row = 0; row < panel_rows.size(); ++row)
       for (auto b = index.row_begin[row]; b < index.row_begin[row + 1]; ++b) {
         const Index i = panel_rows[row],
                     j = panel_cols[static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)])];
-        blocks.push_back({index.offset.back(), static_cast<std::int32_t>(rows().size(i)),
-                          static_cast<std::int32_t>(cols().size(j)), static_cast<std::int32_t>(i),
-                          static_cast<std::int32_t>(j), rows().first(i), cols().first(j)});
+        if (panel_local(p))
+          blocks.push_back({index.offset.back(), static_cast<std::int32_t>(rows().size(i)),
+                            static_cast<std::int32_t>(cols().size(j)), static_cast<std::int32_t>(i),
+                            static_cast<std::int32_t>(j), rows().first(i), cols().first(j)});
         index.offset.push_back(index.offset.back() + rows().size(i) * cols().size(j));
       }
     blocks_ += index.blocks();
     elements_ += index.elements();
     entries_.emplace_back();
-    if (blocks.empty()) continue;
+    if (index.blocks() == 0) continue;
     Data& entries = entries_.back();
-    entries = Data::bytes(*runtime_, blocks.size() * sizeof(PanelBlock), panel_owner(p));
+    entries =
+        Data::bytes(*runtime_, static_cast<std::size_t>(index.blocks()) * sizeof(PanelBlock), panel_owner(p));
     if (!panel_local(p)) continue;
     const HostAccess access(entries, HostAccess::Mode::write);
     std::copy(blocks.begin(), blocks.end(), access.array<PanelBlock>().begin());
   }
+}
+
+bool BlockPattern::operator==(const BlockPattern& other) const noexcept {
+  if (this == &other) return true;
+  if (runtime_ != other.runtime_ || !(layout_ == other.layout_) || blocks_ != other.blocks_) return false;
+  return std::equal(index_.begin(), index_.end(), other.index_.begin(), other.index_.end(),
+                    [](const PanelIndex& x, const PanelIndex& y) { return x.same_blocks(y); });
 }
 
 std::optional<BlockPattern::Location> BlockPattern::find(Index block_row, Index block_col) const noexcept {
@@ -161,6 +203,7 @@ std::vector<BlockCoordinate> BlockPattern::coordinates(Index panel) const {
   const PanelIndex& i = index(panel);
   const auto panel_rows = rows().panel(row_panel(panel)), panel_cols = cols().panel(col_panel(panel));
   std::vector<BlockCoordinate> result;
+  result.reserve(i.column.size());
   for (std::size_t row = 0; row < panel_rows.size(); ++row)
     for (auto b = i.row_begin[row]; b < i.row_begin[row + 1]; ++b)
       result.push_back(

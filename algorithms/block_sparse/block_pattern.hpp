@@ -27,9 +27,9 @@ struct PanelIndex {
   Index elements() const noexcept { return offset.empty() ? 0 : offset.back(); }
   /// Number of the block at a position, or -1.
   Index find(Index row, Index col) const noexcept;
-  /// The same positions are occupied (in panels of the same blocks the offsets are then equal, too).
+  /// The same blocks at the same positions.
   bool same_blocks(const PanelIndex& other) const noexcept {
-    return row_begin == other.row_begin && column == other.column;
+    return column == other.column && (column.empty() || row_begin == other.row_begin);
   }
 };
 
@@ -46,7 +46,12 @@ class BlockPattern {
   /// that names them, before it communicates).
   static std::shared_ptr<const BlockPattern> make(Runtime& runtime, const BlockLayout& layout,
                                                   std::span<const BlockCoordinate> local_blocks);
-  /// The same from the finished index of every panel that this rank owns (others empty). Collective.
+  /// The same where every rank names every block: nothing is communicated.
+  static std::shared_ptr<const BlockPattern> make_replicated(Runtime& runtime, const BlockLayout& layout,
+                                                             std::span<const BlockCoordinate> all_blocks);
+  /// The same from the finished index of every panel that this rank owns, offsets apart; other panels' and
+  /// those of panels without blocks may be empty. Collective.
+  /// @throws InvalidArgument for another number of panels than the layout has.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
   /// The same where every rank has the index of every panel (offsets are filled in): no communication.
@@ -80,11 +85,15 @@ class BlockPattern {
   Index elements() const noexcept { return elements_; }
   /// Stored blocks in a block row, whatever panel they are in.
   Index blocks_in_row(Index block_row) const noexcept;
+  /// The same layout and the same blocks: values lie at the same places.
+  bool operator==(const BlockPattern& other) const noexcept;
   /// The coordinates of the blocks of a panel, in order.
   std::vector<BlockCoordinate> coordinates(Index panel) const;
 
  private:
   BlockPattern(Runtime& runtime, const BlockLayout& layout) : runtime_(&runtime), layout_(layout) {}
+  template <class Visit>
+  void compress(const Visit& for_each_block);
   void complete();
   Runtime* runtime_;
   BlockLayout layout_;

@@ -28,16 +28,35 @@ void require_shape(const BlockLayout& layout, Index row, Index col, Index rows, 
         fmt::format("{} x {} for block {}", layout.rows->size(row), layout.cols->size(col), text(row, col)));
 }
 
-/// Column-major values of a view, or of its mirror image.
-template <class T>
-std::vector<T> packed(MatrixView<const T> values, bool mirror, Symmetry symmetry) {
-  std::vector<T> result;
-  result.reserve(static_cast<std::size_t>(values.rows * values.cols));
+void require_owner(const Runtime& runtime, const BlockLayout& layout, Index row, Index col) {
+  const int owner = layout.owner(row, col);
+  if (owner != runtime.rank())
+    throw InvalidArgument("block", text(row, col),
+                          fmt::format("a block of rank {}, not of rank {}", runtime.rank(), owner));
+}
+
+/// Column-major without gaps: what place(to, value) makes of a view's values, or of those of its mirror
+/// image.
+template <class T, class Place>
+void pack(MatrixView<const T> values, bool mirror, Symmetry symmetry, T* to, const Place& place) {
   const Index rows = mirror ? values.cols : values.rows, cols = mirror ? values.rows : values.cols;
   for (Index j = 0; j < cols; ++j)
-    for (Index i = 0; i < rows; ++i)
-      result.push_back(mirror ? mirrored(symmetry, values(j, i)) : values(i, j));
-  return result;
+    for (Index i = 0; i < rows; ++i) place(*to++, mirror ? mirrored(symmetry, values(j, i)) : values(i, j));
+}
+
+template <class T>
+void replace(T& to, const T& value) {
+  to = value;
+}
+
+/// Calls visit(coordinate, elements in front of the block in its panel, rows, columns) for the blocks of one
+/// panel.
+template <class Visit>
+void for_each_place(const BlockPattern& pattern, Index panel, const Visit& visit) {
+  const auto coordinates = pattern.coordinates(panel);
+  for (std::size_t b = 0; b < coordinates.size(); ++b)
+    visit(coordinates[b], pattern.index(panel).offset[b], pattern.rows().size(coordinates[b].row),
+          pattern.cols().size(coordinates[b].col));
 }
 
 }  // namespace
@@ -56,13 +75,16 @@ BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern) : pattern_(
 template <class T>
 void BlockSparseMatrix<T>::put_block(Index block_row, Index block_col, MatrixView<const T> values) {
   require_inside(layout(), block_row, block_col);
+  require_shape(layout(), block_row, block_col, values.rows, values.cols);
+  const bool mirror = !layout().stores(block_row, block_col);
+  if (mirror) std::swap(block_row, block_col);
+  require_owner(runtime(), layout(), block_row, block_col);
   const auto at = pattern_->find(block_row, block_col);
   if (!at) throw InvalidArgument("block", text(block_row, block_col), "a stored block");
-  require_shape(layout(), block_row, block_col, values.rows, values.cols);
   const HostAccess access(panel(at->panel), HostAccess::Mode::read_write);
-  const std::vector<T> columns = packed(values, false, symmetry());
-  const Index offset = pattern_->index(at->panel).offset[static_cast<std::size_t>(at->block)];
-  std::copy(columns.begin(), columns.end(), access.array<T>().begin() + offset);
+  T* const to =
+      access.array<T>().data() + pattern_->index(at->panel).offset[static_cast<std::size_t>(at->block)];
+  pack(values, mirror, symmetry(), to, replace<T>);
 }
 
 template <class T>
@@ -70,15 +92,16 @@ std::optional<std::vector<T>> BlockSparseMatrix<T>::get_block(Index block_row, I
   require_inside(layout(), block_row, block_col);
   const bool mirror = !layout().stores(block_row, block_col);
   if (mirror) std::swap(block_row, block_col);
-  if (layout().owner(block_row, block_col) != runtime().rank())
-    throw InvalidArgument("block", text(block_row, block_col), "a block of this rank");
+  require_owner(runtime(), layout(), block_row, block_col);
   const auto at = pattern_->find(block_row, block_col);
   if (!at) return std::nullopt;
   const HostAccess access(panel(at->panel), HostAccess::Mode::read);
   const Index rows = pattern_->rows().size(block_row), cols = pattern_->cols().size(block_col);
-  const T* values =
+  const T* const from =
       access.array<const T>().data() + pattern_->index(at->panel).offset[static_cast<std::size_t>(at->block)];
-  return packed<T>({values, rows, cols, rows}, mirror, symmetry());
+  std::vector<T> values(static_cast<std::size_t>(rows * cols));
+  pack<T>({from, rows, cols, rows}, mirror, symmetry(), values.data(), replace<T>);
+  return values;
 }
 
 template <class T>
@@ -87,13 +110,9 @@ void BlockSparseMatrix<T>::for_each_block(
   for (Index p = 0; p < pattern_->panels(); ++p) {
     if (!pattern_->panel_local(p) || pattern_->index(p).blocks() == 0) continue;
     const HostAccess access(panel(p), HostAccess::Mode::read);
-    const auto coordinates = pattern_->coordinates(p);
-    for (std::size_t b = 0; b < coordinates.size(); ++b) {
-      const Index rows = pattern_->rows().size(coordinates[b].row),
-                  cols = pattern_->cols().size(coordinates[b].col);
-      visit(coordinates[b].row, coordinates[b].col,
-            {access.array<const T>().data() + pattern_->index(p).offset[b], rows, cols, rows});
-    }
+    for_each_place(*pattern_, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
+      visit(at.row, at.col, {access.array<const T>().data() + offset, rows, cols, rows});
+    });
   }
 }
 
@@ -103,13 +122,9 @@ void BlockSparseMatrix<T>::for_each_block_mutable(
   for (Index p = 0; p < pattern_->panels(); ++p) {
     if (!pattern_->panel_local(p) || pattern_->index(p).blocks() == 0) continue;
     const HostAccess access(panel(p), HostAccess::Mode::read_write);
-    const auto coordinates = pattern_->coordinates(p);
-    for (std::size_t b = 0; b < coordinates.size(); ++b) {
-      const Index rows = pattern_->rows().size(coordinates[b].row),
-                  cols = pattern_->cols().size(coordinates[b].col);
-      visit(coordinates[b].row, coordinates[b].col,
-            {access.array<T>().data() + pattern_->index(p).offset[b], rows, cols, rows});
-    }
+    for_each_place(*pattern_, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
+      visit(at.row, at.col, {access.array<T>().data() + offset, rows, cols, rows});
+    });
   }
 }
 
@@ -123,14 +138,9 @@ BlockSparseBuilder<T>::BlockSparseBuilder(Runtime& runtime, const BlockLayout& l
 template <class T>
 BlockCoordinate BlockSparseBuilder<T>::place(Index block_row, Index block_col) const {
   require_inside(layout_, block_row, block_col);
-  const bool mirror = !layout_.stores(block_row, block_col);
-  const BlockCoordinate at =
-      mirror ? BlockCoordinate{block_col, block_row} : BlockCoordinate{block_row, block_col};
-  if (owner(block_row, block_col) != runtime_->rank())
-    throw InvalidArgument(
-        "block", text(block_row, block_col),
-        fmt::format("a block of rank {}, not of rank {}", runtime_->rank(), owner(block_row, block_col)));
-  return at;
+  if (!layout_.stores(block_row, block_col)) std::swap(block_row, block_col);
+  require_owner(*runtime_, layout_, block_row, block_col);
+  return {block_row, block_col};
 }
 
 template <class T>
@@ -141,7 +151,8 @@ int BlockSparseBuilder<T>::owner(Index block_row, Index block_col) const noexcep
 
 template <class T>
 void BlockSparseBuilder<T>::reserve(Index block_row, Index block_col) {
-  blocks_.try_emplace(place(block_row, block_col));
+  const auto [row, col] = place(block_row, block_col);
+  blocks_.try_emplace(row + col * layout_.rows->blocks(), nullptr);
 }
 
 template <class T>
@@ -167,16 +178,29 @@ void BlockSparseBuilder<T>::add(Index block_row, Index block_col, MatrixView<con
   store(block_row, block_col, values, true);
 }
 
+/// Room for so many values.
+template <class T>
+T* BlockSparseBuilder<T>::allocate(Index count) {
+  constexpr std::size_t usual = std::size_t{1} << 16;
+  const auto size = static_cast<std::size_t>(count);
+  if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < size)
+    chunks_.emplace_back().reserve(std::max(usual, size));
+  std::vector<T>& chunk = chunks_.back();
+  chunk.resize(chunk.size() + size);
+  return chunk.data() + (chunk.size() - size);
+}
+
 template <class T>
 void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<const T> values, bool sum) {
-  const BlockCoordinate at = place(block_row, block_col);
+  const auto [row, col] = place(block_row, block_col);
   require_shape(layout_, block_row, block_col, values.rows, values.cols);
-  const std::vector<T> columns = packed(values, !layout_.stores(block_row, block_col), layout_.symmetry);
-  std::vector<T>& stored = blocks_[at];
-  if (stored.empty()) {
-    stored = columns;
+  const bool mirror = !layout_.stores(block_row, block_col);
+  T*& stored = blocks_.try_emplace(row + col * layout_.rows->blocks(), nullptr).first->second;
+  if (!stored) {
+    stored = allocate(values.rows * values.cols);
+    pack(values, mirror, layout_.symmetry, stored, replace<T>);
   } else if (sum) {
-    for (std::size_t i = 0; i < columns.size(); ++i) stored[i] += columns[i];
+    pack(values, mirror, layout_.symmetry, stored, [](T& to, const T& value) { to += value; });
   } else {
     throw InvalidArgument("block", text(block_row, block_col), "a block that was not put before");
   }
@@ -184,8 +208,10 @@ void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<c
 
 template <class T>
 BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
+  const Index block_rows = layout_.rows->blocks();
   std::vector<BlockCoordinate> coordinates;
-  for (const auto& [at, values] : blocks_) coordinates.push_back(at);
+  coordinates.reserve(blocks_.size());
+  for (const auto& [key, values] : blocks_) coordinates.push_back({key % block_rows, key / block_rows});
   BlockSparseMatrix<T> matrix(BlockPattern::make(*runtime_, layout_, coordinates));
   const BlockPattern& pattern = matrix.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
@@ -193,13 +219,13 @@ BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
     const HostAccess access(matrix.panel(p), HostAccess::Mode::write);
     const auto array = access.array<T>();
     std::fill(array.begin(), array.end(), T(0));
-    const auto members = pattern.coordinates(p);
-    for (std::size_t b = 0; b < members.size(); ++b) {
-      const std::vector<T>& values = blocks_.at(members[b]);
-      std::copy(values.begin(), values.end(), array.begin() + pattern.index(p).offset[b]);
-    }
+    for_each_place(pattern, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
+      if (const T* values = blocks_.at(at.row + at.col * block_rows))
+        std::copy(values, values + rows * cols, array.begin() + offset);
+    });
   }
   blocks_.clear();
+  chunks_.clear();
   return matrix;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <unordered_map>
 
 #include <tessera/algorithms/block_sparse/block_pattern.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -14,8 +14,10 @@ namespace tessera {
 /// columns of blocks, all of one rank) lie in one piece of data. What it is made of can be copied cheaply
 /// (pattern); the values are moved. A panel without blocks has no data.
 ///
-/// The functions that compute with it (block_sparse_operations.hpp, multiply.hpp, ...) return when they have
-/// submitted their tasks to the caller's Sequence, unless they say that they wait.
+/// The functions that compute with it (operations.hpp, multiply.hpp, ...) return when they have submitted
+/// their tasks to the caller's Sequence, unless they say that they wait. Whoever lets tasks read a panel on
+/// another rank than its owner's flushes the remote copies (Data::flush_remote_copies) after the last such
+/// task: the owner may change the values from the host, of which other ranks hear nothing.
 template <class T>
 class BlockSparseMatrix {
  public:
@@ -39,7 +41,8 @@ class BlockSparseMatrix {
   /// Frees the values once the submitted tasks have used them.
   void release() { panels_.clear(); }
 
-  /// Replaces the values of one stored block of this rank. Waits for the tasks that use its panel.
+  /// Replaces the values of one stored block of this rank; in a half-stored matrix a block above the diagonal
+  /// replaces its mirror image. The matrix has values. Waits for the tasks that use its panel.
   /// @throws InvalidArgument if the block is not stored, of another rank, or of another size.
   void put_block(Index block_row, Index block_col, MatrixView<const T> values);
   /// Copies one stored block of this rank out (column-major), or returns nothing if it is not stored. In a
@@ -85,10 +88,13 @@ class BlockSparseBuilder {
 
  private:
   BlockCoordinate place(Index block_row, Index block_col) const;
+  T* allocate(Index count);
   void store(Index block_row, Index block_col, MatrixView<const T> values, bool sum);
   Runtime* runtime_;
   BlockLayout layout_;
-  std::map<BlockCoordinate, std::vector<T>> blocks_;  // values, or empty where only reserved
+  /// Values by block row + block column * block rows; null where only reserved.
+  std::unordered_map<Index, T*> blocks_;
+  std::vector<std::vector<T>> chunks_;  // what the values lie in: they never move
 };
 
 /// A matrix of the given blocks, all zero.

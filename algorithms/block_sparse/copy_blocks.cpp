@@ -5,27 +5,34 @@
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
-#include <tessera/codelets/block_sparse/panel_values.hpp>
 
 namespace tessera {
 namespace {
 
-/// How the element that is stored makes the one that is wanted.
+/// How stored blocks become blocks of factor op(A).
 template <class T>
 struct Way {
-  Op op;
-  bool conjugated;
+  bool transposed, conjugated;
   T factor;
+  bool diagonal = true;  ///< diagonal blocks go this way, too
 };
 
-/// The way of A's mirrored blocks: op after the symmetry's own transposition.
+/// The ways that lead from A to op(A). A half-stored matrix is, transposed, itself or its conjugate but for
+/// the sign; its blocks go a second way to their mirror images.
 template <class T>
-Way<T> through_symmetry(const Way<T>& straight, Symmetry symmetry) {
-  const bool transposed = straight.op == Op::none;  // the two transpositions cancel otherwise
-  const bool conjugated =
-      (straight.conjugated != (straight.op == Op::adjoint)) != (symmetry == Symmetry::hermitian);
-  return {transposed ? Op::transpose : Op::none, conjugated,
-          symmetry == Symmetry::antisymmetric ? -straight.factor : straight.factor};
+std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor) {
+  std::vector<Way<T>> ways{{op != Op::none, conjugated != (op == Op::adjoint), factor}};
+  if (symmetry == Symmetry::none) return ways;
+  const auto mirror = [&](Way<T>& way) {
+    way.transposed = !way.transposed;
+    if (symmetry == Symmetry::hermitian) way.conjugated = !way.conjugated;
+    if (symmetry == Symmetry::antisymmetric) way.factor = -way.factor;
+  };
+  if (ways.front().transposed) mirror(ways.front());
+  ways.push_back(ways.front());
+  mirror(ways.back());
+  ways.back().diagonal = false;
+  return ways;
 }
 
 void require_sizes(const BlockDimension& a, const BlockDimension& b, const char* name) {
@@ -42,79 +49,114 @@ bool touches(const ElementWindow& window, const BlockLayout& layout, Index row, 
          std::max(first_col, window.first_col) < std::min(end_col, window.end_col);
 }
 
-/// Calls visit(row, column, panel, block, mirrored) for the blocks of op(A), stored or there by symmetry, by
-/// their numbers in op(A).
-template <class T, class Visit>
-void for_each_image(const BlockSparseMatrix<T>& a, Op op, const Visit& visit) {
-  const BlockPattern& pattern = a.pattern();
-  for (Index panel = 0; panel < pattern.panels(); ++panel) {
-    const auto coordinates = pattern.coordinates(panel);
-    for (std::size_t b = 0; b < coordinates.size(); ++b) {
-      auto [row, col] = coordinates[b];
-      if (op != Op::none) std::swap(row, col);
-      visit(row, col, panel, static_cast<Index>(b), false);
-      if (a.symmetry() != Symmetry::none && row != col) visit(col, row, panel, static_cast<Index>(b), true);
-    }
-  }
+bool covers(const ElementWindow& window, const BlockLayout& layout) {
+  return window.first_row <= 0 && window.end_row >= layout.rows->elements() && window.first_col <= 0 &&
+         window.end_col >= layout.cols->elements();
 }
 
-/// The moves of one task: between two panels, one way.
-struct MoveKey {
-  Index destination, source;
-  bool mirrored;
-  auto operator<=>(const MoveKey&) const = default;
-};
+/// Calls visit(row, column, block) for the blocks of one panel that go a way, by their numbers in op(A).
+template <class T, class Visit>
+void for_each_image(const BlockPattern& pattern, Index panel, const Way<T>& way, const Visit& visit) {
+  const PanelIndex& index = pattern.index(panel);
+  if (index.blocks() == 0) return;
+  const auto panel_rows = pattern.rows().panel(pattern.row_panel(panel)),
+             panel_cols = pattern.cols().panel(pattern.col_panel(panel));
+  for (std::size_t i = 0; i < panel_rows.size(); ++i)
+    for (Index b = index.row_begin[i]; b < index.row_begin[i + 1]; ++b) {
+      const Index row = panel_rows[i],
+                  col = panel_cols[static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)])];
+      if (row == col && !way.diagonal) continue;
+      if (way.transposed)
+        visit(col, row, b);
+      else
+        visit(row, col, b);
+    }
+}
 
 /// The part of a block that lies in the window, or nothing.
-std::optional<BlockMove> move_of(const BlockPattern& from, BlockPattern::Location source,
-                                 const BlockPattern& to, BlockPattern::Location destination, Index row,
+std::optional<BlockMove> move_of(Index source, const BlockPattern& to, Index destination, Index row,
                                  Index col, bool transposed, const ElementWindow& window) {
-  const Index first_row = std::max(to.rows().first(row), window.first_row),
-              end_row = std::min(to.rows().first(row + 1), window.end_row);
-  const Index first_col = std::max(to.cols().first(col), window.first_col),
-              end_col = std::min(to.cols().first(col + 1), window.end_col);
-  if (first_row >= end_row || first_col >= end_col) return std::nullopt;
-  const Index i = first_row - to.rows().first(row), j = first_col - to.cols().first(col);
-  const Index ld = to.rows().size(row), source_ld = transposed ? to.cols().size(col) : ld;
-  BlockMove move;
-  move.source = from.index(source.panel).offset[static_cast<std::size_t>(source.block)] +
-                (transposed ? j + i * source_ld : i + j * source_ld);
-  move.destination =
-      to.index(destination.panel).offset[static_cast<std::size_t>(destination.block)] + i + j * ld;
-  move.rows = static_cast<std::int32_t>(end_row - first_row);
-  move.cols = static_cast<std::int32_t>(end_col - first_col);
-  move.source_ld = static_cast<std::int32_t>(source_ld);
-  move.destination_ld = static_cast<std::int32_t>(ld);
-  return move;
+  const Index block_row = to.rows().first(row), block_col = to.cols().first(col);
+  const Index ld = to.rows().size(row), cols = to.cols().size(col);
+  const Index i = std::max<Index>(window.first_row - block_row, 0),
+              end_i = std::min(window.end_row - block_row, ld);
+  const Index j = std::max<Index>(window.first_col - block_col, 0),
+              end_j = std::min(window.end_col - block_col, cols);
+  if (i >= end_i || j >= end_j) return std::nullopt;
+  const Index source_ld = transposed ? cols : ld;
+  return BlockMove{.source = source + (transposed ? j + i * source_ld : i + j * source_ld),
+                   .destination = destination + i + j * ld,
+                   .rows = static_cast<std::int32_t>(end_i - i),
+                   .cols = static_cast<std::int32_t>(end_j - j),
+                   .source_ld = static_cast<std::int32_t>(source_ld),
+                   .destination_ld = static_cast<std::int32_t>(ld)};
 }
 
-bool covers(const ElementWindow& window, const BlockPattern& pattern) {
-  return window.first_row <= 0 && window.first_col <= 0 && window.end_row >= pattern.rows().elements() &&
-         window.end_col >= pattern.cols().elements();
-}
+/// The moves from one panel of A to one of B. Every rank knows that there are some; the owner of B's panel,
+/// where the task runs, lists them.
+struct PanelMoves {
+  Index destination;
+  bool listed;
+  std::vector<BlockMove> moves;
+};
 
-/// The list of moves as tasks read it, where the destination is.
-Data make_table(Runtime& runtime, const std::vector<BlockMove>& list, int owner) {
-  Data table = Data::bytes(runtime, list.size() * sizeof(BlockMove), owner);
+/// One after the other, the panels of A and what goes from them to B.
+class MoveFinder {
+ public:
+  MoveFinder(const BlockPattern& from, const BlockPattern& to, const ElementWindow& window)
+      : from_(from), to_(to), window_(window), slot_(static_cast<std::size_t>(to.panels()), -1) {}
+
+  template <class T>
+  const std::vector<PanelMoves>& find(Index source, const Way<T>& way) {
+    for (const PanelMoves& found : found_) slot_[static_cast<std::size_t>(found.destination)] = -1;
+    found_.clear();
+    const PanelIndex& index = from_.index(source);
+    for_each_image(from_, source, way, [&](Index row, Index col, Index block) {
+      if (!to_.layout().stores(row, col)) return;
+      const Index panel = to_.panel(to_.rows().panel_of(row), to_.cols().panel_of(col));
+      auto& slot = slot_[static_cast<std::size_t>(panel)];
+      if (slot >= 0 && !found_[static_cast<std::size_t>(slot)].listed) return;
+      const Index at = to_.index(panel).find(to_.rows().position(row), to_.cols().position(col));
+      if (at < 0) return;
+      const auto move =
+          move_of(index.offset[static_cast<std::size_t>(block)], to_,
+                  to_.index(panel).offset[static_cast<std::size_t>(at)], row, col, way.transposed, window_);
+      if (!move) return;
+      if (slot < 0) {
+        slot = static_cast<Index>(found_.size());
+        found_.push_back({panel, to_.panel_local(panel), {}});
+      }
+      if (PanelMoves& pair = found_[static_cast<std::size_t>(slot)]; pair.listed) pair.moves.push_back(*move);
+    });
+    return found_;
+  }
+
+ private:
+  const BlockPattern &from_, &to_;
+  const ElementWindow& window_;
+  std::vector<Index> slot_;  // of the panels of B: number in found_, or -1
+  std::vector<PanelMoves> found_;
+};
+
+/// The list of a task's moves, where the task runs.
+Data make_table(Runtime& runtime, const std::vector<BlockMove>& moves, int owner) {
+  Data table = Data::bytes(runtime, std::max<std::size_t>(moves.size(), 1) * sizeof(BlockMove), owner);
   if (table.local()) {
     const HostAccess access(table, HostAccess::Mode::write);
-    std::copy(list.begin(), list.end(), access.array<BlockMove>().begin());
+    std::copy(moves.begin(), moves.end(), access.array<BlockMove>().begin());
   }
   return table;
 }
 
 /// Between matrices whose blocks have the same places: panel by panel, in the longest pieces.
 template <class T>
-void copy_in_place(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
-                   const CopyBlocksOptions& options) {
+void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatrix<T>& a,
+                   const BlockSparseMatrix<T>& b, bool add) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   for (Index p = 0; p < to.panels(); ++p) {
-    if (!a.panel(p).valid() || !b.panel(p).valid()) continue;
+    if (from.index(p).blocks() == 0 || to.index(p).blocks() == 0) continue;
     if (from.index(p).same_blocks(to.index(p))) {
-      if (options.add)
-        insert_add_panel<T>(sequence, 0, factor, options.conjugated, a.panel(p), T(1), b.panel(p));
-      else
-        insert_copy_panel<T>(sequence, 0, factor, options.conjugated, a.panel(p), b.panel(p));
+      insert_copy_values<T>(sequence, 0, way.conjugated, way.factor, add, a.panel(p), b.panel(p));
       continue;
     }
     std::vector<BlockMove> moves;
@@ -125,7 +167,7 @@ void copy_in_place(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, 
         moves.push_back({run.first + done, run.second + done, count, 1, count, count});
       }
     if (moves.empty()) continue;
-    insert_move_blocks<T>(sequence, 0, Op::none, options.conjugated, factor, options.add,
+    insert_move_blocks<T>(sequence, 0, Op::none, way.conjugated, way.factor, add,
                           make_table(sequence.runtime(), moves, to.panel_owner(p)), a.panel(p), b.panel(p));
   }
 }
@@ -136,50 +178,56 @@ template <class T>
 void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                  const CopyBlocksOptions& options) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
+  if (&a == &b) throw InvalidArgument("B", "A itself", "another matrix");
   const bool transposed = options.op != Op::none;
   require_sizes(transposed ? from.cols() : from.rows(), to.rows(), "rows of B");
   require_sizes(transposed ? from.rows() : from.cols(), to.cols(), "columns of B");
-  if (!transposed && from.layout().same_places(to.layout()) && covers(options.window, to))
-    return copy_in_place(sequence, factor, a, b, options);
-  const Way<T> straight{options.op, options.conjugated, factor},
-      mirrored = through_symmetry(straight, a.symmetry());
-  std::map<MoveKey, std::vector<BlockMove>> moves;
-  for_each_image(a, options.op, [&](Index row, Index col, Index panel, Index block, bool by_symmetry) {
-    if (!b.layout().stores(row, col)) return;
-    const auto at = to.find(row, col);
-    if (!at) return;
-    const Op op = by_symmetry ? mirrored.op : straight.op;
-    const auto move = move_of(from, {panel, block}, to, *at, row, col, op != Op::none, options.window);
-    if (move) moves[{at->panel, panel, by_symmetry}].push_back(*move);
-  });
+  const auto ways = ways_of(a.symmetry(), options.op, options.conjugated, factor);
+  if (!ways.front().transposed && covers(options.window, to.layout()) &&
+      from.layout().same_places(to.layout()))
+    return copy_in_place(sequence, ways.front(), a, b, options.add);
   Runtime& runtime = sequence.runtime();
-  for (const auto& [key, list] : moves) {
-    const int owner = to.panel_owner(key.destination);
-    const Data table = make_table(runtime, list, owner);
-    const Way<T>& way = key.mirrored ? mirrored : straight;
-    insert_move_blocks<T>(sequence, 0, way.op, way.conjugated, way.factor, options.add, table,
-                          a.panel(key.source), b.panel(key.destination));
+  MoveFinder finder(from, to, options.window);
+  for (Index source = 0; source < from.panels(); ++source) {
+    for (const Way<T>& way : ways)
+      for (const auto& [destination, listed, moves] : finder.find(source, way)) {
+        const Data table = make_table(runtime, moves, to.panel_owner(destination));
+        insert_move_blocks<T>(sequence, 0, way.transposed ? Op::transpose : Op::none, way.conjugated,
+                              way.factor, options.add, table, a.panel(source), b.panel(destination));
+      }
+    if (from.index(source).blocks() > 0) a.panel(source).flush_remote_copies();
   }
 }
 
 template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op,
                                   const ElementWindow& window) {
-  // Every rank knows all blocks; it names those that it owns.
+  const BlockPattern& from = a.pattern();
+  require_sizes(op != Op::none ? from.cols() : from.rows(), *layout.rows, "rows of the layout");
+  require_sizes(op != Op::none ? from.rows() : from.cols(), *layout.cols, "columns of the layout");
+  const bool whole = covers(window, layout);
+  const auto ways = ways_of(a.symmetry(), op, false, T(1));
+  if (whole && !ways.front().transposed && layout == from.layout()) return a.pattern_pointer();
   std::vector<BlockCoordinate> blocks;
-  for_each_image(a, op, [&](Index row, Index col, Index, Index, bool) {
-    if (layout.stores(row, col) && layout.owner(row, col) == a.runtime().rank() &&
-        touches(window, layout, row, col))
-      blocks.push_back({row, col});
-  });
-  return BlockPattern::make(a.runtime(), layout, blocks);
+  blocks.reserve(static_cast<std::size_t>(from.blocks()));
+  for (const Way<T>& way : ways)
+    for (Index panel = 0; panel < from.panels(); ++panel)
+      for_each_image(from, panel, way, [&](Index row, Index col, Index) {
+        if (layout.stores(row, col) && (whole || touches(window, layout, row, col)))
+          blocks.push_back({row, col});
+      });
+  return BlockPattern::make_replicated(a.runtime(), layout, blocks);
 }
 
 template <class T>
 BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a,
                                 const BlockLayout& layout, Op op, bool conjugated,
                                 const ElementWindow& window) {
-  BlockSparseMatrix<T> image = zero_matrix<T>(sequence, image_pattern(a, layout, op, window));
+  auto pattern = image_pattern(a, layout, op, window);
+  // A copy of all of the same blocks fills them.
+  const bool filled = pattern == a.pattern_pointer();
+  BlockSparseMatrix<T> image =
+      filled ? BlockSparseMatrix<T>(std::move(pattern)) : zero_matrix<T>(sequence, std::move(pattern));
   copy_blocks(sequence, factor, a, image, {.op = op, .conjugated = conjugated, .window = window});
   return image;
 }

@@ -17,7 +17,7 @@ struct ElementWindow {
 
 struct CopyBlocksOptions {
   Op op = Op::none;
-  bool conjugated = false;  ///< the elements, beside op
+  bool conjugated = false;  ///< the elements, after op: the adjoint conjugated is the transpose
   bool add = false;         ///< to what is there; else the copied elements replace it
   ElementWindow window{};   ///< of the destination: other elements stay. It may cut through blocks
 };
@@ -25,14 +25,20 @@ struct CopyBlocksOptions {
 /// B := factor op(A) (+ B) on the blocks that both store; the other blocks of B stay. The block sizes of B
 /// are those of op(A); symmetry, owners and panels may differ: blocks that A has only by symmetry are copied,
 /// too, where B stores them. Every change of distribution, transposition, desymmetrization or cut is this
-/// copy.
-/// @throws InvalidArgument if the sizes differ.
+/// copy. B must have values, unless it has A's very layout and blocks and all of them are replaced.
+///
+/// One task for each pair of panels between which something moves, on the owner of B's panel, reads a list of
+/// its moves; where the layouts have the same places, one task a panel, in the longest pieces, or all at once
+/// if the panel has the same blocks. The host's part is a walk over A's blocks.
+/// Copies of A's panels that other ranks received are dropped.
+/// @throws InvalidArgument if the sizes differ, or B is A.
 template <class T>
 void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                  const CopyBlocksOptions& options = {});
 
-/// The blocks in `layout` that op(A) has there, as far as the layout stores them and the window touches them.
-/// Collective.
+/// The blocks in `layout` that op(A) has there, as far as the layout stores them and the window touches them
+/// (of size zero: only if the window is the whole matrix). On all ranks, but without communication.
+/// @throws InvalidArgument if the layout's sizes are not those of op(A).
 template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op = Op::none,
                                   const ElementWindow& window = {});

@@ -19,6 +19,27 @@ void fill_task(const TaskContext&, TaskBuffers buffers, const FillArguments<T>& 
 template <class T>
 Codelet fill_codelet = make_codelet<FillArguments<T>, fill_task<T>>("fill_values", type_letter<T>);
 
+/// to := factor from (+ to) on `count` contiguous elements that lie `step` apart in `from`.
+template <bool conjugated, bool add, class T>
+void move_column(T factor, Index count, const T* from, Index step, T* to) {
+  const auto move = [&](Index i, const T& element) {
+    const T moved = factor * (conjugated ? conjugate(element) : element);
+    to[i] = add ? to[i] + moved : moved;
+  };
+  if (step == 1)
+    for (Index i = 0; i < count; ++i) move(i, from[i]);
+  else
+    for (Index i = 0; i < count; ++i) move(i, from[i * step]);
+}
+
+/// move_column for what the arguments ask.
+template <class T>
+auto column_mover(bool conjugated, bool add) {
+  if constexpr (is_complex<T>)
+    if (conjugated) return add ? &move_column<true, true, T> : &move_column<true, false, T>;
+  return add ? &move_column<false, true, T> : &move_column<false, false, T>;
+}
+
 template <class T>
 struct MoveArguments {
   Op op;
@@ -31,24 +52,35 @@ void move_task(const TaskContext&, TaskBuffers buffers, const MoveArguments<T>& 
   const auto moves = buffers.array<const BlockMove>(0);
   const T* const source = buffers.array<const T>(1).data();
   T* const destination = buffers.array<T>(2).data();
-  const bool transposed = arguments.op != Op::none,
-             conjugated = arguments.conjugated || arguments.op == Op::adjoint;
+  const bool transposed = arguments.op != Op::none;
+  const auto move_column =
+      column_mover<T>(arguments.conjugated != (arguments.op == Op::adjoint), arguments.add);
   for (const BlockMove& move : moves) {
-    const T* const from = source + move.source;
-    T* const to = destination + move.destination;
     const Index row_step = transposed ? move.source_ld : 1, col_step = transposed ? 1 : move.source_ld;
     for (Index j = 0; j < move.cols; ++j)
-      for (Index i = 0; i < move.rows; ++i) {
-        const T value = from[i * row_step + j * col_step];
-        const T moved = arguments.factor * (conjugated ? conjugate(value) : value);
-        T& target = to[i + j * move.destination_ld];
-        target = arguments.add ? target + moved : moved;
-      }
+      move_column(arguments.factor, move.rows, source + move.source + j * col_step, row_step,
+                  destination + move.destination + j * move.destination_ld);
   }
 }
 
 template <class T>
 Codelet move_codelet = make_codelet<MoveArguments<T>, move_task<T>>("move_blocks", type_letter<T>);
+
+template <class T>
+struct CopyArguments {
+  bool conjugated, add;
+  T factor;
+};
+
+template <class T>
+void copy_task(const TaskContext&, TaskBuffers buffers, const CopyArguments<T>& arguments) {
+  const auto source = buffers.array<const T>(0);
+  column_mover<T>(arguments.conjugated, arguments.add)(arguments.factor, static_cast<Index>(source.size()),
+                                                       source.data(), 1, buffers.array<T>(1).data());
+}
+
+template <class T>
+Codelet copy_codelet = make_codelet<CopyArguments<T>, copy_task<T>>("copy_values", type_letter<T>);
 
 struct NoArguments {};
 
@@ -87,6 +119,13 @@ void insert_move_blocks(Sequence& sequence, int priority, Op op, bool conjugated
 }
 
 template <class T>
+void insert_copy_values(Sequence& sequence, int priority, bool conjugated, T factor, bool add,
+                        const Data& source, const Data& destination) {
+  sequence.insert(copy_codelet<T>, CopyArguments<T>{conjugated, add, factor}, {.priority = priority},
+                  {read(source), add ? read_write(destination) : write(destination)});
+}
+
+template <class T>
 void insert_block_norms(Sequence& sequence, int priority, const Data& blocks, const Data& values,
                         const Data& norms) {
   sequence.insert(norms_codelet<T>, NoArguments{}, {.priority = priority},
@@ -97,6 +136,7 @@ void insert_block_norms(Sequence& sequence, int priority, const Data& blocks, co
   template void insert_fill_values<T>(Sequence&, int, T, const Data&);                             \
   template void insert_move_blocks<T>(Sequence&, int, Op, bool, T, bool, const Data&, const Data&, \
                                       const Data&);                                                \
+  template void insert_copy_values<T>(Sequence&, int, bool, T, bool, const Data&, const Data&);    \
   template void insert_block_norms<T>(Sequence&, int, const Data&, const Data&, const Data&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

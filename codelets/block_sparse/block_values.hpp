@@ -22,12 +22,21 @@ struct BlockMove {
 
 /// Codelet move_blocks: for each move, destination := factor op(source) (+ destination if `add`).
 ///
-/// Arguments: op (none, transpose, adjoint), conjugate (of the elements, with op none), factor, add.
+/// Arguments: op (none, transpose, adjoint), conjugated (the elements, after op), factor, add.
 /// Buffers:   moves (read; array of BlockMove), source (read; array of T), destination (read-write; array of
-/// T). Flops:     none counted. Footprint: buffer sizes. Runs on CPUs.
+/// T). Flops: none counted. Footprint: buffer sizes. Runs on CPUs.
 template <class T>
 void insert_move_blocks(Sequence& sequence, int priority, Op op, bool conjugated, T factor, bool add,
                         const Data& moves, const Data& source, const Data& destination);
+
+/// Codelet copy_values: destination := factor source (+ destination if `add`), all of it.
+///
+/// Arguments: conjugated (the elements), factor, add.
+/// Buffers:   source (read; array of T), destination (write, with `add` read-write; array of T).
+/// Flops: none counted. Footprint: buffer sizes. Runs on CPUs.
+template <class T>
+void insert_copy_values(Sequence& sequence, int priority, bool conjugated, T factor, bool add,
+                        const Data& source, const Data& destination);
 
 /// Codelet block_norms: squares of the blocks' Frobenius norms, in double.
 /// Buffers:   blocks (read; array of PanelBlock), values (read; array of T), norms (write; array of double).

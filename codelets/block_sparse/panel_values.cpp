@@ -8,27 +8,6 @@ namespace tessera {
 namespace {
 
 template <class T>
-struct CopyArguments {
-  T factor;
-  bool conjugated;
-};
-
-template <class T>
-void copy_task(const TaskContext&, TaskBuffers buffers, const CopyArguments<T>& arguments) {
-  const auto x = buffers.array<const T>(0);
-  const auto y = buffers.array<T>(1);
-  if (arguments.factor == T(1) && !(arguments.conjugated && is_complex<T>)) {
-    std::copy(x.begin(), x.end(), y.begin());
-    return;
-  }
-  for (std::size_t i = 0; i < x.size(); ++i)
-    y[i] = arguments.factor * (arguments.conjugated ? conjugate(x[i]) : x[i]);
-}
-
-template <class T>
-Codelet copy_codelet = make_codelet<CopyArguments<T>, copy_task<T>>("copy_panel", type_letter<T>);
-
-template <class T>
 struct ScaleArguments {
   T factor;
 };
@@ -128,13 +107,6 @@ Codelet function_codelet = make_codelet<FunctionArguments<T>, function_task<T>>(
 }  // namespace
 
 template <class T>
-void insert_copy_panel(Sequence& sequence, int priority, T factor, bool conjugated, const Data& x,
-                       const Data& destination) {
-  sequence.insert(copy_codelet<T>, CopyArguments<T>{factor, conjugated}, {.priority = priority},
-                  {read(x), write(destination)});
-}
-
-template <class T>
 void insert_scale_panel(Sequence& sequence, int priority, T factor, const Data& values) {
   sequence.insert(scale_codelet<T>, ScaleArguments<T>{factor}, {.priority = priority}, {read_write(values)});
 }
@@ -159,7 +131,6 @@ void insert_function_of_panel(Sequence& sequence, int priority, ElementFunction 
 }
 
 #define TESSERA_INSTANTIATE(T)                                                             \
-  template void insert_copy_panel<T>(Sequence&, int, T, bool, const Data&, const Data&);   \
   template void insert_scale_panel<T>(Sequence&, int, T, const Data&);                     \
   template void insert_add_panel<T>(Sequence&, int, T, bool, const Data&, T, const Data&); \
   template void insert_multiply_panel<T>(Sequence&, int, const Data&, const Data&);        \

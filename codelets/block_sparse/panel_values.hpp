@@ -10,12 +10,6 @@
 /// is said.
 namespace tessera {
 
-/// Codelet copy_panel: destination := factor x, or factor conj(x) if `conjugated`.
-/// Buffers: x (read; array of T), destination (write; array of T).
-template <class T>
-void insert_copy_panel(Sequence& sequence, int priority, T factor, bool conjugated, const Data& x,
-                       const Data& destination);
-
 /// Codelet scale_panel: values := factor values.
 /// Buffers: values (read-write; array of T).
 template <class T>

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <tests/algorithms/block_sparse/dense_reference.hpp>
+#include <unistd.h>
+
+#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+
+/// Block-sparse matrices to files and back. All collective.
+namespace tessera::test {
+
+/// A file of this test alone that all ranks know; rank 0 removes it in the end.
+class TemporaryFile {
+ public:
+  TemporaryFile(const Runtime& runtime, const std::string& ending) : runtime_(runtime) {
+    static int number = 0;
+    Index process = ::getpid();
+    runtime.broadcast(&process, sizeof process, 0);
+    path_ = (std::filesystem::temp_directory_path() /
+             ("tessera_" + std::to_string(process) + "_" + std::to_string(++number) + ending))
+                .string();
+  }
+  TemporaryFile(const Runtime& runtime, const std::string& ending, const std::string& text)
+      : TemporaryFile(runtime, ending) {
+    if (runtime.rank() == 0) std::ofstream(path_, std::ios::binary) << text;
+    runtime.barrier();
+  }
+  ~TemporaryFile() {
+    runtime_.barrier();
+    std::error_code ignored;
+    if (runtime_.rank() == 0) std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  const Runtime& runtime_;
+  std::string path_;
+};
+
+inline BlockSizes sizes_of(const BlockLayout& layout) {
+  return {{layout.rows->sizes().begin(), layout.rows->sizes().end()},
+          {layout.cols->sizes().begin(), layout.cols->sizes().end()}};
+}
+
+/// Blocks of size zero hold no entry.
+inline std::set<BlockCoordinate> without_ghosts(const BlockLayout& layout, std::set<BlockCoordinate> blocks) {
+  std::erase_if(blocks, [&](BlockCoordinate b) {
+    return layout.rows->size(b.row) == 0 || layout.cols->size(b.col) == 0;
+  });
+  return blocks;
+}
+
+template <class T>
+void expect_same(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b, bool ghosts) {
+  const Contents<T> x = contents_of(a), y = contents_of(b);
+  EXPECT_EQ(difference(x.elements, y.elements), 0);
+  if (ghosts)
+    EXPECT_EQ(x.blocks, y.blocks);
+  else
+    EXPECT_EQ(without_ghosts(a.layout(), x.blocks), without_ghosts(b.layout(), y.blocks));
+}
+
+/// Writes and reads in default layout, in another layout, and with both halves stored.
+template <class T>
+void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed,
+                         const std::string& ending) {
+  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const TemporaryFile file(runtime, ending), sizes(runtime, ".txt");
+  write_matrix_market(file.path(), a);
+  if (runtime.rank() == 0) write_block_sizes(sizes.path(), sizes_of(layout));
+  const auto back = read_matrix_market<T>(runtime, file.path(), sizes.path());
+  EXPECT_EQ(back.symmetry(),
+            !is_complex<T> && layout.symmetry == Symmetry::hermitian ? Symmetry::symmetric : layout.symmetry);
+  expect_same(a, back, false);
+  const auto [rows, cols] = sizes_of(layout);
+  for (const Symmetry symmetry : {layout.symmetry, Symmetry::none}) {
+    const BlockLayout other = random_layout(runtime, rows, cols, symmetry, seed + 7);
+    const auto there = read_matrix_market<T>(runtime, file.path(), other);
+    EXPECT_TRUE(there.layout() == other);
+    expect_same(a, there, false);
+  }
+}
+
+template <class T>
+void check_hdf5(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed) {
+  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const TemporaryFile file(runtime, ".h5");
+  write_hdf5(file.path(), a);
+  const auto back = read_hdf5<T>(runtime, file.path());
+  EXPECT_EQ(back.symmetry(), layout.symmetry);
+  expect_same(a, back, true);
+  const auto [rows, cols] = sizes_of(layout);
+  for (const Symmetry symmetry : {layout.symmetry, Symmetry::none}) {
+    const BlockLayout other = random_layout(runtime, rows, cols, symmetry, seed + 7);
+    const auto there = read_hdf5<T>(runtime, file.path(), other);
+    EXPECT_TRUE(there.layout() == other);
+    expect_same(a, there, true);
+  }
+}
+
+/// The call throws an InputError that names the file, the line and, somewhere, the reason.
+template <class Call>
+void expect_input_error(const Call& call, const std::string& file, Index line, const std::string& reason) {
+  try {
+    call();
+    ADD_FAILURE() << "no error: " << reason;
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.file(), file);
+    EXPECT_EQ(error.line(), line) << error.what();
+    const std::string text = error.what();
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_EQ(text.find(file), 0u) << text;
+    EXPECT_EQ(text.find(file + ": " + file), std::string::npos) << text;
+  }
+}
+
+}  // namespace tessera::test
