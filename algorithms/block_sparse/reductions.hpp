@@ -8,7 +8,8 @@
 
 /// Numbers of block-sparse matrices. Collective; they wait for the matrices' tasks. Half-stored matrices
 /// count in full. What they return is bitwise the same on all ranks and does not depend on the number of
-/// workers: every panel is added up in the order of its storage, in double, the panels in their order.
+/// workers: every panel is added up in the order of its storage, in double, the panels in their order
+/// (gershgorin_norm and column_norms: each rank's panels in their order, then the ranks' sums).
 ///
 /// @throws InvalidArgument, naming the argument, for a matrix that was never made or sizes that do not fit.
 namespace tessera {
