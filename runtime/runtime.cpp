@@ -419,16 +419,34 @@ void Runtime::broadcast(void* bytes, Index count, int root) const {
 }
 
 std::vector<std::vector<std::byte>> Runtime::all_gather(std::span<const std::byte> bytes) const {
-  std::vector<std::vector<std::byte>> all(static_cast<std::size_t>(size_));
-  for (int root = 0; root < size_; ++root) {
-    auto& piece = all[static_cast<std::size_t>(root)];
-    if (root == rank_) piece.assign(bytes.begin(), bytes.end());
-    auto count = static_cast<Index>(piece.size());
-    broadcast(&count, sizeof count, root);
-    piece.resize(static_cast<std::size_t>(count));
-    constexpr Index most = Index(1) << 30;  // MPI counts in 32 bits
-    for (Index first = 0; first < count; first += most)
-      broadcast(piece.data() + first, std::min(most, count - first), root);
+  const auto ranks = static_cast<std::size_t>(size_);
+  std::vector<std::vector<std::byte>> all(ranks);
+  if (size_ == 1) {
+    all[0].assign(bytes.begin(), bytes.end());
+    return all;
+  }
+  std::vector<Index> counts(ranks);
+  const auto mine = static_cast<Index>(bytes.size());
+  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, counts.data(), sizeof mine, MPI_BYTE,
+                detail_->host_communicator);
+  // MPI counts in 32 bits: long pieces go in rounds.
+  constexpr Index most_of_all = Index(1) << 30;
+  const Index most = most_of_all / size_, longest = *std::max_element(counts.begin(), counts.end());
+  for (Index first = 0; first < longest; first += most) {
+    const auto part = [&](Index count) { return std::clamp<Index>(count - first, 0, most); };
+    std::vector<int> parts, places;
+    int total = 0;
+    for (const Index count : counts) {
+      parts.push_back(static_cast<int>(part(count)));
+      places.push_back(total);
+      total += parts.back();
+    }
+    std::vector<std::byte> received(static_cast<std::size_t>(total));
+    MPI_Allgatherv(bytes.data() + std::min(first, mine), static_cast<int>(part(mine)), MPI_BYTE,
+                   received.data(), parts.data(), places.data(), MPI_BYTE, detail_->host_communicator);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      all[rank].insert(all[rank].end(), received.begin() + places[rank],
+                       received.begin() + places[rank] + parts[rank]);
   }
   return all;
 }

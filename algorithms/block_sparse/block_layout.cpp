@@ -94,9 +94,13 @@ bool BlockDimension::operator==(const BlockDimension& other) const noexcept {
 }
 
 bool BlockLayout::operator==(const BlockLayout& other) const noexcept {
+  return same_places(other) && symmetry == other.symmetry;
+}
+
+bool BlockLayout::same_places(const BlockLayout& other) const noexcept {
   return *rows == *other.rows && *cols == *other.cols && grid.rows == other.grid.rows &&
          grid.cols == other.grid.cols && grid.column_major == other.grid.column_major &&
-         symmetry == other.symmetry;
+         (symmetry == Symmetry::none) == (other.symmetry == Symmetry::none);
 }
 
 void BlockLayout::require_valid(const Runtime& runtime) const {

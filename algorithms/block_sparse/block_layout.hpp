@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include <tessera/codelets/block_sparse/panel_block.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
 namespace tessera {
@@ -70,10 +71,6 @@ class BlockDimension {
 
 using BlockDimensionPointer = std::shared_ptr<const BlockDimension>;
 
-/// What half of a square matrix tells about the other: A^T = A, A^T = -A, A^H = A. Other than `none`, only
-/// the blocks (i, j) with i >= j are stored; diagonal blocks are stored whole.
-enum class Symmetry : char { none = 'N', symmetric = 'S', antisymmetric = 'A', hermitian = 'H' };
-
 /// Shape and distribution of a block-sparse matrix: block (i, j) belongs to rank grid.rank(owner of i, owner
 /// of j).
 struct BlockLayout {
@@ -90,6 +87,9 @@ struct BlockLayout {
   }
   /// Both dimensions, the grid and the symmetry are equal.
   bool operator==(const BlockLayout& other) const noexcept;
+  /// The same dimensions and grid, and both store everything or both the lower half: block (i, j) of one has
+  /// the panel and the place that it has in the other.
+  bool same_places(const BlockLayout& other) const noexcept;
   /// @throws InvalidArgument, naming the argument, if the dimensions' owners do not fit the grid, the grid
   /// not the ranks, or a symmetric layout is not square.
   void require_valid(const Runtime& runtime) const;

@@ -130,6 +130,13 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, 
       take(index.column, static_cast<std::size_t>(index.row_begin.back()));
     }
   }
+  return from_known_panels(runtime, layout, std::move(panels));
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& runtime,
+                                                                    const BlockLayout& layout,
+                                                                    std::vector<PanelIndex> panels) {
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
   pattern->index_ = std::move(panels);
   pattern->complete();
   return pattern;

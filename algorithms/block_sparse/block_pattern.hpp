@@ -54,6 +54,9 @@ class BlockPattern {
   /// @throws InvalidArgument for another number of panels than the layout has.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
+  /// The same where every rank has the index of every panel (offsets are filled in): no communication.
+  static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
+                                                               std::vector<PanelIndex> panels);
 
   Runtime& runtime() const noexcept { return *runtime_; }
   const BlockLayout& layout() const noexcept { return layout_; }

@@ -35,12 +35,6 @@ void require_owner(const Runtime& runtime, const BlockLayout& layout, Index row,
                           fmt::format("a block of rank {}, not of rank {}", runtime.rank(), owner));
 }
 
-/// What the entry of the stored half gives for its mirror image.
-template <class T>
-T mirrored(Symmetry symmetry, T x) {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
-}
-
 /// Column-major without gaps: what place(to, value) makes of a view's values, or of those of its mirror
 /// image.
 template <class T, class Place>

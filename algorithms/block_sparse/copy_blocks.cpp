@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
 
 namespace tessera {
@@ -137,6 +138,40 @@ class MoveFinder {
   std::vector<PanelMoves> found_;
 };
 
+/// The list of a task's moves, where the task runs.
+Data make_table(Runtime& runtime, const std::vector<BlockMove>& moves, int owner) {
+  Data table = Data::bytes(runtime, std::max<std::size_t>(moves.size(), 1) * sizeof(BlockMove), owner);
+  if (table.local()) {
+    const HostAccess access(table, HostAccess::Mode::write);
+    std::copy(moves.begin(), moves.end(), access.array<BlockMove>().begin());
+  }
+  return table;
+}
+
+/// Between matrices whose blocks have the same places: panel by panel, in the longest pieces.
+template <class T>
+void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatrix<T>& a,
+                   const BlockSparseMatrix<T>& b, bool add) {
+  const BlockPattern &from = a.pattern(), &to = b.pattern();
+  for (Index p = 0; p < to.panels(); ++p) {
+    if (from.index(p).blocks() == 0 || to.index(p).blocks() == 0) continue;
+    if (from.index(p).same_blocks(to.index(p))) {
+      insert_copy_values<T>(sequence, 0, way.conjugated, way.factor, add, a.panel(p), b.panel(p));
+      continue;
+    }
+    std::vector<BlockMove> moves;
+    for (const CommonRun& run : common_runs(from, to, p))
+      // The parts of a piece that 32 bits count.
+      for (Index done = 0, most = Index(1) << 30; done < run.count; done += most) {
+        const auto count = static_cast<std::int32_t>(std::min(most, run.count - done));
+        moves.push_back({run.first + done, run.second + done, count, 1, count, count});
+      }
+    if (moves.empty()) continue;
+    insert_move_blocks<T>(sequence, 0, Op::none, way.conjugated, way.factor, add,
+                          make_table(sequence.runtime(), moves, to.panel_owner(p)), a.panel(p), b.panel(p));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -148,24 +183,15 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   require_sizes(transposed ? from.cols() : from.rows(), to.rows(), "rows of B");
   require_sizes(transposed ? from.rows() : from.cols(), to.cols(), "columns of B");
   const auto ways = ways_of(a.symmetry(), options.op, options.conjugated, factor);
-  if (!ways.front().transposed && covers(options.window, to.layout()) && from == to) {
-    for (Index panel = 0; panel < from.panels(); ++panel)
-      if (from.index(panel).blocks() > 0)
-        insert_copy_values<T>(sequence, 0, ways.front().conjugated, ways.front().factor, options.add,
-                              a.panel(panel), b.panel(panel));
-    return;
-  }
+  if (!ways.front().transposed && covers(options.window, to.layout()) &&
+      from.layout().same_places(to.layout()))
+    return copy_in_place(sequence, ways.front(), a, b, options.add);
   Runtime& runtime = sequence.runtime();
   MoveFinder finder(from, to, options.window);
   for (Index source = 0; source < from.panels(); ++source) {
     for (const Way<T>& way : ways)
       for (const auto& [destination, listed, moves] : finder.find(source, way)) {
-        const Data table = Data::bytes(runtime, std::max<std::size_t>(moves.size(), 1) * sizeof(BlockMove),
-                                       to.panel_owner(destination));
-        if (listed) {
-          const HostAccess access(table, HostAccess::Mode::write);
-          std::copy(moves.begin(), moves.end(), access.array<BlockMove>().begin());
-        }
+        const Data table = make_table(runtime, moves, to.panel_owner(destination));
         insert_move_blocks<T>(sequence, 0, way.transposed ? Op::transpose : Op::none, way.conjugated,
                               way.factor, options.add, table, a.panel(source), b.panel(destination));
       }

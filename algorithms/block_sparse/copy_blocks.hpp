@@ -28,7 +28,8 @@ struct CopyBlocksOptions {
 /// copy. B must have values, unless it has A's very layout and blocks and all of them are replaced.
 ///
 /// One task for each pair of panels between which something moves, on the owner of B's panel, reads a list of
-/// its moves; between equal patterns one task a panel copies all. The host's part is a walk over A's blocks.
+/// its moves; where the layouts have the same places, one task a panel, in the longest pieces, or all at once
+/// if the panel has the same blocks. The host's part is a walk over A's blocks.
 /// Copies of A's panels that other ranks received are dropped.
 /// @throws InvalidArgument if the sizes differ, or B is A.
 template <class T>

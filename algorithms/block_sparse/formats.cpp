@@ -16,11 +16,6 @@ namespace {
 /// Largest number of elements that a rank sends at a time.
 constexpr Index piece = Index(1) << 16;
 
-template <class T>
-T mirrored(Symmetry symmetry, T x) {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
-}
-
 /// A block, and where it is by symmetry, in a column-major matrix.
 template <class T>
 void place(const BlockLayout& layout, BlockCoordinate block, const T* values, T* dense) {

@@ -54,6 +54,38 @@ TYPED_TEST(Hdf5, ColumnsWrittenInPartsComeBack) {
   EXPECT_THROW(file.read<T>("absent", m, n), InputError);
 }
 
+TYPED_TEST(Hdf5, ElementsInPartsAndText) {
+  using T = TypeParam;
+  const std::vector<T> a{T(1), T(2), T(3), T(4)};
+  const std::vector<Index> counts{5, Index(1) << 40, -7};
+  {
+    Hdf5File file = Hdf5File::create(this->path_);
+    file.write_attribute("kind", "of a test");
+    file.write_attribute("nothing", "");
+    file.create_array<T>("a", 4);
+    file.write_elements("a", 1, 3, a.data() + 1);
+    file.write_elements("a", 0, 1, a.data());
+    EXPECT_THROW(file.write_elements("a", 2, 3, a.data()), InputError);
+    file.create_array<Index>("counts", 3);
+    file.write_elements("counts", 0, 3, counts.data());
+    file.create_array<T>("matrix", 2, 2);
+  }
+  Hdf5File file = Hdf5File::open(this->path_);
+  EXPECT_EQ(file.read_attribute("kind"), "of a test");
+  EXPECT_EQ(file.read_attribute("nothing"), "");
+  EXPECT_THROW(file.read_attribute("absent"), InputError);
+  EXPECT_EQ(file.length("a"), 4);
+  EXPECT_THROW(file.length("absent"), InputError);
+  EXPECT_THROW(file.length("matrix"), InputError);
+  std::vector<T> b(2);
+  file.read_elements("a", 1, 2, b.data());
+  EXPECT_EQ(b, (std::vector<T>{T(2), T(3)}));
+  EXPECT_THROW(file.read_elements("a", 3, 2, b.data()), InputError);
+  EXPECT_THROW(file.read_elements("matrix", 0, 2, b.data()), InputError);
+  Index m = 0, n = 0;
+  EXPECT_EQ(file.read<Index>("counts", m, n), counts);
+}
+
 TEST(Hdf5Errors, FilesThatCannotBeUsed) {
   EXPECT_THROW(Hdf5File::open("/no/such/file.h5"), InputError);
   EXPECT_THROW(Hdf5File::create("/no/such/place/file.h5"), InputError);

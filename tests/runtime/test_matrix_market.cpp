@@ -290,6 +290,29 @@ TEST_F(MatrixMarket, WrittenNumbersSurvive) {
   EXPECT_THROW(writer.close(), Error);
 }
 
+TEST_F(MatrixMarket, WrittenEntriesSurvive) {
+  using T = std::complex<float>;
+  for (const char* name : {"out.mtx", "out.mtx.gz"}) {
+    const MatrixMarketHeader header{
+        MatrixMarketFormat::coordinate, MatrixMarketField::complex, MatrixMarketSymmetry::hermitian, 3, 3, 2};
+    MatrixMarketEntryWriter writer(path(name), header, "of a test");
+    writer.append(2, 0, T(1.0F / 3, -7));
+    EXPECT_THROW(writer.close(), Error);
+    writer.append(2, 2, T(4, 0));
+    writer.close();
+    MatrixMarketReader reader(path(name));
+    EXPECT_EQ(reader.header().symmetry, MatrixMarketSymmetry::hermitian);
+    std::vector<std::tuple<Index, Index, T>> entries;
+    reader.for_each([&](Index i, Index j, std::complex<double> x) {
+      entries.emplace_back(i, j, matrix_market_value<T>(reader, x));
+      EXPECT_THROW(matrix_market_value<double>(reader, x), InputError);
+    });
+    const std::vector<std::tuple<Index, Index, T>> expected{{2, 0, T(1.0F / 3, -7)}, {2, 2, T(4, 0)}};
+    EXPECT_EQ(entries, expected);
+  }
+  EXPECT_THROW(MatrixMarketEntryWriter(path("no/such/place.mtx"), {}), InputError);
+}
+
 TEST_F(MatrixMarket, WaterPair) {
   const char* data = std::getenv("TESSERA_TEST_DATA");
   if (!data) GTEST_SKIP() << "TESSERA_TEST_DATA is not set";

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+
+/// What the operations on block-sparse matrices ask of their arguments.
+namespace tessera {
+
+/// The symmetry in effect: real hermitian matrices are symmetric.
+template <class T>
+constexpr Symmetry kind_of(Symmetry symmetry) noexcept {
+  return symmetry == Symmetry::hermitian && !is_complex<T> ? Symmetry::symmetric : symmetry;
+}
+
+inline std::string text_of(Symmetry symmetry) {
+  return std::string(1, static_cast<char>(symmetry));
+}
+
+template <class T>
+std::string text_of(T x) {
+  return is_complex<T> ? fmt::format("({}, {})", real_part(x), imag_part(x))
+                       : fmt::format("{}", real_part(x));
+}
+
+template <class T>
+void require_made(const char* name, const BlockSparseMatrix<T>& a) {
+  if (!a.valid()) throw InvalidArgument(name, "an empty object", "a matrix");
+}
+
+/// Of the layout of `name`: the block sizes of `like`.
+inline void require_sizes(const char* name, const BlockLayout& layout, const BlockLayout& like) {
+  const auto text = [](const BlockDimension& d) {
+    return fmt::format("{} blocks, {} elements", d.blocks(), d.elements());
+  };
+  if (!layout.rows->same_sizes(*like.rows) || !layout.cols->same_sizes(*like.cols))
+    throw InvalidArgument(name,
+                          fmt::format("rows of {}; columns of {}", text(*layout.rows), text(*layout.cols)),
+                          fmt::format("the block sizes of the other matrix: rows of {}; columns of {}",
+                                      text(*like.rows), text(*like.cols)));
+}
+
+/// A half-stored matrix (`to`) can take the values of `name` (symmetry `from`); with `any`, also those of a
+/// matrix without symmetry.
+template <class T>
+void require_symmetry(const char* name, Symmetry from, Symmetry to, bool any) {
+  if (to == Symmetry::none || kind_of<T>(from) == kind_of<T>(to) || (any && from == Symmetry::none)) return;
+  throw InvalidArgument(name, "of symmetry " + text_of(from),
+                        "of symmetry " + text_of(to) + (any ? " or N" : ""));
+}
+
+/// A number that a matrix of the symmetry can be multiplied by.
+template <class T>
+void require_factor(const char* name, T factor, Symmetry symmetry) {
+  if (symmetry == Symmetry::hermitian && imag_part(factor) != 0)
+    throw InvalidArgument(name, text_of(factor), "a real number for a hermitian matrix");
+}
+
+}  // namespace tessera

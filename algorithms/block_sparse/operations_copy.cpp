@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/operations_copy.hpp>
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/codelets/block_sparse/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/panel_values.hpp>
+
+namespace tessera {
+namespace {
+
+/// The symmetry of the diagonal blocks of a half-stored matrix that got those of a matrix without.
+template <class T>
+void make_diagonal_symmetric(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  for (const Index p : panels_on_diagonal(a.pattern()))
+    insert_impose_symmetry<T>(sequence, 0, a.symmetry(), a.pattern().blocks_of(p), a.panel(p));
+}
+
+/// A dimension for at most `owner_count` owners: the same if it has no more.
+BlockDimensionPointer fit_owners(const BlockDimensionPointer& dimension, int owner_count) {
+  if (dimension->owner_count() <= owner_count) return dimension;
+  std::vector<Index> sizes(dimension->sizes().begin(), dimension->sizes().end());
+  std::vector<int> owners = dimension->owners();
+  for (int& owner : owners) owner %= owner_count;
+  return BlockDimension::make(std::move(sizes), owner_count, std::move(owners), dimension->panel_elements());
+}
+
+/// The blocks of `pattern` with the values of A; A has them all.
+template <class T>
+BlockSparseMatrix<T> part_of(Sequence& sequence, const BlockSparseMatrix<T>& a, BlockPatternPointer pattern) {
+  BlockSparseMatrix<T> part(std::move(pattern));
+  copy_into_existing(sequence, a, part);
+  return part;
+}
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  return part_of(sequence, a, a.pattern_pointer());
+}
+
+template <class T>
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+  require_made("a", a);
+  require_made("b", b);
+  require_sizes("b", b.layout(), a.layout());
+  require_symmetry<T>("a", a.symmetry(), b.symmetry(), true);
+  if (&a == &b) return;
+  const BlockPattern &from = a.pattern(), &to = b.pattern();
+  const bool same_places = from.layout().same_places(to.layout());
+  for (Index p = 0; p < to.panels(); ++p)
+    if (b.panel(p).valid() && !(same_places && from.index(p).same_blocks(to.index(p))))
+      insert_fill_values<T>(sequence, 0, T(0), b.panel(p));
+  copy_blocks<T>(sequence, T(1), a, b);
+  if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
+}
+
+template <class T>
+BlockSparseMatrix<T> transpose(Sequence& sequence, const BlockSparseMatrix<T>& a, bool conjugated) {
+  require_made("a", a);
+  const Symmetry symmetry = a.symmetry();
+  if (symmetry == Symmetry::none) {
+    const BlockLayout& layout = a.layout();
+    const BlockLayout transposed{fit_owners(layout.cols, layout.grid.rows),
+                                 fit_owners(layout.rows, layout.grid.cols), layout.grid};
+    return make_image<T>(sequence, T(1), a, transposed, Op::transpose, conjugated);
+  }
+  // The transposed matrix is the matrix itself, its negative, or its conjugate.
+  BlockSparseMatrix<T> result(a.pattern_pointer());
+  copy_blocks<T>(sequence, symmetry == Symmetry::antisymmetric ? T(-1) : T(1), a, result,
+                 {.conjugated = conjugated != (symmetry == Symmetry::hermitian)});
+  return result;
+}
+
+template <class T>
+BlockSparseMatrix<T> desymmetrize(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  BlockLayout layout = a.layout();
+  layout.symmetry = Symmetry::none;
+  return redistribute(sequence, a, layout);
+}
+
+template <class T>
+BlockSparseMatrix<T> redistribute(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                  const BlockLayout& layout) {
+  require_made("a", a);
+  layout.require_valid(a.runtime());
+  require_sizes("layout", layout, a.layout());
+  require_symmetry<T>("a", a.symmetry(), layout.symmetry, true);
+  if (layout == a.layout()) return copy(sequence, a);
+  return part_of(sequence, a, image_pattern(a, layout));
+}
+
+template <class T>
+BlockSparseMatrix<T> upper_triangle(Sequence& sequence, const BlockSparseMatrix<T>& a, bool cut_diagonal) {
+  require_made("a", a);
+  if (a.symmetry() != Symmetry::none)
+    throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
+  const BlockDimension &rows = *a.layout().rows, &cols = *a.layout().cols;
+  BlockSparseMatrix<T> result = part_of(
+      sequence, a, select(a.pattern(), [&](Index, Index, BlockCoordinate at) {
+        return rows.size(at.row) > 0 && cols.size(at.col) > 0 && rows.first(at.row) < cols.first(at.col + 1);
+      }));
+  if (cut_diagonal)
+    for (const Index p : panels_on_diagonal(result.pattern()))
+      insert_cut_below_diagonal<T>(sequence, 0, result.pattern().blocks_of(p), result.panel(p));
+  return result;
+}
+
+template <class T>
+BlockSparseMatrix<T> block_diagonal(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  if (!a.layout().rows->same_sizes(*a.layout().cols))
+    throw InvalidArgument("a", "rows and columns of other block sizes",
+                          "rows and columns of the same blocks");
+  return part_of(sequence, a,
+                 select(a.pattern(), [](Index, Index, BlockCoordinate at) { return at.row == at.col; }));
+}
+
+template <class T>
+void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> blocks) {
+  require_made("a", a);
+  std::vector<BlockCoordinate> wanted(blocks.begin(), blocks.end());
+  for (auto& [row, col] : wanted)
+    if (!a.layout().stores(row, col)) std::swap(row, col);
+  const auto named = BlockPattern::make(a.runtime(), a.layout(), wanted);
+  const BlockPatternPointer all = unite(a.pattern_pointer(), *named);
+  if (all == a.pattern_pointer()) return;
+  Sequence sequence(a.runtime());
+  BlockSparseMatrix<T> larger = part_of(sequence, a, all);
+  sequence.wait();
+  a = std::move(larger);
+}
+
+template <class T>
+Index filter(BlockSparseMatrix<T>& a, double eps) {
+  require_made("a", a);
+  if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  const BlockPattern& pattern = a.pattern();
+  std::vector<Data> norms(static_cast<std::size_t>(pattern.panels()));
+  Sequence sequence(a.runtime());
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    if (!a.panel(p).valid()) continue;
+    Data& of_panel = norms[static_cast<std::size_t>(p)];
+    of_panel = Data::bytes(a.runtime(), static_cast<std::size_t>(pattern.index(p).blocks()) * sizeof(double),
+                           pattern.panel_owner(p));
+    insert_block_norms<T>(sequence, 0, pattern.blocks_of(p), a.panel(p), of_panel);
+  }
+  // The norms decide which blocks there are: they are waited for, panel by panel.
+  std::vector<PanelIndex> kept(static_cast<std::size_t>(pattern.panels()));
+  double dropped = 0;
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    PanelIndex& index = kept[static_cast<std::size_t>(p)];
+    index = pattern.index(p);
+    if (!pattern.panel_local(p) || index.blocks() == 0) continue;
+    const HostAccess access(norms[static_cast<std::size_t>(p)], HostAccess::Mode::read);
+    const auto squares = access.array<const double>();
+    index = select(pattern.index(p),
+                   [&](Index b) { return !(std::sqrt(squares[static_cast<std::size_t>(b)]) < eps); });
+    dropped += static_cast<double>(pattern.index(p).blocks() - index.blocks());
+  }
+  a.runtime().all_reduce_sum(&dropped, 1);
+  if (dropped > 0) {
+    BlockSparseMatrix<T> smaller =
+        part_of(sequence, a, BlockPattern::from_panels(a.runtime(), a.layout(), std::move(kept)));
+    sequence.wait();
+    a = std::move(smaller);
+  }
+  return static_cast<Index>(dropped);
+}
+
+template <class T>
+void clear(BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  a = BlockSparseMatrix<T>(select(a.pattern(), [](Index, Index, BlockCoordinate) { return false; }));
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template BlockSparseMatrix<T> copy<T>(Sequence&, const BlockSparseMatrix<T>&);                             \
+  template void copy_into_existing<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);  \
+  template BlockSparseMatrix<T> transpose<T>(Sequence&, const BlockSparseMatrix<T>&, bool);                  \
+  template BlockSparseMatrix<T> desymmetrize<T>(Sequence&, const BlockSparseMatrix<T>&);                     \
+  template BlockSparseMatrix<T> redistribute<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockLayout&); \
+  template BlockSparseMatrix<T> upper_triangle<T>(Sequence&, const BlockSparseMatrix<T>&, bool);             \
+  template BlockSparseMatrix<T> block_diagonal<T>(Sequence&, const BlockSparseMatrix<T>&);                   \
+  template void reserve_blocks<T>(BlockSparseMatrix<T>&, std::span<const BlockCoordinate>);                  \
+  template Index filter<T>(BlockSparseMatrix<T>&, double);                                                   \
+  template void clear<T>(BlockSparseMatrix<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

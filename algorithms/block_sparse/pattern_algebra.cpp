@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+
+namespace tessera {
+namespace {
+
+/// Calls visit(row, number in a, number in b) for the blocks in panel p that a or b stores, in order; -1
+/// where one does not.
+template <class Visit>
+void merge(const PanelIndex& a, const PanelIndex& b, const Visit& visit) {
+  for (std::size_t row = 0; row + 1 < a.row_begin.size(); ++row) {
+    auto i = a.row_begin[row], j = b.row_begin[row];
+    const auto a_end = a.row_begin[row + 1], b_end = b.row_begin[row + 1];
+    while (i < a_end || j < b_end) {
+      const auto last = std::numeric_limits<std::int32_t>::max();
+      const auto a_col = i < a_end ? a.column[static_cast<std::size_t>(i)] : last,
+                 b_col = j < b_end ? b.column[static_cast<std::size_t>(j)] : last;
+      visit(row, a_col <= b_col ? i++ : -1, b_col <= a_col ? j++ : -1);
+    }
+  }
+}
+
+/// The blocks in merge's order that `wanted(number in a, number in b)`.
+template <class Wanted>
+PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted) {
+  PanelIndex index;
+  index.row_begin.assign(a.row_begin.size(), 0);
+  merge(a, b, [&](std::size_t row, std::int32_t i, std::int32_t j) {
+    if (!wanted(i, j)) return;
+    index.column.push_back(i >= 0 ? a.column[static_cast<std::size_t>(i)]
+                                  : b.column[static_cast<std::size_t>(j)]);
+    ++index.row_begin[row + 1];
+  });
+  for (std::size_t row = 1; row < index.row_begin.size(); ++row)
+    index.row_begin[row] += index.row_begin[row - 1];
+  return index;
+}
+
+/// The index of panels from blocks in order of panel, row and column.
+std::vector<PanelIndex> compress(const BlockPattern& like, std::span<const BlockCoordinate> blocks) {
+  std::vector<std::vector<std::pair<Index, Index>>> positions(static_cast<std::size_t>(like.panels()));
+  for (const auto& [row, col] : blocks) {
+    const Index p = like.panel(like.rows().panel_of(row), like.cols().panel_of(col));
+    positions[static_cast<std::size_t>(p)].emplace_back(like.rows().position(row), like.cols().position(col));
+  }
+  std::vector<PanelIndex> result;
+  for (Index p = 0; p < like.panels(); ++p) {
+    auto& list = positions[static_cast<std::size_t>(p)];
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    PanelIndex& index = result.emplace_back();
+    index.row_begin.assign(like.rows().panel(like.row_panel(p)).size() + 1, 0);
+    for (const auto& [row, col] : list) {
+      ++index.row_begin[static_cast<std::size_t>(row) + 1];
+      index.column.push_back(static_cast<std::int32_t>(col));
+    }
+    for (std::size_t row = 1; row < index.row_begin.size(); ++row)
+      index.row_begin[row] += index.row_begin[row - 1];
+  }
+  return result;
+}
+
+template <class Other>
+BlockPatternPointer unite_with(const BlockPatternPointer& a, const Other& other) {
+  std::vector<PanelIndex> panels;
+  Index blocks = 0;
+  for (Index p = 0; p < a->panels(); ++p) {
+    panels.push_back(merged(a->index(p), other(p), [](std::int32_t, std::int32_t) { return true; }));
+    blocks += panels.back().blocks();
+  }
+  if (blocks == a->blocks()) return a;
+  return BlockPattern::from_known_panels(a->runtime(), a->layout(), std::move(panels));
+}
+
+}  // namespace
+
+std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b, Index p,
+                                   bool split_diagonal) {
+  std::vector<CommonRun> runs;
+  const PanelIndex &from = a.index(p), &to = b.index(p);
+  const auto panel_rows = a.rows().panel(a.row_panel(p)), panel_cols = a.cols().panel(a.col_panel(p));
+  merge(from, to, [&](std::size_t row, std::int32_t i, std::int32_t j) {
+    if (i < 0 || j < 0) return;
+    const auto x = static_cast<std::size_t>(i), y = static_cast<std::size_t>(j);
+    const bool on_diagonal =
+        split_diagonal && panel_rows[row] == panel_cols[static_cast<std::size_t>(from.column[x])];
+    const CommonRun run{from.offset[x], to.offset[y], from.offset[x + 1] - from.offset[x], on_diagonal};
+    if (run.count == 0) return;
+    CommonRun* const last = runs.empty() ? nullptr : &runs.back();
+    if (last && last->on_diagonal == on_diagonal && last->first + last->count == run.first &&
+        last->second + last->count == run.second)
+      last->count += run.count;
+    else
+      runs.push_back(run);
+  });
+  return runs;
+}
+
+BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
+  if (a.get() == &b) return a;
+  return unite_with(a, [&](Index p) -> const PanelIndex& { return b.index(p); });
+}
+
+BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks) {
+  const std::vector<PanelIndex> panels = compress(*a, blocks);
+  return unite_with(a, [&](Index p) -> const PanelIndex& { return panels[static_cast<std::size_t>(p)]; });
+}
+
+BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, const BlockLayout& layout) {
+  std::vector<PanelIndex> panels;
+  for (Index p = 0; p < a.panels(); ++p)
+    panels.push_back(
+        merged(a.index(p), b.index(p), [](std::int32_t i, std::int32_t j) { return i >= 0 && j >= 0; }));
+  return BlockPattern::from_known_panels(a.runtime(), layout, std::move(panels));
+}
+
+PanelIndex select(const PanelIndex& a, const std::function<bool(Index)>& wanted) {
+  return merged(a, a, [&](std::int32_t i, std::int32_t) { return wanted(i); });
+}
+
+BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted) {
+  std::vector<PanelIndex> panels;
+  for (Index p = 0; p < a.panels(); ++p) {
+    const auto coordinates = a.coordinates(p);
+    panels.push_back(
+        select(a.index(p), [&](Index b) { return wanted(p, b, coordinates[static_cast<std::size_t>(b)]); }));
+  }
+  return BlockPattern::from_known_panels(a.runtime(), a.layout(), std::move(panels));
+}
+
+std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout) {
+  std::vector<BlockCoordinate> result;
+  const BlockDimension &rows = *layout.rows, &cols = *layout.cols;
+  for (Index i = 0, j = 0; i < rows.blocks() && j < cols.blocks();) {
+    if (std::max(rows.first(i), cols.first(j)) < std::min(rows.first(i + 1), cols.first(j + 1)))
+      result.push_back({i, j});
+    const Index row_end = rows.first(i + 1), col_end = cols.first(j + 1);
+    if (row_end <= col_end) ++i;
+    if (col_end <= row_end) ++j;
+  }
+  return result;
+}
+
+std::vector<Index> panels_on_diagonal(const BlockPattern& pattern) {
+  std::vector<Index> panels;
+  for (const auto& [row, col] : blocks_on_diagonal(pattern.layout()))
+    if (const auto at = pattern.find(row, col)) panels.push_back(at->panel);
+  std::sort(panels.begin(), panels.end());
+  panels.erase(std::unique(panels.begin(), panels.end()), panels.end());
+  return panels;
+}
+
+}  // namespace tessera

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <tessera/algorithms/block_sparse/block_pattern.hpp>
+
+/// Patterns made of patterns. Every rank knows both as a whole, so nothing is communicated.
+namespace tessera {
+
+/// Elements that two panels of the same place both store, one after the other in both.
+struct CommonRun {
+  Index first, second, count;  ///< where they begin in either panel's data; how many
+  bool on_diagonal;            ///< of a block with equal row and column numbers (where `split_diagonal`)
+};
+
+/// What panel p of both patterns stores, in the order of storage, in the longest runs; with `split_diagonal`
+/// no run joins a diagonal block with another. The layouts have the same places.
+std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b, Index p,
+                                   bool split_diagonal = false);
+
+/// The blocks of a and b (layouts of the same places), in a's layout: a itself if it has those of b.
+BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b);
+/// The blocks of both, in a layout of the same places.
+BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, const BlockLayout& layout);
+/// The blocks of a, and others that all ranks name alike: a itself if it has them.
+BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks);
+/// The blocks (panel, number in the panel, coordinate) that are wanted.
+using BlockPredicate = std::function<bool(Index, Index, BlockCoordinate)>;
+BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted);
+/// The blocks of one panel that are wanted, by their numbers in it.
+PanelIndex select(const PanelIndex& a, const std::function<bool(Index)>& wanted);
+
+/// The blocks that the diagonal of the elements passes, stored or not, from the top. In layouts of equal
+/// block sizes the diagonal blocks, but for empty ones.
+std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout);
+/// The panels that store some of them, ascending.
+std::vector<Index> panels_on_diagonal(const BlockPattern& pattern);
+
+}  // namespace tessera

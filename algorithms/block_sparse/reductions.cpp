@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/operations_copy.hpp>
+#include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/algorithms/block_sparse/reductions.hpp>
+#include <tessera/codelets/block_sparse/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
+
+namespace tessera {
+namespace {
+
+/// What a task makes of each panel, a few E, on its way to every rank.
+template <class E>
+class PanelResults {
+ public:
+  explicit PanelResults(const BlockPattern& pattern)
+      : pattern_(&pattern), pieces_(static_cast<std::size_t>(pattern.panels())), counts_(pieces_.size(), 0) {}
+
+  /// Room for the results of a panel, where the panel is.
+  const Data& make(Index p, Index count) {
+    const auto at = static_cast<std::size_t>(p);
+    counts_[at] = count;
+    pieces_[at] = Data::bytes(pattern_->runtime(), static_cast<std::size_t>(count) * sizeof(E),
+                              pattern_->panel_owner(p));
+    return pieces_[at];
+  }
+
+  /// Calls visit(panel, results) for the panels of this rank, in their order; waits for their tasks.
+  template <class Visit>
+  void for_each_local(const Visit& visit) const {
+    for (Index p = 0; p < pattern_->panels(); ++p) {
+      const Data& piece = pieces_[static_cast<std::size_t>(p)];
+      if (!piece.valid() || !piece.local()) continue;
+      const HostAccess access(piece, HostAccess::Mode::read);
+      visit(p, access.template array<const E>());
+    }
+  }
+
+  /// All of them by panel, on every rank. Every number comes from one rank; the others add -0, which changes
+  /// nothing (not even the sign of a zero).
+  std::vector<std::vector<E>> gather() const {
+    std::vector<Index> first(1, 0);
+    for (const Index count : counts_) first.push_back(first.back() + count);
+    constexpr Index parts = is_complex<E> ? 2 : 1;
+    std::vector<double> all(static_cast<std::size_t>(parts * first.back()), -0.0);
+    for_each_local([&](Index p, std::span<const E> results) {
+      double* part = all.data() + parts * first[static_cast<std::size_t>(p)];
+      for (const E x : results) {
+        *part++ = real_part(x);
+        if constexpr (is_complex<E>) *part++ = imag_part(x);
+      }
+    });
+    pattern_->runtime().all_reduce_sum(all.data(), static_cast<Index>(all.size()));
+    std::vector<std::vector<E>> results;
+    const double* part = all.data();
+    for (const Index count : counts_) {
+      std::vector<E>& result = results.emplace_back(static_cast<std::size_t>(count));
+      for (E& x : result) {
+        if constexpr (is_complex<E>)
+          x = E(RealOf<E>(part[0]), RealOf<E>(part[1]));
+        else
+          x = E(part[0]);
+        part += parts;
+      }
+    }
+    return results;
+  }
+
+ private:
+  const BlockPattern* pattern_;
+  std::vector<Data> pieces_;
+  std::vector<Index> counts_;
+};
+
+/// The two numbers of a PanelSum for each panel that has blocks, in the order of panels.
+template <class T>
+std::vector<std::vector<double>> reduce_panels(const BlockSparseMatrix<T>& a, PanelSum sum) {
+  require_made("a", a);
+  PanelResults<double> results(a.pattern());
+  Sequence sequence(a.runtime());
+  for (Index p = 0; p < a.pattern().panels(); ++p)
+    if (a.panel(p).valid())
+      insert_reduce_panel<T>(sequence, 0, sum, a.symmetry(), a.pattern().blocks_of(p), a.panel(p),
+                             results.make(p, 2));
+  sequence.wait();
+  return results.gather();
+}
+
+/// Adds the pairs of all panels up.
+std::complex<double> total(const std::vector<std::vector<double>>& pairs) {
+  std::complex<double> sum(0);
+  for (const auto& pair : pairs)
+    if (!pair.empty()) sum += std::complex<double>(pair[0], pair[1]);
+  return sum;
+}
+
+template <class T>
+T scalar(std::complex<double> x) {
+  if constexpr (is_complex<T>)
+    return T(x);
+  else
+    return T(x.real());
+}
+
+/// Which elements of the diagonal a stored block has.
+DiagonalPart diagonal_part(const BlockPattern& pattern, BlockCoordinate at) {
+  return {std::max(pattern.rows().first(at.row), pattern.cols().first(at.col)),
+          std::min(pattern.rows().first(at.row + 1), pattern.cols().first(at.col + 1))};
+}
+
+/// Where the blocks of a panel lie in it, on its owner.
+Data make_lines(const BlockPattern& pattern, Index p) {
+  Data data =
+      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.index(p).blocks()) * sizeof(BlockLines),
+                  pattern.panel_owner(p));
+  if (!data.local()) return data;
+  const auto firsts = [](const BlockDimension& dimension, Index panel) {
+    std::vector<std::int32_t> first(1, 0);
+    for (const Index block : dimension.panel(panel))
+      first.push_back(first.back() + static_cast<std::int32_t>(dimension.size(block)));
+    return first;
+  };
+  const auto rows = firsts(pattern.rows(), pattern.row_panel(p)),
+             cols = firsts(pattern.cols(), pattern.col_panel(p));
+  const PanelIndex& index = pattern.index(p);
+  const HostAccess access(data, HostAccess::Mode::write);
+  const auto lines = access.array<BlockLines>();
+  for (std::size_t row = 0; row + 1 < index.row_begin.size(); ++row)
+    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b)
+      lines[b] = {rows[row], cols[static_cast<std::size_t>(index.column[b])]};
+  return data;
+}
+
+Index panel_extent(const BlockDimension& dimension, Index panel) {
+  Index extent = 0;
+  for (const Index block : dimension.panel(panel)) extent += dimension.size(block);
+  return extent;
+}
+
+/// Adds sums for the lines of a panel to those of the matrix; returns what follows them.
+const double* add_lines(const BlockDimension& dimension, Index panel, const double* sums,
+                        std::vector<double>& lines) {
+  for (const Index block : dimension.panel(panel))
+    for (Index i = dimension.first(block); i < dimension.first(block + 1); ++i)
+      lines[static_cast<std::size_t>(i)] += *sums++;
+  return sums;
+}
+
+/// The sums along all rows (or columns): each rank adds its panels in their order, the ranks' sums are added
+/// once, and rank 0's result is everybody's.
+template <class T>
+std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
+  require_made("a", a);
+  const BlockPattern& pattern = a.pattern();
+  const bool by_row = sum == LineSum::rows_of_moduli, images = a.symmetry() != Symmetry::none;
+  PanelResults<double> results(pattern);
+  Sequence sequence(a.runtime());
+  for (Index p = 0; p < pattern.panels(); ++p) {
+    if (!a.panel(p).valid()) continue;
+    const Index rows = panel_extent(pattern.rows(), pattern.row_panel(p)),
+                cols = panel_extent(pattern.cols(), pattern.col_panel(p));
+    const Index count = (by_row || images ? rows : 0) + (!by_row || images ? cols : 0);
+    if (count == 0) continue;
+    insert_sum_lines<T>(sequence, 0, sum, a.symmetry(), rows, cols, pattern.blocks_of(p),
+                        make_lines(pattern, p), a.panel(p), results.make(p, count));
+  }
+  sequence.wait();
+  std::vector<double> lines(static_cast<std::size_t>(by_row ? a.rows() : a.cols()), 0.0);
+  results.for_each_local([&](Index p, std::span<const double> sums) {
+    const double* next = sums.data();
+    if (by_row) {
+      next = add_lines(pattern.rows(), pattern.row_panel(p), next, lines);
+      if (images) add_lines(pattern.cols(), pattern.col_panel(p), next, lines);
+    } else {
+      next = add_lines(pattern.cols(), pattern.col_panel(p), next, lines);
+      if (images) add_lines(pattern.rows(), pattern.row_panel(p), next, lines);
+    }
+  });
+  const auto count = static_cast<Index>(lines.size());
+  a.runtime().all_reduce_sum(lines.data(), count);
+  a.runtime().broadcast(lines.data(), count * static_cast<Index>(sizeof(double)), 0);
+  return lines;
+}
+
+Data make_runs(Runtime& runtime, const std::vector<CommonRun>& runs, int owner) {
+  Data data = Data::bytes(runtime, runs.size() * sizeof(DotRun), owner);
+  if (!data.local()) return data;
+  const HostAccess access(data, HostAccess::Mode::write);
+  std::transform(runs.begin(), runs.end(), access.array<DotRun>().begin(), [](const CommonRun& run) {
+    return DotRun{run.first, run.second, run.count, run.on_diagonal};
+  });
+  return data;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  const BlockPattern& pattern = a.pattern();
+  PanelResults<double> results(pattern);
+  Sequence sequence(a.runtime());
+  for (Index p = 0; p < pattern.panels(); ++p)
+    if (a.panel(p).valid())
+      insert_block_norms<T>(sequence, 0, pattern.blocks_of(p), a.panel(p),
+                            results.make(p, pattern.index(p).blocks()));
+  sequence.wait();
+  return results.gather();
+}
+
+template <class T>
+std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  const BlockPattern& pattern = a.pattern();
+  PanelResults<T> results(pattern);
+  Sequence sequence(a.runtime());
+  const std::vector<Index> panels = panels_on_diagonal(pattern);
+  for (const Index p : panels) {
+    Index count = 0;
+    for (const BlockCoordinate at : pattern.coordinates(p)) {
+      const auto [first, end] = diagonal_part(pattern, at);
+      count += std::max<Index>(end - first, 0);
+    }
+    insert_get_diagonal<T>(sequence, 0, pattern.blocks_of(p), a.panel(p), results.make(p, count));
+  }
+  sequence.wait();
+  const auto pieces = results.gather();
+  std::vector<T> diagonal(static_cast<std::size_t>(std::min(a.rows(), a.cols())), T(0));
+  for (const Index p : panels) {
+    auto next = pieces[static_cast<std::size_t>(p)].begin();
+    for (const BlockCoordinate at : pattern.coordinates(p)) {
+      const auto [first, end] = diagonal_part(pattern, at);
+      for (Index i = first; i < end; ++i) diagonal[static_cast<std::size_t>(i)] = *next++;
+    }
+  }
+  return diagonal;
+}
+
+template <class T>
+T trace(const BlockSparseMatrix<T>& a) {
+  return scalar<T>(total(reduce_panels(a, PanelSum::diagonal)));
+}
+
+template <class T>
+T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+  require_made("a", a);
+  require_made("b", b);
+  require_sizes("b", b.layout(), a.layout());
+  Sequence sequence(a.runtime());
+  // Both halves of one matrix need both halves of the other.
+  BlockSparseMatrix<T> whole, moved;
+  if (a.symmetry() != Symmetry::none && b.symmetry() == Symmetry::none) whole = desymmetrize(sequence, a);
+  const BlockSparseMatrix<T>& x = whole.valid() ? whole : a;
+  BlockLayout places = x.layout();
+  places.symmetry = x.symmetry() == Symmetry::none ? Symmetry::none : b.symmetry();
+  if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
+  const BlockSparseMatrix<T>& y = moved.valid() ? moved : b;
+  PanelResults<double> results(x.pattern());
+  for (Index p = 0; p < x.pattern().panels(); ++p) {
+    if (!x.panel(p).valid() || !y.panel(p).valid()) continue;
+    const auto runs = common_runs(x.pattern(), y.pattern(), p, x.symmetry() != Symmetry::none);
+    if (runs.empty()) continue;
+    insert_dot_panels<T>(sequence, 0, x.symmetry(), y.symmetry(),
+                         make_runs(a.runtime(), runs, x.pattern().panel_owner(p)), x.panel(p), y.panel(p),
+                         results.make(p, 2));
+  }
+  sequence.wait();
+  return scalar<T>(total(results.gather()));
+}
+
+template <class T>
+double frobenius_norm(const BlockSparseMatrix<T>& a) {
+  return std::sqrt(total(reduce_panels(a, PanelSum::squares)).real());
+}
+
+template <class T>
+double max_abs_norm(const BlockSparseMatrix<T>& a) {
+  double largest = 0;
+  for (const auto& pair : reduce_panels(a, PanelSum::largest)) {
+    if (pair.empty()) continue;
+    if (std::isnan(pair[0])) return pair[0];
+    largest = std::max(largest, pair[0]);
+  }
+  return largest;
+}
+
+template <class T>
+double gershgorin_norm(const BlockSparseMatrix<T>& a) {
+  double largest = 0;
+  for (const double sum : sum_lines(a, LineSum::rows_of_moduli)) {
+    if (std::isnan(sum)) return sum;
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+template <class T>
+std::vector<double> column_norms(const BlockSparseMatrix<T>& a) {
+  std::vector<double> norms = sum_lines(a, LineSum::columns_of_squares);
+  for (double& norm : norms) norm = std::sqrt(norm);
+  return norms;
+}
+
+template <class T>
+double checksum(const BlockSparseMatrix<T>& a, bool by_position) {
+  return total(reduce_panels(a, by_position ? PanelSum::by_position : PanelSum::squares)).real();
+}
+
+template <class T>
+double occupation(const BlockSparseMatrix<T>& a) {
+  require_made("a", a);
+  const double all = static_cast<double>(a.rows()) * static_cast<double>(a.cols());
+  if (all == 0) return 0;
+  auto stored = static_cast<double>(a.pattern().elements());
+  if (a.symmetry() != Symmetry::none) {
+    stored *= 2;
+    const BlockDimension& rows = a.pattern().rows();
+    for (Index i = 0; i < rows.blocks(); ++i)
+      if (a.pattern().find(i, i))
+        stored -= static_cast<double>(rows.size(i)) * static_cast<double>(rows.size(i));
+  }
+  return stored / all;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                   \
+  template std::vector<std::vector<double>> block_norms_squared<T>(const BlockSparseMatrix<T>&); \
+  template std::vector<T> get_diagonal<T>(const BlockSparseMatrix<T>&);                          \
+  template T trace<T>(const BlockSparseMatrix<T>&);                                              \
+  template T dot<T>(const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);                   \
+  template double frobenius_norm<T>(const BlockSparseMatrix<T>&);                                \
+  template double max_abs_norm<T>(const BlockSparseMatrix<T>&);                                  \
+  template double gershgorin_norm<T>(const BlockSparseMatrix<T>&);                               \
+  template std::vector<double> column_norms<T>(const BlockSparseMatrix<T>&);                     \
+  template double checksum<T>(const BlockSparseMatrix<T>&, bool);                                \
+  template double occupation<T>(const BlockSparseMatrix<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera
