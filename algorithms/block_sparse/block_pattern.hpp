@@ -79,6 +79,7 @@ class BlockPattern {
  private:
   BlockPattern(Runtime& runtime, const BlockLayout& layout) : runtime_(&runtime), layout_(layout) {}
   void complete();
+  void describe(Index panel);
   Runtime* runtime_;
   BlockLayout layout_;
   std::vector<PanelIndex> index_;
