@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -122,8 +123,17 @@ void BlockLayout::require_valid(const Runtime& runtime) const {
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry) {
   const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
-  BlockLayout layout{BlockDimension::make(std::move(row_sizes), grid.rows),
-                     BlockDimension::make(std::move(col_sizes), grid.cols), grid, symmetry};
+  // Panels of equal size along both: a product of matrices of one layout then needs no images. A grid of
+  // twice as many columns as rows has four panels for every column: fewer messages.
+  const int shorter = std::min(grid.rows, grid.cols), longer = std::max(grid.rows, grid.cols);
+  const int owners = longer == 2 * shorter ? shorter : longer;
+  const auto dimension = [owners](std::vector<Index> sizes, int owner_count) {
+    const Index elements = std::accumulate(sizes.begin(), sizes.end(), Index(0));
+    const Index panel = choose_panel_elements(elements, owners);
+    return BlockDimension::make(std::move(sizes), owner_count, {}, panel);
+  };
+  BlockLayout layout{dimension(std::move(row_sizes), grid.rows), dimension(std::move(col_sizes), grid.cols),
+                     grid, symmetry};
   layout.require_valid(runtime);
   return layout;
 }

@@ -144,33 +144,49 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& run
 
 /// Offsets, totals and what tasks read.
 void BlockPattern::complete() {
+  entries_.resize(static_cast<std::size_t>(panels()));
   for (Index p = 0; p < panels(); ++p) {
     PanelIndex& index = index_[static_cast<std::size_t>(p)];
     const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
-    index.offset.assign(1, 0);
-    index.offset.reserve(index.column.size() + 1);
-    std::vector<PanelBlock> blocks;  // the owner alone fills them in
-    if (panel_local(p)) blocks.reserve(index.column.size());
-    for (std::size_t row = 0; row < panel_rows.size(); ++row)
-      for (auto b = index.row_begin[row]; b < index.row_begin[row + 1]; ++b) {
-        const Index i = panel_rows[row],
-                    j = panel_cols[static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)])];
-        if (panel_local(p))
-          blocks.push_back({index.offset.back(), static_cast<std::int32_t>(rows().size(i)),
-                            static_cast<std::int32_t>(cols().size(j)), static_cast<std::int32_t>(i),
-                            static_cast<std::int32_t>(j), rows().first(i), cols().first(j)});
-        index.offset.push_back(index.offset.back() + rows().size(i) * cols().size(j));
+    index.offset.resize(index.column.size() + 1);
+    Index offset = 0;
+    for (std::size_t row = 0; row < panel_rows.size(); ++row) {
+      const Index m = rows().size(panel_rows[row]);
+      for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+           b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
+        index.offset[b] = offset;
+        offset += m * cols().size(panel_cols[static_cast<std::size_t>(index.column[b])]);
       }
+    }
+    index.offset.back() = offset;
     blocks_ += index.blocks();
-    elements_ += index.elements();
-    entries_.emplace_back();
-    if (index.blocks() == 0) continue;
-    Data& entries = entries_.back();
-    entries =
-        Data::bytes(*runtime_, static_cast<std::size_t>(index.blocks()) * sizeof(PanelBlock), panel_owner(p));
-    if (!panel_local(p)) continue;
-    const HostAccess access(entries, HostAccess::Mode::write);
-    std::copy(blocks.begin(), blocks.end(), access.array<PanelBlock>().begin());
+    elements_ += offset;
+    if (index.column.empty()) continue;
+    Data& entries = entries_[static_cast<std::size_t>(p)];
+    entries = Data::bytes(*runtime_, index.column.size() * sizeof(PanelBlock), panel_owner(p));
+    if (panel_local(p)) describe(p);
+  }
+}
+
+/// A panel's blocks as tasks see them.
+void BlockPattern::describe(Index p) {
+  const PanelIndex& index = this->index(p);
+  const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
+  const HostAccess access(blocks_of(p), HostAccess::Mode::write);
+  PanelBlock* const blocks = access.array<PanelBlock>().data();
+  for (std::size_t row = 0; row < panel_rows.size(); ++row) {
+    const Index i = panel_rows[row];
+    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
+      const Index j = panel_cols[static_cast<std::size_t>(index.column[b])];
+      blocks[b] = {index.offset[b],
+                   static_cast<std::int32_t>(rows().size(i)),
+                   static_cast<std::int32_t>(cols().size(j)),
+                   static_cast<std::int32_t>(i),
+                   static_cast<std::int32_t>(j),
+                   rows().first(i),
+                   cols().first(j)};
+    }
   }
 }
 

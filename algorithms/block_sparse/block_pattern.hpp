@@ -95,6 +95,7 @@ class BlockPattern {
   template <class Visit>
   void compress(const Visit& for_each_block);
   void complete();
+  void describe(Index panel);
   Runtime* runtime_;
   BlockLayout layout_;
   std::vector<PanelIndex> index_;

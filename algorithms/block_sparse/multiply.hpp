@@ -19,7 +19,8 @@ struct MultiplyLimits {
 
 struct MultiplyOptions {
   /// eps of the filter; 0: none. A product A_ik B_kj of blocks is skipped if |alpha| ||A_ik||_F ||B_kj||_F <
-  /// eps / max(1, number of blocks in block row i of op(A)); then, unless `retain_sparsity`, blocks of C with
+  /// eps / max(1, number of blocks in block row i of op(A), limits or not); then, unless `retain_sparsity`,
+  /// blocks of C with
   /// ||C_ij||_F < eps are dropped. Norms in double.
   double filter_eps = 0;
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
@@ -33,17 +34,17 @@ struct ProductCount {
   Index cpu_products = 0, gpu_products = 0;
 };
 
-/// What a product did; the same on all ranks.
+/// What a product did; the same on all ranks, but for times and statistics, which are this rank's.
 struct MultiplyResult {
   Index products = 0;                ///< of blocks
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
-  Index filtered_products = 0;       ///< skipped by their norms
+  Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, dropped after the product
   std::vector<ProductCount> shapes;  ///< in descending order of products
   double seconds = 0;                ///< all
   double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
                                      ///< over the workers
-  double image_seconds = 0;          ///< bringing A and B into C's distribution, where they are not
+  double image_seconds = 0;          ///< planning how A and B get into C's distribution, where they are not
   double numeric_seconds = 0;
   SequenceStatistics statistics;  ///< of the numeric phase
 };
@@ -56,17 +57,22 @@ struct MultiplyResult {
 ///
 /// C's owner computes: op(A) is brought to the rows' distribution of C, op(B) to the columns', with one panel
 /// grid between them, where they are not so already. First the workers count, for each panel of C, the blocks
-/// and the products (symbolic phase); then, for each panel of C and each inner panel, one task lists the
-/// products by shape and by block of C (a stack), another computes them. The panels of one block of C are
-/// added in a fixed order, beginning with another inner panel in each row and column (Cannon's order), so
-/// that results do not depend on the schedule and transfers are spread.
+/// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
+/// panel of C and each inner panel, one task lists the products by shape and by block of C (a stack), another
+/// computes them. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each
+/// row and column of panels (Cannon's order): results do not depend on the schedule, and transfers are
+/// spread.
+///
+/// Blocks without elements take part in nothing, and no block of C is made for them. With beta = 0 C's values
+/// are not read. A and B may be C itself.
 ///
 /// Returns when C is complete. Collective.
 /// Source: O. Schuett, P. Messmer, J. Hutter, J. VandeVondele, GPU-accelerated sparse matrix-matrix
 /// multiplication for linear scaling density functional theory (2016), for the layers; the filter is that of
 /// DBCSR.
-/// @throws InvalidArgument for block sizes that do not fit, a negative filter, limits outside the matrix or
-/// reversed, or operands of another Runtime.
+/// @throws InvalidArgument for block sizes that do not fit, a filter that is negative or no number, limits
+/// outside the matrix or reversed, alpha or beta that are not finite, a beta that is not real for a Hermitian
+/// C, operands of another Runtime, or panels too large for 32-bit offsets (2^31 elements or products).
 template <class T>
 MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
                         const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
