@@ -34,7 +34,7 @@ constexpr double small_limit = 64.0 * 64.0 * 64.0;
 /// What comes next: blocks of C and B lie apart, and are too small for the processor to guess. Of larger ones
 /// the beginning is enough.
 inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
-  constexpr std::ptrdiff_t line = 64, most = 512;
+  constexpr std::ptrdiff_t line = 64, most = 4608;
   const char* const at = static_cast<const char*>(block);
   for (std::ptrdiff_t i = 0; i < std::min(bytes, most); i += line) __builtin_prefetch(at + i);
 }
