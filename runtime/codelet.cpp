@@ -15,7 +15,7 @@ std::vector<Codelet*>& registry() {
 
 struct CudaImplementation {
   Codelet::Function function;
-  int host_buffers;
+  CudaOptions options;
 };
 
 /// CUDA functions by codelet name: load order of the two files is not defined, so they meet at start.
@@ -65,8 +65,8 @@ const std::vector<Codelet*>& Codelet::all() {
 }
 
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  int host_buffers) {
-  return cuda_functions().emplace(codelet_name, CudaImplementation{function, host_buffers}).second;
+                                  const CudaOptions& options) {
+  return cuda_functions().emplace(codelet_name, CudaImplementation{function, options}).second;
 }
 
 void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) {
@@ -84,8 +84,9 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
       detail.codelet.cuda_flags[0] = STARPU_CUDA_ASYNC;
       // One GPU does what forty times as many cores do: a task that a CPU takes over delays those that wait
       // for it.
-      if (gpus && !hybrid) detail.codelet.where = STARPU_CUDA;
-      if (const int host_buffers = found->second.host_buffers; host_buffers > 0) {
+      const CudaOptions& options = found->second.options;
+      if (gpus && (!hybrid || options.instead_of_cpu)) detail.codelet.where = STARPU_CUDA;
+      if (const int host_buffers = options.host_buffers; host_buffers > 0) {
         detail.codelet.specific_nodes = 1;
         for (int i = 0; i < STARPU_NMAXBUFS; ++i)
           detail.codelet.nodes[i] = i < host_buffers ? STARPU_SPECIFIC_NODE_CPU : STARPU_SPECIFIC_NODE_LOCAL;

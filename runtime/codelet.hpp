@@ -106,10 +106,16 @@ class Codelet {
   std::unique_ptr<Detail> detail_;
 };
 
+/// What StarPU must know of a CUDA implementation.
+struct CudaOptions {
+  int host_buffers = 0;         ///< so many leading buffers are found in host memory
+  bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
+};
+
 /// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files,
 /// through cuda_codelet.hpp.
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  int host_buffers = 0);
+                                  const CudaOptions& options);
 
 namespace internal {
 

@@ -65,14 +65,18 @@ class DeviceFailure {
 };
 
 /// Registers `Kernel(task, context, buffers, arguments)`: it enqueues on context.stream and returns, without
-/// synchronising or allocating. Buffers are device memory, but for the first `host_buffers`: those it only
-/// reads, and it finds them in host memory (sizes that an earlier task computed; then the codelet has at most
-/// STARPU_NMAXBUFS buffers).
+/// synchronising or allocating. Buffers are device memory, but for the first `options.host_buffers`: those it
+/// only reads, and it finds them in host memory (sizes that an earlier task computed; then the codelet has at
+/// most STARPU_NMAXBUFS buffers).
+///
+/// With RuntimeOptions::hybrid any task may run on either side: what the two implementations leave in a
+/// buffer must be the same to every reader, also what is stored and of no meaning to one of them. Where that
+/// is not so, or where a task is made for a whole GPU, `options.instead_of_cpu` keeps CPUs away.
 template <class Arguments,
           void (*Kernel)(const TaskContext&, const CudaContext&, TaskBuffers, const Arguments&)>
-bool register_cuda(const std::string& name, char letter = 0, int host_buffers = 0) {
+bool register_cuda(const std::string& name, char letter = 0, const CudaOptions& options = {}) {
   return register_cuda_implementation(letter ? name + "_" + letter : name,
-                                      &internal::cuda_entry<Arguments, Kernel>, host_buffers);
+                                      &internal::cuda_entry<Arguments, Kernel>, options);
 }
 
 }  // namespace tessera

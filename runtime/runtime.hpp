@@ -39,8 +39,9 @@ struct RuntimeOptions {
       -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local ranks
   int gpus = -1;  ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
                   ///< there are is an error
-  bool hybrid = false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best.
-                        ///< Off: such tasks run on GPUs only, CPUs do the rest
+  bool hybrid = false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best,
+                        ///< but for codelets that say otherwise (CudaOptions::instead_of_cpu). Off: such
+                        ///< tasks run on GPUs only, CPUs do the rest
   std::string
       scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
   bool synchronous = false;       ///< debugging: every task runs to its end at insertion

@@ -48,7 +48,7 @@ inline starpu_data_handle_t starpu_handle(const Data& data) {
 }
 
 /// Prepares every registered codelet for a starting StarPU: with `gpus` those that have a CUDA implementation
-/// run on GPUs only, unless `hybrid`.
+/// run on GPUs only; with `hybrid` only those whose CudaOptions say so.
 void prepare_codelets(bool gpus, bool hybrid);
 /// StarPU's memory node that holds an address of the caller: a GPU's or main memory.
 int memory_node_of(const Runtime& runtime, const void* memory);

@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
+#include <tessera/codelets/dense/panel_qr.hpp>
 
 namespace tessera {
 namespace {
@@ -129,6 +130,13 @@ void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::i
   if (wanted > 0) check("slab_width", o.slab_width, n * (slab + o.band));
 }
 
+/// Refuses bands that the panels of two stages cannot have on GPUs.
+void check_gpu_band(const EigensolveOptions& o, Index n) {
+  if (o.band > widest_gpu_panel && o.tile < n)
+    throw InvalidArgument("band", fmt::format("{}", o.band),
+                          fmt::format("at most {} on GPUs, or one tile", widest_gpu_panel));
+}
+
 }  // namespace
 
 std::string_view to_string(Solver solver) {
@@ -176,8 +184,10 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   if (o.slab_width == 0)
     o.slab_width = gpus > 0 ? choose_gpu_slab_width(n, wanted, gpus, fits, elements)
                             : choose_slab_width(wanted, workers);
-  if (gpus > 0 && o.solver == Solver::two_stage)
+  if (gpus > 0 && o.solver == Solver::two_stage) {
+    check_gpu_band(o, n);
     check_task_memory(o, n, wanted, gpu_memory / 16 * 15, sizeof(T));
+  }
   return o;
 }
 

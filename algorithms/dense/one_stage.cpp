@@ -325,7 +325,7 @@ void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, cons
   Index widest = 1;
   for (const auto& block : q.blocks) widest = std::max(widest, block.k);
   const Data workspace =
-      Data::scratch(sequence.runtime(), sizeof(T) * static_cast<std::size_t>(widest * z.width()));
+      Data::scratch(sequence.runtime(), block_reflector_workspace_bytes<T>(widest, z.width()));
   for (; !q.blocks.empty(); q.blocks.pop_back()) {
     const auto& block = q.blocks.back();
     if (block.k == 0) continue;

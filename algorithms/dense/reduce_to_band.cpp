@@ -267,6 +267,9 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
     throw InvalidArgument(
         "update_width", fmt::format("{}", update_width),
         fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
+  if (sequence.runtime().gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel)
+    throw InvalidArgument("band", fmt::format("{}", b),
+                          fmt::format("at most {} on GPUs, unless the matrix is one tile", widest_gpu_panel));
   for (Index s = 0; s < band.segment_count(); ++s)
     insert_set_zero<T>(sequence, panel_priority, band.segment(s));
   for (Index i = 0; i < a.row_tiles(); ++i) insert_mirror_lower<T>(sequence, panel_priority, a.tile(i, i));

@@ -42,9 +42,11 @@ void tridiagonal_piece_cuda(const TaskContext&, const CudaContext& context, Task
                                             buffers.array<const T>(0).data(), piece, piece + a.columns);
 }
 
-#define TESSERA_REGISTER(T)                                                                 \
-  register_cuda<GatherArguments, band_gather_cuda<T>>("band_gather", type_letter<T>),       \
-      register_cuda<SweepsArguments, chase_sweeps_cuda<T>>("chase_sweeps", type_letter<T>), \
+// What chase_sweeps leaves in the bulge's room of the segment is zero on a CPU only, which relies on it.
+#define TESSERA_REGISTER(T)                                                                \
+  register_cuda<GatherArguments, band_gather_cuda<T>>("band_gather", type_letter<T>),      \
+      register_cuda<SweepsArguments, chase_sweeps_cuda<T>>("chase_sweeps", type_letter<T>, \
+                                                           {.instead_of_cpu = true}),      \
       register_cuda<PieceArguments, tridiagonal_piece_cuda<T>>("tridiagonal_piece", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 

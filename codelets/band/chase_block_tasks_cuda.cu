@@ -24,9 +24,11 @@ void apply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buff
                                  slab.cols, slab.ld, buffers.array<char>(0).data());
 }
 
-#define TESSERA_REGISTER(T)                                                         \
-  register_cuda<ChaseBlockArguments, form_cuda<T>>("form_chase_t", type_letter<T>), \
-      register_cuda<ChaseBlockArguments, apply_cuda<T>>("apply_chase", type_letter<T>),
+// A task is as large as a GPU can take, and the CPU's side plain loops.
+constexpr CudaOptions gpus_only{.instead_of_cpu = true};
+#define TESSERA_REGISTER(T)                                                                    \
+  register_cuda<ChaseBlockArguments, form_cuda<T>>("form_chase_t", type_letter<T>, gpus_only), \
+      register_cuda<ChaseBlockArguments, apply_cuda<T>>("apply_chase", type_letter<T>, gpus_only),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 
 }  // namespace

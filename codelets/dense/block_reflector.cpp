@@ -47,6 +47,7 @@ void merge_t_task(const TaskContext&, TaskBuffers buffers, const ReflectorArgume
     blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, j, b, T(1), t.data, t.ld, column, t.ld);
     blas::lacpy(Uplo::general, b, b, t_panel.data, t_panel.ld, &t(j, j), t.ld);
   }
+  if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), &t(1, 0), t.ld);
 }
 template <class T>
 Codelet merge_t_codelet = make_codelet<ReflectorArguments, merge_t_task<T>>("merge_t", type_letter<T>);

@@ -22,14 +22,15 @@ void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const 
                               const Data& v, Index b, Index first);
 
 /// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
-/// T12 = -T1 (V1^H V2) T2; of T the upper triangle counts. Buffers: V pieces (read), T_p (read), T (write, k
+/// T12 = -T1 (V1^H V2) T2, and zeros below the diagonal. Buffers: V pieces (read), T_p (read), T (write, k
 /// x k). [rows k^2 + k^3 / 3]
 template <class T>
 void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v,
                     std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b);
 
-/// C := (I - V T V^H) C for the rows of the slab from first_row on. Buffers: V pieces (read), T (read), C
-/// (read-write), scratch of block_reflector_workspace_bytes(k, slab columns). [4 rows k cols]
+/// C := (I - V T V^H) C for the rows of the slab from first_row on. T must have zeros below the diagonal,
+/// which GPUs multiply by. Buffers: V pieces (read), T (read), C (read-write), scratch of
+/// block_reflector_workspace_bytes(k, slab columns). [4 rows k cols]
 template <class T>
 void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v,
                                   const Data& t, const Data& c, Index first_row, Index rows, Index k,

@@ -22,6 +22,10 @@
 /// sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
 
+/// Columns of a panel in several tiles at most, where GPUs work: their kernels keep the small matrices of
+/// these codelets, but for panel_householder and panel_vectors, in the registers of one thread block.
+inline constexpr Index widest_gpu_panel = 128;
+
 /// G := P^H P (upper triangle). P (read), G (write). [rows b^2]
 template <class T>
 void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/panel_qr_arguments.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
@@ -12,6 +13,8 @@ namespace {
 using namespace panel_qr_codelets;
 
 using kernels::PanelFactor;
+
+static_assert(panel_cuda::widest_cholesky_panel == widest_gpu_panel);
 
 template <class T>
 PanelFactor<T> factor_of(TaskBuffers buffers, int i, Index b) {

@@ -10,7 +10,8 @@
 
 /// Panel factorisation on the GPU: what the CUDA codelets of panel_qr.hpp enqueue. All pointers are device
 /// memory; nothing here waits, allocates or reads a result back: decisions are made by the kernels from
-/// PanelFactor::fallback. Cholesky QR needs b <= 128; wider panels take the Householder branch.
+/// PanelFactor::fallback. Cholesky QR and the reconstruction need b <= 128; launch_panel_householder takes
+/// the Householder branch for wider panels.
 ///
 /// Gram matrices are formed and factored in double precision whatever T is (tensor cores multiply doubles as
 /// fast as the other units multiply floats): single precision panels then rarely need the fall-back.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/dense/mirror_lower.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/codelets/dense/two_sided_arguments.hpp>
@@ -15,11 +16,7 @@ using namespace two_sided_codelets;
 
 template <class T>
 void mirror_lower_task(const TaskContext&, TaskBuffers buffers, const MirrorArguments&) {
-  const auto a = buffers.matrix<T>(0);
-  for (Index j = 0; j < a.cols; ++j) {
-    a(j, j) = T(real_part(a(j, j)));
-    for (Index i = j + 1; i < a.rows; ++i) a(j, i) = conjugate(a(i, j));
-  }
+  kernels::mirror_lower(buffers.matrix<T>(0));
 }
 template <class T>
 Codelet mirror_lower_codelet = make_codelet<MirrorArguments, mirror_lower_task<T>>("mirror_lower",
@@ -139,6 +136,7 @@ void rank_2k_update_task(const TaskContext&, TaskBuffers buffers, const UpdateAr
   if (a.same) {
     blas::her2k<T>(Uplo::lower, Op::none, c.rows, a.done, T(-1), vz_i.data, vz_i.ld, &vz_i(0, a.kb), vz_i.ld,
                    1, c.data, c.ld);
+    if (a.both_triangles) kernels::mirror_lower(c);
     return;
   }
   const auto vz_j = buffers.matrix<const T>(1).block(a.part.col, 0, a.part.cols, 2 * a.kb);
@@ -185,6 +183,11 @@ template <class T>
 double update_flops(double rows, double cols, double depth) {
   return 4 * rows * cols * depth * flop_factor<T>;
 }
+/// Some of the tasks on a diagonal tile may be a GPU's, which read both of its triangles.
+template <class T>
+bool keeps_both_triangles(const Runtime& runtime) {
+  return mirror_lower_codelet<T>.has_cuda() && runtime.info().cuda_workers > 0;
+}
 InnerArguments inner_arguments(Index row, Index rows, Index done, Index kb, Index b, bool y_fresh) {
   return {std::int32_t(row), std::int32_t(rows), std::int32_t(done),
           std::int32_t(kb),  std::int32_t(b),    y_fresh};
@@ -194,7 +197,7 @@ InnerArguments inner_arguments(Index row, Index rows, Index done, Index kb, Inde
 
 template <class T>
 void insert_mirror_lower(Sequence& sequence, int priority, const Data& a) {
-  if (mirror_lower_codelet<T>.has_cuda() && sequence.runtime().info().cuda_workers > 0)
+  if (keeps_both_triangles<T>(sequence.runtime()))
     sequence.insert(mirror_lower_codelet<T>, MirrorArguments{}, {.priority = priority}, {read_write(a)});
 }
 
@@ -259,7 +262,12 @@ void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const
 template <class T>
 void insert_rank_2k_update(Sequence& sequence, int priority, const Data& vz_i, const Data* vz_j, Index done,
                            Index kb, const Data& a, TilePart part, const Data& workspace) {
-  const UpdateArguments arguments{part, 0, std::int32_t(done), std::int32_t(kb), vz_j == nullptr};
+  const UpdateArguments arguments{part,
+                                  0,
+                                  std::int32_t(done),
+                                  std::int32_t(kb),
+                                  vz_j == nullptr,
+                                  vz_j == nullptr && keeps_both_triangles<T>(sequence.runtime())};
   const double flops = update_flops<T>(part.rows, part.cols, done);
   if (vz_j)
     sequence.insert(rank_2k_update_codelet<T>, arguments, {.priority = priority, .flops = flops},

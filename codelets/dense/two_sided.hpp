@@ -24,9 +24,9 @@ namespace tessera {
 
 /// Upper triangle := adjoint of the lower one, diagonal := its real part (read-write), where GPUs work: there
 /// the product with a diagonal tile is a general product of the whole square, which reads half as fast again
-/// as one that expands the triangle. Needed once for each diagonal tile; rank_2k_update keeps both triangles
-/// valid, and the other codelets change the upper triangle's part of finished panels only. Without GPUs
-/// nothing is inserted.
+/// as one that expands the triangle. Needed once for each diagonal tile; where GPUs work, rank_2k_update
+/// keeps both triangles valid on CPUs too (RuntimeOptions::hybrid), and the other codelets change the upper
+/// triangle's part of finished panels only. Without GPUs nothing is inserted.
 template <class T>
 void insert_mirror_lower(Sequence& sequence, int priority, const Data& a);
 
@@ -67,7 +67,8 @@ template <class T>
 void insert_panel_update(Sequence& sequence, int priority, const Data& vz, const Data* vz_top, Index top_row,
                          Index done, Index kb, const Data& p, TilePart panel);
 
-/// A := A - V_i Z_j^H - Z_i V_j^H on the part of tile (i, j) (vz_j null on the diagonal: lower triangle).
+/// A := A - V_i Z_j^H - Z_i V_j^H on the part of tile (i, j) (vz_j null on the diagonal: the lower triangle,
+/// and where GPUs work both).
 /// Buffers: VZ_i, [VZ_j] (read), A (read-write), scratch of update_workspace_bytes(largest number of columns
 /// of a part, kb): the GPU puts [Z V] there and makes one product [V Z] [Z V]^H. [4 m n done; half on the
 /// diagonal]

@@ -26,6 +26,7 @@ struct UpdateArguments {
   TilePart part;
   std::int32_t top_row, done, kb;
   bool same;
+  bool both_triangles = false;  ///< on the diagonal, the upper triangle is needed too
   std::uint32_t footprint() const noexcept { return footprint_of(part.rows, part.cols, done, same); }
 };
 

@@ -177,6 +177,13 @@ void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, Matrix
 template <class T>
 void launch_inner_sum(cudaStream_t stream, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
                       Index b, MatrixView<T> d) noexcept {
+  // The kernel takes so many at most: more are summed where the result goes, which then is the only piece.
+  // What it reads there it leaves as it is.
+  const MatrixView<const T> sum = constant(d);
+  if (pieces.size() > pieces_at_once) {
+    launch_sum_parts<T>(stream, pieces, true, d);
+    pieces = {&sum, 1};
+  }
   const Index pairs = (b + 1) / 2;
   const auto sum_blocks = static_cast<unsigned>(ceil_div(2 * done * b, 4 * threads));
   const auto product_blocks = static_cast<unsigned>(ceil_div(pairs * pairs, threads / 32));

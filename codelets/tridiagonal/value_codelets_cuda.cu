@@ -85,12 +85,14 @@ void unscale_cuda(const TaskContext&, const CudaContext& context, TaskBuffers bu
                           buffers.array<R>(2).data());
 }
 
-#define TESSERA_REGISTER(R)                                                           \
-  register_cuda<RangeArguments, scale_cuda<R>>("tridiagonal_scale", type_letter<R>),  \
-      register_cuda<LeafArguments, leaf_cuda<R>>("tridiagonal_leaf", type_letter<R>), \
+// The sizes of these tasks are chosen for GPUs: see value_tasks.hpp.
+constexpr CudaOptions gpus_only{.instead_of_cpu = true};
+#define TESSERA_REGISTER(R)                                                                      \
+  register_cuda<RangeArguments, scale_cuda<R>>("tridiagonal_scale", type_letter<R>),             \
+      register_cuda<LeafArguments, leaf_cuda<R>>("tridiagonal_leaf", type_letter<R>, gpus_only), \
       register_cuda<RangeArguments, unscale_cuda<R>>("tridiagonal_unscale", type_letter<R>),
-const bool registered[] = {register_cuda<RangeArguments, subtree_cuda>("tridiagonal_subtree"),
-                           register_cuda<MergeShape, merge_cuda>("tridiagonal_merge"),
+const bool registered[] = {register_cuda<RangeArguments, subtree_cuda>("tridiagonal_subtree", 0, gpus_only),
+                           register_cuda<MergeShape, merge_cuda>("tridiagonal_merge", 0, gpus_only),
                            TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

@@ -20,7 +20,9 @@
 /// Flops: not counted unless given, the work depends on the deflation and is O(m^2) divisions. Footprint:
 /// buffer sizes; of scale, subtree and unscale also the order of the piece and whether rows are wanted, of
 /// the leaves the rows of the forest and of a leaf. All but the steps of a merge in parts run on CPUs and
-/// GPUs.
+/// GPUs; the leaves, subtrees and merges on CPUs only where there are no GPUs (not with
+/// RuntimeOptions::hybrid either): where there are, a task is all leaves or a merge as a whole, which one
+/// core would delay for long.
 namespace tessera {
 
 /// T in double, scaled and cut, as one buffer.

@@ -75,13 +75,18 @@ void fill_slab_cuda(const TaskContext&, const CudaContext& context, TaskBuffers 
   }
 }
 
-#define TESSERA_REGISTER_REAL(R)                                                                          \
-  register_cuda<MergeColumns, secular_vectors_cuda<R>>("tridiagonal_secular_vectors", type_letter<R>, 1), \
-      register_cuda<PackArguments, pack_rows_cuda<R>>("tridiagonal_pack_rows", type_letter<R>),           \
-      register_cuda<MergeColumns, update_rows_cuda<R>>("tridiagonal_update_rows", type_letter<R>, 1),
+// The sizes of these tasks are chosen for GPUs: see vector_tasks.hpp.
+constexpr CudaOptions gpus_only{.instead_of_cpu = true};
+constexpr CudaOptions after_outline{.host_buffers = 1, .instead_of_cpu = true};
+#define TESSERA_REGISTER_REAL(R)                                                                           \
+  register_cuda<MergeColumns, secular_vectors_cuda<R>>("tridiagonal_secular_vectors", type_letter<R>,      \
+                                                       after_outline),                                     \
+      register_cuda<PackArguments, pack_rows_cuda<R>>("tridiagonal_pack_rows", type_letter<R>, gpus_only), \
+      register_cuda<MergeColumns, update_rows_cuda<R>>("tridiagonal_update_rows", type_letter<R>,          \
+                                                       after_outline),
 #define TESSERA_REGISTER(T) \
-  register_cuda<SlabArguments, fill_slab_cuda<T>>("tridiagonal_fill_slab", type_letter<T>),
-const bool registered[] = {register_cuda<MergeColumns, outline_cuda>("tridiagonal_outline"),
+  register_cuda<SlabArguments, fill_slab_cuda<T>>("tridiagonal_fill_slab", type_letter<T>, gpus_only),
+const bool registered[] = {register_cuda<MergeColumns, outline_cuda>("tridiagonal_outline", 0, gpus_only),
                            TESSERA_FOR_REALS(TESSERA_REGISTER_REAL) TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 
 }  // namespace

@@ -17,11 +17,12 @@
 /// not_positive_definite (index: leading minor of B), no_convergence (index: LAPACK's info). Source: LAPACK
 /// heevd, hegvd.
 ///
-/// On a GPU: cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted (then only the values
-/// number [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for its stream inside, so
-/// the worker feeds no other task meanwhile, and its work space on the host is allocated for the time of the
-/// call. no_convergence: cuSOLVER's info, or n + 1 if it refuses the call. sygvd counts its work space in 32
-/// bits, the others do not.
+/// On a GPU, and where there are GPUs on nothing else (not with RuntimeOptions::hybrid either, for the order
+/// may be one that LAPACK cannot take): cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted
+/// (then only the values number [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for
+/// its stream inside, so the worker feeds no other task meanwhile, and its work space on the host is
+/// allocated for the time of the call. no_convergence: cuSOLVER's info, or n + 1 if it refuses the call.
+/// sygvd counts its work space in 32 bits, the others do not.
 namespace tessera {
 
 template <class T>

@@ -49,8 +49,10 @@ void lapack_eigensolve_cuda(const TaskContext& task, const CudaContext& context,
   }
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<DriverArguments, lapack_eigensolve_cuda<T>>("lapack_eigensolve", type_letter<T>),
+// The order may be one that LAPACK cannot take: see lapack_driver.hpp.
+#define TESSERA_REGISTER(T)                                                                      \
+  register_cuda<DriverArguments, lapack_eigensolve_cuda<T>>("lapack_eigensolve", type_letter<T>, \
+                                                            {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 
 }  // namespace

@@ -213,6 +213,7 @@ void reflector_factor_task(const TaskContext&, TaskBuffers buffers, const Factor
       t(j, j) = tau;
     }
   }
+  if (a.k > 1) blas::laset(Uplo::lower, a.k - 1, a.k - 1, T(0), T(0), &t(1, 0), t.ld);
 }
 template <class T>
 Codelet reflector_factor_codelet =

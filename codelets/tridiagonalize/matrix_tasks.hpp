@@ -61,7 +61,7 @@ void insert_place_scalars(Sequence& sequence, int priority, int rank, Index at, 
 
 /// T := the triangular factor of H_0 H_1 ... = I - V T V^H (LAPACK larft), from the pieces of V (k columns
 /// each) and the panels' scalars (their first k columns in all). Buffers: V pieces (read), scalars (read), T
-/// (write, k x k). Flops: rows k^2 + k^3 / 3.
+/// (write, k x k, zeros below the diagonal). Flops: rows k^2 + k^3 / 3.
 template <class T>
 void insert_reflector_factor(Sequence& sequence, int priority, std::span<const Data> v,
                              std::span<const Data* const> scalars, Index rows, Index k, const Data& t);

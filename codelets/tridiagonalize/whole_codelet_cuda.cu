@@ -28,10 +28,13 @@ void apply_tridiagonalize_whole_cuda(const TaskContext& task, const CudaContext&
     task.fail(StatusCode::no_convergence, arguments.n + 1);
 }
 
-#define TESSERA_REGISTER(T)                                                                            \
-  register_cuda<WholeArguments, tridiagonalize_whole_cuda<T>>("tridiagonalize_whole", type_letter<T>), \
-      register_cuda<WholeArguments, apply_tridiagonalize_whole_cuda<T>>("apply_tridiagonalize_whole",  \
-                                                                        type_letter<T>),
+// What cuSOLVER keeps of its reflectors is for cuSOLVER: see whole_tasks.hpp.
+constexpr CudaOptions gpus_only{.instead_of_cpu = true};
+#define TESSERA_REGISTER(T)                                                                           \
+  register_cuda<WholeArguments, tridiagonalize_whole_cuda<T>>("tridiagonalize_whole", type_letter<T>, \
+                                                              gpus_only),                             \
+      register_cuda<WholeArguments, apply_tridiagonalize_whole_cuda<T>>("apply_tridiagonalize_whole", \
+                                                                        type_letter<T>, gpus_only),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 
 }  // namespace

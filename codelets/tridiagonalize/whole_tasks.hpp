@@ -8,7 +8,9 @@
 /// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits; cuSOLVER accepts
 /// orders to 65536, but nothing says that it is right where n^2 is beyond 2^31 (n > 46340). Its reduction
 /// does not wait for the stream, but enqueues several kernels a column, so that the worker is busy with it
-/// nearly as long as the GPU. Footprint: buffer sizes. Source: LAPACK hetrd, unmtr.
+/// nearly as long as the GPU. Footprint: buffer sizes. On CPUs only where there are no GPUs (not with
+/// RuntimeOptions::hybrid either): the reflectors are applied by the library that made them. Source: LAPACK
+/// hetrd, unmtr.
 namespace tessera {
 
 /// A := reflectors below the first subdiagonal, d := diagonal and e := subdiagonal of T (real). Buffers: A

@@ -266,6 +266,59 @@ TEST(EigensolveGpus, CpusMayTakePart) {
   expect_solved<double>(runtime, generate<double>("random", 1100), nullptr, c);
 }
 
+/// Any idle worker takes the next task: all mixtures of CPUs and GPUs come about, in one tile and in several.
+template <class T>
+void expect_any_mixture_solves() {
+  Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
+  const Index n = 610;
+  const auto a = generate<T>("random", n), b = generate<T>("overlap", n);
+  for (const Index tile : {Index(64), Index(128), n / 32 * 32 + 32}) {
+    SCOPED_TRACE(::testing::Message() << "tile " << tile << ", complex " << is_complex<T>);
+    SolveCase c;
+    c.options.solver = Solver::two_stage;
+    c.options.tile = tile, c.options.band = 16, c.options.update_width = 32;
+    expect_solved<T>(runtime, a, nullptr, c);
+    expect_solved<T>(runtime, a, &b, c);
+  }
+  for (const Solver solver : {Solver::one_stage, Solver::vendor}) {
+    SolveCase c;
+    c.options.solver = solver;
+    expect_solved<T>(runtime, a, nullptr, c);
+  }
+}
+
+TEST(EigensolveGpus, AnyMixtureOfCpusAndGpusSolves) {
+  expect_any_mixture_solves<double>();
+  expect_any_mixture_solves<std::complex<float>>();
+}
+
+TEST(EigensolveGpus, WhatIsMadeForGpusRunsThereAlone) {
+  Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
+  auto a = generate<double>("random", 500);
+  const auto tiles =
+      TiledMatrix<double>::wrap(runtime, a.data(), a.ld(), {500, 500, 500, 500, {}, Uplo::lower});
+  EigensolveOptions options;
+  options.solver = Solver::two_stage;
+  auto completion = submit_eigensolve<double>(runtime, tiles, options);
+  EXPECT_TRUE(completion.wait().ok());
+  for (const auto& stage : completion.statistics().stages)
+    if (stage.name == "back_tridiagonal") {
+      EXPECT_GT(stage.tasks, 0);
+      EXPECT_EQ(stage.device_tasks, stage.tasks);
+    }
+}
+
+TEST(EigensolveGpus, BandsTooWideForPanelsInSeveralTilesAreAnError) {
+  Runtime runtime({.cores = 1});
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.options.band = 130, c.options.update_width = 130, c.options.tile = 260;
+  const auto a = generate<double>("random", 500);
+  EXPECT_THROW(expect_solved<double>(runtime, a, nullptr, c), InvalidArgument);
+  c.options.tile = 520;
+  expect_solved<double>(runtime, a, nullptr, c);
+}
+
 TEST(EigensolveGpus, EveryGpuTakesPart) {
   if (gpus() < 2) GTEST_SKIP() << "one GPU";
   Runtime runtime({.cores = 2});

@@ -140,6 +140,33 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
   }
 }
 
+/// More pieces than one kernel call takes, against their sum as one piece.
+TYPED_TEST(GpuTwoSided, InnerSumOfManyPieces) {
+  using T = TypeParam;
+  const Index kb = 12, b = 4;
+  for (const Index done : {Index(0), Index(4), kb - b}) {
+    Matrix<T> sum(2 * kb + b, b);
+    std::vector<DeviceMatrix<T>> parts;
+    std::vector<MatrixView<const T>> pieces;
+    for (int k = 0; k < 75; ++k) {
+      const auto part = random_matrix<T>(2 * kb + b, b, 1 + k, k % 3);
+      sum = multiply(Op::none, identity<T>(2 * kb + b), Op::none, part, T(1), T(1), sum);
+      parts.emplace_back(part);
+    }
+    for (const auto& part : parts) pieces.push_back(part.const_view());
+    const DeviceMatrix<T> whole(sum), once(2 * kb + b, b), many(2 * kb + b, b);
+    const MatrixView<const T> one[] = {whole.const_view()};
+    launch_inner_sum<T>(this->stream_, one, done, kb, b, once.view());
+    launch_inner_sum<T>(this->stream_, pieces, done, kb, b, many.view());
+    const auto expected = once.get(), result = many.get();
+    const double scale = std::max(1.0, norm_1(sum) * norm_1(sum));
+    for (const auto& [first, rows] : {std::pair{Index(0), done}, {kb, done + b}})
+      EXPECT_LE(difference(result.block(first, 0, rows, b), expected.block(first, 0, rows, b)),
+                this->tolerance(75) * scale)
+          << done;
+  }
+}
+
 template <class T>
 Matrix<T> subtract_pair(const Matrix<T>& left, const Matrix<T>& right, Index done, Index kb,
                         const Matrix<T>& c) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/codelets/dense/mirror_lower.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
@@ -43,6 +44,37 @@ TYPED_TEST(TwoSidedCodelets, ProductWithATile) {
       EXPECT_LE(difference(download<T>(data_yj).block(part.col, 0, part.cols, b), expected_j),
                 this->tolerance(rows));
     }
+}
+
+TYPED_TEST(TwoSidedCodelets, MirrorMakesTheMatrixHermitian) {
+  using T = TypeParam;
+  for (const Index n : {0, 1, 2, 31, 32, 33, 64, 75}) {
+    const auto a = random_hermitian<T>(n, 1);
+    auto mirrored = poison_other_triangle(a, Uplo::lower);
+    // The imaginary part that rounding leaves on the diagonal is dropped.
+    if constexpr (is_complex<T>)
+      if (n > 0) mirrored(n - 1, n - 1) += T(0, 1);
+    kernels::mirror_lower(mirrored.view());
+    EXPECT_EQ(difference(mirrored, a), 0) << n;
+  }
+}
+
+/// What a GPU's product with a diagonal tile relies on.
+TYPED_TEST(TwoSidedCodelets, WhereGpusWorkBothTrianglesStayValid) {
+  using T = TypeParam;
+  if (this->runtime().info().cuda_workers == 0) GTEST_SKIP() << "no GPU";
+  const Index n = 70, kb = 4;
+  const auto h = random_hermitian<T>(n, 1), vz = random_matrix<T>(n, 2 * kb, 2);
+  const Data data = upload(this->runtime(), poison_other_triangle(h, Uplo::lower)),
+             data_vz = upload(this->runtime(), vz),
+             workspace = Data::scratch(this->runtime(), update_workspace_bytes<T>(n, kb));
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+    insert_mirror_lower<T>(s, 0, data);
+    insert_rank_2k_update<T>(s, 0, data_vz, nullptr, kb, kb, data, {8, 8, n - 8, n - 8}, workspace);
+  }));
+  const auto result = download<T>(data);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i <= j; ++i) ASSERT_EQ(result(i, j), conjugate(result(j, i))) << i << " " << j;
 }
 
 TYPED_TEST(TwoSidedCodelets, ProductWithADiagonalTile) {
