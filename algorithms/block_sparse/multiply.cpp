@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/block_norms.hpp>
+#include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
@@ -76,13 +77,19 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
     throw InvalidArgument("beta", text(beta), "a real number, for a Hermitian C");
 }
 
+/// The Frobenius norms of all blocks, on every rank. Waits.
+template <class T>
+std::vector<std::vector<double>> block_norms(const BlockSparseMatrix<T>& a) {
+  auto norms = block_norms_squared(a);
+  for (auto& panel : norms)
+    for (double& norm : panel) norm = std::sqrt(norm);
+  return norms;
+}
+
 template <class T>
 ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const ProductOperands<T>& operands,
-                          const std::vector<Data>& squares_a, const std::vector<Data>& squares_b,
                           double eps) {
-  ProductFilter filter;
-  filter.norms_a = gather_block_norms(operands.a().pattern(), local_block_norms(squares_a));
-  filter.norms_b = gather_block_norms(operands.b().pattern(), local_block_norms(squares_b));
+  ProductFilter filter{block_norms(operands.a()), block_norms(operands.b()), {}};
   for (const Index blocks : blocks_in_rows(op_a, original))
     filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
   return filter;
@@ -233,15 +240,11 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
   Sequence images(c.runtime());
   const ProductOperands<T> operands(images, op_a, op_b, alpha, a, b, c, options.limits);
   result.image_seconds = now() - start;
-  ProductFilter filter;
+  ProductFilter by_norms;
   const double symbolic_start = now();
-  if (options.filter_eps > 0) {
-    const std::vector<Data> squares_a = submit_block_norms(images, operands.a()),
-                            squares_b = submit_block_norms(images, operands.b());
-    filter = make_filter(op_a, a, operands, squares_a, squares_b, options.filter_eps);
-  }
+  if (options.filter_eps > 0) by_norms = make_filter(op_a, a, operands, options.filter_eps);
   const SymbolicProduct symbolic({&operands.a().pattern(), &operands.b().pattern(), c.pattern_pointer(),
-                                  options.retain_sparsity, options.filter_eps > 0 ? &filter : nullptr});
+                                  options.retain_sparsity, options.filter_eps > 0 ? &by_norms : nullptr});
   result.symbolic_seconds = now() - symbolic_start;
   const double numeric_start = now();
   compute(operands, symbolic, beta, c, options.limits, result);
@@ -252,7 +255,7 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
                    static_cast<double>(shape.products);
   }
   if (options.filter_eps > 0 && !options.retain_sparsity)
-    result.filtered_blocks = drop_small_blocks(c, options.filter_eps);
+    result.filtered_blocks = filter(c, options.filter_eps);
   const double listing =
       codelet_seconds(result.statistics, "list_products") / std::max(1, c.runtime().workers());
   result.numeric_seconds = now() - numeric_start - listing;

@@ -35,7 +35,9 @@ TYPED_TEST(BlockSparseMatrixTest, HoldsWhatIsPut) {
         for (Index j = 0; j < a.block_cols(); ++j) {
           const auto values = a.get_block(i, j);
           ASSERT_EQ(values.has_value(), drawn(layout, occupation, 2, i, j));
-          if (values) EXPECT_EQ(*values, block_of(dense, layout, i, j));
+          if (values) {
+            EXPECT_EQ(*values, block_of(dense, layout, i, j));
+          }
         }
     }
   const BlockLayout layout = random_layout(this->runtime(), sizes, others, Symmetry::none, 4);
@@ -56,7 +58,9 @@ TYPED_TEST(BlockSparseMatrixTest, ReplacesBlocks) {
                   other.view().block(layout.rows->first(row), layout.cols->first(col), layout.rows->size(row),
                                      layout.cols->size(col)));
       EXPECT_EQ(*a.get_block(row, col), block_of(other, layout, row, col));
-      if (symmetry != Symmetry::none) EXPECT_EQ(*a.get_block(col, row), block_of(other, layout, col, row));
+      if (symmetry != Symmetry::none) {
+        EXPECT_EQ(*a.get_block(col, row), block_of(other, layout, col, row));
+      }
     }
     EXPECT_EQ(*a.get_block(6, 2), block_of(dense, layout, 6, 2));
     const std::vector<T> wrong(15);
