@@ -15,6 +15,8 @@ void sweep(Runtime& runtime) {
                                      {Symmetry::hermitian, none, Symmetry::hermitian}};
   constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    // Many ranks on few cores are slow: 3, 4 and 6 ranks take a third of the cases each.
+    if (runtime.size() > 2 && seed % 3 != static_cast<std::uint64_t>(runtime.size() / 2) % 3) continue;
     ProductCase p;
     p.rows = p.cols = p.inner = repeated({1, 2, 1, 3, 0}, 20);
     const auto& [a, b, c] = triples[seed % 5];
