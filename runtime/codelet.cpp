@@ -39,6 +39,21 @@ std::size_t task_size(starpu_task* task, unsigned) {
   return static_cast<std::size_t>(header_of(task).flops);
 }
 
+#ifdef STARPU_USE_CUDA
+/// What a core does in about 20 ms.
+constexpr double largest_flops_of_cpu = 5e8, largest_bytes_of_cpu = 64 << 20;
+
+/// Beside GPUs a CPU takes small tasks only. A large one there would hold up all that wait for it, and until
+/// its time is known the scheduler would try it: a whole stage on one core, where a tile is the whole matrix.
+int cpu_may_take(unsigned worker, starpu_task* task, unsigned) {
+  if (starpu_worker_get_type(static_cast<int>(worker)) != STARPU_CPU_WORKER) return 1;
+  double bytes = 0;
+  for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); ++i)
+    bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i)));
+  return header_of(task).flops <= largest_flops_of_cpu && bytes <= largest_bytes_of_cpu;
+}
+#endif
+
 }  // namespace
 
 Codelet::Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model)
@@ -85,7 +100,10 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
       // One GPU does what forty times as many cores do: a task that a CPU takes over delays those that wait
       // for it.
       const CudaOptions& options = found->second.options;
-      if (gpus && (!hybrid || options.instead_of_cpu)) detail.codelet.where = STARPU_CUDA;
+      if (gpus && (!hybrid || options.instead_of_cpu))
+        detail.codelet.where = STARPU_CUDA;
+      else if (gpus)
+        detail.codelet.can_execute = cpu_may_take;
       if (const int host_buffers = options.host_buffers; host_buffers > 0) {
         detail.codelet.specific_nodes = 1;
         for (int i = 0; i < STARPU_NMAXBUFS; ++i)

@@ -69,7 +69,7 @@ class DeviceFailure {
 /// only reads, and it finds them in host memory (sizes that an earlier task computed; then the codelet has at
 /// most STARPU_NMAXBUFS buffers).
 ///
-/// With RuntimeOptions::hybrid any task may run on either side: what the two implementations leave in a
+/// With RuntimeOptions::hybrid any small task may run on either side: what the two implementations leave in a
 /// buffer must be the same to every reader, also what is stored and of no meaning to one of them. Where that
 /// is not so, or where a task is made for a whole GPU, `options.instead_of_cpu` keeps CPUs away.
 template <class Arguments,

@@ -37,11 +37,12 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 struct RuntimeOptions {
   int cores = -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local
                    ///< ranks; with GPUs less one for each of them and one for the thread that submits
-  int gpus = -1;  ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
-                  ///< there are is an error
-  bool hybrid = false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best,
-                        ///< but for codelets that say otherwise (CudaOptions::instead_of_cpu). Off: such
-                        ///< tasks run on GPUs only, CPUs do the rest
+  int gpus = -1;   ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
+                   ///< there are is an error
+  bool hybrid =
+      false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best: tasks
+              ///< of at most 5e8 flops and 64 MiB, and not those of codelets that say otherwise
+              ///< (CudaOptions::instead_of_cpu). Off: such tasks run on GPUs only, CPUs do the rest
   std::string
       scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
   bool synchronous = false;       ///< debugging: every task runs to its end at insertion

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
 #include <tessera/codelets/band/chase_blocks.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -140,12 +143,29 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
   }
 }
 
+template <class T>
+void apply_one_by_one(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z) {
+  auto& pieces = reflectors.device_pieces();
+  const Index b = reflectors.bandwidth();
+  if (pieces.empty()) throw InvalidArgument("kernel", "one by one", "a chase that ran on a GPU");
+  if (b > kernels::ChaseBlocks::largest_bandwidth || (b & (b - 1)) != 0)
+    throw InvalidArgument("kernel", fmt::format("one by one with bandwidth {}", b),
+                          "a bandwidth that is a power of two, at most 128");
+  for (; !pieces.empty(); pieces.pop_back())
+    for (Index j = 0; j < z.count(); ++j)
+      insert_apply_one_by_one<T>(sequence, static_cast<int>(pieces.size()), pieces.back().shape,
+                                 pieces.back().data, z.slab(j), z.slab_cols(j));
+}
+
 }  // namespace
 
 template <class T>
-void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
+                      ReflectorKernel kernel) {
   if (reflectors.size() > 1 && z.count() > 0) {
-    if (!reflectors.device_pieces().empty())
+    if (kernel == ReflectorKernel::one_by_one)
+      apply_one_by_one(sequence, reflectors, z);
+    else if (!reflectors.device_pieces().empty())
       apply_device_pieces<T>(sequence, reflectors, z);
     else
       BackTransform<T>(sequence, reflectors, z).run();
@@ -154,7 +174,7 @@ void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const
 }
 
 #define TESSERA_INSTANTIATE(T) \
-  template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&);
+  template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&, ReflectorKernel);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -7,6 +7,12 @@
 
 namespace tessera {
 
+/// How the reflectors of a chase on a GPU are applied there.
+enum class ReflectorKernel {
+  blocked,    ///< as WY blocks on the tensor cores
+  one_by_one  ///< ELPA2's way, to compare with: bandwidths that are powers of two, at most 128
+};
+
 /// Z := Q Z with the Q of band_to_tridiagonal: eigenvectors of the tridiagonal matrix become those of the
 /// band. Returns after submission.
 ///
@@ -25,8 +31,10 @@ namespace tessera {
 ///
 /// @param reflectors  read; released piece by piece as the tasks have used them
 /// @param z           n rows; read and written
-/// Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
+/// @throws InvalidArgument for `one_by_one` where the chase did not run on a GPU or the bandwidth does not
+/// fit Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
 template <class T>
-void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
+void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
+                      ReflectorKernel kernel = ReflectorKernel::blocked);
 
 }  // namespace tessera

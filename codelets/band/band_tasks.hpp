@@ -87,4 +87,10 @@ template <class T>
 void insert_apply_chase(Sequence& sequence, int priority, const kernels::DeviceReflectors& piece,
                         const Data& blocks, const Data& slab, Index columns, const Data& workspace);
 
+/// kernels::apply_one_by_one of a device piece (its reflectors, read) to a slab (n x columns, read-write): on
+/// a GPU ELPA2's kernel, for bandwidths that are powers of two, at most 128. Flops as above.
+template <class T>
+void insert_apply_one_by_one(Sequence& sequence, int priority, const kernels::DeviceReflectors& piece,
+                             const Data& reflectors, const Data& slab, Index columns);
+
 }  // namespace tessera

@@ -25,6 +25,23 @@ void apply_task(const TaskContext&, TaskBuffers buffers, const ChaseBlockArgumen
 template <class T>
 Codelet apply_codelet = make_codelet<ChaseBlockArguments, apply_task<T>>("apply_chase", type_letter<T>);
 
+template <class T>
+void one_by_one_task(const TaskContext&, TaskBuffers buffers, const ChaseBlockArguments& a) {
+  const auto slab = buffers.matrix<T>(0);
+  kernels::apply_one_by_one<T>(a.piece, buffers.array<const T>(1).data(), slab.data, slab.cols, slab.ld);
+}
+template <class T>
+Codelet one_by_one_codelet = make_codelet<ChaseBlockArguments, one_by_one_task<T>>("apply_one_by_one",
+                                                                                   type_letter<T>);
+
+/// Of applying a piece's reflectors: sweep s covers n - 1 - s rows once.
+template <class T>
+double apply_flops(const kernels::DeviceReflectors& piece, Index columns) noexcept {
+  const auto sweeps = static_cast<double>(piece.sweeps);
+  const double lengths = sweeps * (static_cast<double>(piece.n - 1 - piece.first_sweep) - (sweeps - 1) / 2);
+  return flop_factor<T> * 4 * lengths * static_cast<double>(columns);
+}
+
 }  // namespace
 
 template <class T>
@@ -45,20 +62,26 @@ template <class T>
 void insert_apply_chase(Sequence& sequence, int priority, const kernels::DeviceReflectors& piece,
                         const Data& blocks, const Data& slab, Index columns, const Data& workspace) {
   const Access accesses[] = {scratch(workspace), read_write(slab), read(blocks)};
-  // Sweep s covers n - 1 - s rows once.
-  const auto sweeps = static_cast<double>(piece.sweeps);
-  const double lengths = sweeps * (static_cast<double>(piece.n - 1 - piece.first_sweep) - (sweeps - 1) / 2);
-  sequence.insert(
-      apply_codelet<T>, ChaseBlockArguments{piece},
-      {.priority = priority, .flops = flop_factor<T> * 4 * lengths * static_cast<double>(columns)},
-      std::span<const Access>(accesses));
+  sequence.insert(apply_codelet<T>, ChaseBlockArguments{piece},
+                  {.priority = priority, .flops = apply_flops<T>(piece, columns)},
+                  std::span<const Access>(accesses));
+}
+
+template <class T>
+void insert_apply_one_by_one(Sequence& sequence, int priority, const kernels::DeviceReflectors& piece,
+                             const Data& reflectors, const Data& slab, Index columns) {
+  sequence.insert(one_by_one_codelet<T>, ChaseBlockArguments{piece},
+                  {.priority = priority, .flops = apply_flops<T>(piece, columns)},
+                  {read_write(slab), read(reflectors)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                             \
   template void insert_form_chase_t<T>(Sequence&, int, int, const kernels::DeviceReflectors&, const Data&, \
                                        const Data&);                                                       \
   template void insert_apply_chase<T>(Sequence&, int, const kernels::DeviceReflectors&, const Data&,       \
-                                      const Data&, Index, const Data&);
+                                      const Data&, Index, const Data&);                                    \
+  template void insert_apply_one_by_one<T>(Sequence&, int, const kernels::DeviceReflectors&, const Data&,  \
+                                           const Data&, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

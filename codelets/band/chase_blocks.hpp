@@ -132,4 +132,10 @@ template <class T>
 void apply_chase(const DeviceReflectors& piece, const double* blocks, T* c, Index columns,
                  Index ldc) noexcept;
 
+/// The same from the reflectors themselves (piece.size() elements), one after another: to compare with.
+/// Flops: 4 b a reflector and column (times 4 for complex types).
+template <class T>
+void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, Index columns,
+                      Index ldc) noexcept;
+
 }  // namespace tessera::kernels

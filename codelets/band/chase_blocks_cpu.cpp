@@ -119,9 +119,31 @@ void apply_chase(const DeviceReflectors& piece, const double* blocks, T* c, Inde
       }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                        \
-  template void form_chase_t<T>(const DeviceReflectors&, const T*, double*) noexcept; \
-  template void apply_chase<T>(const DeviceReflectors&, const double*, T*, Index, Index) noexcept;
+template <class T>
+void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, Index columns,
+                      Index ldc) noexcept {
+  const Index b = piece.bandwidth;
+  for (Index k = piece.sweeps - 1; k >= 0; --k) {
+    const Index sweep = piece.first_sweep + k, first_block = piece.first_block(k / piece.group);
+    for (Index hop = 0; hop < hop_count(piece.n, b, sweep); ++hop) {
+      const Index first = sweep + 1 + hop * b, rows = std::min(b, piece.n - first);
+      const Index block = first_block + hop, j = k % piece.group;
+      const T* const v = reflectors + piece.vector_offset(block, j);
+      const T tau = reflectors[piece.tau_offset(block, j)];
+      for (Index column = 0; column < columns; ++column) {
+        T* const x = c + first + column * ldc;
+        T sum(0);
+        for (Index i = 0; i < rows; ++i) sum += conjugate(v[i]) * x[i];
+        for (Index i = 0; i < rows; ++i) x[i] -= tau * sum * v[i];
+      }
+    }
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template void form_chase_t<T>(const DeviceReflectors&, const T*, double*) noexcept;              \
+  template void apply_chase<T>(const DeviceReflectors&, const double*, T*, Index, Index) noexcept; \
+  template void apply_one_by_one<T>(const DeviceReflectors&, const T*, T*, Index, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::kernels

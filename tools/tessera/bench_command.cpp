@@ -43,6 +43,7 @@ Report describe(Session& session, const BenchProgramOptions& options) {
   report.options["tile"] = sizes.tile;
   report.options["band"] = sizes.band;
   report.options["update_width"] = sizes.update_width;
+  if (options.stage == "back_tridiagonal") report.options["kernel"] = options.kernel;
   report.options["peer"] = options.peer;
   report.lines.emplace_back(
       "sizes",
@@ -119,6 +120,8 @@ void require_stage_options(BenchProgramOptions& options) {
     throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
   if (options.peer == "libxsmm" || options.peer == "blas")
     throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
+  if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
+    throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
 }
 
 }  // namespace

@@ -254,7 +254,11 @@ class BackTridiagonalBench final : public Stage<T> {
     z_ = random_slabs<T>(this->runtime_, n, this->count_, 5);
     before_ = squared_norm(this->runtime_, z_);
   }
-  void submit(Sequence& sequence) override { back_tridiagonal(sequence, std::move(reflectors_), z_); }
+  void submit(Sequence& sequence) override {
+    const bool elpa = this->options_.kernel == "elpa";
+    back_tridiagonal(sequence, std::move(reflectors_), z_,
+                     elpa ? ReflectorKernel::one_by_one : ReflectorKernel::blocked);
+  }
   CheckRecord check() override { return this->norm_check(before_, squared_norm(this->runtime_, z_)); }
 
  private:

@@ -277,6 +277,12 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->check(CLI::Range(1e-6, 1.0));
   command.add_option("--columns", options.vectors, "vectors that are transformed back (default: n)")
       ->check(CLI::PositiveNumber);
+  command
+      .add_option("--kernel", options.kernel,
+                  "back_tridiagonal on GPUs: WY blocks on the tensor cores (default), or one reflector after "
+                  "another as in ELPA2, to compare with")
+      ->check(CLI::IsMember({"blocked", "elpa"}))
+      ->type_name("blocked|elpa");
   add_type_option(command, options.type, "scalar type (default: d)");
   add_size_options(command, options.tile, options.band, options.update_width);
   command

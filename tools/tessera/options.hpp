@@ -85,6 +85,7 @@ struct BenchProgramOptions {
   Index vectors = -1;       ///< columns that are back-transformed; -1: n
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0;
+  std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
   std::string peer = "none";
   GridOption grid;
 };

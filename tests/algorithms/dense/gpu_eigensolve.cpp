@@ -11,6 +11,8 @@
 #include <tests/support/runtime_test.hpp>
 #include <unistd.h>
 
+#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/runtime/error.hpp>
 
 /// The solver on GPUs beyond what the tests of the CPU solver show when they run there: larger sizes with the
@@ -290,6 +292,31 @@ void expect_any_mixture_solves() {
 TEST(EigensolveGpus, AnyMixtureOfCpusAndGpusSolves) {
   expect_any_mixture_solves<double>();
   expect_any_mixture_solves<std::complex<float>>();
+}
+
+/// CPUs, of which four wait for every task, take none that would keep one of them busy for long.
+TEST(EigensolveGpus, LargeTasksAreNotForCpus) {
+  Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
+  for (const Index n : {1024, 64}) {
+    Sequence sequence(runtime);
+    const TilePart whole(0, 0, n, n);
+    const Data a = Data::matrix(runtime, n, n, sizeof(double));
+    sequence.begin_stage("zero");
+    insert_set_zero<double>(sequence, 0, a);
+    sequence.begin_stage("product");
+    std::vector<Data> products;
+    for (int i = 0; i < 40; ++i) {
+      products.push_back(Data::matrix(runtime, n, n, sizeof(double)));
+      insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, a, whole, a, whole, 0, products.back(), whole);
+    }
+    ASSERT_TRUE(sequence.wait().ok());
+    const auto& stage = sequence.statistics().stages.back();
+    EXPECT_EQ(stage.tasks, 40);
+    if (n == 1024)
+      EXPECT_EQ(stage.device_tasks, 40);
+    else
+      EXPECT_LT(stage.device_tasks, 40);
+  }
 }
 
 TEST(EigensolveGpus, WhatIsMadeForGpusRunsThereAlone) {

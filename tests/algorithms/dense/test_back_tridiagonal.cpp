@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
+#include <tessera/runtime/error.hpp>
 
 #include "tests/codelets/band/reflector_pieces.hpp"
 
@@ -17,12 +18,11 @@ class BackTridiagonal : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(BackTridiagonal, Scalars);
 
-TYPED_TEST(BackTridiagonal, DevicePiecesAreApplied) {
-  using T = TypeParam;
+template <class T>
+void expect_pieces_applied(Runtime& runtime, ReflectorKernel kernel) {
   using D = std::conditional_t<is_complex<T>, std::complex<double>, double>;
-  Runtime runtime({.cores = 2});
   for (const PieceShape& s : piece_shapes) {
-    if (s.n > 300) continue;
+    if (s.n > 300 || (kernel == ReflectorKernel::one_by_one && (s.b & (s.b - 1)) != 0)) continue;
     SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b << " k " << s.columns);
     std::mt19937 generator(5);
     const Index width = ceil_div(s.columns, 3);
@@ -47,7 +47,7 @@ TYPED_TEST(BackTridiagonal, DevicePiecesAreApplied) {
     for (std::size_t p = pieces.size(); p-- > 0;)
       apply_one_by_one(pieces[p], data[p], expected, s.columns, s.n);
     Sequence sequence(runtime);
-    back_tridiagonal<T>(sequence, std::move(reflectors), z);
+    back_tridiagonal<T>(sequence, std::move(reflectors), z, kernel);
     ASSERT_TRUE(sequence.wait().ok());
     double difference = 0;
     for (Index k = 0; k < z.count(); ++k) {
@@ -60,6 +60,27 @@ TYPED_TEST(BackTridiagonal, DevicePiecesAreApplied) {
     }
     EXPECT_LT(difference, 10. * std::sqrt(static_cast<double>(s.n)) * precision<T>);
   }
+}
+
+TYPED_TEST(BackTridiagonal, DevicePiecesAreApplied) {
+  Runtime runtime({.cores = 2});
+  expect_pieces_applied<TypeParam>(runtime, ReflectorKernel::blocked);
+}
+
+TYPED_TEST(BackTridiagonal, DevicePiecesAreAppliedOneByOne) {
+  Runtime runtime({.cores = 2});
+  expect_pieces_applied<TypeParam>(runtime, ReflectorKernel::one_by_one);
+}
+
+TEST(BackTridiagonalOneByOne, SaysWhatItCannotDo) {
+  Runtime runtime({.cores = 1});
+  const ColumnSlabs<double> z(runtime, 40, 3, 3);
+  Sequence sequence(runtime);
+  EXPECT_THROW(back_tridiagonal<double>(sequence, {40, 4}, z, ReflectorKernel::one_by_one), InvalidArgument);
+  ChaseReflectors<double> uneven(40, 5);
+  uneven.device_pieces().push_back({{.n = 40, .bandwidth = 5, .sweeps = 39}, Data::bytes(runtime, 8)});
+  EXPECT_THROW(back_tridiagonal(sequence, std::move(uneven), z, ReflectorKernel::one_by_one),
+               InvalidArgument);
 }
 
 }  // namespace
