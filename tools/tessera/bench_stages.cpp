@@ -251,7 +251,7 @@ class BackTridiagonalBench final : public Stage<T> {
       reduce_to_band<T>(sequence, std::move(a.matrix), this->sizes_.update_width, band, nullptr);
       band_to_tridiagonal<T>(sequence, std::move(band), d, e, &reflectors_);
     });
-    z_ = random_slabs<T>(this->runtime_, n, this->count_, 5);
+    z_ = this->random_vectors(5);
     before_ = squared_norm(this->runtime_, z_);
   }
   void submit(Sequence& sequence) override {
@@ -278,7 +278,7 @@ class BackBandBench final : public Stage<T> {
     this->run_now([&](Sequence& sequence) {
       reduce_to_band<T>(sequence, std::move(a.matrix), this->sizes_.update_width, band, &reflectors_);
     });
-    z_ = random_slabs<T>(this->runtime_, this->n_, this->count_, 5);
+    z_ = this->random_vectors(5);
     before_ = squared_norm(this->runtime_, z_);
   }
   void submit(Sequence& sequence) override { back_band(sequence, std::move(reflectors_), z_); }
@@ -297,7 +297,7 @@ class ToGeneralBench final : public Stage<T> {
   void prepare() override {
     l_ = this->overlap();
     this->run_now([&](Sequence& sequence) { cholesky(sequence, l_.matrix); });
-    z_ = random_slabs<T>(this->runtime_, this->n_, this->count_, 5);
+    z_ = this->random_vectors(5);
     x_ = random_vector(this->count_, 3);
     before_ = times(this->runtime_, z_, x_);
   }

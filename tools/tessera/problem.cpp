@@ -203,8 +203,7 @@ std::vector<T> gather_lower(const Runtime& runtime, const TiledMatrix<T>& matrix
 }
 
 template <class T>
-ColumnSlabs<T> random_slabs(Runtime& runtime, Index rows, Index cols, std::uint64_t seed) {
-  const Index width = std::clamp<Index>(ceil_div(cols, 4 * runtime.workers() * runtime.size()), 16, 256);
+ColumnSlabs<T> random_slabs(Runtime& runtime, Index rows, Index cols, Index width, std::uint64_t seed) {
   ColumnSlabs<T> slabs(runtime, rows, cols, width);
   for (Index s = 0; s < slabs.count(); ++s) {
     if (!slabs.slab(s).local()) continue;
@@ -259,7 +258,7 @@ double squared_norm(Runtime& runtime, const ColumnSlabs<T>& slabs) {
   template void fill<T>(const Runtime&, const TiledMatrix<T>&, const MatrixSource&);              \
   template void fill_general<T>(const TiledMatrix<T>&, std::uint64_t);                            \
   template std::vector<T> gather_lower<T>(const Runtime&, const TiledMatrix<T>&);                 \
-  template ColumnSlabs<T> random_slabs<T>(Runtime&, Index, Index, std::uint64_t);                 \
+  template ColumnSlabs<T> random_slabs<T>(Runtime&, Index, Index, Index, std::uint64_t);          \
   template std::vector<T> gather_slab<T>(Runtime&, const ColumnSlabs<T>&, Index);                 \
   template double squared_norm<T>(Runtime&, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

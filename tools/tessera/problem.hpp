@@ -62,7 +62,7 @@ std::vector<T> gather_lower(const Runtime& runtime, const TiledMatrix<T>& matrix
 
 /// Slabs with random elements in [-1, 1], the same for any number of ranks.
 template <class T>
-ColumnSlabs<T> random_slabs(Runtime& runtime, Index rows, Index cols, std::uint64_t seed);
+ColumnSlabs<T> random_slabs(Runtime& runtime, Index rows, Index cols, Index width, std::uint64_t seed);
 
 /// Columns [first, first + count) of slab j, on every rank (count n-vectors, column-major); collective.
 template <class T>
