@@ -10,7 +10,7 @@
 ///
 /// Arguments: factor, the window [first_row, end_row) x [first_col, end_col) of elements.
 /// Buffers:   blocks (read; array of PanelBlock), values (read-write; array of T).
-/// Flops:     none counted. Footprint: buffer sizes. Runs on CPUs.
+/// Flops:     none counted. Footprint: buffer sizes. On CPUs and GPUs, with the same bits.
 namespace tessera {
 
 template <class T>
