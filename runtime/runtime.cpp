@@ -217,7 +217,8 @@ void Runtime::require_gpus() const {
 std::string Runtime::prepare_performance_models() {
   if (!uses_performance_models(info_.scheduler)) return {};
   std::vector<std::string> codelets;
-  for (const Codelet* codelet : Codelet::all()) codelets.push_back(codelet->name());
+  for (const Codelet* codelet : Codelet::all())
+    if (codelet->model() != PerformanceModel::cost) codelets.push_back(codelet->name());
   const PerformanceModels models = find_performance_models({info_.gpu_model, info_.cpu_model}, codelets);
   if (rank_ == 0)
     for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);

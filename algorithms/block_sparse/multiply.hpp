@@ -25,6 +25,9 @@ struct MultiplyOptions {
   double filter_eps = 0;
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
   MultiplyLimits limits{};
+  /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
+  /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
+  bool result_on_host = false;
 };
 
 /// What one shape of block products came to, on the workers of one kind.

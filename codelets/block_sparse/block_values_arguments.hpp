@@ -3,16 +3,20 @@
 #pragma once
 
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 
 /// What the tasks of block_values.hpp carry beside their buffers: shared by the CPU and the CUDA
 /// implementations.
 namespace tessera::block_values_codelets {
 
-struct NoArguments {};
+struct NoArguments {
+  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
+};
 
 template <class T>
 struct FillArguments {
   T value;
+  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 
 template <class T>
@@ -20,12 +24,14 @@ struct MoveArguments {
   Op op;
   bool conjugated, add;
   T factor;
+  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 
 template <class T>
 struct CopyArguments {
   bool conjugated, add;
   T factor;
+  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 
 }  // namespace tessera::block_values_codelets

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/block_values_arguments.hpp>
+#include <tessera/codelets/block_sparse/panel_grid.cuh>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 #include <tessera/codelets/block_sparse/unfused.cuh>
 #include <tessera/codelets/device_launch.cuh>
@@ -13,27 +14,7 @@ namespace {
 using namespace block_values_codelets;
 using namespace device;
 
-constexpr int threads = 256;
-
-/// Column `item` / rows and row of an element of a block; in 32 bits where they do, division in 64 is slow.
-struct Position {
-  Index row, col;
-};
-__device__ inline Position position(Index item, Index rows) {
-  if (item < (Index(1) << 32) && rows < (Index(1) << 32)) {
-    const auto i = static_cast<std::uint32_t>(item), m = static_cast<std::uint32_t>(rows);
-    const std::uint32_t col = i / m;
-    return {static_cast<Index>(i - col * m), static_cast<Index>(col)};
-  }
-  return {item % rows, item / rows};
-}
-
-/// Blocks of a grid for `count` blocks of a matrix, and how many of them share one: all together fill the
-/// device.
-dim3 grid_for(std::size_t count) {
-  const unsigned x = blocks_for(static_cast<Index>(count), 1, full_grid);
-  return {x, blocks_for(full_grid, static_cast<Index>(x), 65535)};
-}
+constexpr int threads = panel_threads;
 
 template <class S>
 __device__ S moved(bool conjugated, bool add, S factor, S element, S to) {
@@ -91,35 +72,18 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class S>
-struct Window {
+struct ScaleWindow {
   S factor;
   bool zero;
   Index first_row, end_row, first_col, end_col;
-};
-
-template <class S>
-__global__ void __launch_bounds__(threads)
-    scale_kernel(Window<S> w, Index block_count, const PanelBlock* __restrict__ blocks, S* values) {
-  for (Index b = blockIdx.x; b < block_count; b += gridDim.x) {
-    const PanelBlock block = blocks[b];
-    const Index count = Index(block.rows) * block.cols;
-    for (Index e = Index(blockIdx.y) * threads + threadIdx.x; e < count; e += Index(gridDim.y) * threads) {
-      const auto [i, j] = position(e, block.rows);
-      const Index row = block.first_row + i, col = block.first_col + j;
-      if (row < w.first_row || row >= w.end_row || col < w.first_col || col >= w.end_col) continue;
-      S& value = values[block.offset + e];
-      value = w.zero ? S(0) : times(w.factor, value);
-    }
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    const Index row = block.first_row + i, col = block.first_col + j;
+    if (row < first_row || row >= end_row || col < first_col || col >= end_col) return;
+    S& value = values[block.offset + i + j * block.rows];
+    value = zero ? S(0) : times(factor, value);
   }
-}
-
-template <class T>
-DeviceScalar<T> scalar(T x) {
-  if constexpr (is_complex<T>)
-    return {x.real(), x.imag()};
-  else
-    return x;
-}
+};
 
 template <class T>
 void fill_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
@@ -130,7 +94,7 @@ void fill_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
     cudaMemsetAsync(values.data(), 0, values.size_bytes(), context.stream);
   else if (count > 0)
     fill_kernel<<<blocks_for(count, 4 * threads, full_grid), threads, 0, context.stream>>>(
-        scalar(a.value), count, device_cast(values.data()));
+        device_scalar(a.value), count, device_cast(values.data()));
 }
 
 template <class T>
@@ -138,8 +102,8 @@ void move_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
                const MoveArguments<T>& a) {
   const auto moves = buffers.array<const BlockMove>(0);
   if (moves.empty()) return;
-  move_kernel<<<grid_for(moves.size()), threads, 0, context.stream>>>(
-      a.op != Op::none, a.conjugated != (a.op == Op::adjoint), a.add, scalar(a.factor),
+  move_kernel<<<panel_grid(moves.size()), threads, 0, context.stream>>>(
+      a.op != Op::none, a.conjugated != (a.op == Op::adjoint), a.add, device_scalar(a.factor),
       static_cast<Index>(moves.size()), moves.data(), device_cast(buffers.array<const T>(1).data()),
       device_cast(buffers.array<T>(2).data()));
 }
@@ -155,7 +119,8 @@ void copy_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
                     context.stream);
   else if (count > 0)
     copy_kernel<<<blocks_for(count, 4 * threads, full_grid), threads, 0, context.stream>>>(
-        a.conjugated, a.add, scalar(a.factor), count, device_cast(source.data()), device_cast(destination));
+        a.conjugated, a.add, device_scalar(a.factor), count, device_cast(source.data()),
+        device_cast(destination));
 }
 
 template <class T>
@@ -170,12 +135,9 @@ void norms_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buff
 template <class T>
 void scale_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                 const ScaleWindowArguments<T>& a) {
-  const auto blocks = buffers.array<const PanelBlock>(0);
-  if (blocks.empty()) return;
-  const Window<DeviceScalar<T>> window{scalar(a.factor), a.factor == T(0), a.first_row,
-                                       a.end_row,        a.first_col,      a.end_col};
-  scale_kernel<<<grid_for(blocks.size()), threads, 0, context.stream>>>(
-      window, static_cast<Index>(blocks.size()), blocks.data(), device_cast(buffers.array<T>(1).data()));
+  for_elements(context.stream, buffers.array<const PanelBlock>(0),
+               ScaleWindow<DeviceScalar<T>>{device_scalar(a.factor), a.factor == T(0), a.first_row, a.end_row,
+                                            a.first_col, a.end_col, device_cast(buffers.array<T>(1).data())});
 }
 
 #define TESSERA_REGISTER(T)                                                         \

@@ -173,15 +173,22 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
     for (std::size_t w = 0; w < found.words(); ++w)
       blocks += static_cast<std::size_t>(__builtin_popcountll(found.row(i)[w]));
   counts.column.resize(blocks);
+  counts.offset.resize(blocks + 1);
   counts.row_begin.assign(1, 0);
   std::int32_t at = 0;
+  Index offset = 0;
   for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
+    const Index rows = panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])];
     for (std::size_t w = 0; w < found.words(); ++w)
-      for (Word bits = found.row(i)[w]; bits != 0; bits &= bits - 1)
-        counts.column[static_cast<std::size_t>(at++)] =
-            static_cast<std::int32_t>(64 * w) + __builtin_ctzll(bits);
+      for (Word bits = found.row(i)[w]; bits != 0; bits &= bits - 1) {
+        const std::int32_t j = static_cast<std::int32_t>(64 * w) + __builtin_ctzll(bits);
+        counts.offset[static_cast<std::size_t>(at)] = offset;
+        counts.column[static_cast<std::size_t>(at++)] = j;
+        offset += rows * panel.cols.sizes[static_cast<std::size_t>(panel.cols.of_block[j])];
+      }
     counts.row_begin.push_back(at);
   }
+  counts.offset.back() = offset;
   counts.grown = blocks > old_blocks;
 }
 

@@ -13,8 +13,9 @@
 ///            what kind of worker ran it.
 /// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write, with clear write;
 ///            array of T).
-/// Flops:     2 m n k a product (complex: x 4). Time is predicted from them.
-/// Footprint: none. Runs on CPUs, where C lives.
+/// Flops:     2 m n k a product (complex: x 4).
+/// Cost:      for each shape the longer of flops and bytes (blocks of A and B for every product, of C for
+///            every run) at the rates of a core or a GPU. Runs where C lives.
 namespace tessera {
 
 /// Kind of worker that computed a stack.

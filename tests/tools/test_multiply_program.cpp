@@ -102,6 +102,19 @@ TEST_F(MultiplyProgram, FilterLeavesOutAndDrops) {
   EXPECT_GT(some["filtered_blocks"].get<Index>(), 0);
 }
 
+TEST_F(MultiplyProgram, TellsWhereTheProductsWere) {
+  const Json json = record("multiply --generate random --n 230 --occupation 0.2 --keep-on host");
+  EXPECT_EQ(json["options"]["keep_on"], "host");
+  const Json& result = json["runs"][0]["result"];
+  EXPECT_GT(result["products"].get<Index>(), 0);
+  EXPECT_EQ(result["cpu_products"].get<Index>() + result["gpu_products"].get<Index>(),
+            result["products"].get<Index>());
+  EXPECT_GT(result["products_per_second"].get<double>(), 0);
+  EXPECT_EQ(result["bytes"]["moved"], json["runs"][0]["workers"]["bytes_moved"]);
+  expect_refused("multiply --generate random --n 230 --keep-on disk", "--keep-on");
+  expect_refused("multiply --generate random --n 230 --gpus 0 --keep-on gpu", "--keep-on = gpu");
+}
+
 TEST_F(MultiplyProgram, ReadsAndWritesFiles) {
   const std::string sizes = file("sizes.txt", "13 5 5 # one molecule\n13 5 5 13 1\n");
   const std::string made =

@@ -49,7 +49,9 @@ std::map<std::string, CodeletFamily> codelet_families() {
 }
 
 const char* to_string(PerformanceModel model) {
-  return model == PerformanceModel::history ? "history" : "regression";
+  return model == PerformanceModel::history      ? "history"
+         : model == PerformanceModel::regression ? "regression"
+                                                 : "cost";
 }
 
 }  // namespace

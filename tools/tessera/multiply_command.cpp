@@ -34,6 +34,8 @@ class MultiplyRun {
   int operator()() {
     if (options_.peer != "none" && runtime_.size() > 1)
       throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (keeps_on_gpu() && runtime_.gpus() == 0)
+      throw InvalidArgument("--keep-on", options_.keep_on, "host, where no GPU is used");
     make_matrices();
     describe();
     for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
@@ -43,11 +45,13 @@ class MultiplyRun {
 
  private:
   bool reads() const { return options_.generate.empty(); }
+  bool keeps_on_gpu() const { return options_.keep_on == "gpu"; }
   bool needs_c() const { return options_.beta != 0 || options_.retain_sparsity; }
   int threads() const { return std::max(1, runtime_.info().cpu_workers); }
   const BlockSparseMatrix<T>& b() const { return b_.valid() ? b_ : a_; }
 
   void make_matrices() {
+    shape_.runtime = &runtime_;
     shape_.grid = process_grid(runtime_, options_.grid);
     shape_.pattern = options_.blocks.empty() ? std::vector<Index>{23} : options_.blocks;
     shape_.panel = options_.panel;
@@ -91,6 +95,19 @@ class MultiplyRun {
     return c;
   }
 
+  /// Brings a matrix to where it is to be when the clock starts, and nowhere else.
+  void place(BlockSparseMatrix<T>& x) {
+    int next = 0;
+    for (Index p = 0; p < x.pattern().panels(); ++p) {
+      const Data& panel = x.panel(p);
+      if (!panel.valid() || !panel.local()) continue;
+      if (keeps_on_gpu())
+        panel.prefetch(next++ % runtime_.gpus());
+      else  // who may write makes all other copies invalid
+        HostAccess(panel, HostAccess::Mode::read_write);
+    }
+  }
+
   void describe() {
     Json& json = report_.options;
     const auto letter = [](auto value) { return std::string(1, static_cast<char>(value)); };
@@ -113,6 +130,7 @@ class MultiplyRun {
     json["filter"] = options_.filter;
     json["retain_sparsity"] = options_.retain_sparsity;
     json["panel"] = a_.pattern().rows().panel_elements();
+    json["keep_on"] = options_.keep_on;
     json["peer"] = options_.peer;
     json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
     const auto add = [&](const char* name, const std::string& source, const BlockSparseMatrix<T>& x) {
@@ -131,6 +149,7 @@ class MultiplyRun {
     text += fmt::format(", op {} {}, type {}, filter {:g}", letter(options_.op_a), letter(options_.op_b),
                         type_letter<T>, options_.filter);
     if (options_.retain_sparsity) text += ", sparsity retained";
+    if (runtime_.gpus() > 0) text += keeps_on_gpu() ? ", all on the GPU" : ", from and to host memory";
     report_.lines.emplace_back("product", text);
   }
 
@@ -146,14 +165,18 @@ class MultiplyRun {
     session_.progress().stage(
         timed ? fmt::format("multiplying, run {} of {}", index + 1, options_.common.repeat)
               : std::string("warming up"));
+    for (BlockSparseMatrix<T>* x : {&a_, &b_, &c})
+      if (x->valid()) place(*x);
     session_.begin_run();
     const MultiplyResult result =
         multiply<T>(options_.op_a, options_.op_b, T(static_cast<RealOf<T>>(options_.alpha)), a_, b(),
                     T(static_cast<RealOf<T>>(options_.beta)), c,
-                    {.filter_eps = options_.filter, .retain_sparsity = options_.retain_sparsity});
+                    {.filter_eps = options_.filter,
+                     .retain_sparsity = options_.retain_sparsity,
+                     .result_on_host = !keeps_on_gpu()});
     RunRecord run = session_.end_run(result.statistics);
     set_stages(run, result);
-    run.result = summary(result, c);
+    run.result = summary(run, result, c);
     const bool left_out = result.filtered_products + result.filtered_blocks > 0;
     const SparseProduct<T> product{options_.op_a,
                                    options_.op_b,
@@ -223,10 +246,17 @@ class MultiplyRun {
     return static_cast<double>(operands + 2 * c.pattern().elements()) * sizeof(T);
   }
 
-  Json summary(const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
+  Json summary(const RunRecord& run, const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
     const SparseSums sum = sums(c);
     Json json;
+    Index on_cpu = 0, on_gpu = 0;
+    for (const ProductCount& shape : result.shapes)
+      on_cpu += shape.cpu_products, on_gpu += shape.gpu_products;
     json["products"] = result.products;
+    json["cpu_products"] = on_cpu;
+    json["gpu_products"] = on_gpu;
+    json["products_per_second"] =
+        run.total_seconds > 0 ? static_cast<double>(result.products) / run.total_seconds : 0;
     json["flop"] = result.flop;
     json["occupation"] = occupation(c);
     json["checksum"] = sum.squares;
@@ -234,7 +264,9 @@ class MultiplyRun {
     json["filtered_products"] = result.filtered_products;
     json["filtered_blocks"] = result.filtered_blocks;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
-    json["bytes"] = {{"products", product_bytes(result)}, {"matrices", matrix_bytes(c)}};
+    json["bytes"] = {{"products", product_bytes(result)},
+                     {"matrices", matrix_bytes(c)},
+                     {"moved", run.workers.bytes_moved}};
     json["shapes"] = Json::array();
     for (const ProductCount& shape : result.shapes)
       json["shapes"].push_back({{"m", shape.m},
@@ -261,9 +293,16 @@ class MultiplyRun {
                                         json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
                                         result.filtered_blocks));
     lines.emplace_back("checksum", fmt::format("{:.15e} (sum of squares)", json["checksum"].get<double>()));
-    lines.emplace_back("bytes", fmt::format("{} read by the products, {} in the matrices",
-                                            format_bytes(json["bytes"]["products"].get<double>()),
-                                            format_bytes(json["bytes"]["matrices"].get<double>())));
+    lines.emplace_back(
+        "rate",
+        fmt::format("{:.4g} products/s, {:.4g} GFLOP/s over all", json["products_per_second"].get<double>(),
+                    run.total_seconds > 0 ? 1e-9 * result.flop / run.total_seconds : 0));
+    std::string bytes = fmt::format("{} read by the products, {} in the matrices",
+                                    format_bytes(json["bytes"]["products"].get<double>()),
+                                    format_bytes(json["bytes"]["matrices"].get<double>()));
+    if (runtime_.gpus() > 0)
+      bytes += fmt::format(", {} copied to, from and between GPUs", format_bytes(run.workers.bytes_moved));
+    lines.emplace_back("bytes", bytes);
     constexpr std::size_t shown = 12;
     for (std::size_t s = 0; s < std::min(shown, result.shapes.size()); ++s) {
       const ProductCount& shape = result.shapes[s];
