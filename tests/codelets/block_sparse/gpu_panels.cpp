@@ -93,7 +93,7 @@ class Panels {
     EXPECT_TRUE(sequence.wait().ok()) << name;
     Index on_device = 0;
     for (const StageStatistics& stage : sequence.statistics().stages) on_device += stage.device_tasks;
-    if (runtime_.gpus() > 0) EXPECT_GT(on_device, 0) << name;
+    EXPECT_EQ(on_device > 0, runtime_.gpus() > 0) << name;
     outcomes_.device_tasks += on_device;
   }
 
@@ -173,7 +173,7 @@ class Panels {
         upload(runtime_, std::vector<DotRun>{{0, 100, 3000, 0}, {5000, 5000, 529, 1}, {7000, 6000, 1, 0}});
     const Data y = upload(runtime_, random_values<T>(elements, 3));
     for (const Symmetry symmetry : {Symmetry::none, Symmetry::hermitian})
-      for (const Data* other : {&y, &x_})
+      for (const Data* const other : {static_cast<const Data*>(&y), static_cast<const Data*>(&x_)})
         sum(std::string("dot ") + static_cast<char>(symmetry) + (other == &y ? "y" : "x"), 2,
             [&](Sequence& s, const Data& result) {
               insert_dot_panels<T>(s, 0, symmetry, symmetry, runs, x_, *other, result);
