@@ -142,9 +142,10 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& run
   return pattern;
 }
 
-/// Offsets, totals and what tasks read.
+/// Offsets, totals and places for what tasks read.
 void BlockPattern::complete() {
   entries_.resize(static_cast<std::size_t>(panels()));
+  described_ = std::make_unique<std::once_flag[]>(entries_.size());
   for (Index p = 0; p < panels(); ++p) {
     PanelIndex& index = index_[static_cast<std::size_t>(p)];
     const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
@@ -162,17 +163,23 @@ void BlockPattern::complete() {
     blocks_ += index.blocks();
     elements_ += offset;
     if (index.column.empty()) continue;
-    Data& entries = entries_[static_cast<std::size_t>(p)];
-    entries = Data::bytes(*runtime_, index.column.size() * sizeof(PanelBlock), panel_owner(p));
-    if (panel_local(p)) describe(p);
+    entries_[static_cast<std::size_t>(p)] =
+        Data::bytes(*runtime_, index.column.size() * sizeof(PanelBlock), panel_owner(p));
   }
 }
 
+const Data& BlockPattern::blocks_of(Index panel) const {
+  const Data& blocks = entries_[static_cast<std::size_t>(panel)];
+  if (blocks.valid() && panel_local(panel))
+    std::call_once(described_[static_cast<std::size_t>(panel)], [&] { describe(panel); });
+  return blocks;
+}
+
 /// A panel's blocks as tasks see them.
-void BlockPattern::describe(Index p) {
+void BlockPattern::describe(Index p) const {
   const PanelIndex& index = this->index(p);
   const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
-  const HostAccess access(blocks_of(p), HostAccess::Mode::write);
+  const HostAccess access(entries_[static_cast<std::size_t>(p)], HostAccess::Mode::write);
   PanelBlock* const blocks = access.array<PanelBlock>().data();
   for (std::size_t row = 0; row < panel_rows.size(); ++row) {
     const Index i = panel_rows[row];

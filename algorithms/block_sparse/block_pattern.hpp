@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include <tessera/algorithms/block_sparse/block_layout.hpp>
@@ -78,7 +80,8 @@ class BlockPattern {
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
   const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
   /// The blocks of a panel as a task sees them: an array of PanelBlock. Only where index(panel).blocks() > 0.
-  const Data& blocks_of(Index panel) const noexcept { return entries_[static_cast<std::size_t>(panel)]; }
+  /// The owner writes it when it is first asked for.
+  const Data& blocks_of(Index panel) const;
 
   std::optional<Location> find(Index block_row, Index block_col) const noexcept;
   Index blocks() const noexcept { return blocks_; }
@@ -95,12 +98,13 @@ class BlockPattern {
   template <class Visit>
   void compress(const Visit& for_each_block);
   void complete();
-  void describe(Index panel);
+  void describe(Index panel) const;
   Runtime* runtime_;
   BlockLayout layout_;
   std::vector<PanelIndex> index_;
   std::vector<Data> entries_;
   Index blocks_ = 0, elements_ = 0;
+  std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is written
 };
 
 using BlockPatternPointer = std::shared_ptr<const BlockPattern>;
