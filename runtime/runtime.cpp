@@ -10,6 +10,7 @@
 
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
@@ -198,6 +199,7 @@ void Runtime::join(Communicator communicator) {
 }
 
 void Runtime::leave() noexcept {
+  stop_host_memory();
   if (detail_->communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->communicator);
   if (detail_->host_communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->host_communicator);
 }
@@ -270,6 +272,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
   prepare_codelets(use_cuda, options_.hybrid);
+  if (!use_cuda) start_host_memory();
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
   if (result != 0)

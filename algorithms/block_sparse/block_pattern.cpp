@@ -162,6 +162,7 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& run
 /// Offsets, where they are not known yet, and totals.
 void BlockPattern::complete() {
   entries_.resize(static_cast<std::size_t>(panels()));
+  described_ = std::make_unique<std::once_flag[]>(entries_.size());
   std::vector<Index> col_sizes;
   for (Index p = 0; p < panels(); ++p) {
     PanelIndex& index = index_[static_cast<std::size_t>(p)];
@@ -177,19 +178,19 @@ void BlockPattern::complete() {
 }
 
 const Data& BlockPattern::blocks_of(Index p) const {
-  Data& entries = entries_[static_cast<std::size_t>(p)];
-  const auto blocks = static_cast<std::size_t>(index(p).blocks());
-  if (entries.valid() || blocks == 0) return entries;
-  // Each rank has its own, and makes it when it needs it; where the panel is not, nobody looks at it.
-  const bool local = panel_local(p);
-  entries = Data::bytes(*runtime_, (local ? blocks : 1) * sizeof(PanelBlock), Data::every_rank);
-  if (local) describe(p, entries);
-  return entries;
+  const auto at = static_cast<std::size_t>(p);
+  if (index(p).blocks() > 0) std::call_once(described_[at], [&] { entries_[at] = describe(p); });
+  return entries_[at];
 }
 
-/// A panel's blocks as tasks see them.
-void BlockPattern::describe(Index p, const Data& entries) const {
+/// A panel's blocks as tasks see them. Each rank has its own, and makes it when it needs it; where the panel
+/// is not, nobody looks at it.
+Data BlockPattern::describe(Index p) const {
+  const bool local = panel_local(p);
   const PanelIndex& index = this->index(p);
+  const std::size_t count = local ? index.column.size() : 1;
+  Data entries = Data::bytes(*runtime_, count * sizeof(PanelBlock), Data::every_rank);
+  if (!local) return entries;
   const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
   const HostAccess access(entries, HostAccess::Mode::write);
   PanelBlock* const blocks = access.array<PanelBlock>().data();
@@ -207,6 +208,7 @@ void BlockPattern::describe(Index p, const Data& entries) const {
                    cols().first(j)};
     }
   }
+  return entries;
 }
 
 bool BlockPattern::operator==(const BlockPattern& other) const noexcept {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include <tessera/algorithms/block_sparse/block_layout.hpp>
@@ -78,8 +80,7 @@ class BlockPattern {
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
   const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
   /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
-  /// index(panel).blocks() > 0. Made when it is asked for first, by the thread that submits tasks: most
-  /// patterns never need it.
+  /// index(panel).blocks() > 0. Made when it is asked for first: most patterns never need it.
   const Data& blocks_of(Index panel) const;
 
   std::optional<Location> find(Index block_row, Index block_col) const noexcept;
@@ -97,12 +98,13 @@ class BlockPattern {
   template <class Visit>
   void compress(const Visit& for_each_block);
   void complete();
-  void describe(Index panel, const Data& entries) const;
+  Data describe(Index panel) const;
   Runtime* runtime_;
   BlockLayout layout_;
   std::vector<PanelIndex> index_;
   mutable std::vector<Data> entries_;
   Index blocks_ = 0, elements_ = 0;
+  std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
 };
 
 using BlockPatternPointer = std::shared_ptr<const BlockPattern>;

@@ -14,6 +14,7 @@
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
+#include <tessera/codelets/block_sparse/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 
@@ -118,8 +119,9 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
 }
 
 /// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
-/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Priorities:
-/// earlier panels first, and lists before what needs them.
+/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Lists of
+/// products are made where GPUs need them. Priorities: earlier panels first, and lists before what needs
+/// them.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
                      const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
@@ -138,9 +140,14 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       const Index inner = (row + col + step) % inner_panels;
       if (symbolic.products(p, inner) == 0) continue;
       const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
-      if (pc.panel_local(p)) {
-        const std::span<const StackClass> classes =
-            symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
+      const std::span<const StackClass> classes =
+          pc.panel_local(p) ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)]
+                            : std::span<const StackClass>();
+      if (runtime.gpus() == 0) {
+        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first,
+                                  &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], a, b,
+                                  c.panel(p));
+      } else if (pc.panel_local(p)) {
         const Data stack =
             Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
         insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 #include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "dbcsr_peer.hpp"
 #include "problem.hpp"
 #include "session.hpp"
 #include "sparse_probes.hpp"
@@ -34,6 +37,8 @@ class MultiplyRun {
   int operator()() {
     if (options_.peer != "none" && runtime_.size() > 1)
       throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer == "dbcsr" && !has_dbcsr())
+      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without DBCSR)");
     if (keeps_on_gpu() && runtime_.gpus() == 0)
       throw InvalidArgument("--keep-on", options_.keep_on, "host, where no GPU is used");
     make_matrices();
@@ -75,7 +80,7 @@ class MultiplyRun {
       b_ = make(symmetry, 1);
       if (needs_c()) c0_ = make(Symmetry::none, 2);
     }
-    if (options_.peer != "none") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
+    if (options_.peer == "dense") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
   }
 
   /// C before: what there is, or no blocks.
@@ -196,7 +201,9 @@ class MultiplyRun {
         report_.peer = PeerRecord{fmt::format("BLAS {}gemm, dense", type_letter<T>), 1, {}, {}};
       if (timed) report_.peer->seconds.push_back(dense.seconds);
     }
-    if (timed && options_.common.wants_check(index)) run.check = check(product, dense);
+    const bool checked = timed && options_.common.wants_check(index);
+    if (checked) run.check = check(product, dense);
+    if (options_.peer == "dbcsr") run_dbcsr(product, timed, checked ? &*run.check : nullptr);
     if (index == options_.common.repeat - 1) {
       add_results(run, result);
       if (!options_.output.empty()) {
@@ -205,6 +212,28 @@ class MultiplyRun {
       }
     }
     if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  /// `check`: if not null, the largest difference of C from DBCSR's is added to it.
+  void run_dbcsr(const SparseProduct<T>& product, bool timed, CheckRecord* check) {
+    session_.progress().stage(DbcsrPeer<T>::name());
+    if (!dbcsr_) dbcsr_ = std::make_unique<DbcsrPeer<T>>(product, options_.filter, threads());
+    const DbcsrProduct<T> theirs = dbcsr_->multiply(check != nullptr);
+    if (!timed) return;
+    if (!report_.peer) report_.peer = PeerRecord{DbcsrPeer<T>::name(), 1, {}, {}};
+    report_.peer->seconds.push_back(theirs.seconds);
+    if (!check) return;
+    const CheckRecord difference = check_against_blocks(product, theirs.blocks);
+    check->values = difference.values;
+    check->values_difference = difference.values_difference;
+    check->values_against = DbcsrPeer<T>::name();
+    double squares = 0;
+    for (const auto& [place, block] : theirs.blocks)
+      for (const T x : block) squares += std::norm(std::complex<double>(x));
+    report_.peer->result = {{"checksum", squares},
+                            {"blocks", theirs.blocks.size()},
+                            {"flop", theirs.flop},
+                            {"largest_difference", difference.values_difference}};
   }
 
   CheckRecord check(const SparseProduct<T>& product, DenseProduct<T>& dense) {
@@ -325,6 +354,7 @@ class MultiplyRun {
   SparseShape shape_;
   double occupation_ = 0;
   BlockSparseMatrix<T> a_, b_, c0_;
+  std::unique_ptr<DbcsrPeer<T>> dbcsr_;
 };
 
 /// What the files hold; d otherwise.
