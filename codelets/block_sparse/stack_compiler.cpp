@@ -33,7 +33,8 @@ int current_architecture() {
 
 StackPlan plan_of(const StackShape& shape) noexcept {
   const bool complex = shape.type == 'c' || shape.type == 'z';
-  return stack_plan(shape.type == 's' || shape.type == 'c' ? 4 : 8, complex, shape.m, shape.n, shape.k);
+  const int real_bytes = shape.type == 's' || shape.type == 'c' ? 4 : 8;
+  return stack_plan(complex ? 2 * real_bytes : real_bytes, complex, shape.m, shape.n, shape.k);
 }
 
 std::filesystem::path user_cache() {

@@ -26,8 +26,8 @@ inline constexpr std::int32_t least_own_products = 256;
 
 /// The class is computed by a kernel of its shape (where that can be compiled).
 constexpr bool has_own_kernel(const StackClass& shape) noexcept {
-  return shape.m <= largest_own_size && shape.n <= largest_own_size && shape.k <= largest_own_size &&
-         shape.products >= least_own_products;
+  const auto fits = [](std::int32_t size) { return 1 <= size && size <= largest_own_size; };
+  return fits(shape.m) && fits(shape.n) && fits(shape.k) && shape.products >= least_own_products;
 }
 
 /// What the CUDA runtime launches; the same on all GPUs of one architecture.

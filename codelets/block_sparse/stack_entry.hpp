@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-
-/// The lists of a stack (stack.hpp), as kernels of any device read them.
+/// The two lists of a stack (stack.hpp) as the host and device code both read them. No headers: also compiled
+/// at run time, for the shapes that occur.
 namespace tessera {
 
-/// The products for one block of C: entries [first, first + count).
+/// The products for one block of C: entries [first, first + count). `c` is where the block begins.
 struct StackRun {
-  std::int32_t c, first, count;
+  int c, first, count;
 };
 
 /// One product: where its blocks of A and B begin.
 struct StackEntry {
-  std::int32_t a, b;
+  int a, b;
 };
+
+static_assert(sizeof(StackRun) == 12 && sizeof(StackEntry) == 8);
 
 }  // namespace tessera

@@ -14,22 +14,6 @@ namespace {
 
 constexpr const char* main_file = "tessera/codelets/block_sparse/stack_kernel.cuh";
 
-/// The compiler has no standard headers; of these the kernel needs the sized integers.
-constexpr SourceFile sized_integers{"cstdint",
-                                    "#pragma once\n"
-                                    "using int8_t = signed char;\n"
-                                    "using uint8_t = unsigned char;\n"
-                                    "using int16_t = short;\n"
-                                    "using uint16_t = unsigned short;\n"
-                                    "using int32_t = int;\n"
-                                    "using uint32_t = unsigned int;\n"
-                                    "using int64_t = long long;\n"
-                                    "using uint64_t = unsigned long long;\n"
-                                    "namespace std {\n"
-                                    "using ::int8_t;\nusing ::uint8_t;\nusing ::int16_t;\nusing ::uint16_t;\n"
-                                    "using ::int32_t;\nusing ::uint32_t;\nusing ::int64_t;\n"
-                                    "using ::uint64_t;\n}\n"};
-
 const char* scalar_name(char type) {
   switch (type) {
     case 's':
@@ -37,9 +21,9 @@ const char* scalar_name(char type) {
     case 'd':
       return "double";
     case 'c':
-      return "tessera::device::StackComplex<float>";
+      return "tessera::kernels::StackComplex<float>";
     default:
-      return "tessera::device::StackComplex<double>";
+      return "tessera::kernels::StackComplex<double>";
   }
 }
 
@@ -57,10 +41,8 @@ class Program {
   StackBinary compile(int architecture, const std::string& kernel) {
     require(nvrtcAddNameExpression(program_, kernel.c_str()));
     const std::string target = fmt::format("--gpu-architecture=sm_{}", architecture);
-    // What is not marked, as stack_plan that the host calls, too, is for the device.
-    const char* const options[] = {target.c_str(), "--std=c++20", "--device-as-default-execution-space"};
-    const auto count = static_cast<int>(std::size(options));
-    if (const nvrtcResult result = nvrtcCompileProgram(program_, count, options); result != NVRTC_SUCCESS)
+    const char* const options[] = {target.c_str(), "--std=c++20"};
+    if (const nvrtcResult result = nvrtcCompileProgram(program_, 2, options); result != NVRTC_SUCCESS)
       throw RuntimeError(fmt::format("{}: {}", nvrtcGetErrorString(result), first_error()));
     StackBinary binary;
     const char* name = nullptr;
@@ -107,13 +89,13 @@ std::string stack_binary_key(std::span<const SourceFile> files, int architecture
 }
 
 StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
-  std::vector<const char*> names{sized_integers.name}, texts{sized_integers.text};
+  std::vector<const char*> names, texts;
   for (const SourceFile& file : files) {
     names.push_back(file.name);
     texts.push_back(file.text);
   }
   Program program(fmt::format("#include <{}>\n", main_file), texts, names);
-  return program.compile(architecture, fmt::format("tessera::device::multiply_stack_kernel<{}, {}, {}, {}>",
+  return program.compile(architecture, fmt::format("tessera::kernels::multiply_stack_kernel<{}, {}, {}, {}>",
                                                    scalar_name(shape.type), shape.m, shape.n, shape.k));
 }
 
