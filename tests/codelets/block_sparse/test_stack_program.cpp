@@ -81,7 +81,8 @@ TEST(StackProgram, CompilesInThreads) {
 }
 
 TEST(StackProgram, SaysWhatIsWrong) {
-  const SourceFile wrong[] = {{"tessera/codelets/block_sparse/stack_kernel.cuh", "int x = undeclared;\n"}};
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/stack_kernel.cuh", "__device__ int x = undeclared;\n"}};
   try {
     device::compile_stack(wrong, architecture, {'d', 2, 2, 2});
     FAIL() << "compiled";
