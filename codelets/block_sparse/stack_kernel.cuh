@@ -62,33 +62,39 @@ struct Sum {
   }
 };
 
-/// C (M x N) += the sum, of which this thread has the tiles that begin at (row, column).
+/// This thread's elements of C (M x N) in tiles that begin at (row, column): to be read early, and written.
 template <class T, int M, int N, int TilesM, int TilesN>
-__device__ void add_to_c(Sum<T, TilesM, TilesN>& sum, int row, int column, T* c) {
-  const int lane = threadIdx.x % 32;
-  row += lane / 4, column += lane % 4 * 2;
+struct Elements {
+  T x[TilesM][TilesN][2];
+  int row, column;
+
+  __device__ Elements(int tile_row, int tile_column)
+      : row(tile_row + threadIdx.x % 32 / 4), column(tile_column + threadIdx.x % 4 * 2) {}
+
+  template <class F>
+  __device__ void for_each(const F& f) {
 #pragma unroll
-  for (int j = 0; j < TilesN; ++j) {
-    T old[TilesM][2];
+    for (int j = 0; j < TilesN; ++j)
 #pragma unroll
-    for (int i = 0; i < TilesM; ++i)
+      for (int i = 0; i < TilesM; ++i)
 #pragma unroll
-      for (int l = 0; l < 2; ++l)
-        if (row + 8 * i < M && column + 8 * j + l < N) old[i][l] = c[row + 8 * i + (column + 8 * j + l) * M];
-#pragma unroll
-    for (int i = 0; i < TilesM; ++i)
-#pragma unroll
-      for (int l = 0; l < 2; ++l)
-        if (row + 8 * i < M && column + 8 * j + l < N) {
-          const Fragment<T> was(old[i][l]);
-          T& to = c[row + 8 * i + (column + 8 * j + l) * M];
-          if constexpr (planes<T> == 1)
-            to = T(was.re + sum.x[0][i][j][l]);
-          else
-            to = T(was.re + sum.x[0][i][j][l], was.im + sum.x[1][i][j][l]);
-        }
+        for (int l = 0; l < 2; ++l)
+          if (row + 8 * i < M && column + 8 * j + l < N)
+            f(x[i][j][l], row + 8 * i + (column + 8 * j + l) * M, i, j, l);
   }
-}
+  __device__ void read(const T* c) {
+    for_each([&](T& element, int at, int, int, int) { element = c[at]; });
+  }
+  __device__ void add_and_write(const Sum<T, TilesM, TilesN>& sum, T* c) {
+    for_each([&](const T& element, int at, int i, int j, int l) {
+      const Fragment<T> was(element);
+      if constexpr (planes<T> == 1)
+        c[at] = T(was.re + sum.x[0][i][j][l]);
+      else
+        c[at] = T(was.re + sum.x[0][i][j][l], was.im + sum.x[1][i][j][l]);
+    });
+  }
+};
 
 /// The sums of parts 1, 2, ... are added to that of part 0, in this order. `warp` of `warps` counts the warps
 /// of a part.
@@ -125,6 +131,8 @@ __device__ void multiply_direct(const StackRun* runs, int run_count, const Stack
   auto entry_of_lane = [&](int first) {
     return lane < products && first + lane < run.count ? list[first + lane] : StackEntry{0, 0};
   };
+  Elements<T, M, N, tiles_m, tiles_n> elements(0, 0);
+  if (part == 0 && index < run_count) elements.read(c + run.c);
   Sum<T, tiles_m, tiles_n> sum;
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
@@ -156,28 +164,34 @@ __device__ void multiply_direct(const StackRun* runs, int run_count, const Stack
     }
   }
   add_parts<Plan.parts>(sum, part, warp / Plan.parts, Plan.runs_per_block, shared);
-  if (part == 0 && index < run_count) add_to_c<T, M, N>(sum, 0, 0, c + run.c);
+  if (part == 0 && index < run_count) elements.add_and_write(sum, c + run.c);
 }
 
 /// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
 template <class T, int M, int N, int K, StackPlan Plan>
 struct Buffer {
   static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
-  static constexpr int lda = stack_leading_dimension(sizeof(T), M),
-                       ldb = stack_leading_dimension(sizeof(T), Plan.slice);
+  static constexpr int lda = stack_leading_dimension(M), ldb = stack_leading_dimension(Plan.slice),
+                       spacing = stack_spacing(sizeof(T));
   static constexpr int size_a = lda * Plan.slice, size = size_a + ldb * N;
   static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
 
-  /// Starts copies of `Rows` x `Columns` elements, by all threads of the group.
+  /// Starts copies of `Rows` x `Columns` elements, by all threads of the group. After `period` elements a
+  /// thread is in the same row again.
   template <int Rows, int Columns, int From, int To>
-  static __device__ void copy(int thread, const T* from, T* to) {
+  static __device__ void copy(unsigned thread, const T* from, T* to) {
+    constexpr unsigned rows = Rows, count = Rows * Columns,
+                       period = rows / stack_common_divisor(threads, Rows);
 #pragma unroll
-    for (int first = 0; first < Rows * Columns; first += threads) {
-      const int element = first + thread;
-      if (first + threads <= Rows * Columns || element < Rows * Columns) {
-        const int at_from = From == Rows ? element : element + element / Rows * (From - Rows);
-        const int at_to = To == Rows ? element : element + element / Rows * (To - Rows);
-        copy_async<sizeof(T)>(to + at_to, from + at_from);
+    for (unsigned p = 0; p < period && p * threads < count; ++p) {
+      const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
+      const T* const at_from = from + (row + column * From);
+      T* const at_to = to + (row + column * To);
+#pragma unroll
+      for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
+        const unsigned begin = q * period * threads, columns = begin / rows;
+        if (begin + (p + 1) * threads <= count || begin + first < count)
+          copy_async<sizeof(T)>(at_to + columns * To, at_from + columns * From);
       }
     }
   }
@@ -194,38 +208,47 @@ struct Buffer {
       start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
   }
 
-  template <int First, int Steps, int Inner, class Sum>
-  static __device__ void multiply_steps(Sum& sum, const T* const (&rows)[Plan.tiles_m],
-                                        const T* const (&columns)[Plan.tiles_n]) {
-    const int inner = threadIdx.x % 4;
-    Fragment<T> fa[Steps][Plan.tiles_m], fb[Steps][Plan.tiles_n];
+  /// What a thread reads: where its rows of A and its columns of B begin.
+  struct Place {
+    int rows[Plan.tiles_m], columns[Plan.tiles_n], inner;
+  };
+
+  /// The inner indices from `First` on: at each of `Group` steps four that are Group apart, two steps at
+  /// once.
+  template <int First, int Group, int Step, int Inner, class Sum>
+  static __device__ void multiply_group(Sum& sum, const T* buffer, const Place& place) {
+    constexpr int steps = Group - Step >= 2 ? 2 : 1;
+    Fragment<T> fa[steps][Plan.tiles_m], fb[steps][Plan.tiles_n];
 #pragma unroll
-    for (int s = 0; s < Steps; ++s) {
-      const int k = 4 * (First + s);
-      const bool valid = k + 4 <= Inner || k + inner < Inner;
+    for (int s = 0; s < steps; ++s) {
+      constexpr bool whole = First + 4 * Group <= Inner;
+      const int at = First + Step + s, k = Group * place.inner;
+      const bool valid = whole || at + k < Inner;
 #pragma unroll
-      for (int i = 0; i < Plan.tiles_m; ++i) fa[s][i] = valid ? Fragment<T>(rows[i][k * lda]) : Fragment<T>();
+      for (int i = 0; i < Plan.tiles_m; ++i)
+        fa[s][i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + at * lda]) : Fragment<T>();
 #pragma unroll
-      for (int j = 0; j < Plan.tiles_n; ++j) fb[s][j] = valid ? Fragment<T>(columns[j][k]) : Fragment<T>();
+      for (int j = 0; j < Plan.tiles_n; ++j)
+        fb[s][j] = valid ? Fragment<T>(buffer[place.columns[j] + k + at]) : Fragment<T>();
     }
-    sum.template multiply_add<Steps>(fa, fb);
-    constexpr int next = First + Steps, left = stack_ceil(Inner, 4) - next;
-    if constexpr (left > 0) multiply_steps<next, left >= 2 ? 2 : 1, Inner>(sum, rows, columns);
+    sum.template multiply_add<steps>(fa, fb);
+    if constexpr (Step + steps < Group)
+      multiply_group<First, Group, Step + steps, Inner>(sum, buffer, place);
+    else if constexpr (First + 4 * Group < Inner)
+      multiply_groups<First + 4 * Group, Inner>(sum, buffer, place);
   }
-  /// sum += the slice's product. `rows` and `columns` are where this thread's elements of its tiles begin.
+  template <int First, int Inner, class Sum>
+  static __device__ void multiply_groups(Sum& sum, const T* buffer, const Place& place) {
+    constexpr int left = (Inner - First + 3) / 4, group = left < spacing ? left : spacing;
+    multiply_group<First, group, 0, Inner>(sum, buffer, place);
+  }
+  /// sum += the slice's product.
   template <class Sum>
-  static __device__ void multiply(Sum& sum, int slice, const T* buffer, const int (&row)[Plan.tiles_m],
-                                  const int (&column)[Plan.tiles_n]) {
-    const T* rows[Plan.tiles_m];
-    const T* columns[Plan.tiles_n];
-#pragma unroll
-    for (int i = 0; i < Plan.tiles_m; ++i) rows[i] = buffer + row[i];
-#pragma unroll
-    for (int j = 0; j < Plan.tiles_n; ++j) columns[j] = buffer + column[j];
+  static __device__ void multiply(Sum& sum, int slice, const T* buffer, const Place& place) {
     if (slices == 1 || slice == slices - 1)
-      multiply_steps<0, last >= 8 ? 2 : 1, last>(sum, rows, columns);
+      multiply_groups<0, last>(sum, buffer, place);
     else
-      multiply_steps<0, Plan.slice >= 8 ? 2 : 1, Plan.slice>(sum, rows, columns);
+      multiply_groups<0, Plan.slice>(sum, buffer, place);
   }
 };
 
@@ -264,13 +287,13 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   // Tiles beyond the block's end read its last row or column.
   const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
             tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
-  int row[Plan.tiles_m], column[Plan.tiles_n];
+  typename Buffers::Place place;
+  place.inner = lane % 4;
 #pragma unroll
-  for (int i = 0; i < Plan.tiles_m; ++i)
-    row[i] = stack_min(tile_row + 8 * i + lane / 4, M - 1) + lane % 4 * Buffers::lda;
+  for (int i = 0; i < Plan.tiles_m; ++i) place.rows[i] = stack_min(tile_row + 8 * i + lane / 4, M - 1);
 #pragma unroll
   for (int j = 0; j < Plan.tiles_n; ++j)
-    column[j] = stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + lane % 4 + Buffers::size_a;
+    place.columns[j] = stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a;
 
   Sum<T, Plan.tiles_m, Plan.tiles_n> sum;
   int stage = 0, free_stage = stages - 1, at_slice = 0;
@@ -279,7 +302,7 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
     copy_wait<stages - 2>();
     synchronize<32 * warps, parts>(part);
     start(free_stage);
-    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, row, column);
+    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, place);
     free_stage = stage;
     stage = stage + 1 == stages ? 0 : stage + 1;
     at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
@@ -289,7 +312,10 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
     __syncthreads();
     add_parts<parts>(sum, part, warp, warps, static_cast<double*>(shared));
   }
-  if (part == 0) add_to_c<T, M, N>(sum, tile_row, tile_column, c + run.c);
+  if (part > 0) return;
+  Elements<T, M, N, Plan.tiles_m, Plan.tiles_n> elements(tile_row, tile_column);
+  elements.read(c + run.c);
+  elements.add_and_write(sum, c + run.c);
 }
 
 template <class T, int M, int N, int K, StackPlan Plan>

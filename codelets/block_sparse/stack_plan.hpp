@@ -30,21 +30,27 @@ struct StackPlan {
   int products;  ///< not staged: products whose inner dimensions are laid end to end
 };
 
-/// Distance between columns in shared memory: a warp reads 8 rows of 4 columns (or 4 rows of 8 columns) at
-/// once, which shall not meet in the same banks.
-TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
-  const int banks = 128 / element_bytes;
-  return rows % (banks / 2) == 0 ? rows + banks / 4 : rows;
-}
-
 TESSERA_STACK_PLAN int stack_ceil(int a, int b) {
   return (a + b - 1) / b;
+}
+TESSERA_STACK_PLAN int stack_common_divisor(int a, int b) {
+  return b == 0 ? a : stack_common_divisor(b, a % b);
 }
 TESSERA_STACK_PLAN int stack_min(int a, int b) {
   return a < b ? a : b;
 }
 TESSERA_STACK_PLAN int stack_max(int a, int b) {
   return a > b ? a : b;
+}
+
+/// Distance between columns in shared memory: odd, and the inner indices that a warp reads at once this far
+/// apart. Then the 8 rows of 4 columns of A and the 4 rows of 8 columns of B that it reads meet in different
+/// banks.
+TESSERA_STACK_PLAN int stack_leading_dimension(int rows) {
+  return rows | 1;
+}
+TESSERA_STACK_PLAN int stack_spacing(int element_bytes) {
+  return 32 / element_bytes;
 }
 
 /// Bytes of shared memory, registers and threads of a multiprocessor (Hopper) and what a thread block may
@@ -65,8 +71,7 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
   plan.shared_bytes = plan.runs_per_block * (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
   if (plan.staged) {
-    const int stage = stack_leading_dimension(element_bytes, m) * plan.slice +
-                      stack_leading_dimension(element_bytes, plan.slice) * n;
+    const int stage = stack_leading_dimension(m) * plan.slice + stack_leading_dimension(plan.slice) * n;
     const int buffers = plan.parts * plan.stages * stage * element_bytes;
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
     registers += 2 * words * planes * (plan.tiles_m + plan.tiles_n);
