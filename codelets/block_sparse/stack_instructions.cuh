@@ -67,15 +67,28 @@ __device__ inline void mma_16x8x8(double (&c)[2], double (&c2)[2], double a, dou
 }
 #endif
 
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+/// x, of which the compiler is not to know how it came about: what is added to it stays a constant offset of
+/// the instruction that uses it.
+template <class T>
+__device__ inline T* opaque(T* x) {
+  asm("" : "+l"(x));
+  return x;
+}
+__device__ inline unsigned opaque(unsigned x) {
+  asm("" : "+r"(x));
+  return x;
+}
+
 /// Starts a copy of one element from global to shared memory.
 template <int Bytes>
-__device__ inline void copy_async(void* to, const void* from) {
-  const unsigned address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+__device__ inline void copy_async(unsigned to, const void* from) {
   if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(address), "l"(from), "n"(Bytes)
-                 : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(Bytes) : "memory");
 }
 /// The copies started since the last commit are a group.
 __device__ inline void copy_commit() {

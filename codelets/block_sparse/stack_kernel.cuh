@@ -179,29 +179,33 @@ struct Buffer {
   /// Starts copies of `Rows` x `Columns` elements, by all threads of the group. After `period` elements a
   /// thread is in the same row again.
   template <int Rows, int Columns, int From, int To>
-  static __device__ void copy(unsigned thread, const T* from, T* to) {
+  static __device__ void copy(unsigned thread, const T* from, unsigned to) {
     constexpr unsigned rows = Rows, count = Rows * Columns,
                        period = rows / stack_common_divisor(threads, Rows);
+    const T* const linear_from = opaque(from + thread);
+    const unsigned linear_to = opaque(to + thread * unsigned(sizeof(T)));
 #pragma unroll
     for (unsigned p = 0; p < period && p * threads < count; ++p) {
       const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
-      const T* const at_from = from + (row + column * From);
-      T* const at_to = to + (row + column * To);
+      const T* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
+      const unsigned at_to = To == Rows ? linear_to + p * threads * unsigned(sizeof(T))
+                                        : to + (row + column * To) * unsigned(sizeof(T));
 #pragma unroll
       for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
         const unsigned begin = q * period * threads, columns = begin / rows;
-        if (begin + (p + 1) * threads <= count || begin + first < count)
-          copy_async<sizeof(T)>(at_to + columns * To, at_from + columns * From);
+        if (begin + (p + 1) * threads <= count || thread < count - begin - p * threads)
+          copy_async<sizeof(T)>(at_to + columns * To * unsigned(sizeof(T)), at_from + columns * From);
       }
     }
   }
   template <int Inner>
-  static __device__ void start(int thread, int k, const T* a, const T* b, T* to) {
+  static __device__ void start(int thread, int k, const T* a, const T* b, unsigned to) {
     copy<M, Inner, M, lda>(thread, a + k * M, to);
-    copy<Inner, N, K, ldb>(thread, b + k, to + size_a);
+    copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
   }
   /// Slice `slice` of the product of blocks a and b.
-  static __device__ void start_slice(int thread, int slice, const T* a, const T* b, T* to) {
+  static __device__ void start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
+    const unsigned to = shared_address(buffer);
     if (slices == 1 || slice == slices - 1)
       start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
     else

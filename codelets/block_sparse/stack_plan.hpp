@@ -60,6 +60,11 @@ struct StackDevice {
                        threads = 2048, blocks = 32;
 };
 
+/// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
+TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
+  return StackDevice::shared_bytes / (shared_bytes + StackDevice::shared_bytes_reserved);
+}
+
 /// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
 TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_bytes, bool complex, int m,
                                                  int n, int k) {
@@ -81,10 +86,15 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
   }
   registers = stack_min((registers + 7) / 8 * 8, 255);
   const int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
-  const int by_shared = StackDevice::shared_bytes / (plan.shared_bytes + StackDevice::shared_bytes_reserved);
-  plan.blocks_per_multiprocessor =
+  const int by_shared = stack_blocks_that_fit(plan.shared_bytes);
+  const int most =
       stack_max(1, stack_min(stack_min(by_registers, by_shared),
                              stack_min(StackDevice::blocks, StackDevice::threads / plan.threads)));
+  if (plan.blocks_per_multiprocessor == 0 || most < plan.blocks_per_multiprocessor)
+    plan.blocks_per_multiprocessor = most;
+  else if (by_shared > plan.blocks_per_multiprocessor)
+    plan.shared_bytes = StackDevice::shared_bytes / (plan.blocks_per_multiprocessor + 1) / 16 * 16 + 16 -
+                        StackDevice::shared_bytes_reserved;
   return plan;
 }
 
