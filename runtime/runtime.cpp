@@ -393,6 +393,12 @@ double Runtime::bytes_moved() const {
   return bytes;
 }
 
+int Runtime::first_gpu() const noexcept {
+  for (int worker = 0; worker < workers_; ++worker)
+    if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER) return starpu_worker_get_devid(worker);
+  return -1;
+}
+
 void Runtime::run_exclusively(int threads, const std::function<void()>& work) {
   if (detail_->active_sequences > 0)
     throw RuntimeError("run_exclusively while tasks are in flight: wait for their completions first");

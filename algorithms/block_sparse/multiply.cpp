@@ -165,6 +165,19 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
   }
 }
 
+/// Kernels for the shapes of this rank's stacks, where GPUs compute them.
+template <class T>
+void prepare_kernels(const SymbolicProduct& symbolic) {
+  const BlockPattern& c = *symbolic.pattern();
+  if (c.runtime().gpus() == 0) return;
+  std::vector<StackClass> all;
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p))
+      for (const auto& classes : symbolic.counts(p).classes)
+        all.insert(all.end(), classes.begin(), classes.end());
+  prepare_stack_kernels<T>(c.runtime(), all);
+}
+
 /// Sends the operands to the GPU while the products are counted, where there is one GPU for them and they
 /// take a quarter of it at most. With several it depends on the scheduler where they are needed.
 template <class T>
@@ -252,6 +265,7 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
     next = BlockSparseMatrix<T>(symbolic.pattern());
   else if (!in_place)
     next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
+  prepare_kernels<T>(symbolic);
   sequence.begin_stage("products");
   submit_products(sequence, operands, symbolic, in_place ? c : next, clear, fetch, ran_on);
   // Other ranks' copies of operands that live on.
