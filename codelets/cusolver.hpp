@@ -18,7 +18,7 @@ template <class T>
 inline constexpr cudaDataType data_type = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? CUDA_C_32F : CUDA_C_64F)
                                                         : (sizeof(RealOf<T>) == 4 ? CUDA_R_32F : CUDA_R_64F);
 
-/// A handle for size queries and for programs that have none from a worker.
+/// A handle for programs that have none from a worker.
 class Handle {
  public:
   Handle() noexcept { status_ = cusolverDnCreate(&handle_); }
@@ -32,6 +32,13 @@ class Handle {
   cusolverDnHandle_t handle_ = nullptr;
   cusolverStatus_t status_;
 };
+
+/// This thread's handle for size queries, kept: making one takes milliseconds. Not destroyed, for CUDA may
+/// have ended before the thread.
+inline cusolverDnHandle_t query_handle() noexcept {
+  thread_local const Handle* const handle = new Handle;
+  return *handle;
+}
 
 class Parameters {
  public:

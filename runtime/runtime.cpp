@@ -124,6 +124,12 @@ void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
     conf.workers_cuda_gpuid[k] = static_cast<unsigned>((local_rank * conf.ncuda + k) % visible);
 }
 
+/// A GPU is fed by a thread that needs a core for itself, and so does the one that submits: idle workers
+/// poll, and one that shares a core with them makes every launch several times slower.
+int default_cpu_workers(int cores, int gpus) {
+  return gpus == 0 ? cores : std::max(1, cores - gpus - 1);
+}
+
 bool any_cuda_codelet() {
   return std::any_of(Codelet::all().begin(), Codelet::all().end(),
                      [](const Codelet* c) { return c->has_cuda(); });
@@ -235,14 +241,16 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;  // what the caller asks for wins; the rest is read here
   conf.catch_signals = 0;
-  conf.ncpus =
-      options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(available_cores);
   const bool compiled = any_cuda_codelet();
   conf.ncuda = !compiled || options_.gpus == 0 ? 0
                : options_.gpus > 0             ? options_.gpus
                                                : environment_number("STARPU_NCUDA").value_or(-1);
   const bool use_cuda = conf.ncuda != 0 && visible_gpus() > 0;
   if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
+  const int gpus = !use_cuda ? 0 : conf.ncuda < 0 ? visible_gpus() : std::min(conf.ncuda, visible_gpus());
+  conf.ncpus = options_.cores >= 0
+                   ? options_.cores
+                   : environment_number("STARPU_NCPU").value_or(default_cpu_workers(available_cores, gpus));
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");
   info_.scheduler = !options_.scheduler.empty() ? options_.scheduler
@@ -252,7 +260,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   conf.sched_policy_name = info_.scheduler.c_str();
   if (use_cuda) info_.gpu_model = gpu_model();
   const std::string models = prepare_performance_models();
-  const bool crowded = !options_.bind || !own_mask || conf.ncpus > available_cores;
+  const bool crowded = !options_.bind || !own_mask || conf.ncpus + gpus > available_cores;
   const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
   // StarPU carves small buffers out of chunks of 32 MiB, of which it keeps four even when they are empty: too

@@ -19,13 +19,13 @@ struct DriverOrders {
 template <class T>
 constexpr DriverOrders driver_orders = [] {
   if constexpr (std::is_same_v<T, float>)
-    return DriverOrders{.vectors = 4800, .values = 4000};
+    return DriverOrders{.vectors = 2300, .values = 2300};
   else if constexpr (std::is_same_v<T, double>)
-    return DriverOrders{.vectors = 4800, .values = 4000};
+    return DriverOrders{.vectors = 2300, .values = 2300};
   else if constexpr (std::is_same_v<T, std::complex<float>>)
-    return DriverOrders{.vectors = 4800, .values = 4000};
+    return DriverOrders{.vectors = 2300, .values = 2300};
   else
-    return DriverOrders{.vectors = 4800, .values = 4000};
+    return DriverOrders{.vectors = 2300, .values = 2300};
 }();
 
 /// From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
+#include <mutex>
+#include <utility>
 
 #include <tessera/codelets/cusolver.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
@@ -25,10 +27,51 @@ __global__ void report_info_kernel(const int* info, int n, bool refused, long lo
     *no_convergence = abs(*info);
 }
 
+/// Work space on the host. One piece is kept for the next call: the system takes milliseconds to hand out
+/// fresh pages, which is what a small problem takes as a whole.
+class HostMemory {
+ public:
+  explicit HostMemory(std::size_t bytes) {
+    const std::lock_guard lock(kept().mutex);
+    if (kept().bytes >= bytes) {
+      data_ = std::exchange(kept().data, nullptr);
+      bytes_ = std::exchange(kept().bytes, 0);
+    } else {
+      data_ = std::malloc(bytes);
+      bytes_ = bytes;
+    }
+  }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  ~HostMemory() {
+    const std::lock_guard lock(kept().mutex);
+    if (bytes_ > kept().bytes) {
+      std::swap(data_, kept().data);
+      std::swap(bytes_, kept().bytes);
+    }
+    std::free(data_);
+  }
+  void* data() const noexcept { return data_; }
+
+ private:
+  struct Kept {
+    std::mutex mutex;
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  /// Never destroyed: a stream may end after the program's own objects.
+  static Kept& kept() {
+    static auto* const only = new Kept;
+    return *only;
+  }
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 /// What cuSOLVER needs on the host until the stream has passed.
 struct HostSpace {
   std::int64_t found = 0;
-  void* memory = nullptr;
+  HostMemory memory;
 };
 
 }  // namespace
@@ -60,8 +103,7 @@ EigenDriverSpace<T>::EigenDriverSpace(cusolverDnHandle_t handle, const EigenDriv
 
 template <class T>
 std::size_t eigen_driver_bytes(const EigenDriver& driver) {
-  const cusolver::Handle handle;
-  return EigenDriverSpace<T>(handle, driver, nullptr).bytes;
+  return EigenDriverSpace<T>(cusolver::query_handle(), driver, nullptr).bytes;
 }
 
 template <class T>
@@ -77,19 +119,12 @@ void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const E
                                 reinterpret_cast<T*>(space.work),
                                 static_cast<int>(space.work_bytes / sizeof(T)), space.info);
   } else {
-    auto* const host = new HostSpace;
-    host->memory = std::malloc(space.host_bytes);
+    auto* const host = new HostSpace{0, HostMemory(space.host_bytes)};
     status = cusolver::heevd<T>(handle, driver.vectors, range_of(driver), driver.n, space.a, driver.n,
-                                space.values, space.work, space.work_bytes, host->memory, space.host_bytes,
-                                &host->found, space.info);
+                                space.values, space.work, space.work_bytes, host->memory.data(),
+                                space.host_bytes, &host->found, space.info);
     cudaLaunchHostFunc(
-        stream,
-        [](void* argument) {
-          auto* const done = static_cast<HostSpace*>(argument);
-          std::free(done->memory);
-          delete done;
-        },
-        host);
+        stream, [](void* argument) { delete static_cast<HostSpace*>(argument); }, host);
   }
   report_info_kernel<<<1, 1, 0, stream>>>(space.info, order, status != CUSOLVER_STATUS_SUCCESS,
                                           no_convergence, not_positive_definite);

@@ -25,17 +25,15 @@ int elements(std::size_t bytes) {
 
 template <class T>
 std::size_t hetrd_bytes(Index n) {
-  const cusolver::Handle handle;
   int count = 0;
-  cusolver::hetrd_size<T>(handle, static_cast<int>(n), &count);
+  cusolver::hetrd_size<T>(cusolver::query_handle(), static_cast<int>(n), &count);
   return with_info<T>(count);
 }
 
 template <class T>
 std::size_t unmtr_bytes(Index n, Index columns) {
-  const cusolver::Handle handle;
   int count = 0;
-  cusolver::unmtr_size<T>(handle, static_cast<int>(n), static_cast<int>(columns), &count);
+  cusolver::unmtr_size<T>(cusolver::query_handle(), static_cast<int>(n), static_cast<int>(columns), &count);
   return with_info<T>(count);
 }
 

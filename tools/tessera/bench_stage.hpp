@@ -86,7 +86,7 @@ class Stage : public StageBench {
   bool peer_on_gpu() const { return options_.peer == "cusolver"; }
   /// hetrd on the matrix, by the peer's library.
   double time_hetrd(std::string& name) {
-    std::vector<T> a = gather_lower(matrix().matrix);
+    std::vector<T> a = gather_lower(runtime_, matrix().matrix);
     name = fmt::format("{} {}{}trd", options_.peer, type_letter<T>, is_complex<T> ? "he" : "sy");
     if (peer_on_gpu()) return time_cusolver_hetrd(a, n_);
     const Index lwork = 64 * n_;

@@ -40,7 +40,7 @@ class CholeskyBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
-    std::vector<T> b = gather_lower(this->overlap().matrix);
+    std::vector<T> b = gather_lower(this->runtime_, this->overlap().matrix);
     const Index n = this->n_;
     name = this->peer_on_gpu() ? fmt::format("cusolver Xpotrf ({})", type_letter<T>)
                                : fmt::format("lapack {}potrf", type_letter<T>);
@@ -75,7 +75,8 @@ class ToStandardBench final : public Stage<T> {
   double peer(std::string& name) override {
     if (this->peer_on_gpu()) return unknown;
     name = fmt::format("lapack {}{}gst", type_letter<T>, is_complex<T> ? "he" : "sy");
-    std::vector<T> a = gather_lower(this->matrix().matrix), l = gather_lower(l_.matrix);
+    std::vector<T> a = gather_lower(this->runtime_, this->matrix().matrix),
+                   l = gather_lower(this->runtime_, l_.matrix);
     const Index n = this->n_;
     return this->time_lapack([&] { return blas::hegst<T>(1, Uplo::lower, n, a.data(), n, l.data(), n); });
   }
@@ -305,7 +306,7 @@ class ToGeneralBench final : public Stage<T> {
     return check;
   }
   double peer(std::string& name) override {
-    const std::vector<T> l = gather_lower(l_.matrix);
+    const std::vector<T> l = gather_lower(this->runtime_, l_.matrix);
     name = fmt::format("{} {}trsm", this->peer_on_gpu() ? "cublas" : "blas", type_letter<T>);
     if (this->peer_on_gpu()) return time_cublas_trsm(l, this->n_, this->count_);
     std::vector<T> z(static_cast<std::size_t>(this->n_ * this->count_), T(1));

@@ -172,8 +172,8 @@ class EigenRun {
     const bool lapack = options_.peer == "lapack";
     const int threads = lapack ? std::max(1, runtime_.info().cpu_workers) : 0;
     PeerSolution<T> peer;
-    std::vector<T> a = gather_lower(a_.matrix), b;
-    if (generalized()) b = gather_lower(b_.matrix);
+    std::vector<T> a = gather_lower(runtime_, a_.matrix), b;
+    if (generalized()) b = gather_lower(runtime_, b_.matrix);
     if (lapack)
       runtime_.run_exclusively(threads, [&] {
         peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);

@@ -58,7 +58,7 @@ void fill_general(const TiledMatrix<T>& matrix, std::uint64_t seed);
 
 /// One process: the whole matrix, column-major; the lower triangle counts.
 template <class T>
-std::vector<T> gather_lower(const TiledMatrix<T>& matrix);
+std::vector<T> gather_lower(const Runtime& runtime, const TiledMatrix<T>& matrix);
 
 /// Slabs with random elements in [-1, 1], the same for any number of ranks.
 template <class T>
