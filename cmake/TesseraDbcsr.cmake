@@ -24,6 +24,6 @@ if(TARGET DBCSR::dbcsr_c)
   set_target_properties(DBCSR::dbcsr PROPERTIES INTERFACE_LINK_LIBRARIES "${dbcsr_libraries};LAPACK::LAPACK")
   target_compile_definitions(tessera_program_parts PRIVATE
     TESSERA_HAVE_DBCSR=1 "TESSERA_DBCSR_VERSION=\"${DBCSR_VERSION}\"")
-  target_link_libraries(tessera_program_parts PUBLIC DBCSR::dbcsr_c OpenMP::OpenMP_CXX)
+  target_link_libraries(tessera_program_parts PRIVATE DBCSR::dbcsr_c OpenMP::OpenMP_CXX)
   message(STATUS "DBCSR ${DBCSR_VERSION} in ${dbcsr_directory}")
 endif()

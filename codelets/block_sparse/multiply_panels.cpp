@@ -21,9 +21,10 @@ struct Product {
   const Shape<T>* shape;
 };
 
-/// What comes soon: blocks are too small for the processor to guess. Of larger ones the beginning is enough.
+/// What comes soon: blocks are too small for the processor to guess. Of larger ones the beginning is
+/// enough: the processor goes on by itself.
 inline void prefetch(const void* block, Index bytes) noexcept {
-  constexpr Index line = 64, most = 4608;
+  constexpr Index line = 64, most = 320;
   const char* const at = static_cast<const char*>(block);
   for (Index i = 0; i < std::min(bytes, most); i += line) __builtin_prefetch(at + i);
 }
@@ -52,6 +53,7 @@ class PanelMultiplier {
   const T *a_, *b_;
   T* c_;
   std::int32_t columns_at_a_time_;
+  bool b_in_cache_ = true;                 // the blocks of B in these columns
   std::vector<std::int32_t> first_, end_;  // for each row of B, the blocks in the columns worked on
   std::vector<std::int32_t> result_;       // for each row of C, the first block not yet passed
   std::vector<std::ptrdiff_t> place_;      // for each column, where the block of C begins in the row
@@ -82,8 +84,8 @@ PanelMultiplier<T>::PanelMultiplier(const ProductPanel& panel, const InnerPanel&
   if (blocks == 0) return;
   const Index bytes = inner.b.offset[blocks] * static_cast<Index>(sizeof(T)),
               parts = std::min<Index>((bytes + cache_bytes - 1) / cache_bytes, panel.cols.blocks);
-  if (parts <= panel.rows.blocks / 4)
-    columns_at_a_time_ = static_cast<std::int32_t>((panel.cols.blocks + parts - 1) / parts);
+  b_in_cache_ = parts <= std::max<Index>(panel.rows.blocks / 4, 1);
+  if (b_in_cache_) columns_at_a_time_ = static_cast<std::int32_t>((panel.cols.blocks + parts - 1) / parts);
 }
 
 /// Goes on to the columns before `end_column`.
@@ -123,6 +125,7 @@ void PanelMultiplier<T>::list_row(std::int32_t row) {
   const std::int32_t *const column = of_b.column, *const col_class = panel_.cols.of_block;
   const Index* const offset = of_b.offset;
   const std::ptrdiff_t* const place = place_.data();
+  const bool one_class = col_classes == 1;
   std::size_t count = 0;
   for (std::int32_t left = of_a.row_begin[row]; left < of_a.row_begin[row + 1]; ++left) {
     const std::int32_t k = of_a.column[left];
@@ -140,7 +143,7 @@ void PanelMultiplier<T>::list_row(std::int32_t row) {
         if (place[j] < 0) continue;
       if constexpr (filter)
         if (of_a.norm[left] * of_b.norm[right] < panel_.row_limit[row]) continue;
-      *next++ = {a, b_ + offset[right], c_ + place[j], shapes + col_class[j]};
+      *next++ = {a, b_ + offset[right], c_ + place[j], shapes + (one_class ? 0 : col_class[j])};
     }
     count = static_cast<std::size_t>(next - products_.data());
   }
@@ -151,11 +154,12 @@ void PanelMultiplier<T>::list_row(std::int32_t row) {
 template <class T>
 void PanelMultiplier<T>::multiply_listed() const noexcept {
   constexpr std::size_t ahead = 3;
+  const bool far = !b_in_cache_;
   const Product<T>* const products = products_.data();
   for (std::size_t p = 0; p < count_; ++p) {
     const Product<T>& later = products[std::min(p + ahead, count_ - 1)];
     prefetch(later.c, later.shape->c_bytes);
-    prefetch(later.b, later.shape->b_bytes);
+    if (far) prefetch(later.b, later.shape->b_bytes);
     const auto& [a, b, c, shape] = products[p];
     if (shape->kernel)
       shape->kernel(a, b, c);
