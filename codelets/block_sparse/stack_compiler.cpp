@@ -23,9 +23,14 @@ void require(cudaError_t error, const char* what) {
   throw RuntimeError(fmt::format("{}: {}", what, cudaGetErrorString(error)));
 }
 
-int current_architecture() {
-  int device = 0, major = 0, minor = 0;
+int current_device() {
+  int device = 0;
   require(cudaGetDevice(&device), "no GPU");
+  return device;
+}
+
+int architecture_of(int device) {
+  int major = 0, minor = 0;
   require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
   require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
   return 10 * major + minor;
@@ -50,21 +55,25 @@ std::filesystem::path user_cache() {
 struct StackCompiler::Entry {
   std::once_flag once;
   cudaLibrary_t library = nullptr;
+  cudaKernel_t function = nullptr;
   StackKernel kernel;
-  /// More shared memory than a kernel has by itself must be asked for on every device.
+  std::atomic<std::uint64_t> allowed = 0;  ///< devices that grant the kernel's shared memory, one bit each
+
   void load(const StackBinary& binary, const StackPlan& plan) {
     require(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             "loading the kernel");
-    cudaKernel_t function = nullptr;
     require(cudaLibraryGetKernel(&function, library, binary.kernel.c_str()), "finding the kernel");
-    constexpr int always_there = 48 * 1024;
-    int devices = 0;
-    require(cudaGetDeviceCount(&devices), "counting GPUs");
-    for (int device = 0; device < devices && plan.shared_bytes > always_there; ++device)
-      require(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              plan.shared_bytes, device),
-              "shared memory");
     kernel = {reinterpret_cast<const void*>(function), plan};
+  }
+  /// More shared memory than a kernel has by itself must be asked for on every device.
+  void allow_shared_memory(int device) {
+    constexpr int always_there = 48 * 1024;
+    const std::uint64_t bit = std::uint64_t(1) << (device % 64);
+    if (kernel.plan.shared_bytes <= always_there || (allowed & bit)) return;
+    require(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            kernel.plan.shared_bytes, device),
+            "shared memory");
+    allowed |= bit;
   }
 };
 
@@ -97,7 +106,8 @@ void StackCompiler::note_failure(const StackShape& shape, const std::string& rea
         fmt::format("{} x {} x {} of type {}: {}", shape.m, shape.n, shape.k, shape.type, reason);
 }
 
-void StackCompiler::make(Entry& entry, int architecture, const StackShape& shape) {
+void StackCompiler::make(Entry& entry, int architecture, int device, const StackShape& shape) {
+  cudaGetLastError();  // of somebody else
   try {
     const std::string key = stack_binary_key(files_, architecture, shape);
     std::optional<StackBinary> binary = cache_.read(shape, key);
@@ -108,6 +118,7 @@ void StackCompiler::make(Entry& entry, int architecture, const StackShape& shape
       ++(compiled ? counts_.compiled : counts_.read);
     }
     entry.load(*binary, plan_of(shape));
+    entry.allow_shared_memory(device);
     require_same_as_generic(entry.kernel, shape);
     if (compiled) cache_.write(shape, key, *binary);
   } catch (const std::exception& failure) {
@@ -117,16 +128,16 @@ void StackCompiler::make(Entry& entry, int architecture, const StackShape& shape
 }
 
 const StackKernel* StackCompiler::kernel(const StackShape& shape) {
-  const int architecture = current_architecture();
+  const int device = current_device(), architecture = architecture_of(device);
   Entry& found = entry(architecture, shape);
-  std::call_once(found.once, [&] { make(found, architecture, shape); });
-  return found.kernel.function ? &found.kernel : nullptr;
+  std::call_once(found.once, [&] { make(found, architecture, device, shape); });
+  if (!found.kernel.function) return nullptr;
+  found.allow_shared_memory(device);
+  return &found.kernel;
 }
 
 void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
-  int device = 0;
-  require(cudaGetDevice(&device), "no GPU");
-  const int architecture = current_architecture();
+  const int device = current_device(), architecture = architecture_of(device);
   std::vector<StackShape> wanted;
   {
     const std::lock_guard lock(mutex_);

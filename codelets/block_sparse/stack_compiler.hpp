@@ -65,7 +65,7 @@ class StackCompiler {
  private:
   struct Entry;
   Entry& entry(int architecture, const StackShape& shape);
-  void make(Entry& entry, int architecture, const StackShape& shape);
+  void make(Entry& entry, int architecture, int device, const StackShape& shape);
   void note_failure(const StackShape& shape, const std::string& reason);
   StackCache cache_;
   std::span<const SourceFile> files_;

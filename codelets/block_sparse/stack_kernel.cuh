@@ -221,7 +221,7 @@ struct Buffer {
   /// once.
   template <int First, int Group, int Step, int Inner, class Sum>
   static __device__ void multiply_group(Sum& sum, const T* buffer, const Place& place) {
-    constexpr int steps = Group - Step >= 2 ? 2 : 1;
+    constexpr int steps = planes<T> == 1 && Group - Step >= 2 ? 2 : 1;
     Fragment<T> fa[steps][Plan.tiles_m], fb[steps][Plan.tiles_n];
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -283,7 +283,7 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
     }
     copy_commit();
   };
-#pragma unroll
+#pragma unroll 1
   for (int stage = 0; stage + 1 < stages; ++stage) start(stage);
   for (int line = threadIdx.x; line * 128 < M * N * int(sizeof(T)); line += Plan.threads)
     prefetch(reinterpret_cast<const char*>(c + run.c) + line * 128);

@@ -60,6 +60,10 @@ struct StackDevice {
                        threads = 2048, blocks = 32;
 };
 
+/// Elements of a slice of A and of B in shared memory.
+TESSERA_STACK_PLAN int stack_buffer_elements(int m, int n, int slice) {
+  return stack_leading_dimension(m) * slice + stack_leading_dimension(slice) * n;
+}
 /// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
 TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
   return StackDevice::shared_bytes / (shared_bytes + StackDevice::shared_bytes_reserved);
@@ -76,10 +80,9 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
   plan.shared_bytes = plan.runs_per_block * (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
   if (plan.staged) {
-    const int stage = stack_leading_dimension(m) * plan.slice + stack_leading_dimension(plan.slice) * n;
-    const int buffers = plan.parts * plan.stages * stage * element_bytes;
+    const int buffers = plan.parts * plan.stages * stack_buffer_elements(m, n, plan.slice) * element_bytes;
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
-    registers += 2 * words * planes * (plan.tiles_m + plan.tiles_n);
+    registers += 2 * words * (plan.tiles_m + plan.tiles_n);
   } else {
     const int steps = stack_ceil(plan.products * k, 4);
     registers += words * planes * stack_min(steps, 16) * (plan.tiles_m + plan.tiles_n);
@@ -90,44 +93,46 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
   const int most =
       stack_max(1, stack_min(stack_min(by_registers, by_shared),
                              stack_min(StackDevice::blocks, StackDevice::threads / plan.threads)));
-  if (plan.blocks_per_multiprocessor == 0 || most < plan.blocks_per_multiprocessor)
+  if (plan.blocks_per_multiprocessor == 0 || most <= plan.blocks_per_multiprocessor)
     plan.blocks_per_multiprocessor = most;
-  else if (by_shared > plan.blocks_per_multiprocessor)
+  else
     plan.shared_bytes = StackDevice::shared_bytes / (plan.blocks_per_multiprocessor + 1) / 16 * 16 + 16 -
                         StackDevice::shared_bytes_reserved;
   return plan;
-}
-
-/// The smallest number of products whose inner dimensions fill steps of four, and at least four steps.
-TESSERA_STACK_PLAN int stack_products_at_once(int k) {
-  if (k > 16) return 1;
-  int products = k % 4 == 0 ? 1 : k % 2 == 0 ? 2 : 4;
-  while (products * k < 16) products *= 2;
-  return products;
 }
 
 /// The plan for C (m x n) += A (m x k) B (k x n), 1 <= m, n, k <= 80.
 TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, int n, int k) {
   StackPlan plan{};
   plan.runs_per_block = plan.warps_m = plan.warps_n = 1;
-  if (m <= 8 && n <= 8) {
-    plan.parts = 4;
-    plan.products = stack_products_at_once(k);
+  plan.parts = 2;
+  const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
+  if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {
+    plan.products = stack_max(1, 20 / k);
     return complete_stack_plan(plan, element_bytes, complex, m, n, k);
   }
   plan.staged = true;
-  const int most_tiles = complex ? 8 : 16, tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
+  const int most_tiles = complex ? 8 : 16, most_warps = complex ? 8 : 4;
   while (stack_ceil(tiles_m, plan.warps_m) * stack_ceil(tiles_n, plan.warps_n) > most_tiles &&
-         plan.warps_m * plan.warps_n < (complex ? 8 : 4))
-    ++(stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n);
-  // Buffers of at most 36 KB, whose rows of B are a multiple of the tensor cores' four.
-  constexpr int most_bytes = 36 * 1024;
+         plan.warps_m * plan.warps_n < most_warps)
+    (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
+        2;
+  const int warps = plan.warps_m * plan.warps_n;
+
+  constexpr int kilobyte = 1024, most_in_flight = 90 * kilobyte;
+  const int most_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
   int slices = 1;
-  while (stack_ceil(k, slices) * (m + n) * element_bytes > most_bytes) ++slices;
-  plan.slice = slices == 1 ? k : (stack_ceil(k, slices) + 3) / 4 * 4;
-  const int bytes = plan.slice * (m + n) * element_bytes, warps = plan.warps_m * plan.warps_n;
-  plan.stages = bytes <= 6 * 1024 ? 4 : 3;
-  plan.parts = warps == 1 ? 2 : 1;
+  plan.slice = k;
+  while (stack_buffer_elements(m, n, plan.slice) * element_bytes > most_bytes && plan.slice > 4)
+    plan.slice = (stack_ceil(k, ++slices) + 3) / 4 * 4;
+
+  const int buffers =
+      stack_max(1, most_in_flight / (stack_buffer_elements(m, n, plan.slice) * element_bytes));
+  plan.parts = warps >= 8 ? 1 : buffers >= 16 ? 4 : buffers >= 6 && slices > 1 ? 3 : 2;
+  plan.stages = 2;
+  plan.blocks_per_multiprocessor = stack_max(1, buffers / plan.parts);
+  plan = complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  plan.stages = 1 + stack_max(1, stack_min(3, buffers / (plan.parts * plan.blocks_per_multiprocessor)));
   return complete_stack_plan(plan, element_bytes, complex, m, n, k);
 }
 
