@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,21 @@ class CopyingWorkers {
  private:
   Runtime* runtime_;
 };
+
+/// Has the data copied to a memory node after the tasks submitted so far: a prefetch of StarPU would not wait
+/// for those that have not begun.
+void fetch(void* data, int node) {
+  struct Place {
+    starpu_data_handle_t handle;
+    int node;
+  };
+  auto* const place = new Place{static_cast<starpu_data_handle_t>(data), node};
+  const auto release = [](void* argument) {
+    const std::unique_ptr<Place> fetched(static_cast<Place*>(argument));
+    starpu_data_release_on_node(fetched->handle, fetched->node);
+  };
+  starpu_data_acquire_on_node_cb(place->handle, node, STARPU_R, release, place);
+}
 
 bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
@@ -153,19 +169,15 @@ void Data::flush_remote_copies() const {
 
 void Data::prefetch(int gpu, bool wait) const {
   if (gpu >= runtime_->info().cuda_workers || !local()) return;
-  const CopyingWorkers copying(*runtime_);
   const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
-  starpu_data_prefetch_on_node(starpu_handle(*this),
-                               starpu_worker_get_memory_node(static_cast<unsigned>(worker)), wait ? 0 : 1);
+  const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
+  if (!wait) return fetch(handle_, static_cast<int>(node));
+  const CopyingWorkers copying(*runtime_);
+  starpu_data_prefetch_on_node(starpu_handle(*this), node, 0);
 }
 
 void Data::fetch_to_host() const {
-  if (runtime_->info().cuda_workers == 0 || !local()) return;
-  const auto handle = starpu_handle(*this);
-  const auto release = [](void* fetched) {
-    starpu_data_release_on_node(static_cast<starpu_data_handle_t>(fetched), STARPU_MAIN_RAM);
-  };
-  starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, STARPU_R, release, handle);
+  if (runtime_->info().cuda_workers > 0 && local()) fetch(handle_, STARPU_MAIN_RAM);
 }
 
 void Data::invalidate() const {
