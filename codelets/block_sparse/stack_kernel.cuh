@@ -155,7 +155,7 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
   for (int first = part * products; first < run.count; first += Plan.parts * products) {
-    Fragment<T> fa[steps][tiles_m], fb[steps][tiles_n];
+    Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const int inner = 4 * s + lane % 4, product = inner / K, k = inner - product * K;
@@ -165,21 +165,17 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+        fa[s][0][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+        fb[s][0][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
 #pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      const Fragment<T>(&sa)[1][tiles_m] = reinterpret_cast<const Fragment<T>(&)[1][tiles_m]>(fa[s]);
-      const Fragment<T>(&sb)[1][tiles_n] = reinterpret_cast<const Fragment<T>(&)[1][tiles_n]>(fb[s]);
-      sum.template multiply_add<1>(sa, sb);
-    }
+    for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
   }
   add_parts<Plan.parts>(sum, part, 0, 1, shared);
   if (part == 0) elements.add_and_write(sum, c + run.c);
