@@ -8,18 +8,18 @@
 ///
 /// A thread block computes one run. What is chosen:
 /// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
-/// once,
-///   which hides the latency, and the inner dimensions of these products are laid end to end, so that a small
-///   k needs no padding.
+///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
+///   small k needs no padding.
 /// - Else blocks are copied to shared memory, whole or (beyond 13 to 22 KB a product) in slices of the inner
 ///   dimension, into two buffers or more of each group of warps. A group has one warp up to C of 32 x 32
 ///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
-/// - Two to four groups share a run, so that a run of a few products is not a chain of as many latencies.
-/// - So many thread blocks are held by a multiprocessor that about 90 KB of copies are under way. Half of
-/// that keeps
-///   the memory busy (5 TB/s times 1 us are 38 KB); with more than 100 KB an H200 reads blocks that lie
-///   scattered in its memory a fifth slower (23 x 23 x 23: 13.1 instead of 15.8 TFLOP/s). To hold fewer
-///   thread blocks than would fit, they ask for more shared memory than they use.
+/// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
+///   as many latencies.
+/// - So many thread blocks are held by a multiprocessor that about 90 KB of copies are under way. Half of it
+///   keeps the memory busy (5 TB/s times 1 us are 38 KB for each of 132 multiprocessors); with more than 100
+///   KB an H200 reads blocks that lie scattered in its memory a fifth slower (23 x 23 x 23: 13.1 instead of
+///   15.8 TFLOP/s). To hold fewer thread blocks than would fit, they ask for more shared memory than they
+///   use.
 #ifdef __CUDACC__
 #define TESSERA_STACK_PLAN __host__ __device__ constexpr
 #else
