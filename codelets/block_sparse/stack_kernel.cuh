@@ -13,14 +13,11 @@
 /// TB/s of an H200's memory carry 12 TFLOP/s at b = 23, its second-level cache (up to 7 TB/s) about 20, while
 /// its tensor cores do 60. The kernel therefore
 /// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
-/// sum is
-///   in registers;
+///   sum is in registers;
 /// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
-/// 5 x 5 x
-///   5, with two fifths of a tile used, needs fewer instructions than multiplications one by one;
+///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
 /// - computes in double precision also for float, which the tensor cores offer no full precision for: a sum
-/// is
-///   rounded once, when it is added to C. Converting costs less than memory saves up to b ~ 60;
+///   is rounded once, when it is added to C. Faster than double up to b ~ 64, where arithmetic is the bound;
 /// - makes four real products of a complex one, as its inner dimension doubled.
 ///
 /// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads
