@@ -6,7 +6,23 @@
 #include <tessera/codelets/block_sparse/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/stack_plan.hpp>
 
-/// The kernel of a stack of products of one shape, for sm_80 and later.
+/// The kernel of a stack of products of one shape.
+///
+/// What bounds it: a product reads (m + n) k elements for 2 m n k operations, and C is read and written once
+/// a run. Blocks of order b of which none is met again have b / 8 flops a byte in double precision: the 4.2
+/// TB/s of an H200's memory carry 12 TFLOP/s at b = 23, its second-level cache (up to 7 TB/s) about 20, while
+/// its tensor cores do 60. The kernel therefore
+/// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
+///   sum is in registers;
+/// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
+///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
+/// - computes in double precision also for float, which the tensor cores offer no full precision for: a sum
+///   is rounded once, when it is added to C. Faster than double up to b ~ 64, where arithmetic is the bound;
+/// - makes four real products of a complex one, as its inner dimension doubled.
+///
+/// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads
+/// take consecutive ones; nothing outside the blocks is read. For compute capability 8.0 and later; made
+/// for 9.0.
 namespace tessera::kernels {
 
 namespace stack_detail {
@@ -119,25 +135,24 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
 /// Blocks of at most 8 x 8 or few tiles: a warp lays the inner dimensions of Plan.products products end to
 /// end and loads their elements straight into the tensor cores' operands, all before the first use.
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_direct(const StackRun* runs, int run_count, const StackEntry* entries, const T* a,
-                                const T* b, T* c, double* shared) {
+__device__ void multiply_direct(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
+                                double* shared) {
   constexpr int products = Plan.products, steps = stack_ceil(products * K, 4), tiles_m = Plan.tiles_m,
                 tiles_n = Plan.tiles_n;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int part = warp % Plan.parts, index = blockIdx.x * Plan.runs_per_block + warp / Plan.parts;
-  const StackRun run = index < run_count ? runs[index] : StackRun{0, 0, 0};
+  const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+  const StackRun run = runs[blockIdx.x];
   const StackEntry* const list = entries + run.first;
   // Each of the first lanes holds an entry.
   auto entry_of_lane = [&](int first) {
     return lane < products && first + lane < run.count ? list[first + lane] : StackEntry{0, 0};
   };
   Elements<T, M, N, tiles_m, tiles_n> elements(0, 0);
-  if (part == 0 && index < run_count) elements.read(c + run.c);
+  if (part == 0) elements.read(c + run.c);
   Sum<T, tiles_m, tiles_n> sum;
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
   for (int first = part * products; first < run.count; first += Plan.parts * products) {
-    Fragment<T> fa[steps][tiles_m], fb[steps][tiles_n];
+    Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const int inner = 4 * s + lane % 4, product = inner / K, k = inner - product * K;
@@ -147,32 +162,29 @@ __device__ void multiply_direct(const StackRun* runs, int run_count, const Stack
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+        fa[s][0][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+        fb[s][0][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
 #pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      const Fragment<T>(&sa)[1][tiles_m] = reinterpret_cast<const Fragment<T>(&)[1][tiles_m]>(fa[s]);
-      const Fragment<T>(&sb)[1][tiles_n] = reinterpret_cast<const Fragment<T>(&)[1][tiles_n]>(fb[s]);
-      sum.template multiply_add<1>(sa, sb);
-    }
+    for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
   }
-  add_parts<Plan.parts>(sum, part, warp / Plan.parts, Plan.runs_per_block, shared);
-  if (part == 0 && index < run_count) elements.add_and_write(sum, c + run.c);
+  add_parts<Plan.parts>(sum, part, 0, 1, shared);
+  if (part == 0) elements.add_and_write(sum, c + run.c);
 }
 
 /// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
 template <class T, int M, int N, int K, StackPlan Plan>
 struct Buffer {
   static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
-  static constexpr int lda = stack_leading_dimension(M), ldb = stack_leading_dimension(Plan.slice),
-                       spacing = stack_spacing(sizeof(T));
+  static constexpr int lda = stack_leading_dimension(sizeof(T), M),
+                       ldb = stack_leading_dimension(sizeof(T), Plan.slice),
+                       spacing = stack_spacing(sizeof(T), lda, ldb);
   static constexpr int size_a = lda * Plan.slice, size = size_a + ldb * N;
   static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
 
@@ -217,42 +229,44 @@ struct Buffer {
     int rows[Plan.tiles_m], columns[Plan.tiles_n], inner;
   };
 
-  /// The inner indices from `First` on: at each of `Group` steps four that are Group apart, two steps at
-  /// once.
-  template <int First, int Group, int Step, int Inner, class Sum>
-  static __device__ void multiply_group(Sum& sum, const T* buffer, const Place& place) {
-    constexpr int steps = planes<T> == 1 && Group - Step >= 2 ? 2 : 1;
-    Fragment<T> fa[steps][Plan.tiles_m], fb[steps][Plan.tiles_n];
+  /// The inner indices that a thread takes at a step: first + distance * (lane % 4).
+  template <int Inner, int Step>
+  struct Indices {
+    static constexpr int group = 4 * spacing * (Step / spacing), left = (Inner - group + 3) / 4;
+    static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
+    static constexpr bool all = group + 4 * distance <= Inner;
+  };
+  template <int Inner, int Step>
+  static __device__ void load(const T* buffer, const Place& place, Fragment<T> (&a)[Plan.tiles_m],
+                              Fragment<T> (&b)[Plan.tiles_n]) {
+    using At = Indices<Inner, Step>;
+    const int k = At::distance * place.inner;
+    const bool valid = At::all || At::first + k < Inner;
 #pragma unroll
-    for (int s = 0; s < steps; ++s) {
-      constexpr bool whole = First + 4 * Group <= Inner;
-      const int at = First + Step + s, k = Group * place.inner;
-      const bool valid = whole || at + k < Inner;
+    for (int i = 0; i < Plan.tiles_m; ++i)
+      a[i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
 #pragma unroll
-      for (int i = 0; i < Plan.tiles_m; ++i)
-        fa[s][i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + at * lda]) : Fragment<T>();
-#pragma unroll
-      for (int j = 0; j < Plan.tiles_n; ++j)
-        fb[s][j] = valid ? Fragment<T>(buffer[place.columns[j] + k + at]) : Fragment<T>();
-    }
-    sum.template multiply_add<steps>(fa, fb);
-    if constexpr (Step + steps < Group)
-      multiply_group<First, Group, Step + steps, Inner>(sum, buffer, place);
-    else if constexpr (First + 4 * Group < Inner)
-      multiply_groups<First + 4 * Group, Inner>(sum, buffer, place);
+    for (int j = 0; j < Plan.tiles_n; ++j)
+      b[j] = valid ? Fragment<T>(buffer[place.columns[j] + k + At::first]) : Fragment<T>();
   }
-  template <int First, int Inner, class Sum>
-  static __device__ void multiply_groups(Sum& sum, const T* buffer, const Place& place) {
-    constexpr int left = (Inner - First + 3) / 4, group = left < spacing ? left : spacing;
-    multiply_group<First, group, 0, Inner>(sum, buffer, place);
+  template <int Inner, int Step, class Sum>
+  static __device__ void multiply_steps(Sum& sum, const T* buffer, const Place& place) {
+    constexpr int steps = (Inner + 3) / 4;
+    constexpr bool two = planes<T> == 1 && Step + 1 < steps;
+    Fragment<T> a[two ? 2 : 1][Plan.tiles_m], b[two ? 2 : 1][Plan.tiles_n];
+    load<Inner, Step>(buffer, place, a[0], b[0]);
+    if constexpr (two) load<Inner, Step + 1>(buffer, place, a[1], b[1]);
+    sum.template multiply_add<two ? 2 : 1>(a, b);
+    if constexpr (Step + (two ? 2 : 1) < steps)
+      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, buffer, place);
   }
   /// sum += the slice's product.
   template <class Sum>
   static __device__ void multiply(Sum& sum, int slice, const T* buffer, const Place& place) {
     if (slices == 1 || slice == slices - 1)
-      multiply_groups<0, last>(sum, buffer, place);
+      multiply_steps<last, 0>(sum, buffer, place);
     else
-      multiply_groups<0, Plan.slice>(sum, buffer, place);
+      multiply_steps<Plan.slice, 0>(sum, buffer, place);
   }
 };
 
@@ -326,11 +340,11 @@ template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries, const T* a,
                                const T* b, T* c) {
   extern __shared__ double2 stack_shared[];
+  if (blockIdx.x >= unsigned(run_count)) return;
   if constexpr (Plan.staged)
     multiply_staged<T, M, N, K, Plan>(runs, entries, a, b, c, stack_shared);
   else
-    multiply_direct<T, M, N, K, Plan>(runs, run_count, entries, a, b, c,
-                                      reinterpret_cast<double*>(stack_shared));
+    multiply_direct<T, M, N, K, Plan>(runs, entries, a, b, c, reinterpret_cast<double*>(stack_shared));
 }
 
 template <class T, int M, int N, int K>

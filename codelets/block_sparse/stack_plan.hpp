@@ -3,7 +3,23 @@
 #pragma once
 
 /// How the CUDA kernel of stack_kernel.cuh computes products of one shape: chosen from the shape alone, by
-/// the compiler, for the kernel and for its launch. No headers: also compiled at run time.
+/// formula, without tuning data; the kernel and its launch both read it. The order of summation follows from
+/// it, so that it must not depend on the device. No headers: also compiled at run time.
+///
+/// A thread block computes one run. What is chosen:
+/// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
+///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
+///   small k needs no padding.
+/// - Else blocks are copied to shared memory, whole or (beyond 13 to 22 KB a product) in slices of the inner
+///   dimension, into two buffers or more of each group of warps. A group has one warp up to C of 32 x 32
+///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
+/// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
+///   as many latencies.
+/// - So many thread blocks are held by a multiprocessor that about 90 KB of copies are under way. Half of it
+///   keeps the memory busy (5 TB/s times 1 us are 38 KB for each of 132 multiprocessors); with more than 100
+///   KB an H200 reads blocks that lie scattered in its memory a fifth slower (23 x 23 x 23: 13.1 instead of
+///   15.8 TFLOP/s). To hold fewer thread blocks than would fit, they ask for more shared memory than they
+///   use.
 #ifdef __CUDACC__
 #define TESSERA_STACK_PLAN __host__ __device__ constexpr
 #else
@@ -12,13 +28,13 @@
 
 namespace tessera {
 
-/// A run is computed by `parts` groups of warps_m x warps_n warps: group p takes the products p, p + parts,
-/// ... (or `products` of them at a time), and the groups' sums are added in order. A warp holds tiles_m x
-/// tiles_n tiles of 8 x 8 elements of C.
+/// A thread block has `parts` groups of warps_m x warps_n warps: group p takes the products p, p + parts, ...
+/// of the run (or `products` of them at a time), and the groups' sums are added in order. A warp holds
+/// tiles_m x tiles_n tiles of 8 x 8 elements of C.
 struct StackPlan {
-  int threads;                    ///< of a thread block
-  int runs_per_block;             ///< the grid has ceil(runs / runs_per_block) blocks
-  int shared_bytes;               ///< dynamic shared memory of a thread block
+  int threads;         ///< of a thread block
+  int runs_per_block;  ///< 1: the grid has ceil(runs / runs_per_block) blocks
+  int shared_bytes;    ///< dynamic shared memory of a thread block: more than 48 KB must be allowed
   int blocks_per_multiprocessor;  ///< that the registers and the shared memory are planned for
 
   bool staged;  ///< blocks pass through shared memory; else they are loaded as the tensor cores take them
@@ -43,14 +59,34 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
   return a > b ? a : b;
 }
 
-/// Distance between columns in shared memory: odd, and the inner indices that a warp reads at once this far
-/// apart. Then the 8 rows of 4 columns of A and the 4 rows of 8 columns of B that it reads meet in different
-/// banks.
-TESSERA_STACK_PLAN int stack_leading_dimension(int rows) {
-  return rows | 1;
+/// Distance between columns in shared memory: columns of a multiple of half the banks would meet in the same
+/// ones. (Others stay without gaps: such copies are faster.)
+TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
+  return rows % (64 / element_bytes) == 0 ? rows + 1 : rows;
 }
-TESSERA_STACK_PLAN int stack_spacing(int element_bytes) {
-  return 32 / element_bytes;
+/// How often the busiest bank is read when a warp's threads that are served at once read the elements
+/// i outer + l inner, i = 0, 1, ..., l = 0, ..., 3.
+TESSERA_STACK_PLAN int stack_conflicts(int element_bytes, int outer, int inner) {
+  const int banks = 128 / element_bytes;
+  int most = 0;
+  for (int bank = 0; bank < banks; ++bank) {
+    int reads = 0;
+    for (int i = 0; i < banks / 4; ++i)
+      for (int l = 0; l < 4; ++l) reads += (i * outer + l * inner) % banks == bank;
+    most = reads > most ? reads : most;
+  }
+  return most;
+}
+/// How far apart the four inner indices of a step are, of which a warp reads 8 rows of A and 8 columns of B
+/// at once: with the fewest conflicts.
+TESSERA_STACK_PLAN int stack_spacing(int element_bytes, int lda, int ldb) {
+  int best = 1, least = 1 << 30;
+  for (int spacing = 1; spacing <= 32 / element_bytes; spacing *= 2) {
+    const int conflicts =
+        stack_conflicts(element_bytes, 1, spacing * lda) + stack_conflicts(element_bytes, ldb, spacing);
+    if (conflicts <= least) best = spacing, least = conflicts;
+  }
+  return best;
 }
 
 /// Bytes of shared memory, registers and threads of a multiprocessor (Hopper) and what a thread block may
@@ -60,9 +96,10 @@ struct StackDevice {
                        threads = 2048, blocks = 32;
 };
 
-/// Elements of a slice of A and of B in shared memory.
-TESSERA_STACK_PLAN int stack_buffer_elements(int m, int n, int slice) {
-  return stack_leading_dimension(m) * slice + stack_leading_dimension(slice) * n;
+/// Bytes of a slice of A and of B in shared memory.
+TESSERA_STACK_PLAN int stack_buffer_bytes(int element_bytes, int m, int n, int slice) {
+  return element_bytes * (stack_leading_dimension(element_bytes, m) * slice +
+                          stack_leading_dimension(element_bytes, slice) * n);
 }
 /// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
 TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
@@ -76,11 +113,11 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
   plan.tiles_m = stack_ceil(stack_ceil(m, 8), plan.warps_m);
   plan.tiles_n = stack_ceil(stack_ceil(n, 8), plan.warps_n);
   const int warps = plan.warps_m * plan.warps_n, tiles = plan.tiles_m * plan.tiles_n;
-  plan.threads = 32 * warps * plan.parts * plan.runs_per_block;
-  plan.shared_bytes = plan.runs_per_block * (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
+  plan.threads = 32 * warps * plan.parts;
+  plan.shared_bytes = (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
   if (plan.staged) {
-    const int buffers = plan.parts * plan.stages * stack_buffer_elements(m, n, plan.slice) * element_bytes;
+    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element_bytes, m, n, plan.slice);
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
     registers += 2 * words * (plan.tiles_m + plan.tiles_n);
   } else {
@@ -112,23 +149,27 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
     return complete_stack_plan(plan, element_bytes, complex, m, n, k);
   }
   plan.staged = true;
-  const int most_tiles = complex ? 8 : 16, most_warps = complex ? 8 : 4;
-  while (stack_ceil(tiles_m, plan.warps_m) * stack_ceil(tiles_n, plan.warps_n) > most_tiles &&
-         plan.warps_m * plan.warps_n < most_warps)
+  const int most_tiles = complex ? 8 : 16, tiles_limit = complex ? 16 : 25;
+  for (int tiles = tiles_m * tiles_n, warps = 1; (tiles > most_tiles && warps < 4) || tiles > tiles_limit;
+       warps *= 2) {
     (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
         2;
+    tiles = stack_ceil(tiles_m, plan.warps_m) * stack_ceil(tiles_n, plan.warps_n);
+  }
   const int warps = plan.warps_m * plan.warps_n;
 
   constexpr int kilobyte = 1024, most_in_flight = 90 * kilobyte;
   const int most_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
-  int slices = 1;
   plan.slice = k;
-  while (stack_buffer_elements(m, n, plan.slice) * element_bytes > most_bytes && plan.slice > 4)
-    plan.slice = (stack_ceil(k, ++slices) + 3) / 4 * 4;
+  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element_bytes, m, n, plan.slice) > most_bytes;
+       ++slices)
+    plan.slice = stack_ceil(stack_ceil(k, slices), 4) * 4;
 
-  const int buffers =
-      stack_max(1, most_in_flight / (stack_buffer_elements(m, n, plan.slice) * element_bytes));
-  plan.parts = warps >= 8 ? 1 : buffers >= 16 ? 4 : buffers >= 6 && slices > 1 ? 3 : 2;
+  const int buffers = stack_max(1, most_in_flight / (stack_buffer_bytes(element_bytes, m, n, plan.slice)));
+  plan.parts = warps >= 8                                     ? 1
+               : buffers >= 16 && warps <= 2                  ? 4
+               : buffers >= 6 && plan.slice < k && warps <= 2 ? 3
+                                                              : 2;
   plan.stages = 2;
   plan.blocks_per_multiprocessor = stack_max(1, buffers / plan.parts);
   plan = complete_stack_plan(plan, element_bytes, complex, m, n, k);

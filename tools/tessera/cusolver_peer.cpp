@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/runtime/error.hpp>
 
 #include "gpu_device.hpp"
 
