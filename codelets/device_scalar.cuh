@@ -57,6 +57,15 @@ const DeviceScalar<T>* device_cast(const T* x) noexcept {
   return reinterpret_cast<const DeviceScalar<T>*>(x);
 }
 
+/// The value as the device's type.
+template <class T>
+DeviceScalar<T> device_scalar(T x) noexcept {
+  if constexpr (tessera::is_complex<T>)
+    return {x.real(), x.imag()};
+  else
+    return x;
+}
+
 template <class S>
 struct RealPart {
   using type = S;

@@ -34,6 +34,28 @@ std::uint32_t task_footprint(starpu_task* task) {
   return starpu_hash_crc32c_be(extra, starpu_task_data_footprint(task));
 }
 
+/// Microseconds, by the codelet's own count.
+double task_cost(starpu_task* task, starpu_perfmodel_arch* arch, unsigned) {
+  double bytes = 0;
+  for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); ++i)
+    bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i)));
+  const bool on_gpu = arch->ndevices > 0 && arch->devices[0].type == STARPU_CUDA_WORKER;
+  return 1e6 * registry()[header_of(task).codelet]->detail().cost(
+                   task->cl_arg, on_gpu ? WorkerKind::gpu : WorkerKind::cpu, bytes);
+}
+
+starpu_perfmodel_type model_type(PerformanceModel model) {
+  switch (model) {
+    case PerformanceModel::history:
+      return STARPU_HISTORY_BASED;
+    case PerformanceModel::regression:
+      return STARPU_NL_REGRESSION_BASED;
+    case PerformanceModel::cost:
+      return STARPU_PER_ARCH;
+  }
+  return STARPU_HISTORY_BASED;
+}
+
 /// Regressions are over the flops of the task.
 std::size_t task_size(starpu_task* task, unsigned) {
   return static_cast<std::size_t>(header_of(task).flops);
@@ -67,6 +89,11 @@ Codelet::Codelet(std::string name, Function cpu, Footprint footprint, Performanc
   detail_->codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
   detail_->codelet.name = name_.c_str();
   registry().push_back(this);
+}
+
+Codelet::Codelet(std::string name, Function cpu, Footprint footprint, Cost cost)
+    : Codelet(std::move(name), cpu, footprint, PerformanceModel::cost) {
+  detail_->cost = cost;
 }
 
 Codelet::~Codelet() = default;
@@ -113,8 +140,8 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
 #endif
     detail.model = starpu_perfmodel{};
     detail.model.symbol = codelet->name().c_str();
-    detail.model.type =
-        codelet->model() == PerformanceModel::history ? STARPU_HISTORY_BASED : STARPU_NL_REGRESSION_BASED;
+    detail.model.type = model_type(codelet->model());
+    if (codelet->model() == PerformanceModel::cost) detail.model.arch_cost_function = task_cost;
     detail.model.footprint = task_footprint;
     if (codelet->model() == PerformanceModel::regression) detail.model.size_base = task_size;
     detail.codelet.model = &detail.model;

@@ -59,9 +59,12 @@ struct TaskHeader {
   void* failure = nullptr;                ///< what at_end looks at
 };
 
-/// How the run time is predicted: by the history of equal footprints, or by a cost in flops at a codelet's
-/// own rate.
-enum class PerformanceModel { history, regression };
+/// How the run time is predicted: by the history of equal footprints, by a cost in flops at a codelet's own
+/// rate, or by the arguments themselves (make_codelet).
+enum class PerformanceModel { history, regression, cost };
+
+/// What runs a task.
+enum class WorkerKind { cpu, gpu };
 
 /// A kernel of a codelet: plain function on buffers and arguments. It reports a numerical failure by
 /// `task.fail(code, index)`.
@@ -81,9 +84,12 @@ class Codelet {
  public:
   using Function = void (*)(void** buffers, void* arguments);
   using Footprint = std::uint32_t (*)(const void* arguments);
+  /// Seconds that a task takes whose buffers have so many bytes.
+  using Cost = double (*)(const void* arguments, WorkerKind kind, double bytes);
 
   /// Made by make_codelet; lives for the whole program.
   Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model);
+  Codelet(std::string name, Function cpu, Footprint footprint, Cost cost);
   Codelet(const Codelet&) = delete;
   Codelet& operator=(const Codelet&) = delete;
   ~Codelet();
@@ -147,20 +153,31 @@ std::uint32_t footprint_entry(const void* argument) {
     return 0;
 }
 
+template <class Arguments>
+double cost_entry(const void* argument, WorkerKind kind, double bytes) {
+  return static_cast<const TaskBlock<Arguments>*>(argument)->arguments.seconds(kind, bytes);
+}
+
 }  // namespace internal
 
 /// A codelet with kernel `void kernel(const TaskContext&, TaskBuffers, const Arguments&)`. `Arguments` is
 /// trivially copyable; a member `std::uint32_t footprint() const` adds to the performance model's key what
-/// the buffer sizes do not tell (operations, counts). Define it as an explicitly instantiated variable
-/// template:
+/// the buffer sizes do not tell (operations, counts). A member `double seconds(WorkerKind, double bytes of
+/// the buffers) const` predicts the time, instead of the model: for tasks of which hardly two are alike.
+/// Define it as an explicitly instantiated variable template:
 ///   template <class T> Codelet gemm_codelet = make_codelet<GemmArguments<T>, gemm_task<T>>("gemm",
 ///   type_letter<T>);
 template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
 Codelet make_codelet(const std::string& name, char letter = 0,
                      PerformanceModel model = PerformanceModel::history) {
   static_assert(std::is_trivially_copyable_v<Arguments>);
-  return Codelet(letter ? name + "_" + letter : name, &internal::cpu_entry<Arguments, Kernel>,
-                 &internal::footprint_entry<Arguments>, model);
+  const std::string full_name = letter ? name + "_" + letter : name;
+  if constexpr (requires(const Arguments& a) { a.seconds(WorkerKind::cpu, 0.0); })
+    return Codelet(full_name, &internal::cpu_entry<Arguments, Kernel>, &internal::footprint_entry<Arguments>,
+                   &internal::cost_entry<Arguments>);
+  else
+    return Codelet(full_name, &internal::cpu_entry<Arguments, Kernel>, &internal::footprint_entry<Arguments>,
+                   model);
 }
 
 }  // namespace tessera

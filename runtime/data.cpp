@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <bit>
+#include <memory>
+
 #include <fmt/format.h>
 
 #include <tessera/runtime/data.hpp>
@@ -21,12 +25,21 @@ void register_owner(Runtime& runtime, starpu_data_handle_t handle, int owner) {
     starpu_mpi_data_register_comm(handle, runtime.detail().next_tag++, owner, runtime.detail().communicator);
 }
 
+/// So many bytes are allocated: sizes that differ by less than a sixteenth are mostly equal then, so that
+/// StarPU finds memory that it has freed before. To page-lock new memory costs more than to copy it ten
+/// times.
+std::size_t allocated_size(std::size_t size) {
+  const std::size_t step = std::max<std::size_t>(std::bit_floor(size) / 16, 256);
+  return (size + step - 1) / step * step;
+}
+
 /// StarPU counts a vector's elements in 32 bits: beyond that the element is a page.
 void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size) {
   constexpr std::size_t page = 4096;
-  const std::size_t element = size > UINT32_MAX ? page : 1;
-  starpu_vector_data_register(handle, node, reinterpret_cast<uintptr_t>(memory),
-                              static_cast<uint32_t>((size + element - 1) / element), element);
+  const std::size_t element = size > UINT32_MAX ? page : 1, count = (size + element - 1) / element;
+  starpu_vector_data_register_allocsize(handle, node, reinterpret_cast<uintptr_t>(memory),
+                                        static_cast<uint32_t>(count), element,
+                                        memory ? count * element : allocated_size(count * element));
 }
 
 /// A copy from a GPU is the work of its worker, which may be paused, while the caller waits for it.
@@ -44,6 +57,21 @@ class CopyingWorkers {
  private:
   Runtime* runtime_;
 };
+
+/// Has the data copied to a memory node after the tasks submitted so far: a prefetch of StarPU would not wait
+/// for those that have not begun.
+void fetch(void* data, int node) {
+  struct Place {
+    starpu_data_handle_t handle;
+    int node;
+  };
+  auto* const place = new Place{static_cast<starpu_data_handle_t>(data), node};
+  const auto release = [](void* argument) {
+    const std::unique_ptr<Place> fetched(static_cast<Place*>(argument));
+    starpu_data_release_on_node(fetched->handle, fetched->node);
+  };
+  starpu_data_acquire_on_node_cb(place->handle, node, STARPU_R, release, place);
+}
 
 bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
@@ -139,12 +167,17 @@ void Data::flush_remote_copies() const {
     starpu_mpi_cache_flush(runtime_->detail().communicator, starpu_handle(*this));
 }
 
-void Data::prefetch(int gpu) const {
+void Data::prefetch(int gpu, bool wait) const {
   if (gpu >= runtime_->info().cuda_workers || !local()) return;
-  const CopyingWorkers copying(*runtime_);
   const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
-  starpu_data_prefetch_on_node(starpu_handle(*this),
-                               starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 0);
+  const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
+  if (!wait) return fetch(handle_, static_cast<int>(node));
+  const CopyingWorkers copying(*runtime_);
+  starpu_data_prefetch_on_node(starpu_handle(*this), node, 0);
+}
+
+void Data::fetch_to_host() const {
+  if (runtime_->info().cuda_workers > 0 && local()) fetch(handle_, STARPU_MAIN_RAM);
 }
 
 void Data::invalidate() const {

@@ -61,8 +61,13 @@ class Data {
   /// Drops the copies that other ranks received, once the submitted tasks have used them (multi-rank runs;
   /// else nothing).
   void flush_remote_copies() const;
-  /// Copies the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs.
-  void prefetch(int gpu) const;
+  /// Copies the piece to GPU number `gpu` of this rank, for tasks to come; nothing without GPUs. Waits until
+  /// it is there; or returns at once, and the copy follows the tasks submitted so far (within a Sequence that
+  /// is not over).
+  void prefetch(int gpu, bool wait = true) const;
+  /// Has the piece copied to host memory, if it is elsewhere, once the tasks submitted so far have used it;
+  /// returns at once (within a Sequence that is not over).
+  void fetch_to_host() const;
   /// Drops the contents (memory is freed); the next access must be a write.
   void invalidate() const;
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/performance_models.hpp>
 
@@ -35,13 +35,6 @@ fs::path default_directory() {
   for (const char* name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
     if (const auto home = variable(name)) return fs::path(*home) / ".starpu/sampling";
   return {};
-}
-
-/// Where copies of sets live. @throws RuntimeError where the user has no place for them
-fs::path cache_directory() {
-  if (const auto cache = variable("XDG_CACHE_HOME")) return fs::path(*cache) / "tessera/perfmodels";
-  if (const auto home = variable("HOME")) return fs::path(*home) / ".cache/tessera/perfmodels";
-  throw RuntimeError("neither XDG_CACHE_HOME nor HOME is set");
 }
 
 /// The models that the user has by the environment, or has measured on this host; empty: none.
@@ -131,13 +124,6 @@ std::string contents(const fs::path& file) {
   return text.str();
 }
 
-/// FNV-1a: the name of a copy changes with the set's description.
-std::uint64_t hash(const std::string& text) {
-  std::uint64_t value = 0xcbf29ce484222325u;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return value;
-}
-
 /// StarPU takes a file of another version, or one that is no model, for a reason to abort.
 bool is_model_file(const fs::path& file) {
   std::ifstream input(file);
@@ -186,13 +172,13 @@ void copy_set(const ModelSet& set, const fs::path& copy, std::vector<std::string
 }
 
 /// The copy of the set in the cache, made if it is not there yet. It appears under its name in one step:
-/// whoever comes second finds it complete.
+/// whoever comes second finds it complete. Its name changes with the set's description.
 fs::path copy_in_cache(const ModelSet& set, std::vector<std::string>& warnings) {
   const std::string host = starpu_host_name();
   const fs::path copy =
-      cache_directory() / fmt::format("{:016x}.{}",
-                                      hash(contents(set.directory / "machine.json") + set.directory.string()),
-                                      host);
+      cache_directory() / "perfmodels" /
+      fmt::format("{:016x}.{}", hash_of(contents(set.directory / "machine.json") + set.directory.string()),
+                  host);
   // StarPU cuts paths off at 256 characters.
   constexpr std::size_t longest_path = 255, longest_codelet = 40;
   const std::size_t longest_file =

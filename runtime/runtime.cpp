@@ -10,6 +10,7 @@
 
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
@@ -204,6 +205,7 @@ void Runtime::join(Communicator communicator) {
 }
 
 void Runtime::leave() noexcept {
+  stop_host_memory();
   if (detail_->communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->communicator);
   if (detail_->host_communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->host_communicator);
 }
@@ -223,7 +225,8 @@ void Runtime::require_gpus() const {
 std::string Runtime::prepare_performance_models() {
   if (!uses_performance_models(info_.scheduler)) return {};
   std::vector<std::string> codelets;
-  for (const Codelet* codelet : Codelet::all()) codelets.push_back(codelet->name());
+  for (const Codelet* codelet : Codelet::all())
+    if (codelet->model() != PerformanceModel::cost) codelets.push_back(codelet->name());
   const PerformanceModels models = find_performance_models({info_.gpu_model, info_.cpu_model}, codelets);
   if (rank_ == 0)
     for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
@@ -277,6 +280,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   starpu_fxt_autostart_profiling(traced ? 1 : 0);
 
   prepare_codelets(use_cuda, options_.hybrid);
+  if (!use_cuda) start_host_memory();
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
   if (result != 0)
@@ -395,6 +399,12 @@ double Runtime::bytes_moved() const {
     if (starpu_bus_get_profiling_info(bus, &info) == 0) bytes += static_cast<double>(info.transferred_bytes);
   }
   return bytes;
+}
+
+int Runtime::first_gpu() const noexcept {
+  for (int worker = 0; worker < workers_; ++worker)
+    if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER) return starpu_worker_get_devid(worker);
+  return -1;
 }
 
 void Runtime::run_exclusively(int threads, const std::function<void()>& work) {

@@ -94,6 +94,8 @@ class Runtime {
   int common_workers() const noexcept { return common_workers_; }
   /// GPUs that every rank has at least.
   int gpus() const noexcept { return gpus_; }
+  /// CUDA's number of the first GPU that this rank works with; -1: it has none.
+  int first_gpu() const noexcept;
   const RuntimeInfo& info() const noexcept { return info_; }
   bool synchronous() const noexcept { return options_.synchronous; }
   void log(LogLevel level, std::string_view message) const;

@@ -41,6 +41,7 @@ struct Codelet::Detail {
   starpu_codelet codelet{};
   starpu_perfmodel model{};
   Footprint footprint = nullptr;
+  Cost cost = nullptr;
 };
 
 inline starpu_data_handle_t starpu_handle(const Data& data) {

@@ -10,10 +10,9 @@
 namespace tessera {
 namespace {
 
-/// Eight panels for every owner keep two to sixteen workers busy; beyond 8192 elements a panel is large
-/// enough for any worker.
-Index choose_panel_elements(Index elements, int owner_count) {
-  return std::clamp<Index>(ceil_div(elements, Index(8) * owner_count), 256, 8192);
+/// A dimension cut into so many panels for every owner, none too small for a task.
+Index choose_panel_elements(Index elements, int owner_count, Index panels = 8, Index least = 256) {
+  return std::clamp<Index>(ceil_div(elements, panels * owner_count), least, 8192);
 }
 
 }  // namespace
@@ -120,6 +119,11 @@ void BlockLayout::require_valid(const Runtime& runtime) const {
                           "N where rows and columns have other block sizes");
 }
 
+Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count) {
+  return runtime.gpus() > 0 ? choose_panel_elements(elements, owner_count, 5, 736)
+                            : choose_panel_elements(elements, owner_count);
+}
+
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry) {
   const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
@@ -127,9 +131,9 @@ BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_siz
   // twice as many columns as rows has four panels for every column: fewer messages.
   const int shorter = std::min(grid.rows, grid.cols), longer = std::max(grid.rows, grid.cols);
   const int owners = longer == 2 * shorter ? shorter : longer;
-  const auto dimension = [owners](std::vector<Index> sizes, int owner_count) {
+  const auto dimension = [&](std::vector<Index> sizes, int owner_count) {
     const Index elements = std::accumulate(sizes.begin(), sizes.end(), Index(0));
-    const Index panel = choose_panel_elements(elements, owners);
+    const Index panel = suitable_panel_elements(runtime, elements, owners);
     return BlockDimension::make(std::move(sizes), owner_count, {}, panel);
   };
   BlockLayout layout{dimension(std::move(row_sizes), grid.rows), dimension(std::move(col_sizes), grid.cols),

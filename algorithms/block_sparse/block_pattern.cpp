@@ -46,6 +46,23 @@ void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> 
   }
 }
 
+/// Where blocks begin in a panel's data, row by row; `cols`: sizes by position.
+std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& rows,
+                              std::span<const Index> panel_rows, const std::vector<Index>& cols) {
+  std::vector<Index> offsets(index.column.size() + 1);
+  Index offset = 0;
+  for (std::size_t row = 0; row < panel_rows.size(); ++row) {
+    const Index m = rows.size(panel_rows[row]);
+    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
+      offsets[b] = offset;
+      offset += m * cols[static_cast<std::size_t>(index.column[b])];
+    }
+  }
+  offsets.back() = offset;
+  return offsets;
+}
+
 }  // namespace
 
 Index PanelIndex::find(Index row, Index col) const noexcept {
@@ -142,37 +159,40 @@ std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& run
   return pattern;
 }
 
-/// Offsets, totals and what tasks read.
+/// Offsets, where they are not known yet, and totals.
 void BlockPattern::complete() {
   entries_.resize(static_cast<std::size_t>(panels()));
+  described_ = std::make_unique<std::once_flag[]>(entries_.size());
+  std::vector<Index> col_sizes;
   for (Index p = 0; p < panels(); ++p) {
     PanelIndex& index = index_[static_cast<std::size_t>(p)];
-    const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
-    index.offset.resize(index.column.size() + 1);
-    Index offset = 0;
-    for (std::size_t row = 0; row < panel_rows.size(); ++row) {
-      const Index m = rows().size(panel_rows[row]);
-      for (auto b = static_cast<std::size_t>(index.row_begin[row]);
-           b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
-        index.offset[b] = offset;
-        offset += m * cols().size(panel_cols[static_cast<std::size_t>(index.column[b])]);
-      }
+    if (p % row_panels() == 0) {
+      col_sizes.clear();
+      for (const Index col : cols().panel(col_panel(p))) col_sizes.push_back(cols().size(col));
     }
-    index.offset.back() = offset;
+    if (index.offset.size() != index.column.size() + 1)
+      index.offset = offsets_of(index, rows(), rows().panel(row_panel(p)), col_sizes);
     blocks_ += index.blocks();
-    elements_ += offset;
-    if (index.column.empty()) continue;
-    Data& entries = entries_[static_cast<std::size_t>(p)];
-    entries = Data::bytes(*runtime_, index.column.size() * sizeof(PanelBlock), panel_owner(p));
-    if (panel_local(p)) describe(p);
+    elements_ += index.elements();
   }
 }
 
-/// A panel's blocks as tasks see them.
-void BlockPattern::describe(Index p) {
+const Data& BlockPattern::blocks_of(Index p) const {
+  const auto at = static_cast<std::size_t>(p);
+  if (index(p).blocks() > 0) std::call_once(described_[at], [&] { entries_[at] = describe(p); });
+  return entries_[at];
+}
+
+/// A panel's blocks as tasks see them. Each rank has its own, and makes it when it needs it; where the panel
+/// is not, nobody looks at it.
+Data BlockPattern::describe(Index p) const {
+  const bool local = panel_local(p);
   const PanelIndex& index = this->index(p);
+  const std::size_t count = local ? index.column.size() : 1;
+  Data entries = Data::bytes(*runtime_, count * sizeof(PanelBlock), Data::every_rank);
+  if (!local) return entries;
   const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
-  const HostAccess access(blocks_of(p), HostAccess::Mode::write);
+  const HostAccess access(entries, HostAccess::Mode::write);
   PanelBlock* const blocks = access.array<PanelBlock>().data();
   for (std::size_t row = 0; row < panel_rows.size(); ++row) {
     const Index i = panel_rows[row];
@@ -188,6 +208,7 @@ void BlockPattern::describe(Index p) {
                    cols().first(j)};
     }
   }
+  return entries;
 }
 
 bool BlockPattern::operator==(const BlockPattern& other) const noexcept {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include <tessera/algorithms/block_sparse/block_layout.hpp>
@@ -49,12 +51,12 @@ class BlockPattern {
   /// The same where every rank names every block: nothing is communicated.
   static std::shared_ptr<const BlockPattern> make_replicated(Runtime& runtime, const BlockLayout& layout,
                                                              std::span<const BlockCoordinate> all_blocks);
-  /// The same from the finished index of every panel that this rank owns, offsets apart; other panels' and
+  /// The same from the finished index of every panel that this rank owns; offsets, other panels' indices and
   /// those of panels without blocks may be empty. Collective.
   /// @throws InvalidArgument for another number of panels than the layout has.
   static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
                                                          std::vector<PanelIndex> panels);
-  /// The same where every rank has the index of every panel (offsets are filled in): no communication.
+  /// The same where every rank has the index of every panel (empty offsets are filled in): no communication.
   static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
                                                                std::vector<PanelIndex> panels);
 
@@ -77,8 +79,9 @@ class BlockPattern {
   }
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
   const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
-  /// The blocks of a panel as a task sees them: an array of PanelBlock. Only where index(panel).blocks() > 0.
-  const Data& blocks_of(Index panel) const noexcept { return entries_[static_cast<std::size_t>(panel)]; }
+  /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
+  /// index(panel).blocks() > 0. Made when it is asked for first: most patterns never need it.
+  const Data& blocks_of(Index panel) const;
 
   std::optional<Location> find(Index block_row, Index block_col) const noexcept;
   Index blocks() const noexcept { return blocks_; }
@@ -95,12 +98,13 @@ class BlockPattern {
   template <class Visit>
   void compress(const Visit& for_each_block);
   void complete();
-  void describe(Index panel);
+  Data describe(Index panel) const;
   Runtime* runtime_;
   BlockLayout layout_;
   std::vector<PanelIndex> index_;
-  std::vector<Data> entries_;
+  mutable std::vector<Data> entries_;
   Index blocks_ = 0, elements_ = 0;
+  std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
 };
 
 using BlockPatternPointer = std::shared_ptr<const BlockPattern>;

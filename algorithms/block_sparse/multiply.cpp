@@ -14,6 +14,7 @@
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
+#include <tessera/codelets/block_sparse/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 
@@ -117,11 +118,13 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
   return result;
 }
 
-/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker meanwhile;
-/// `clear`: C has no values yet. Priorities: earlier panels first, and lists before what needs them.
+/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
+/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Lists of
+/// products are made where GPUs need them. Priorities: earlier panels first, and lists before what needs
+/// them.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
-                     const BlockSparseMatrix<T>& c, bool clear, RanOn& ran_on) {
+                     const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
   const Index inner_panels = symbolic.inner_panels();
@@ -137,9 +140,14 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       const Index inner = (row + col + step) % inner_panels;
       if (symbolic.products(p, inner) == 0) continue;
       const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
-      if (pc.panel_local(p)) {
-        const std::span<const StackClass> classes =
-            symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
+      const std::span<const StackClass> classes =
+          pc.panel_local(p) ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)]
+                            : std::span<const StackClass>();
+      if (runtime.gpus() == 0) {
+        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first,
+                                  &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], a, b,
+                                  c.panel(p));
+      } else if (pc.panel_local(p)) {
         const Data stack =
             Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
         insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
@@ -153,7 +161,48 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       first = false;
     }
     if (first) insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+    if (fetch) c.panel(p).fetch_to_host();
   }
+}
+
+/// Kernels for the shapes of this rank's stacks, where GPUs compute them.
+template <class T>
+void prepare_kernels(const SymbolicProduct& symbolic) {
+  const BlockPattern& c = *symbolic.pattern();
+  if (c.runtime().gpus() == 0) return;
+  std::vector<StackClass> all;
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p))
+      for (const auto& classes : symbolic.counts(p).classes)
+        all.insert(all.end(), classes.begin(), classes.end());
+  prepare_stack_kernels<T>(c.runtime(), all);
+}
+
+/// Sends the operands to the GPU while the products are counted, where there is one GPU for them and they
+/// take a quarter of it at most. With several it depends on the scheduler where they are needed.
+template <class T>
+void prefetch(const ProductOperands<T>& operands) {
+  const RuntimeInfo& info = operands.a().runtime().info();
+  const double bytes =
+      static_cast<double>(sizeof(T)) *
+      static_cast<double>(operands.a().pattern().elements() + operands.b().pattern().elements());
+  if (info.cuda_workers != 1 || bytes > static_cast<double>(info.gpu_memory_bytes) / 4) return;
+  for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
+    for (Index p = 0; p < operand->pattern().panels(); ++p)
+      if (operand->panel(p).valid()) operand->panel(p).prefetch(0, false);
+}
+
+/// Waits until the values of a matrix are in host memory.
+template <class T>
+void fetch(const BlockSparseMatrix<T>& c) {
+  for (const bool wait : {false, true})
+    for (Index p = 0; p < c.pattern().panels(); ++p) {
+      if (!c.panel(p).valid() || !c.panel(p).local()) continue;
+      if (wait)
+        HostAccess(c.panel(p), HostAccess::Mode::read);
+      else
+        c.panel(p).fetch_to_host();
+    }
 }
 
 /// Sums of the products by shape, over all ranks.
@@ -203,7 +252,7 @@ double codelet_seconds(const SequenceStatistics& statistics, std::string_view na
 /// The numeric phase: C's values.
 template <class T>
 void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic, T beta,
-             BlockSparseMatrix<T>& c, const MultiplyLimits& limits, MultiplyResult& result) {
+             BlockSparseMatrix<T>& c, const MultiplyLimits& limits, bool fetch, MultiplyResult& result) {
   Runtime& runtime = c.runtime();
   RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
   const bool in_place =
@@ -216,8 +265,9 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
     next = BlockSparseMatrix<T>(symbolic.pattern());
   else if (!in_place)
     next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
+  prepare_kernels<T>(symbolic);
   sequence.begin_stage("products");
-  submit_products(sequence, operands, symbolic, in_place ? c : next, clear, ran_on);
+  submit_products(sequence, operands, symbolic, in_place ? c : next, clear, fetch, ran_on);
   // Other ranks' copies of operands that live on.
   for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
     for (Index p = 0; p < operand->pattern().panels(); ++p)
@@ -239,6 +289,7 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
   const double start = now();
   Sequence images(c.runtime());
   const ProductOperands<T> operands(images, op_a, op_b, alpha, a, b, c, options.limits);
+  prefetch(operands);
   result.image_seconds = now() - start;
   ProductFilter by_norms;
   const double symbolic_start = now();
@@ -247,15 +298,16 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
                                   options.retain_sparsity, options.filter_eps > 0 ? &by_norms : nullptr});
   result.symbolic_seconds = now() - symbolic_start;
   const double numeric_start = now();
-  compute(operands, symbolic, beta, c, options.limits, result);
+  const bool drop = options.filter_eps > 0 && !options.retain_sparsity;
+  compute(operands, symbolic, beta, c, options.limits, options.result_on_host && !drop, result);
   result.filtered_products = symbolic.filtered_products();
   for (const ProductCount& shape : result.shapes) {
     result.products += shape.products;
     result.flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
                    static_cast<double>(shape.products);
   }
-  if (options.filter_eps > 0 && !options.retain_sparsity)
-    result.filtered_blocks = filter(c, options.filter_eps);
+  if (drop) result.filtered_blocks = filter(c, options.filter_eps);
+  if (options.result_on_host) fetch(c);
   const double listing =
       codelet_seconds(result.statistics, "list_products") / std::max(1, c.runtime().workers());
   result.numeric_seconds = now() - numeric_start - listing;

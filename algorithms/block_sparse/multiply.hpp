@@ -25,6 +25,9 @@ struct MultiplyOptions {
   double filter_eps = 0;
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
   MultiplyLimits limits{};
+  /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
+  /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
+  bool result_on_host = false;
 };
 
 /// What one shape of block products came to, on the workers of one kind.
@@ -58,10 +61,10 @@ struct MultiplyResult {
 /// C's owner computes: op(A) is brought to the rows' distribution of C, op(B) to the columns', with one panel
 /// grid between them, where they are not so already. First the workers count, for each panel of C, the blocks
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
-/// panel of C and each inner panel, one task lists the products by shape and by block of C (a stack), another
-/// computes them. The inner panels of one panel of C follow in a fixed order, which begins elsewhere in each
-/// row and column of panels (Cannon's order): results do not depend on the schedule, and transfers are
-/// spread.
+/// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
+/// shape and by block of C (a stack). The inner panels of one panel of C follow in a fixed order, which
+/// begins elsewhere in each row and column of panels (Cannon's order): results do not depend on the schedule,
+/// and transfers are spread.
 ///
 /// Blocks without elements take part in nothing, and no block of C is made for them. With beta = 0 C's values
 /// are not read. A and B may be C itself.

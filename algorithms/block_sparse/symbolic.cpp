@@ -133,7 +133,8 @@ BlockPatternPointer SymbolicProduct::grown_pattern(const BlockPattern& c) {
   for (Index p = 0; p < c.panels(); ++p) {
     ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
     if (c.panel_local(p))
-      index[static_cast<std::size_t>(p)] = {std::move(counts.row_begin), std::move(counts.column), {}};
+      index[static_cast<std::size_t>(p)] = {std::move(counts.row_begin), std::move(counts.column),
+                                            std::move(counts.offset)};
   }
   return BlockPattern::from_panels(c.runtime(), c.layout(), std::move(index));
 }

@@ -1,15 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/block_elementwise_arguments.hpp>
 
 namespace tessera {
 namespace {
 
-struct NoArguments {};
-
-struct SymmetryArguments {
-  Symmetry symmetry;
-};
+using namespace block_elementwise_codelets;
 
 template <class T>
 void symmetry_task(const TaskContext&, TaskBuffers buffers, const SymmetryArguments& arguments) {
@@ -43,11 +39,6 @@ void cut_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
 template <class T>
 Codelet cut_codelet = make_codelet<NoArguments, cut_task<T>>("cut_below_diagonal", type_letter<T>);
 
-struct SideArguments {
-  Side side;
-  std::uint32_t footprint() const { return side == Side::left ? 1 : 2; }
-};
-
 template <class T>
 void vector_task(const TaskContext&, TaskBuffers buffers, const SideArguments& arguments) {
   const T* const v = buffers.array<const T>(1).data();
@@ -74,11 +65,6 @@ void for_diagonal(std::span<const PanelBlock> blocks, T* values, const Change& c
     for (Index i = first; i < end; ++i) change(values[diagonal_place(block, i)], i);
   }
 }
-
-template <class T>
-struct AddArguments {
-  T alpha;
-};
 
 template <class T>
 void add_task(const TaskContext&, TaskBuffers buffers, const AddArguments<T>& arguments) {

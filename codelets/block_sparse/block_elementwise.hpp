@@ -6,8 +6,8 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets on the values of one panel that need to know where in the matrix they stand. In all of them
-/// `blocks` (read) is the panel's array of PanelBlock, `values` its array of T. They run on CPUs at the speed
-/// of memory: no flops are counted. Footprint: the buffers' sizes, and what else is said.
+/// `blocks` (read) is the panel's array of PanelBlock, `values` its array of T. They run at the speed
+/// of memory, whose cost predicts their time: no flops are counted. On CPUs and GPUs, with the same bits.
 namespace tessera {
 
 /// Codelet impose_symmetry: in the diagonal blocks (equal block numbers; square) the strict upper triangle :=
@@ -23,8 +23,7 @@ template <class T>
 void insert_cut_below_diagonal(Sequence& sequence, int priority, const Data& blocks, const Data& values);
 
 /// Codelet scale_by_vector: element (i, j) := v_i (left) or v_j (right) times it.
-/// Buffers: blocks, v (read; array of T, of all rows or columns), values (read-write). Footprint: also the
-/// side.
+/// Buffers: blocks, v (read; array of T, of all rows or columns), values (read-write).
 template <class T>
 void insert_scale_by_vector(Sequence& sequence, int priority, Side side, const Data& blocks, const Data& v,
                             const Data& values);

@@ -3,10 +3,12 @@
 #include <cmath>
 
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/block_reductions_arguments.hpp>
 
 namespace tessera {
 namespace {
+
+using namespace block_reductions_codelets;
 
 template <class T>
 double squared(T x) {
@@ -27,12 +29,6 @@ double modulus(T x) {
 bool has_image(Symmetry symmetry, const PanelBlock& block) {
   return symmetry != Symmetry::none && block.block_row != block.block_col;
 }
-
-struct ReduceArguments {
-  PanelSum sum;
-  Symmetry symmetry;
-  std::uint32_t footprint() const { return static_cast<std::uint32_t>(sum) + 1; }
-};
 
 template <class T>
 void sum_diagonal(std::span<const PanelBlock> blocks, const T* values, double* result) {
@@ -119,17 +115,13 @@ void reduce_task(const TaskContext&, TaskBuffers buffers, const ReduceArguments&
 template <class T>
 Codelet reduce_codelet = make_codelet<ReduceArguments, reduce_task<T>>("reduce_panel", type_letter<T>);
 
-struct DotArguments {
-  Symmetry x, y;
-};
-
 /// The type in which products are added up.
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 template <class T>
 void dot_task(const TaskContext&, TaskBuffers buffers, const DotArguments& arguments) {
-  const bool same = buffers.count() == 3;
+  const bool same = arguments.same;
   const T* const x = buffers.array<const T>(1).data();
   const T* const y = same ? x : buffers.array<const T>(2).data();
   const bool images = arguments.x != Symmetry::none && arguments.y != Symmetry::none;
@@ -198,20 +190,23 @@ Codelet lines_codelet = make_codelet<LineArguments, lines_task<T>>("sum_lines", 
 template <class T>
 void insert_reduce_panel(Sequence& sequence, int priority, PanelSum sum, Symmetry symmetry,
                          const Data& blocks, const Data& values, const Data& result) {
+  const Data work = Data::scratch(sequence.runtime(), reduction_bytes);
   sequence.insert(reduce_codelet<T>, ReduceArguments{sum, symmetry}, {.priority = priority},
-                  {read(blocks), read(values), write(result)});
+                  {read(blocks), read(values), write(result), scratch(work)});
 }
 
 template <class T>
 void insert_dot_panels(Sequence& sequence, int priority, Symmetry symmetry_x, Symmetry symmetry_y,
                        const Data& runs, const Data& x, const Data& y, const Data& result) {
+  const Data work = Data::scratch(sequence.runtime(), reduction_bytes);
   // A task must not have one piece twice.
-  if (x.handle() == y.handle())
-    sequence.insert(dot_codelet<T>, DotArguments{symmetry_x, symmetry_y}, {.priority = priority},
-                    {read(runs), read(x), write(result)});
+  const DotArguments arguments{symmetry_x, symmetry_y, x.handle() == y.handle()};
+  if (arguments.same)
+    sequence.insert(dot_codelet<T>, arguments, {.priority = priority},
+                    {read(runs), read(x), write(result), scratch(work)});
   else
-    sequence.insert(dot_codelet<T>, DotArguments{symmetry_x, symmetry_y}, {.priority = priority},
-                    {read(runs), read(x), read(y), write(result)});
+    sequence.insert(dot_codelet<T>, arguments, {.priority = priority},
+                    {read(runs), read(x), read(y), write(result), scratch(work)});
 }
 
 template <class T>

@@ -6,8 +6,9 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets that reduce one panel to a few numbers, in double, in the order of storage. With a `symmetry` the
-/// mirror images of the blocks off the diagonal count, too. They run on CPUs at the speed of memory; flops
-/// are not counted. Footprint: the buffers' sizes, and what else is said.
+/// mirror images of the blocks off the diagonal count, too. They run at the speed of memory, whose cost
+/// predicts their time; flops are not counted. On GPUs, which have reduce_panel and dot_panels, sums are
+/// formed in another order, the same for the same panel, and there is a scratch buffer of reduction_bytes.
 namespace tessera {
 
 /// What becomes of the elements a_ij of a panel: two numbers.
@@ -27,7 +28,6 @@ inline double position_weight(Index i, Index j) noexcept {
 
 /// Codelet reduce_panel: the two numbers of a PanelSum.
 /// Buffers: blocks (read; array of PanelBlock), values (read; array of T), result (write; two doubles).
-/// Footprint: also the sum.
 template <class T>
 void insert_reduce_panel(Sequence& sequence, int priority, PanelSum sum, Symmetry symmetry,
                          const Data& blocks, const Data& values, const Data& result);

@@ -1,14 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/block_values_arguments.hpp>
 
 namespace tessera {
 namespace {
 
-template <class T>
-struct FillArguments {
-  T value;
-};
+using namespace block_values_codelets;
 
 template <class T>
 void fill_task(const TaskContext&, TaskBuffers buffers, const FillArguments<T>& arguments) {
@@ -41,13 +38,6 @@ auto column_mover(bool conjugated, bool add) {
 }
 
 template <class T>
-struct MoveArguments {
-  Op op;
-  bool conjugated, add;
-  T factor;
-};
-
-template <class T>
 void move_task(const TaskContext&, TaskBuffers buffers, const MoveArguments<T>& arguments) {
   const auto moves = buffers.array<const BlockMove>(0);
   const T* const source = buffers.array<const T>(1).data();
@@ -67,12 +57,6 @@ template <class T>
 Codelet move_codelet = make_codelet<MoveArguments<T>, move_task<T>>("move_blocks", type_letter<T>);
 
 template <class T>
-struct CopyArguments {
-  bool conjugated, add;
-  T factor;
-};
-
-template <class T>
 void copy_task(const TaskContext&, TaskBuffers buffers, const CopyArguments<T>& arguments) {
   const auto source = buffers.array<const T>(0);
   column_mover<T>(arguments.conjugated, arguments.add)(arguments.factor, static_cast<Index>(source.size()),
@@ -81,8 +65,6 @@ void copy_task(const TaskContext&, TaskBuffers buffers, const CopyArguments<T>& 
 
 template <class T>
 Codelet copy_codelet = make_codelet<CopyArguments<T>, copy_task<T>>("copy_values", type_letter<T>);
-
-struct NoArguments {};
 
 template <class T>
 void norms_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {

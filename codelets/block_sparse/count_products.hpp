@@ -10,7 +10,7 @@
 /// over the panel's columns.
 ///
 /// Arguments: the panel of C and the result (host metadata of the caller, alive until the task has ended).
-/// Buffers:   none. Flops: none; about 2 ns a product. Footprint: none. Runs on CPUs, on the given rank.
+/// Buffers:   none. Flops: none; about 2 ns a product, which is the cost. Runs on CPUs, on the given rank.
 /// Source:    F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 ///            transposition (1978).
 namespace tessera {

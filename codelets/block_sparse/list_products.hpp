@@ -12,7 +12,7 @@
 /// Arguments: the panel of C with its blocks after the product, the number of the inner panel, the classes
 /// that
 ///            count_products found there (host metadata of the caller, alive until the task has ended).
-/// Buffers:   stack (write; see stack.hpp). Flops: none; a few ns a product. Footprint: buffer size. Runs
+/// Buffers:   stack (write; see stack.hpp). Flops: none; a few ns a product, which are the cost. Runs
 ///            on CPUs, on the given rank.
 namespace tessera {
 

@@ -21,8 +21,30 @@ void multiply_task(const TaskContext&, TaskBuffers buffers, const MultiplyStackA
 }
 
 template <class T>
-Codelet multiply_codelet = make_codelet<MultiplyStackArguments, multiply_task<T>>(
-    "multiply_stack", type_letter<T>, PerformanceModel::regression);
+Codelet multiply_codelet = make_codelet<MultiplyStackArguments, multiply_task<T>>("multiply_stack",
+                                                                                  type_letter<T>);
+
+/// What a kind of worker can do with small blocks in double precision: flops and bytes a second, and seconds
+/// a launch. Of the blocks of A and B that the products of a run need none is found in a cache.
+struct Rates {
+  double flops, bytes, launch;
+};
+constexpr Rates core{3.5e10, 1.5e10, 2e-6}, gpu{3e13, 3.5e12, 8e-6};
+
+/// Every class at the speed of its products or of their blocks, whichever takes longer.
+template <class T>
+double stack_seconds(std::span<const StackClass> classes, const Rates& rates) noexcept {
+  constexpr double single_speedup = sizeof(RealOf<T>) == 4 ? 2 : 1;
+  double seconds = rates.launch;
+  for (const StackClass& shape : classes) {
+    const double m = shape.m, n = shape.n, k = shape.k, products = shape.products, runs = shape.runs;
+    const double flops = flop_factor<T> * 2 * m * n * k * products;
+    const double bytes = sizeof(T) * ((m + n) * k * products + 2 * m * n * runs) +
+                         sizeof(StackEntry) * products + sizeof(StackRun) * runs;
+    seconds += std::max(flops / (rates.flops * single_speedup), bytes / rates.bytes);
+  }
+  return seconds;
+}
 
 }  // namespace
 
@@ -38,7 +60,8 @@ void insert_multiply_stack(Sequence& sequence, int priority, std::span<const Sta
                            const Data& c) {
   sequence.insert(
       multiply_codelet<T>,
-      MultiplyStackArguments{classes.data(), static_cast<std::int32_t>(classes.size()), clear, ran_on},
+      MultiplyStackArguments{classes.data(), static_cast<std::int32_t>(classes.size()), clear, ran_on,
+                             stack_seconds<T>(classes, core), stack_seconds<T>(classes, gpu)},
       {.priority = priority, .flops = stack_flops(classes, is_complex<T>)},
       {read(stack), read(a), read(b), clear ? write(c) : read_write(c)});
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include <tessera/codelets/block_sparse/stack.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -13,8 +14,11 @@
 ///            what kind of worker ran it.
 /// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write, with clear write;
 ///            array of T).
-/// Flops:     2 m n k a product (complex: x 4). Time is predicted from them.
-/// Footprint: none. Runs on CPUs, where C lives.
+/// Flops:     2 m n k a product (complex: x 4).
+/// Cost:      for each shape the longer of flops and bytes (blocks of A and B for every product, of C for
+///            every run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many
+///            products in the stack has a kernel of its own, compiled at run time (prepare_stack_kernels);
+///            the others go to a generic one.
 namespace tessera {
 
 /// Kind of worker that computed a stack.
@@ -27,6 +31,17 @@ template <class T>
 void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes, bool clear,
                            ProductWorker* ran_on, const Data& stack, const Data& a, const Data& b,
                            const Data& c);
+
+/// Before stacks of these classes are inserted: makes the kernels that they will need on this rank's GPUs, on
+/// all cores of this rank, which takes some tenths of a second for each that is not on disk yet; nothing
+/// without GPUs. The classes of all stacks may be given, one after the other, with repetitions: which have a
+/// kernel of their own is decided class by class (at least 256 products, sizes up to 80). What cannot be
+/// compiled goes to the generic kernel, with one line in the log.
+template <class T>
+void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes);
+
+/// What computes stacks on this rank's GPUs, and where it is kept; empty without GPUs. Compiles one kernel.
+std::string describe_stack_kernels(const Runtime& runtime);
 
 namespace kernels {
 

@@ -13,8 +13,12 @@ struct MultiplyStackArguments {
   std::int32_t class_count;
   bool clear;
   ProductWorker* ran_on;
+  double cpu_seconds, gpu_seconds;  ///< expected
   std::span<const StackClass> shapes() const noexcept {
     return {classes, static_cast<std::size_t>(class_count)};
+  }
+  double seconds(WorkerKind kind, double) const noexcept {
+    return kind == WorkerKind::gpu ? gpu_seconds : cpu_seconds;
   }
 };
 

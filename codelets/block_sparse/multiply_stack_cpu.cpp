@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
-
-#if TESSERA_HAVE_LIBXSMM
-#include <libxsmm.h>
-#endif
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/block_sparse/block_kernel.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/small_products.hpp>
 #include <tessera/codelets/dispatch.hpp>
@@ -28,9 +24,6 @@ void small_products(Index m, Index n, Index k, const T* a, const T* b, const Sta
 
 namespace {
 
-/// Beyond this size of m n k a BLAS, which packs its operands, is faster.
-constexpr double small_limit = 64.0 * 64.0 * 64.0;
-
 /// What comes next: blocks of C and B lie apart, and are too small for the processor to guess. Of larger ones
 /// the beginning is enough.
 inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
@@ -41,37 +34,22 @@ inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
 
 /// Computes the class with a kernel that libxsmm compiles for its shape; false if it declines.
 template <class T>
-bool multiply_by_libxsmm([[maybe_unused]] const StackClass& shape, [[maybe_unused]] const StackEntry* entries,
-                         [[maybe_unused]] const StackRun* runs, [[maybe_unused]] const T* a,
-                         [[maybe_unused]] const T* b, [[maybe_unused]] T* c) noexcept {
-#if TESSERA_HAVE_LIBXSMM
-  if constexpr (!is_complex<T>) {
-    // Kernels are kept by libxsmm, which may be asked by several threads at a time.
-    const T one(1);
-    const auto multiply = [&] {
-      if constexpr (std::is_same_v<T, double>)
-        return libxsmm_dmmdispatch(shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, &one, &one, nullptr,
-                                   nullptr);
-      else
-        return libxsmm_smmdispatch(shape.m, shape.n, shape.k, nullptr, nullptr, nullptr, &one, &one, nullptr,
-                                   nullptr);
-    }();
-    if (!multiply) return false;
-    const auto size_b = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.k * shape.n,
-               size_c = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.m * shape.n;
-    const std::int32_t last = shape.first_entry + shape.products - 1;
-    for (std::int32_t r = 0; r < shape.runs; ++r) {
-      T* const block = c + runs[r].c;
-      prefetch(c + runs[std::min(r + 2, shape.runs - 1)].c, size_c);
-      for (std::int32_t e = runs[r].first, end = e + runs[r].count; e < end; ++e) {
-        prefetch(b + entries[std::min(e + 2, last)].b, size_b);
-        multiply(a + entries[e].a, b + entries[e].b, block);
-      }
+bool multiply_by_kernel(const StackClass& shape, const StackEntry* entries, const StackRun* runs, const T* a,
+                        const T* b, T* c) noexcept {
+  const BlockKernel<T> multiply = find_block_kernel<T>(shape.m, shape.n, shape.k);
+  if (!multiply) return false;
+  const auto size_b = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.k * shape.n,
+             size_c = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.m * shape.n;
+  const std::int32_t last = shape.first_entry + shape.products - 1;
+  for (std::int32_t r = 0; r < shape.runs; ++r) {
+    T* const block = c + runs[r].c;
+    prefetch(c + runs[std::min(r + 2, shape.runs - 1)].c, size_c);
+    for (std::int32_t e = runs[r].first, end = e + runs[r].count; e < end; ++e) {
+      prefetch(b + entries[std::min(e + 2, last)].b, size_b);
+      multiply(a + entries[e].a, b + entries[e].b, block);
     }
-    return true;
   }
-#endif
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -81,8 +59,8 @@ void multiply_stack(std::span<const StackClass> classes, const StackEntry* entri
                     const T* a, const T* b, T* c) noexcept {
   for (const StackClass& shape : classes) {
     const StackRun* const first = runs + shape.first_run;
-    const bool small = double(shape.m) * shape.n * shape.k <= small_limit;
-    if (small && multiply_by_libxsmm<T>(shape, entries, first, a, b, c)) continue;
+    const bool small = double(shape.m) * shape.n * shape.k <= small_block_limit;
+    if (multiply_by_kernel<T>(shape, entries, first, a, b, c)) continue;
     for (std::int32_t r = 0; r < shape.runs; ++r) {
       const StackRun& run = first[r];
       if (small) {

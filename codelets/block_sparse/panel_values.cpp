@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 
-#include <tessera/codelets/block_sparse/panel_values.hpp>
+#include <tessera/codelets/block_sparse/panel_values_arguments.hpp>
 
 namespace tessera {
 namespace {
 
-template <class T>
-struct ScaleArguments {
-  T factor;
-};
+using namespace panel_values_codelets;
 
 template <class T>
 void scale_task(const TaskContext&, TaskBuffers buffers, const ScaleArguments<T>& arguments) {
@@ -19,12 +16,6 @@ void scale_task(const TaskContext&, TaskBuffers buffers, const ScaleArguments<T>
 
 template <class T>
 Codelet scale_codelet = make_codelet<ScaleArguments<T>, scale_task<T>>("scale_panel", type_letter<T>);
-
-template <class T>
-struct AddArguments {
-  T alpha, beta;
-  bool conjugated;
-};
 
 template <class T>
 void add_task(const TaskContext&, TaskBuffers buffers, const AddArguments<T>& arguments) {
@@ -40,8 +31,6 @@ void add_task(const TaskContext&, TaskBuffers buffers, const AddArguments<T>& ar
 template <class T>
 Codelet add_codelet = make_codelet<AddArguments<T>, add_task<T>>("add_panel", type_letter<T>);
 
-struct NoArguments {};
-
 template <class T>
 void multiply_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
   const auto x = buffers.array<const T>(0);
@@ -51,13 +40,6 @@ void multiply_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) 
 
 template <class T>
 Codelet multiply_codelet = make_codelet<NoArguments, multiply_task<T>>("multiply_panel", type_letter<T>);
-
-template <class T>
-struct FunctionArguments {
-  ElementFunction f;
-  T first, second;
-  std::uint32_t footprint() const { return static_cast<std::uint32_t>(f) + 1; }
-};
 
 template <class T>
 T truncated(T x) {

@@ -6,8 +6,8 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelets on all values of a panel alike, wherever they stand; panels of two matrices have the same blocks.
-/// All run on CPUs at the speed of memory: no flops are counted. Footprint: the buffers' sizes, and what else
-/// is said.
+/// All run at the speed of memory, whose cost predicts their time: no flops are counted. On CPUs and GPUs
+/// (but functions of complex elements, on CPUs alone), with the same bits but for functions.
 namespace tessera {
 
 /// Codelet scale_panel: values := factor values.
@@ -41,7 +41,6 @@ enum class ElementFunction {
 };
 
 /// Codelet function_of_panel: values_i := f(first values_i + second). artanh, asin and truncate: real T only.
-/// Footprint: buffer size and f.
 /// Buffers: values (read-write; array of T).
 template <class T>
 void insert_function_of_panel(Sequence& sequence, int priority, ElementFunction f, T first, T second,

@@ -60,6 +60,7 @@ struct ProductPanel {
 /// What count_products finds for a panel of C.
 struct ProductCounts {
   std::vector<std::int32_t> row_begin, column;   ///< C's blocks after the product, in compressed rows
+  std::vector<Index> offset;                     ///< where they begin in the panel, and its elements
   std::vector<std::vector<StackClass>> classes;  ///< for each inner panel
   std::vector<Index> products;                   ///< for each inner panel, whatever their number
   Index filtered = 0;                            ///< products left out because of their norms

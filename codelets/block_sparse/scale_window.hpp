@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/codelets/block_sparse/panel_block.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -10,13 +11,15 @@
 ///
 /// Arguments: factor, the window [first_row, end_row) x [first_col, end_col) of elements.
 /// Buffers:   blocks (read; array of PanelBlock), values (read-write; array of T).
-/// Flops:     none counted. Footprint: buffer sizes. Runs on CPUs.
+/// Flops:     none counted.
+/// Cost:      that of its bytes. On CPUs and GPUs, with the same bits.
 namespace tessera {
 
 template <class T>
 struct ScaleWindowArguments {
   T factor;
   Index first_row, end_row, first_col, end_col;
+  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 
 template <class T>

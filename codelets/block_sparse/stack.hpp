@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include <tessera/codelets/block_sparse/stack_entry.hpp>
 #include <tessera/runtime/types.hpp>
 
 /// A stack: the products of blocks that one panel of A and one panel of B contribute to one panel of C,
@@ -23,16 +24,6 @@ struct StackClass {
   std::int32_t m, n, k;
   std::int32_t first_run, runs;
   std::int32_t first_entry, products;
-};
-
-/// The products for one block of C: entries [first, first + count).
-struct StackRun {
-  std::int32_t c, first, count;
-};
-
-/// One product: where its blocks of A and B begin.
-struct StackEntry {
-  std::int32_t a, b;
 };
 
 inline std::size_t stack_bytes(Index runs, Index products) noexcept {

@@ -164,6 +164,20 @@ TYPED_TEST(Matrices, HostAccessSeesFinishedTasksAndHoldsBackLaterOnes) {
   EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
 }
 
+/// Copies asked for beforehand change nothing, and come after the tasks before them.
+TYPED_TEST(Matrices, CopiesInTheBackground) {
+  using T = TypeParam;
+  const Data data = upload(this->runtime(), random_matrix<T>(6, 4, 1));
+  Sequence sequence(this->runtime());
+  data.prefetch(0, false);
+  insert_set_zero<T>(sequence, 0, data);
+  data.fetch_to_host();
+  EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
+  data.prefetch(0, false);
+  sequence.wait();
+  EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
+}
+
 /// The three parts of the message are there, and the text is one line.
 template <class Call>
 void expect_invalid(const Call& call, const char* name, const char* value, const char* expected) {

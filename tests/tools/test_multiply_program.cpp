@@ -6,6 +6,8 @@
 
 #include <tessera/runtime/types.hpp>
 
+#include "dbcsr_peer.hpp"
+
 /// `tessera multiply` and `tessera bench stack` as a user runs them.
 namespace {
 
@@ -35,6 +37,7 @@ TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply --generate random --n 50 --op-a X", "--op-a");
   expect_refused("multiply --generate random --n 50 --alpha nan", "--alpha");
   expect_refused("multiply --generate random --n 50 --symmetry Q", "--symmetry");
+  expect_refused("multiply --generate random --n 50 --peer lapack", "lapack");
   expect_refused("multiply --generate random --n 50 --matrix-b " + path("b.mtx"), "--matrix-b");
   expect_refused("multiply --generate random --n 50 --grid 2x2", "2x2");
   expect_refused("multiply --generate random --n 50 --output " + path("no/such/c.mtx"), "c.mtx");
@@ -78,6 +81,32 @@ TEST_F(MultiplyProgram, ReportsWhatWasComputed) {
   EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
 }
 
+TEST_F(MultiplyProgram, AgreesWithDbcsr) {
+  const std::string small = "multiply --generate random --n 120 --blocks 13,5,5 --peer dbcsr ";
+  if (!program::has_dbcsr()) {
+    expect_refused(small, "without DBCSR");
+    GTEST_SKIP() << "built without DBCSR";
+  }
+  for (const char* more :
+       {"--type s --occupation 0.4", "--type d --symmetry S --op-b T --alpha -2 --repeat 2 --check all",
+        "--type c --symmetry A --op-a C", "--type z --symmetry H --op-a T --op-b C --beta 2",
+        "--type d --retain-sparsity --beta 0.5", "--type d --filter 1e-6", "--occupation 0"}) {
+    const Json json = record(small + more);
+    const Json &check = json["runs"].back()["check"], &result = json["runs"].back()["result"],
+               &peer = json["peer"];
+    EXPECT_TRUE(check["passed"].get<bool>()) << more;
+    EXPECT_TRUE(check["values"].is_number()) << more;
+    EXPECT_NE(peer["name"].get<std::string>().find("DBCSR"), std::string::npos);
+    EXPECT_EQ(peer["threads"], json["runs"][0]["workers"]["count"]) << more;
+    EXPECT_EQ(peer["runs"].size(), json["runs"].size());
+    EXPECT_EQ(peer["result"]["blocks"], result["blocks"]) << more;
+    EXPECT_NEAR(peer["result"]["checksum"].get<double>(), result["checksum"].get<double>(),
+                1e-5 * result["checksum"].get<double>())
+        << more;
+    EXPECT_TRUE(peer["result"]["largest_difference"].is_number()) << more;
+  }
+}
+
 TEST_F(MultiplyProgram, EveryTypeAndOption) {
   const std::string small = "multiply --generate random --n 120 --blocks 13,5,5 ";
   for (const char* more :
@@ -100,6 +129,19 @@ TEST_F(MultiplyProgram, FilterLeavesOutAndDrops) {
   EXPECT_EQ(some["products"].get<Index>() + some["filtered_products"].get<Index>(),
             all["products"].get<Index>());
   EXPECT_GT(some["filtered_blocks"].get<Index>(), 0);
+}
+
+TEST_F(MultiplyProgram, TellsWhereTheProductsWere) {
+  const Json json = record("multiply --generate random --n 230 --occupation 0.2 --keep-on host");
+  EXPECT_EQ(json["options"]["keep_on"], "host");
+  const Json& result = json["runs"][0]["result"];
+  EXPECT_GT(result["products"].get<Index>(), 0);
+  EXPECT_EQ(result["cpu_products"].get<Index>() + result["gpu_products"].get<Index>(),
+            result["products"].get<Index>());
+  EXPECT_GT(result["products_per_second"].get<double>(), 0);
+  EXPECT_EQ(result["bytes"]["moved"], json["runs"][0]["workers"]["bytes_moved"]);
+  expect_refused("multiply --generate random --n 230 --keep-on disk", "--keep-on");
+  expect_refused("multiply --generate random --n 230 --gpus 0 --keep-on gpu", "--keep-on = gpu");
 }
 
 TEST_F(MultiplyProgram, ReadsAndWritesFiles) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 
 #include "bench_stages.hpp"
 #include "probes.hpp"
+#include "stack_kernel_timer.hpp"
 
 namespace tessera::program {
 
@@ -79,6 +81,7 @@ class StackRunner {
     problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
                                             : artificial_stacks<T>(runtime_, options_, workers);
     describe();
+    prepare_kernels();
     session_.progress().stage("the machine's limit");
     report_.limit = measure_limit<T>(session_, gpu_);
     for (int run = -common.warmup; run < common.repeat; ++run) one_round(run);
@@ -104,6 +107,42 @@ class StackRunner {
                               problem_.products() / problem_.iterations,
                               problem_.iterations == 1 ? std::string("one round")
                                                        : fmt::format("{} rounds", problem_.iterations)));
+  }
+
+  void prepare_kernels() {
+    if (!gpu_) return;
+    session_.progress().stage("compiling kernels");
+    std::vector<StackClass> classes;
+    for (const StackItem& item : problem_.items)
+      classes.insert(classes.end(), item.classes.begin(), item.classes.end());
+    prepare_stack_kernels<T>(runtime_, classes);
+    // Artificial stacks are copies of each other, one for each GPU.
+    const std::size_t items = options_.generate == "water" ? problem_.items.size() : 1;
+    timer_ = std::make_unique<StackKernelTimer<T>>(problem_, items);
+  }
+
+  /// The kernels without StarPU: their rates, and how near they are to reading A and B of each product once,
+  /// at the rate of a copy.
+  Json time_kernels(bool print) {
+    const StackKernelTimes times = timer_->measure(problem_.iterations);
+    const double limit = timer_->operand_bytes() / (report_.limit->copy_rate / runtime_.gpus());
+    const auto rate = [&](double seconds) { return timer_->flops() / seconds * 1e-9; };
+    const auto line = [&](const char* label, double seconds) {
+      report_.results.emplace_back(
+          label, fmt::format("{} a round on one GPU, {:.0f} Gflop/s, {:.2f} of the limit by memory",
+                             format_seconds(seconds), rate(seconds), limit / seconds));
+    };
+    if (print) {
+      line("kernels", times.own);
+      line("generic", times.generic);
+    }
+    return {{"seconds", times.own},
+            {"gflops", rate(times.own)},
+            {"generic_seconds", times.generic},
+            {"generic_gflops", rate(times.generic)},
+            {"operand_bytes", timer_->operand_bytes()},
+            {"memory_seconds", limit},
+            {"memory_fraction", limit / times.own}};
   }
 
   void submit(Sequence& sequence) {
@@ -137,8 +176,10 @@ class StackRunner {
       session_.progress().stage("checking");
       run.check = check_stacks(problem_);
     }
+    const bool last = index == options_.common.repeat - 1;
+    if (timer_) run.result["kernels"] = time_kernels(last);
     if (options_.peer != "none") time_peer(index, problem_.products());
-    if (index == options_.common.repeat - 1)
+    if (last)
       report_.results.emplace_back(
           "bytes", fmt::format("{} if nothing stays in a cache: {:.2f} flop a byte",
                                format_bytes(problem_.bytes()), problem_.flops() / problem_.bytes()));
@@ -162,6 +203,7 @@ class StackRunner {
   bool gpu_;
   Report report_;
   StackProblem<T> problem_;
+  std::unique_ptr<StackKernelTimer<T>> timer_;  // on GPUs
   ProductWorker ran_on_ = ProductWorker::none;
 };
 

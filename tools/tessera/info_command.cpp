@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/runtime/codelet.hpp>
 
 #include "session.hpp"
@@ -49,7 +50,9 @@ std::map<std::string, CodeletFamily> codelet_families() {
 }
 
 const char* to_string(PerformanceModel model) {
-  return model == PerformanceModel::history ? "history" : "regression";
+  return model == PerformanceModel::history      ? "history"
+         : model == PerformanceModel::regression ? "regression"
+                                                 : "cost";
 }
 
 }  // namespace
@@ -64,7 +67,9 @@ int run_info(const InfoProgramOptions& options) {
   document["version"] = report.version;
   document["commit"] = report.commit;
   document["machine"] = report.machine;
+  const std::string stack_kernels = options.codelets ? describe_stack_kernels(session.runtime()) : "";
   if (options.codelets) {
+    if (!stack_kernels.empty()) document["stack_kernels"] = stack_kernels;
     document["codelets"] = Json::array();
     for (const auto& [name, family] : codelet_families())
       document["codelets"].push_back({{"name", name},
@@ -94,6 +99,7 @@ int run_info(const InfoProgramOptions& options) {
                                                      : info.performance_models + ", the user's own");
     line("mpi", info.mpi_version);
     line("blas", info.blas);
+    if (!stack_kernels.empty()) line("stacks", stack_kernels);
     if (options.codelets) {
       fmt::print("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())

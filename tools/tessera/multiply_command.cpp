@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 #include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "dbcsr_peer.hpp"
 #include "problem.hpp"
 #include "session.hpp"
 #include "sparse_probes.hpp"
@@ -34,6 +37,10 @@ class MultiplyRun {
   int operator()() {
     if (options_.peer != "none" && runtime_.size() > 1)
       throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer == "dbcsr" && !has_dbcsr())
+      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without DBCSR)");
+    if (keeps_on_gpu() && runtime_.gpus() == 0)
+      throw InvalidArgument("--keep-on", options_.keep_on, "host, where no GPU is used");
     make_matrices();
     describe();
     for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
@@ -43,11 +50,13 @@ class MultiplyRun {
 
  private:
   bool reads() const { return options_.generate.empty(); }
+  bool keeps_on_gpu() const { return options_.keep_on == "gpu"; }
   bool needs_c() const { return options_.beta != 0 || options_.retain_sparsity; }
   int threads() const { return std::max(1, runtime_.info().cpu_workers); }
   const BlockSparseMatrix<T>& b() const { return b_.valid() ? b_ : a_; }
 
   void make_matrices() {
+    shape_.runtime = &runtime_;
     shape_.grid = process_grid(runtime_, options_.grid);
     shape_.pattern = options_.blocks.empty() ? std::vector<Index>{23} : options_.blocks;
     shape_.panel = options_.panel;
@@ -71,7 +80,7 @@ class MultiplyRun {
       b_ = make(symmetry, 1);
       if (needs_c()) c0_ = make(Symmetry::none, 2);
     }
-    if (options_.peer != "none") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
+    if (options_.peer == "dense") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
   }
 
   /// C before: what there is, or no blocks.
@@ -89,6 +98,19 @@ class MultiplyRun {
     const Status status = sequence.wait();
     if (!status) throw Error(status.message());
     return c;
+  }
+
+  /// Brings a matrix to where it is to be when the clock starts, and nowhere else.
+  void place(BlockSparseMatrix<T>& x) {
+    int next = 0;
+    for (Index p = 0; p < x.pattern().panels(); ++p) {
+      const Data& panel = x.panel(p);
+      if (!panel.valid() || !panel.local()) continue;
+      if (keeps_on_gpu())
+        panel.prefetch(next++ % runtime_.gpus());
+      else  // who may write makes all other copies invalid
+        HostAccess(panel, HostAccess::Mode::read_write);
+    }
   }
 
   void describe() {
@@ -113,6 +135,7 @@ class MultiplyRun {
     json["filter"] = options_.filter;
     json["retain_sparsity"] = options_.retain_sparsity;
     json["panel"] = a_.pattern().rows().panel_elements();
+    json["keep_on"] = options_.keep_on;
     json["peer"] = options_.peer;
     json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
     const auto add = [&](const char* name, const std::string& source, const BlockSparseMatrix<T>& x) {
@@ -131,6 +154,7 @@ class MultiplyRun {
     text += fmt::format(", op {} {}, type {}, filter {:g}", letter(options_.op_a), letter(options_.op_b),
                         type_letter<T>, options_.filter);
     if (options_.retain_sparsity) text += ", sparsity retained";
+    if (runtime_.gpus() > 0) text += keeps_on_gpu() ? ", all on the GPU" : ", from and to host memory";
     report_.lines.emplace_back("product", text);
   }
 
@@ -146,14 +170,18 @@ class MultiplyRun {
     session_.progress().stage(
         timed ? fmt::format("multiplying, run {} of {}", index + 1, options_.common.repeat)
               : std::string("warming up"));
+    for (BlockSparseMatrix<T>* x : {&a_, &b_, &c})
+      if (x->valid()) place(*x);
     session_.begin_run();
     const MultiplyResult result =
         multiply<T>(options_.op_a, options_.op_b, T(static_cast<RealOf<T>>(options_.alpha)), a_, b(),
                     T(static_cast<RealOf<T>>(options_.beta)), c,
-                    {.filter_eps = options_.filter, .retain_sparsity = options_.retain_sparsity});
+                    {.filter_eps = options_.filter,
+                     .retain_sparsity = options_.retain_sparsity,
+                     .result_on_host = !keeps_on_gpu()});
     RunRecord run = session_.end_run(result.statistics);
     set_stages(run, result);
-    run.result = summary(result, c);
+    run.result = summary(run, result, c);
     const bool left_out = result.filtered_products + result.filtered_blocks > 0;
     const SparseProduct<T> product{options_.op_a,
                                    options_.op_b,
@@ -173,7 +201,9 @@ class MultiplyRun {
         report_.peer = PeerRecord{fmt::format("BLAS {}gemm, dense", type_letter<T>), 1, {}, {}};
       if (timed) report_.peer->seconds.push_back(dense.seconds);
     }
-    if (timed && options_.common.wants_check(index)) run.check = check(product, dense);
+    const bool checked = timed && options_.common.wants_check(index);
+    if (checked) run.check = check(product, dense);
+    if (options_.peer == "dbcsr") run_dbcsr(product, timed, checked ? &*run.check : nullptr);
     if (index == options_.common.repeat - 1) {
       add_results(run, result);
       if (!options_.output.empty()) {
@@ -182,6 +212,28 @@ class MultiplyRun {
       }
     }
     if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  /// `check`: if not null, the largest difference of C from DBCSR's is added to it.
+  void run_dbcsr(const SparseProduct<T>& product, bool timed, CheckRecord* check) {
+    session_.progress().stage(DbcsrPeer<T>::name());
+    if (!dbcsr_) dbcsr_ = std::make_unique<DbcsrPeer<T>>(product, options_.filter, threads());
+    const DbcsrProduct<T> theirs = dbcsr_->multiply(check != nullptr);
+    if (!timed) return;
+    if (!report_.peer) report_.peer = PeerRecord{DbcsrPeer<T>::name(), 1, {}, {}};
+    report_.peer->seconds.push_back(theirs.seconds);
+    if (!check) return;
+    const CheckRecord difference = check_against_blocks(product, theirs.blocks);
+    check->values = difference.values;
+    check->values_difference = difference.values_difference;
+    check->values_against = DbcsrPeer<T>::name();
+    double squares = 0;
+    for (const auto& [place, block] : theirs.blocks)
+      for (const T x : block) squares += std::norm(std::complex<double>(x));
+    report_.peer->result = {{"checksum", squares},
+                            {"blocks", theirs.blocks.size()},
+                            {"flop", theirs.flop},
+                            {"largest_difference", difference.values_difference}};
   }
 
   CheckRecord check(const SparseProduct<T>& product, DenseProduct<T>& dense) {
@@ -223,10 +275,17 @@ class MultiplyRun {
     return static_cast<double>(operands + 2 * c.pattern().elements()) * sizeof(T);
   }
 
-  Json summary(const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
+  Json summary(const RunRecord& run, const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
     const SparseSums sum = sums(c);
     Json json;
+    Index on_cpu = 0, on_gpu = 0;
+    for (const ProductCount& shape : result.shapes)
+      on_cpu += shape.cpu_products, on_gpu += shape.gpu_products;
     json["products"] = result.products;
+    json["cpu_products"] = on_cpu;
+    json["gpu_products"] = on_gpu;
+    json["products_per_second"] =
+        run.total_seconds > 0 ? static_cast<double>(result.products) / run.total_seconds : 0;
     json["flop"] = result.flop;
     json["occupation"] = occupation(c);
     json["checksum"] = sum.squares;
@@ -234,7 +293,9 @@ class MultiplyRun {
     json["filtered_products"] = result.filtered_products;
     json["filtered_blocks"] = result.filtered_blocks;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
-    json["bytes"] = {{"products", product_bytes(result)}, {"matrices", matrix_bytes(c)}};
+    json["bytes"] = {{"products", product_bytes(result)},
+                     {"matrices", matrix_bytes(c)},
+                     {"moved", run.workers.bytes_moved}};
     json["shapes"] = Json::array();
     for (const ProductCount& shape : result.shapes)
       json["shapes"].push_back({{"m", shape.m},
@@ -261,9 +322,16 @@ class MultiplyRun {
                                         json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
                                         result.filtered_blocks));
     lines.emplace_back("checksum", fmt::format("{:.15e} (sum of squares)", json["checksum"].get<double>()));
-    lines.emplace_back("bytes", fmt::format("{} read by the products, {} in the matrices",
-                                            format_bytes(json["bytes"]["products"].get<double>()),
-                                            format_bytes(json["bytes"]["matrices"].get<double>())));
+    lines.emplace_back(
+        "rate",
+        fmt::format("{:.4g} products/s, {:.4g} GFLOP/s over all", json["products_per_second"].get<double>(),
+                    run.total_seconds > 0 ? 1e-9 * result.flop / run.total_seconds : 0));
+    std::string bytes = fmt::format("{} read by the products, {} in the matrices",
+                                    format_bytes(json["bytes"]["products"].get<double>()),
+                                    format_bytes(json["bytes"]["matrices"].get<double>()));
+    if (runtime_.gpus() > 0)
+      bytes += fmt::format(", {} copied to, from and between GPUs", format_bytes(run.workers.bytes_moved));
+    lines.emplace_back("bytes", bytes);
     constexpr std::size_t shown = 12;
     for (std::size_t s = 0; s < std::min(shown, result.shapes.size()); ++s) {
       const ProductCount& shape = result.shapes[s];
@@ -286,6 +354,7 @@ class MultiplyRun {
   SparseShape shape_;
   double occupation_ = 0;
   BlockSparseMatrix<T> a_, b_, c0_;
+  std::unique_ptr<DbcsrPeer<T>> dbcsr_;
 };
 
 /// What the files hold; d otherwise.

@@ -79,12 +79,18 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
   command.add_option("--panel", options.panel, "rows and columns of a panel, about (default: chosen)")
       ->check(CLI::Range(1, 1 << 20));
   command
-      .add_option(
-          "--peer", options.peer,
-          "compute the product of the dense matrices by BLAS, too, on as many threads, alternating run "
-          "by run")
-      ->check(CLI::IsMember({"none", "dense"}))
-      ->type_name("none|dense");
+      .add_option("--keep-on", options.keep_on,
+                  "what is timed: host (the default): A, B and C before are in host memory only, and C gets "
+                  "there again; gpu: they are on the GPU already, and C stays there")
+      ->check(CLI::IsMember({"host", "gpu"}))
+      ->type_name("host|gpu");
+  command
+      .add_option("--peer", options.peer,
+                  "compute the product by DBCSR, too (if the program was built with it), or that of the "
+                  "dense matrices "
+                  "by BLAS; on as many threads, alternating run by run")
+      ->check(CLI::IsMember({"none", "dense", "dbcsr"}))
+      ->type_name("none|dense|dbcsr");
   command.add_option("--output", options.output, "write C: Matrix Market, or HDF5 if the name ends in .h5")
       ->type_name("FILE");
   add_grid_option(command, options.grid);

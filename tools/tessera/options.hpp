@@ -102,7 +102,8 @@ struct MultiplyProgramOptions {
   Op op_a = Op::none, op_b = Op::none;
   double alpha = 1, beta = 0;
   bool retain_sparsity = false;
-  Index panel = 0;  ///< elements; 0: chosen
+  Index panel = 0;               ///< elements; 0: chosen
+  std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
   std::string peer = "none";
   std::string output;
   GridOption grid;

@@ -181,6 +181,7 @@ Json to_json(const Report& report) {
                     {"ratio", number(report.ratio())},
                     {"runs", report.peer->seconds}};
     if (report.peer->check) json["peer"]["check"] = to_json(*report.peer->check);
+    if (!report.peer->result.empty()) json["peer"]["result"] = report.peer->result;
   }
   if (report.limit) {
     json["limit"] = {{"name", report.limit->name}, {"gflops", report.limit->gflops}};

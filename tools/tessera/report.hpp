@@ -72,6 +72,7 @@ struct PeerRecord {
   int threads = 1;  ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
+  Json result = Json::object();  ///< of the peer, in the record if it is not empty
 };
 
 /// A limit of the machine measured in the same run.

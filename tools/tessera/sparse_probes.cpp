@@ -90,6 +90,21 @@ Vector times(const BlockSparseMatrix<T>& a, Op op, const Vector& x) {
 }
 
 template <class T>
+BlockMap<T> all_blocks(const BlockSparseMatrix<T>& a) {
+  BlockMap<T> blocks;
+  a.for_each_block([&](Index row, Index col, MatrixView<const T> values) {
+    std::vector<T>& block = blocks[{row, col}];
+    for (Index j = 0; j < values.cols; ++j)
+      for (Index i = 0; i < values.rows; ++i) block.push_back(values(i, j));
+    if (a.symmetry() == Symmetry::none || row == col) return;
+    std::vector<T>& image = blocks[{col, row}];
+    for (Index i = 0; i < values.rows; ++i)
+      for (Index j = 0; j < values.cols; ++j) image.push_back(mirrored(a.symmetry(), values(i, j)));
+  });
+  return blocks;
+}
+
+template <class T>
 std::vector<T> densify(const BlockSparseMatrix<T>& a) {
   const Index rows = a.rows();
   std::vector<T> dense(static_cast<std::size_t>(rows * a.cols()), T(0));
@@ -165,6 +180,43 @@ CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vect
 }
 
 template <class T>
+CheckRecord check_against_blocks(const SparseProduct<T>& product, const BlockMap<T>& reference) {
+  const BlockMap<T> ours = all_blocks(*product.c),
+                    before = product.c0 ? all_blocks(*product.c0) : BlockMap<T>();
+  const std::vector<double> a = squared_norms(*product.a, product.op_a, true),
+                            b = squared_norms(*product.b, product.op_b, false);
+  const double eps = static_cast<double>(precision<T>) * std::sqrt(static_cast<double>(inner_order(product)));
+  const double alpha = std::abs(product.alpha), beta = std::abs(product.beta);
+  const BlockDimension &rows = product.c->pattern().rows(), &cols = product.c->pattern().cols();
+  CheckRecord record;
+  record.values = record.values_difference = 0;
+  const auto values_at = [](const BlockMap<T>& blocks, const std::pair<Index, Index>& place) {
+    const auto found = blocks.find(place);
+    return found == blocks.end() ? nullptr : found->second.data();
+  };
+  const auto element = [](const T* block, std::size_t at) { return block ? Complex(block[at]) : Complex(0); };
+  const auto compare = [&](const std::pair<Index, Index>& place) {
+    const T *const x = values_at(ours, place), *const y = values_at(reference, place),
+                   *const c0 = values_at(before, place);
+    std::size_t at = 0;
+    for (Index j = cols.first(place.second); j < cols.first(place.second + 1); ++j)
+      for (Index i = rows.first(place.first); i < rows.first(place.first + 1); ++i, ++at) {
+        const double error = std::abs(element(x, at) - element(y, at));
+        const double allowed =
+            eps * (alpha * std::sqrt(a[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(j)]) +
+                   beta * std::abs(element(c0, at))) +
+            2 * product.filter / check_bound;
+        record.values = std::max(record.values, quotient(error, allowed));
+        record.values_difference = std::max(record.values_difference, error);
+      }
+  };
+  for (const auto& [place, block] : ours) compare(place);
+  for (const auto& [place, block] : reference)
+    if (!ours.contains(place)) compare(place);
+  return record;
+}
+
+template <class T>
 CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed) {
   const BlockSparseMatrix<T>& c = *product.c;
   const BlockDimension &rows = c.pattern().rows(), &cols = c.pattern().cols();
@@ -208,6 +260,8 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                 \
+  template BlockMap<T> all_blocks<T>(const BlockSparseMatrix<T>&);                             \
+  template CheckRecord check_against_blocks<T>(const SparseProduct<T>&, const BlockMap<T>&);   \
   template Vector times<T>(const BlockSparseMatrix<T>&, Op, const Vector&);                    \
   template std::vector<T> densify<T>(const BlockSparseMatrix<T>&);                             \
   template SparseSums sums<T>(const BlockSparseMatrix<T>&);                                    \

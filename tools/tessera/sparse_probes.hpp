@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
@@ -26,6 +28,14 @@ struct SparseProduct {
 /// op(A) x, in double precision on the host.
 template <class T>
 Vector times(const BlockSparseMatrix<T>& a, Op op, const Vector& x);
+
+/// Blocks by (block row, block column), each column-major.
+template <class T>
+using BlockMap = std::map<std::pair<Index, Index>, std::vector<T>>;
+
+/// This rank's blocks, and their mirror images.
+template <class T>
+BlockMap<T> all_blocks(const BlockSparseMatrix<T>& a);
 
 /// The whole matrix column-major, on every rank.
 template <class T>
@@ -54,6 +64,11 @@ DenseProduct<T> dense_product(const SparseProduct<T>& product, int threads);
 /// blocks only.
 template <class T>
 CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vector<T>& reference);
+
+/// The same in `values` against blocks that another library has computed (those that only one of the two has
+/// are zero in the other), and the largest difference of two elements. One process; C is not half-stored.
+template <class T>
+CheckRecord check_against_blocks(const SparseProduct<T>& product, const BlockMap<T>& reference);
 
 /// Products with random vectors of +-1 in place of single columns:
 ///   max_i |C x - (alpha op(A) (op(B) x) + beta C0 x)|_i /

@@ -24,9 +24,6 @@ BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const
     throw InvalidArgument("--block-sizes", fmt::format("a sum of {}", sum(preferred)),
                           fmt::format("the {} rows or columns of the matrix", elements));
   };
-  const auto dimension = [&](std::vector<Index> list, int owners) {
-    return BlockDimension::make(std::move(list), owners, {}, panel);
-  };
   if (!sizes)
     return {dimension(repeated_block_sizes(pattern, rows), grid.rows),
             dimension(repeated_block_sizes(pattern, cols), grid.cols), grid, symmetry};
@@ -36,10 +33,16 @@ BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const
 
 BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDimension& cols,
                                      Symmetry symmetry) const {
-  const auto dimension = [&](const BlockDimension& like, int owners) {
-    return BlockDimension::make({like.sizes().begin(), like.sizes().end()}, owners, {}, panel);
+  const auto list = [](const BlockDimension& like) {
+    return std::vector<Index>(like.sizes().begin(), like.sizes().end());
   };
-  return {dimension(rows, grid.rows), dimension(cols, grid.cols), grid, symmetry};
+  return {dimension(list(rows), grid.rows), dimension(list(cols), grid.cols), grid, symmetry};
+}
+
+BlockDimensionPointer SparseShape::dimension(std::vector<Index> list, int owners) const {
+  const Index elements = std::accumulate(list.begin(), list.end(), Index{0});
+  return BlockDimension::make(std::move(list), owners, {},
+                              panel > 0 ? panel : suitable_panel_elements(*runtime, elements, owners));
 }
 
 namespace {

@@ -16,6 +16,7 @@ namespace tessera::program {
 
 /// How matrices are cut into blocks and panels, and dealt to ranks.
 struct SparseShape {
+  const Runtime* runtime = nullptr;
   ProcessGrid grid;
   std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
@@ -27,6 +28,9 @@ struct SparseShape {
   /// The block sizes of others.
   BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
                           Symmetry symmetry = Symmetry::none) const;
+
+ private:
+  BlockDimensionPointer dimension(std::vector<Index> sizes, int owners) const;
 };
 
 /// A random or water-like matrix of order n; collective.

@@ -29,6 +29,7 @@ TYPED_TEST(Multiply, IntegersAreExact) {
       p.occupation = occupation;
       p.random_owners = random_owners;
       p.alpha = -2, p.beta = 3;
+      p.options.result_on_host = random_owners;
       check_product<TypeParam>(TestFixture::runtime(), p);
     }
 }

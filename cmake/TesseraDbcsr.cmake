@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Gives the program DBCSR, if it is installed with its C interface: a static library of Fortran, so that a Fortran compiler
+# is needed to know what else to link. Another installation than the system's is named in DBCSR_DIR.
+include(CheckLanguage)
+find_file(TESSERA_DBCSR_CONFIG DBCSRConfig.cmake
+  HINTS "${DBCSR_DIR}" PATH_SUFFIXES cmake/dbcsr lib/cmake/dbcsr lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/dbcsr)
+mark_as_advanced(TESSERA_DBCSR_CONFIG)
+if(NOT TESSERA_DBCSR_CONFIG)
+  return()
+endif()
+check_language(Fortran)
+if(NOT CMAKE_Fortran_COMPILER)
+  return()
+endif()
+enable_language(Fortran)
+get_filename_component(dbcsr_directory "${TESSERA_DBCSR_CONFIG}" DIRECTORY)
+find_package(DBCSR CONFIG QUIET PATHS "${dbcsr_directory}" NO_DEFAULT_PATH)
+if(TARGET DBCSR::dbcsr_c)
+  # One BLAS in the process, with one pool of threads: the library's.
+  get_target_property(dbcsr_libraries DBCSR::dbcsr INTERFACE_LINK_LIBRARIES)
+  list(FILTER dbcsr_libraries EXCLUDE REGEX "lib(blas|lapack|openblas)[^/]*$")
+  set_target_properties(DBCSR::dbcsr PROPERTIES INTERFACE_LINK_LIBRARIES "${dbcsr_libraries};LAPACK::LAPACK")
+  target_compile_definitions(tessera_program_parts PRIVATE
+    TESSERA_HAVE_DBCSR=1 "TESSERA_DBCSR_VERSION=\"${DBCSR_VERSION}\"")
+  target_link_libraries(tessera_program_parts PRIVATE DBCSR::dbcsr_c OpenMP::OpenMP_CXX)
+  message(STATUS "DBCSR ${DBCSR_VERSION} in ${dbcsr_directory}")
+endif()

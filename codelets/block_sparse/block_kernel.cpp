@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <type_traits>
+
+#if TESSERA_HAVE_LIBXSMM
+#include <libxsmm.h>
+#endif
+
+#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/block_sparse/small_products.hpp>
+
+namespace tessera::kernels {
+
+template <class T>
+BlockKernel<T> find_block_kernel([[maybe_unused]] Index m, [[maybe_unused]] Index n,
+                                 [[maybe_unused]] Index k) noexcept {
+#if TESSERA_HAVE_LIBXSMM
+  const T one(1);
+  const int rows = static_cast<int>(m), cols = static_cast<int>(n), inner = static_cast<int>(k);
+  if (double(m) * double(n) * double(k) > small_block_limit) return nullptr;
+  if constexpr (std::is_same_v<T, double>)
+    return libxsmm_dmmdispatch(rows, cols, inner, nullptr, nullptr, nullptr, &one, &one, nullptr, nullptr);
+  else if constexpr (std::is_same_v<T, float>)
+    return libxsmm_smmdispatch(rows, cols, inner, nullptr, nullptr, nullptr, &one, &one, nullptr, nullptr);
+#endif
+  return nullptr;
+}
+
+template <class T>
+void multiply_blocks(Index m, Index n, Index k, const T* a, const T* b, T* c) noexcept {
+  const StackEntry entry{0, 0};
+  if (double(m) * double(n) * double(k) <= small_block_limit)
+    small_products<T>(m, n, k, a, b, &entry, 1, c);
+  else
+    blas::gemm<T>(Op::none, Op::none, m, n, k, T(1), a, m, b, k, T(1), c, m);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                \
+  template BlockKernel<T> find_block_kernel<T>(Index, Index, Index) noexcept; \
+  template void multiply_blocks<T>(Index, Index, Index, const T*, const T*, T*) noexcept;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::kernels

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/runtime/types.hpp>
+
+namespace tessera::kernels {
+
+/// C (m x n) += A (m x k) B (k x n), blocks column-major without gaps: called with A, B, C.
+template <class T>
+using BlockKernel = void (*)(const T*, const T*, T*, ...);
+
+/// The kernel that libxsmm compiles for a shape, or null if it declines (complex numbers, large blocks) or is
+/// not there. Kernels live as long as the process. Thread-safe.
+template <class T>
+BlockKernel<T> find_block_kernel(Index m, Index n, Index k) noexcept;
+
+/// Beyond this size of m n k a BLAS, which packs its operands, is faster than kernels for small blocks.
+inline constexpr double small_block_limit = 64.0 * 64.0 * 64.0;
+
+/// The same product of a shape for which there is no kernel.
+template <class T>
+void multiply_blocks(Index m, Index n, Index k, const T* a, const T* b, T* c) noexcept;
+
+}  // namespace tessera::kernels

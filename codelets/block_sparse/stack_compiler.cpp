@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#if TESSERA_WITH_CUDA
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <tessera/codelets/block_sparse/stack_compiler.hpp>
+#include <tessera/codelets/block_sparse/stack_trial.hpp>
+#include <tessera/runtime/cache_directory.hpp>
+#include <tessera/runtime/error.hpp>
+
+namespace tessera::device {
+namespace {
+
+void require(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // a task of this thread must not find it
+  throw RuntimeError(fmt::format("{}: {}", what, cudaGetErrorString(error)));
+}
+
+int current_device() {
+  int device = 0;
+  require(cudaGetDevice(&device), "no GPU");
+  return device;
+}
+
+int architecture_of(int device) {
+  int major = 0, minor = 0;
+  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
+  require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
+  return 10 * major + minor;
+}
+
+StackPlan plan_of(const StackShape& shape) noexcept {
+  const bool complex = shape.type == 'c' || shape.type == 'z';
+  const int real_bytes = shape.type == 's' || shape.type == 'c' ? 4 : 8;
+  return stack_plan(complex ? 2 * real_bytes : real_bytes, complex, shape.m, shape.n, shape.k);
+}
+
+std::filesystem::path user_cache() {
+  try {
+    return cache_directory() / "stack_kernels";
+  } catch (const RuntimeError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+struct StackCompiler::Entry {
+  std::once_flag once;
+  cudaLibrary_t library = nullptr;
+  cudaKernel_t function = nullptr;
+  StackKernel kernel;
+  std::atomic<std::uint64_t> allowed = 0;  ///< devices that grant the kernel's shared memory, one bit each
+
+  void load(const StackBinary& binary, const StackPlan& plan) {
+    require(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+            "loading the kernel");
+    require(cudaLibraryGetKernel(&function, library, binary.kernel.c_str()), "finding the kernel");
+    kernel = {reinterpret_cast<const void*>(function), plan};
+  }
+  /// More shared memory than a kernel has by itself must be asked for on every device.
+  void allow_shared_memory(int device) {
+    constexpr int always_there = 48 * 1024;
+    const std::uint64_t bit = std::uint64_t(1) << (device % 64);
+    if (kernel.plan.shared_bytes <= always_there || (allowed & bit)) return;
+    require(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            kernel.plan.shared_bytes, device),
+            "shared memory");
+    allowed |= bit;
+  }
+};
+
+StackCompiler::StackCompiler(std::filesystem::path cache, std::span<const SourceFile> files)
+    : cache_(std::move(cache)), files_(files) {}
+
+StackCompiler::~StackCompiler() {
+  for (const auto& [key, entry] : entries_)
+    if (entry->library) cudaLibraryUnload(entry->library);
+}
+
+StackCompiler& StackCompiler::shared() {
+  // Never destroyed: the CUDA runtime may be gone before.
+  static auto* const compiler = new StackCompiler(user_cache());
+  return *compiler;
+}
+
+StackCompiler::Entry& StackCompiler::entry(int architecture, const StackShape& shape) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Entry>& place = entries_[{architecture, shape}];
+  if (!place) place = std::make_unique<Entry>();
+  return *place;
+}
+
+void StackCompiler::note_failure(const StackShape& shape, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  ++counts_.failed;
+  if (new_failures_++ == 0)
+    first_failure_ =
+        fmt::format("{} x {} x {} of type {}: {}", shape.m, shape.n, shape.k, shape.type, reason);
+}
+
+void StackCompiler::make(Entry& entry, int architecture, int device, const StackShape& shape) {
+  cudaGetLastError();  // of somebody else
+  try {
+    const std::string key = stack_binary_key(files_, architecture, shape);
+    std::optional<StackBinary> binary = cache_.read(shape, key);
+    const bool compiled = !binary;
+    if (compiled) binary = compile_stack(files_, architecture, shape);
+    {
+      const std::lock_guard lock(mutex_);
+      ++(compiled ? counts_.compiled : counts_.read);
+    }
+    entry.load(*binary, plan_of(shape));
+    entry.allow_shared_memory(device);
+    require_same_as_generic(entry.kernel, shape);
+    if (compiled) cache_.write(shape, key, *binary);
+  } catch (const std::exception& failure) {
+    entry.kernel.function = nullptr;
+    note_failure(shape, failure.what());
+  }
+}
+
+const StackKernel* StackCompiler::kernel(const StackShape& shape) {
+  const int device = current_device(), architecture = architecture_of(device);
+  Entry& found = entry(architecture, shape);
+  std::call_once(found.once, [&] { make(found, architecture, device, shape); });
+  if (!found.kernel.function) return nullptr;
+  found.allow_shared_memory(device);
+  return &found.kernel;
+}
+
+void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
+  const int device = current_device(), architecture = architecture_of(device);
+  std::vector<StackShape> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(wanted), [&](const StackShape& shape) {
+      return !entries_.contains({architecture, shape});
+    });
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    cudaSetDevice(device);
+    for (std::size_t i = next++; i < wanted.size(); i = next++) kernel(wanted[i]);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t t = 1; t < std::min(wanted.size(), static_cast<std::size_t>(std::max(threads, 1))); ++t)
+    others.emplace_back(work);
+  work();
+}
+
+StackCompiler::Counts StackCompiler::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::string StackCompiler::take_failures() {
+  const std::lock_guard lock(mutex_);
+  if (new_failures_ == 0) return {};
+  const int others = std::exchange(new_failures_, 0) - 1;
+  return fmt::format("products of blocks by the generic kernel: {}{}", first_failure_,
+                     others > 0 ? fmt::format(" (and {} other shapes)", others) : std::string());
+}
+
+std::string StackCompiler::description() {
+  const StackShape probe{'d', 23, 23, 23};
+  if (kernel(probe))
+    return fmt::format("{}, kept in {}", stack_compiler_version(),
+                       cache_.directory().empty() ? "memory" : cache_.directory().string());
+  const std::lock_guard lock(mutex_);
+  return fmt::format("the generic kernel ({})", first_failure_);
+}
+
+}  // namespace tessera::device
+
+#endif  // TESSERA_WITH_CUDA

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera {
+
+/// Large pieces of the host's memory, kept when they are given back, for the next of about their size: pages
+/// that are new to the process must be cleared by the system one by one, which takes longer than to compute
+/// what small blocks are written into them. In use and kept together are never more than there were in use
+/// at one time. Thread-safe.
+class HostMemory {
+ public:
+  HostMemory() = default;
+  ~HostMemory();
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+
+  /// Null if there is no memory.
+  void* allocate(std::size_t bytes) noexcept;
+  void free(void* memory) noexcept;
+
+  std::size_t bytes_in_use() const;
+  std::size_t bytes_kept() const;
+
+ private:
+  void* take_kept(std::size_t size);
+  void make_room(std::size_t size);
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, std::size_t> used_;          // large pieces and their sizes
+  std::map<std::size_t, std::vector<void*>> kept_;       // by size
+  std::size_t in_use_ = 0, most_in_use_ = 0, idle_ = 0;  // bytes
+};
+
+/// StarPU takes the host's memory for its data from a HostMemory until `stop`. For runs without GPUs, whose
+/// memory StarPU pins and keeps by itself. To be called before StarPU starts, and after it has ended.
+void start_host_memory();
+void stop_host_memory() noexcept;
+
+}  // namespace tessera

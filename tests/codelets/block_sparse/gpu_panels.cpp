@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
+
+#include <tessera/codelets/block_sparse/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/panel_values.hpp>
+#include <tessera/codelets/block_sparse/scale_window.hpp>
+
+/// The codelets on panels, on CPUs alone and on a GPU: what they leave is the same.
+namespace tessera::test {
+namespace {
+
+template <class T>
+class GpuPanels : public ::testing::Test {};
+TYPED_TEST_SUITE(GpuPanels, Scalars);
+
+template <class T>
+std::vector<T> random_values(std::size_t count, std::uint64_t seed) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = random_scalar<T>(seed, static_cast<Index>(i), 0);
+  return values;
+}
+
+/// All blocks of a panel of these sizes along both sides, some of them empty.
+std::vector<PanelBlock> make_blocks() {
+  const std::vector<std::int32_t> sizes{5, 1, 23, 0, 64, 13, 7};
+  std::vector<PanelBlock> blocks;
+  Index offset = 0, row = 0;
+  for (std::size_t i = 0; i < sizes.size(); row += sizes[i++]) {
+    Index col = 0;
+    for (std::size_t j = 0; j < sizes.size(); col += sizes[j++]) {
+      blocks.push_back(
+          {offset, sizes[i], sizes[j], static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), row, col});
+      offset += Index(sizes[i]) * sizes[j];
+    }
+  }
+  return blocks;
+}
+
+constexpr Index order = 113;  // of what make_blocks makes
+constexpr std::size_t elements = order * order;
+
+/// What every codelet leaves behind: values that must be equal, and sums that may differ by rounding.
+template <class T>
+struct Outcomes {
+  std::map<std::string, std::vector<T>> values;
+  std::map<std::string, std::vector<double>> sums;
+  Index device_tasks = 0;
+};
+
+template <class T>
+class Panels {
+ public:
+  explicit Panels(const RuntimeOptions& options) : runtime_(options) {
+    blocks_ = upload(runtime_, make_blocks());
+    x_ = upload(runtime_, random_values<T>(elements, 1));
+    line_ = upload(runtime_, random_values<T>(order, 2));
+  }
+
+  Outcomes<T> run() {
+    move_and_fill();
+    change_by_place();
+    change_alike();
+    reduce();
+    return std::move(outcomes_);
+  }
+
+ private:
+  /// Inserts tasks that change a copy of fixed values, and keeps what they become.
+  template <class Insert>
+  void change(const std::string& name, const Insert& insert) {
+    const Data values = upload(runtime_, random_values<T>(elements, 7));
+    run(name, [&](Sequence& s) { insert(s, values); });
+    outcomes_.values[name] = download_values<T>(values);
+  }
+  template <class Insert>
+  void sum(const std::string& name, std::size_t count, const Insert& insert) {
+    const Data result = Data::bytes(runtime_, count * sizeof(double));
+    run(name, [&](Sequence& s) { insert(s, result); });
+    outcomes_.sums[name] = download_values<double>(result);
+  }
+  template <class Insert>
+  void run(const std::string& name, const Insert& insert) {
+    Sequence sequence(runtime_);
+    sequence.begin_stage("test");
+    insert(sequence);
+    EXPECT_TRUE(sequence.wait().ok()) << name;
+    Index on_device = 0;
+    for (const StageStatistics& stage : sequence.statistics().stages) on_device += stage.device_tasks;
+    EXPECT_EQ(on_device > 0, runtime_.gpus() > 0) << name;
+    outcomes_.device_tasks += on_device;
+  }
+
+  void move_and_fill() {
+    change("zero", [](Sequence& s, const Data& v) { insert_fill_values<T>(s, 0, T(0), v); });
+    change("fill", [&](Sequence& s, const Data& v) { insert_fill_values<T>(s, 0, factor_, v); });
+    // A long piece, parts of blocks, a row, single elements.
+    const std::vector<BlockMove> list{{1, 11, 3000, 1, 4, 3000},  {4000, 5000, 23, 23, 64, 23},
+                                      {8000, 6000, 5, 13, 13, 7}, {9000, 7000, 1, 30, 31, 2},
+                                      {12000, 8000, 1, 1, 1, 1},  {0, 9000, 40, 2, 40, 41}};
+    const Data moves = upload(runtime_, list);
+    for (const Op op : {Op::none, Op::transpose, Op::adjoint})
+      for (const bool conjugated : {false, true})
+        for (const bool add : {false, true}) {
+          if (op != Op::none && conjugated != add) continue;
+          const std::string name = std::string(1, static_cast<char>(op)) + (conjugated ? " conjugated" : "") +
+                                   (add ? " added" : "");
+          change("move " + name, [&](Sequence& s, const Data& v) {
+            insert_move_blocks<T>(s, 0, op, conjugated, factor_, add, moves, x_, v);
+          });
+          if (op != Op::none) continue;
+          change("copy " + name, [&](Sequence& s, const Data& v) {
+            insert_copy_values<T>(s, 0, conjugated, factor_, add, x_, v);
+          });
+        }
+    change("plain copy",
+           [&](Sequence& s, const Data& v) { insert_copy_values<T>(s, 0, false, T(1), false, x_, v); });
+  }
+
+  void change_by_place() {
+    for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::antisymmetric, Symmetry::hermitian})
+      change(std::string("symmetry ") + static_cast<char>(symmetry),
+             [&](Sequence& s, const Data& v) { insert_impose_symmetry<T>(s, 0, symmetry, blocks_, v); });
+    change("cut", [&](Sequence& s, const Data& v) { insert_cut_below_diagonal<T>(s, 0, blocks_, v); });
+    for (const Side side : {Side::left, Side::right})
+      change(std::string("by vector ") + static_cast<char>(side),
+             [&](Sequence& s, const Data& v) { insert_scale_by_vector<T>(s, 0, side, blocks_, line_, v); });
+    change("add on diagonal",
+           [&](Sequence& s, const Data& v) { insert_add_on_diagonal<T>(s, 0, factor_, blocks_, v); });
+    change("set diagonal",
+           [&](Sequence& s, const Data& v) { insert_set_diagonal<T>(s, 0, blocks_, line_, v); });
+    for (const T factor : {factor_, T(0)})
+      change(factor == T(0) ? "clear window" : "scale window", [&](Sequence& s, const Data& v) {
+        insert_scale_window<T>(s, 0, {factor, 3, 95, 29, 100}, blocks_, v);
+      });
+    const Data diagonal = Data::bytes(runtime_, order * sizeof(T));
+    run("get diagonal", [&](Sequence& s) { insert_get_diagonal<T>(s, 0, blocks_, x_, diagonal); });
+    outcomes_.values["get diagonal"] = download_values<T>(diagonal);
+  }
+
+  void change_alike() {
+    change("scale", [&](Sequence& s, const Data& v) { insert_scale_panel<T>(s, 0, factor_, v); });
+    for (const bool conjugated : {false, true})
+      for (const T beta : {T(0), T(1), factor_})
+        change(
+            "add " + std::to_string(std::abs(beta)) + (conjugated ? " conjugated" : ""),
+            [&](Sequence& s, const Data& v) { insert_add_panel<T>(s, 0, factor_, conjugated, x_, beta, v); });
+    change("multiply", [&](Sequence& s, const Data& v) { insert_multiply_panel<T>(s, 0, x_, v); });
+    if constexpr (!is_complex<T>)
+      for (const ElementFunction f :
+           {ElementFunction::inverse, ElementFunction::absolute, ElementFunction::truncate})
+        change("function " + std::to_string(static_cast<int>(f)),
+               [&](Sequence& s, const Data& v) { insert_function_of_panel<T>(s, 0, f, T(1.5), T(0.25), v); });
+  }
+
+  void reduce() {
+    sum("norms", make_blocks().size(),
+        [&](Sequence& s, const Data& result) { insert_block_norms<T>(s, 0, blocks_, x_, result); });
+    for (const PanelSum kind :
+         {PanelSum::diagonal, PanelSum::squares, PanelSum::largest, PanelSum::by_position})
+      for (const Symmetry symmetry : {Symmetry::none, Symmetry::antisymmetric, Symmetry::hermitian})
+        sum("sum " + std::to_string(static_cast<int>(kind)) + static_cast<char>(symmetry), 2,
+            [&](Sequence& s, const Data& result) {
+              insert_reduce_panel<T>(s, 0, kind, symmetry, blocks_, x_, result);
+            });
+    const Data runs =
+        upload(runtime_, std::vector<DotRun>{{0, 100, 3000, 0}, {5000, 5000, 529, 1}, {7000, 6000, 1, 0}});
+    const Data y = upload(runtime_, random_values<T>(elements, 3));
+    for (const Symmetry symmetry : {Symmetry::none, Symmetry::hermitian})
+      for (const Data* const other : {static_cast<const Data*>(&y), static_cast<const Data*>(&x_)})
+        sum(std::string("dot ") + static_cast<char>(symmetry) + (other == &y ? "y" : "x"), 2,
+            [&](Sequence& s, const Data& result) {
+              insert_dot_panels<T>(s, 0, symmetry, symmetry, runs, x_, *other, result);
+            });
+  }
+
+  Runtime runtime_;
+  Data blocks_, x_, line_;
+  Outcomes<T> outcomes_;
+  const T factor_ = random_scalar<T>(3, 4, 5);
+};
+
+TYPED_TEST(GpuPanels, LeaveWhatCpusLeave) {
+  TESSERA_NEED_GPU();
+  using T = TypeParam;
+  const Outcomes<T> cpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 0}).run(),
+                    gpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 1}).run();
+  EXPECT_EQ(cpu.device_tasks, 0);
+  for (const auto& [name, expected] : cpu.values) EXPECT_EQ(gpu.values.at(name), expected) << name;
+  for (const auto& [name, expected] : cpu.sums) {
+    const auto& found = gpu.sums.at(name);
+    ASSERT_EQ(found.size(), expected.size()) << name;
+    // Of at most `elements` terms of size one, times a weight of at most 3/2, in another order.
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], 4.0 * elements * precision<double>) << name;
+  }
+}
+
+/// The largest element of a panel with a NaN is NaN, wherever it stands.
+TEST(GpuPanelSums, NanIsTheLargest) {
+  TESSERA_NEED_GPU();
+  Runtime runtime(RuntimeOptions{.cores = 2, .gpus = 1});
+  for (const std::size_t at : {std::size_t{0}, std::size_t{5000}, elements - 1}) {
+    auto values = random_values<double>(elements, 1);
+    values[at] = std::numeric_limits<double>::quiet_NaN();
+    const Data blocks = upload(runtime, make_blocks()), x = upload(runtime, values),
+               result = Data::bytes(runtime, 2 * sizeof(double));
+    Sequence sequence(runtime);
+    insert_reduce_panel<double>(sequence, 0, PanelSum::largest, Symmetry::none, blocks, x, result);
+    ASSERT_TRUE(sequence.wait().ok());
+    EXPECT_TRUE(std::isnan(download_values<double>(result)[0])) << at;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

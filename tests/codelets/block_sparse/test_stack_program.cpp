@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#if TESSERA_WITH_CUDA
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <unistd.h>
+
+#include <tessera/codelets/block_sparse/stack_program.hpp>
+#include <tessera/runtime/error.hpp>
+
+/// Compiling needs no GPU, nor does keeping what was compiled.
+namespace tessera::test {
+namespace {
+
+namespace fs = std::filesystem;
+using device::SourceFile;
+using device::StackBinary;
+using device::StackCache;
+using device::StackShape;
+
+constexpr int architecture = 90;
+
+bool is_elf(const StackBinary& binary) {
+  return binary.code.starts_with("\177ELF");
+}
+
+class StackCacheTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = fs::temp_directory_path() / ("tessera_stack_cache_" + std::to_string(::getpid()));
+    fs::remove_all(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+  static std::string content(const fs::path& file) {
+    std::ostringstream text;
+    text << std::ifstream(file, std::ios::binary).rdbuf();
+    return text.str();
+  }
+  static void replace(const fs::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+  }
+  fs::path directory_;
+};
+
+TEST(StackProgram, CompilesShapesOfAllTypes) {
+  // Corners, odd sizes, and flat and long blocks; the sweep over all sizes runs on a GPU.
+  const StackShape shapes[] = {{'d', 1, 1, 1},   {'s', 1, 1, 1},    {'d', 23, 23, 23}, {'z', 23, 23, 23},
+                               {'c', 5, 13, 9},  {'s', 32, 32, 32}, {'d', 80, 80, 80}, {'z', 80, 80, 80},
+                               {'d', 1, 80, 80}, {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80}};
+  std::set<std::string> names;
+  for (const StackShape& shape : shapes) {
+    const StackBinary binary = device::compile_stack(device::stack_kernel_files(), architecture, shape);
+    EXPECT_TRUE(is_elf(binary)) << shape.type << shape.m;
+    EXPECT_NE(binary.code.find(binary.kernel), std::string::npos) << "the kernel is in the code by its name";
+    names.insert(binary.kernel);
+  }
+  EXPECT_EQ(names.size(), std::size(shapes));
+}
+
+TEST(StackProgram, CompilesInThreads) {
+  StackBinary binaries[4];
+  const auto shape = [](int t) { return StackShape{'d', 2 + t, 3, 4}; };
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        binaries[t] = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
+      });
+  }
+  for (int t = 0; t < 4; ++t) {
+    const StackBinary again = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
+    EXPECT_EQ(again.kernel, binaries[t].kernel);
+    EXPECT_TRUE(is_elf(binaries[t]));
+  }
+}
+
+TEST(StackProgram, SaysWhatIsWrong) {
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/stack_kernel.cuh", "__device__ int x = undeclared;\n"}};
+  try {
+    device::compile_stack(wrong, architecture, {'d', 2, 2, 2});
+    FAIL() << "compiled";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(device::compile_stack({}, architecture, {'d', 2, 2, 2}), RuntimeError);
+  EXPECT_THROW(device::compile_stack(device::stack_kernel_files(), 1, {'d', 2, 2, 2}), RuntimeError);
+}
+
+TEST(StackProgram, KeysDifferInAllThatMatters) {
+  const auto files = device::stack_kernel_files();
+  const SourceFile other[] = {{"a", "text"}}, renamed[] = {{"b", "text"}}, changed[] = {{"a", "Text"}};
+  const std::set<std::string> keys{device::stack_binary_key(files, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(files, 80, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(files, 90, {'s', 2, 3, 4}),
+                                   device::stack_binary_key(files, 90, {'d', 3, 2, 4}),
+                                   device::stack_binary_key(files, 90, {'d', 2, 4, 3}),
+                                   device::stack_binary_key(other, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(renamed, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(changed, 90, {'d', 2, 3, 4})};
+  EXPECT_EQ(keys.size(), 8u);
+}
+
+TEST_F(StackCacheTest, KeepsBinaries) {
+  const StackCache cache(directory_ / "deep/er");
+  const StackShape shape{'d', 2, 3, 4};
+  EXPECT_FALSE(cache.read(shape, "key"));
+  const StackBinary binary{"name", std::string("\0\1code\nmore\n\377", 13)};
+  cache.write(shape, "key", binary);
+  const auto found = cache.read(shape, "key");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kernel, binary.kernel);
+  EXPECT_EQ(found->code, binary.code);
+  EXPECT_FALSE(cache.read(shape, "other key"));
+  EXPECT_FALSE(cache.read({'d', 2, 3, 5}, "key"));
+  // Nothing but the file is left.
+  EXPECT_EQ(std::distance(fs::directory_iterator(cache.directory()), fs::directory_iterator()), 1);
+}
+
+TEST_F(StackCacheTest, DamagedFilesAreNotUsed) {
+  const StackCache cache(directory_);
+  const StackShape shape{'z', 5, 6, 7};
+  const StackBinary binary{"kernel", "code of the kernel"};
+  cache.write(shape, "key", binary);
+  const fs::path file = cache.file(shape, "key");
+  const std::string good = content(file);
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    replace(file, good.substr(0, length));
+    EXPECT_FALSE(cache.read(shape, "key")) << length;
+  }
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    replace(file, bad);
+    EXPECT_FALSE(cache.read(shape, "key")) << at;
+  }
+  replace(file, good + "x");
+  EXPECT_FALSE(cache.read(shape, "key"));
+  cache.write(shape, "key", binary);
+  EXPECT_TRUE(cache.read(shape, "key")) << "replaced";
+}
+
+TEST_F(StackCacheTest, WhereNothingCanBeKept) {
+  const StackShape shape{'s', 1, 2, 3};
+  const StackCache none{fs::path()};
+  none.write(shape, "key", {"a", "b"});
+  EXPECT_FALSE(none.read(shape, "key"));
+  fs::create_directories(directory_);
+  replace(directory_ / "file", "in the way");
+  const StackCache blocked(directory_ / "file/below");
+  blocked.write(shape, "key", {"a", "b"});
+  EXPECT_FALSE(blocked.read(shape, "key"));
+}
+
+}  // namespace
+}  // namespace tessera::test
+
+#endif  // TESSERA_WITH_CUDA

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <tessera/runtime/host_memory.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t mib = std::size_t(1) << 20;
+
+TEST(HostMemory, PiecesAreUsedAgain) {
+  HostMemory memory;
+  void* const first = memory.allocate(3 * mib);
+  ASSERT_NE(first, nullptr);
+  std::memset(first, 1, 3 * mib);
+  EXPECT_GE(memory.bytes_in_use(), 3 * mib);
+  memory.free(first);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+  EXPECT_GE(memory.bytes_kept(), 3 * mib);
+  void* const second = memory.allocate(3 * mib - 1000);
+  EXPECT_EQ(second, first) << "of about the same size";
+  EXPECT_EQ(memory.bytes_kept(), 0u);
+  std::memset(second, 2, 3 * mib - 1000);
+  memory.free(second);
+}
+
+TEST(HostMemory, NeverMoreThanWereInUseAtOneTime) {
+  HostMemory memory;
+  std::size_t most = 0;
+  for (std::size_t size = mib; size < 40 * mib; size += 3 * mib) {
+    void* const a = memory.allocate(size);
+    void* const b = memory.allocate(size / 2);
+    ASSERT_TRUE(a && b);
+    most = std::max(most, memory.bytes_in_use());
+    EXPECT_LE(memory.bytes_in_use() + memory.bytes_kept(), most);
+    memory.free(a);
+    memory.free(b);
+    EXPECT_LE(memory.bytes_kept(), most);
+  }
+}
+
+TEST(HostMemory, SmallPiecesAreNotKept) {
+  HostMemory memory;
+  for (const std::size_t size : {std::size_t(1), std::size_t(1000), std::size_t(100000)}) {
+    void* const piece = memory.allocate(size);
+    ASSERT_NE(piece, nullptr);
+    std::memset(piece, 3, size);
+    memory.free(piece);
+  }
+  EXPECT_EQ(memory.bytes_kept(), 0u);
+}
+
+TEST(HostMemory, NoMemoryIsNull) {
+  HostMemory memory;
+  EXPECT_EQ(memory.allocate(std::size_t(1) << 60), nullptr);
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+}
+
+TEST(HostMemory, ThreadsShareIt) {
+  HostMemory memory;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&memory, t] {
+      for (int i = 0; i < 200; ++i) {
+        const std::size_t size = mib / 4 * static_cast<std::size_t>(1 + (i + t) % 5);
+        auto* const piece = static_cast<unsigned char*>(memory.allocate(size));
+        ASSERT_NE(piece, nullptr);
+        std::memset(piece, t, size);
+        EXPECT_EQ(piece[size / 2], t);
+        memory.free(piece);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(memory.bytes_in_use(), 0u);
+}
+
+}  // namespace
+}  // namespace tessera
