@@ -153,7 +153,7 @@ void PanelMultiplier<T>::list_row(std::int32_t row) {
 /// Computes what is listed.
 template <class T>
 void PanelMultiplier<T>::multiply_listed() const noexcept {
-  constexpr std::size_t ahead = 3;
+  constexpr std::size_t ahead = 6;
   const bool far = !b_in_cache_;
   const Product<T>* const products = products_.data();
   for (std::size_t p = 0; p < count_; ++p) {
