@@ -1,23 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Gives the program DBCSR, if it is installed with its C interface: a static library of Fortran, so that a Fortran compiler
-# is needed to know what else to link. Another installation than the system's is named in DBCSR_DIR.
+# Gives the program DBCSR, which must be installed with its C interface: a static library of Fortran, so that a Fortran
+# compiler is needed to know what else to link. Another installation than the system's is named in DBCSR_DIR.
 include(CheckLanguage)
 find_file(TESSERA_DBCSR_CONFIG DBCSRConfig.cmake
   HINTS "${DBCSR_DIR}" PATH_SUFFIXES cmake/dbcsr lib/cmake/dbcsr lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/dbcsr)
 mark_as_advanced(TESSERA_DBCSR_CONFIG)
 if(NOT TESSERA_DBCSR_CONFIG)
-  return()
+  message(FATAL_ERROR "TESSERA_WITH_DBCSR is on, but there is no DBCSR: install libdbcsr-dev or name one in DBCSR_DIR.")
 endif()
 check_language(Fortran)
 if(NOT CMAKE_Fortran_COMPILER)
-  return()
+  message(FATAL_ERROR "TESSERA_WITH_DBCSR is on, but there is no Fortran compiler, whose run-time library DBCSR needs.")
 endif()
 enable_language(Fortran)
 get_filename_component(dbcsr_directory "${TESSERA_DBCSR_CONFIG}" DIRECTORY)
 find_package(DBCSR CONFIG QUIET PATHS "${dbcsr_directory}" NO_DEFAULT_PATH)
-if(TARGET DBCSR::dbcsr_c)
+if(NOT TARGET DBCSR::dbcsr_c)
+  message(FATAL_ERROR "the DBCSR in ${dbcsr_directory} has no C interface")
+else()
   # One BLAS in the process, with one pool of threads: the library's.
   get_target_property(dbcsr_libraries DBCSR::dbcsr INTERFACE_LINK_LIBRARIES)
   list(FILTER dbcsr_libraries EXCLUDE REGEX "lib(blas|lapack|openblas)[^/]*$")

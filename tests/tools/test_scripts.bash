@@ -78,7 +78,7 @@ no_compiler() {
   hide g++
   # Its package is there, the command is not.
   fake dpkg-query 'for p in g++ cmake ninja-build make patch pkg-config git libopenblas-pthread-dev libopenmpi-dev openmpi-bin \
-    libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev libdbcsr-dev; do
+    libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev; do
     printf "%s:installed " "$p"; done'
   ends_with_line 1 "no compiler.*'g\+\+' is not on PATH" "$work/tree/tools/setup"
 }
