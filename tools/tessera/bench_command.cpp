@@ -14,6 +14,7 @@
 #include "nominal_flops.hpp"
 #include "probes.hpp"
 #include "problem.hpp"
+#include "scalar_types.hpp"
 #include "session.hpp"
 
 namespace tessera::program {
@@ -127,30 +128,11 @@ void require_stage_options(BenchProgramOptions& options) {
 }  // namespace
 
 int run_bench(BenchProgramOptions& options) {
-  int code = exit_good;
-  if (options.stage == "stack")
-    code = run_bench_stack(options);
-  else {
-    require_stage_options(options);
-    Session session(options.common);
-    switch (options.type) {
-      case 's':
-        code = bench<float>(session, options);
-        break;
-      case 'd':
-        code = bench<double>(session, options);
-        break;
-      case 'c':
-        code = bench<std::complex<float>>(session, options);
-        break;
-      default:
-        code = bench<std::complex<double>>(session, options);
-        break;
-    }
-  }
-  if (!options.common.trace.empty() && speaks())
-    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
-  return code;
+  if (options.stage == "stack") return run_bench_stack(options);
+  require_stage_options(options);
+  return in_session(options.common, [&](Session& session) {
+    return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });
+  });
 }
 
 }  // namespace tessera::program

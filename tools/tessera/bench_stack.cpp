@@ -14,6 +14,7 @@
 
 #include "bench_stages.hpp"
 #include "probes.hpp"
+#include "scalar_types.hpp"
 #include "stack_kernel_timer.hpp"
 
 namespace tessera::program {
@@ -211,17 +212,9 @@ class StackRunner {
 
 int run_bench_stack(const BenchProgramOptions& options) {
   require_valid(options);
-  Session session(options.common);
-  switch (options.type) {
-    case 's':
-      return StackRunner<float>(session, options)();
-    case 'd':
-      return StackRunner<double>(session, options)();
-    case 'c':
-      return StackRunner<std::complex<float>>(session, options)();
-    default:
-      return StackRunner<std::complex<double>>(session, options)();
-  }
+  return in_session(options.common, [&](Session& session) {
+    return with_scalar_type(options.type, [&]<class T>() { return StackRunner<T>(session, options)(); });
+  });
 }
 
 }  // namespace tessera::program

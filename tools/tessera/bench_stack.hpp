@@ -50,6 +50,10 @@ StackProblem<T> artificial_stacks(Runtime& runtime, const BenchProgramOptions& o
 template <class T>
 StackProblem<T> water_stacks(Runtime& runtime, const BenchProgramOptions& options);
 
+/// Values of a panel on the host.
+template <class T>
+std::vector<T> panel_values(const Data& panel);
+
 /// Some blocks of C, which was zero, against plain loops in double precision:
 ///   max |C - C_ref| / (eps iterations sum |a| |b|),
 /// the sum over all terms of the element. (To add the same number again and again rounds the same way each

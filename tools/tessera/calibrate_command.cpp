@@ -8,6 +8,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
@@ -16,6 +17,7 @@
 #include <tessera/runtime/performance_models.hpp>
 
 #include "problem.hpp"
+#include "scalar_types.hpp"
 #include "session.hpp"
 
 namespace tessera::program {
@@ -117,20 +119,8 @@ void solve(Session& session, Index n, Calibration& calibration) {
 void solve_all(Session& session, std::vector<Index> orders, Calibration& calibration) {
   std::sort(orders.begin(), orders.end());
   for (const Index n : orders)
-    for (const char type : calibration.options.types) switch (type) {
-        case 's':
-          solve<float>(session, n, calibration);
-          break;
-        case 'd':
-          solve<double>(session, n, calibration);
-          break;
-        case 'c':
-          solve<std::complex<float>>(session, n, calibration);
-          break;
-        default:
-          solve<std::complex<double>>(session, n, calibration);
-          break;
-      }
+    for (const char type : calibration.options.types)
+      with_scalar_type(type, [&]<class T>() { solve<T>(session, n, calibration); });
   session.progress().done();
 }
 
@@ -164,10 +154,11 @@ std::string time_now() {
   return text;
 }
 
-std::string joined_command_line() {
-  std::string text = "tessera";
-  const std::vector<std::string>& words = command_line();
-  for (std::size_t i = 1; i < words.size(); ++i) text += ' ' + words[i];
+/// The command with what decides the models, and without what says where its files go.
+std::string command_of(const CalibrateProgramOptions& options) {
+  std::string text = fmt::format("tessera calibrate --family {} --types {}", options.family, options.types);
+  if (!options.orders.empty()) text += fmt::format(" --sizes {}", fmt::join(options.orders, ","));
+  if (options.seconds >= 0) text += fmt::format(" --seconds {}", options.seconds);
   return text;
 }
 
@@ -246,7 +237,7 @@ int run_calibrate(const CalibrateProgramOptions& options) {
     description = {.machine = {info.gpu_model, info.cpu_model},
                    .starpu_version = info.starpu_version,
                    .date = time_now(),
-                   .command = joined_command_line()};
+                   .command = command_of(options)};
     if (output.empty()) {
       output = fs::path("perfmodels") / model_set_name(description.machine);
       check_output(output);

@@ -15,6 +15,7 @@
 #include "lapack_peer.hpp"
 #include "nominal_flops.hpp"
 #include "problem.hpp"
+#include "scalar_types.hpp"
 #include "session.hpp"
 #include "tuning.hpp"
 
@@ -315,27 +316,9 @@ char default_type(const EigenProgramOptions& options) {
 int run_eigen(EigenProgramOptions& options) {
   validate(options);
   if (options.type == 0) options.type = default_type(options);
-  int code = exit_good;
-  {
-    Session session(options.common);
-    switch (options.type) {
-      case 's':
-        code = EigenRun<float>(options, session)();
-        break;
-      case 'd':
-        code = EigenRun<double>(options, session)();
-        break;
-      case 'c':
-        code = EigenRun<std::complex<float>>(options, session)();
-        break;
-      default:
-        code = EigenRun<std::complex<double>>(options, session)();
-        break;
-    }
-  }
-  if (!options.common.trace.empty() && speaks())
-    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
-  return code;
+  return in_session(options.common, [&](Session& session) {
+    return with_scalar_type(options.type, [&]<class T>() { return EigenRun<T>(options, session)(); });
+  });
 }
 
 }  // namespace tessera::program

@@ -13,6 +13,7 @@
 
 #include "dbcsr_peer.hpp"
 #include "problem.hpp"
+#include "scalar_types.hpp"
 #include "session.hpp"
 #include "sparse_probes.hpp"
 #include "sparse_problem.hpp"
@@ -369,27 +370,9 @@ char default_type(const MultiplyProgramOptions& options) {
 int run_multiply(MultiplyProgramOptions& options) {
   validate(options);
   if (options.type == 0) options.type = default_type(options);
-  int code = exit_good;
-  {
-    Session session(options.common);
-    switch (options.type) {
-      case 's':
-        code = MultiplyRun<float>(options, session)();
-        break;
-      case 'd':
-        code = MultiplyRun<double>(options, session)();
-        break;
-      case 'c':
-        code = MultiplyRun<std::complex<float>>(options, session)();
-        break;
-      default:
-        code = MultiplyRun<std::complex<double>>(options, session)();
-        break;
-    }
-  }
-  if (!options.common.trace.empty() && speaks())
-    summarise_trace(options.common.trace, !options.common.quiet && !options.common.json_alone());
-  return code;
+  return in_session(options.common, [&](Session& session) {
+    return with_scalar_type(options.type, [&]<class T>() { return MultiplyRun<T>(options, session)(); });
+  });
 }
 
 }  // namespace tessera::program

@@ -68,6 +68,19 @@ void write_json(const std::string& target, const Json& document);
 /// Summarises the trace that a finished session left in `directory` on stdout (unless quiet).
 void summarise_trace(const std::string& directory, bool print);
 
+/// work(session), which returns the exit code; when the session has ended, the summary of its trace, if one
+/// was recorded.
+template <class Work>
+int in_session(const CommonOptions& common, const Work& work) {
+  int code = exit_good;
+  {
+    Session session(common);
+    code = work(session);
+  }
+  if (!common.trace.empty() && speaks()) summarise_trace(common.trace, !common.quiet && !common.json_alone());
+  return code;
+}
+
 // The commands; each returns the exit code.
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);

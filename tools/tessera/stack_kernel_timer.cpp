@@ -14,17 +14,6 @@ namespace tessera::program {
 
 #if TESSERA_WITH_CUDA
 
-namespace {
-
-template <class T>
-std::vector<T> download(const Data& panel) {
-  const HostAccess access(panel, HostAccess::Mode::read);
-  const std::span<const T> values = access.array<const T>();
-  return {values.begin(), values.end()};
-}
-
-}  // namespace
-
 template <class T>
 struct StackKernelTimer<T>::Detail {
   struct Item {
@@ -43,7 +32,7 @@ struct StackKernelTimer<T>::Detail {
 
   static const DeviceMemory<T>& panel(Panels& panels, const std::vector<Data>& host, std::size_t number) {
     panels.resize(host.size());
-    if (!panels[number]) panels[number] = std::make_unique<DeviceMemory<T>>(download<T>(host[number]));
+    if (!panels[number]) panels[number] = std::make_unique<DeviceMemory<T>>(panel_values<T>(host[number]));
     return *panels[number];
   }
   void add(const StackProblem<T>& problem, const StackItem& item) {

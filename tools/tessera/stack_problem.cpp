@@ -273,15 +273,14 @@ std::vector<SampledBlock> sample(const StackProblem<T>& problem) {
   return result;
 }
 
-/// Values of a panel on the host.
+}  // namespace
+
 template <class T>
-std::vector<T> download(const Data& panel) {
+std::vector<T> panel_values(const Data& panel) {
   const HostAccess access(panel, HostAccess::Mode::read);
   const std::span<const T> values = access.array<const T>();
   return {values.begin(), values.end()};
 }
-
-}  // namespace
 
 template <class T>
 void StackProblem<T>::clear() {
@@ -296,7 +295,7 @@ template <class T>
 CheckRecord check_stacks(const StackProblem<T>& problem) {
   const auto copies = [](const std::vector<Data>& panels) {
     std::vector<std::vector<T>> values;
-    for (const Data& panel : panels) values.push_back(download<T>(panel));
+    for (const Data& panel : panels) values.push_back(panel_values<T>(panel));
     return values;
   };
   const auto a = copies(problem.a), b = copies(problem.b), c = copies(problem.c);
@@ -333,6 +332,7 @@ CheckRecord check_stacks(const StackProblem<T>& problem) {
   template struct StackProblem<T>;                                                          \
   template StackProblem<T> artificial_stacks<T>(Runtime&, const BenchProgramOptions&, int); \
   template StackProblem<T> water_stacks<T>(Runtime&, const BenchProgramOptions&);           \
+  template std::vector<T> panel_values<T>(const Data&);                                     \
   template CheckRecord check_stacks<T>(const StackProblem<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -8,6 +8,7 @@
 #include <tessera/runtime/error.hpp>
 
 #include "problem.hpp"
+#include "scalar_types.hpp"
 #include "session.hpp"
 #include "tuning.hpp"
 
@@ -97,19 +98,6 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
   return best;
 }
 
-TuningEntry tune(Session& session, char type, Index n, bool vectors) {
-  switch (type) {
-    case 's':
-      return tune<float>(session, n, vectors);
-    case 'd':
-      return tune<double>(session, n, vectors);
-    case 'c':
-      return tune<std::complex<float>>(session, n, vectors);
-    default:
-      return tune<std::complex<double>>(session, n, vectors);
-  }
-}
-
 }  // namespace
 
 int run_tune(const TuneProgramOptions& options) {
@@ -119,7 +107,9 @@ int run_tune(const TuneProgramOptions& options) {
     if (session.runtime().rank() == 0)
       write_tuning(options.output, {});  // it can be written, before the work
   });
-  for (const Index n : options.orders) entries.push_back(tune(session, options.type, n, options.vectors));
+  for (const Index n : options.orders)
+    entries.push_back(
+        with_scalar_type(options.type, [&]<class T>() { return tune<T>(session, n, options.vectors); }));
   session.progress().done();
   session.together([&] {
     if (session.runtime().rank() != 0) return;
