@@ -9,6 +9,7 @@
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/multiply.hpp>
+#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "dbcsr_peer.hpp"
@@ -159,11 +160,6 @@ class MultiplyRun {
     report_.lines.emplace_back("product", text);
   }
 
-  static double occupation(const BlockSparseMatrix<T>& x) {
-    const double all = static_cast<double>(x.rows()) * static_cast<double>(x.cols());
-    return all > 0 ? sums(x).elements / all : 0;
-  }
-
   /// Run `index` of the timed ones (negative: warming up), then the peer's.
   void one_round(int index) {
     const bool timed = index >= 0;
@@ -277,7 +273,6 @@ class MultiplyRun {
   }
 
   Json summary(const RunRecord& run, const MultiplyResult& result, const BlockSparseMatrix<T>& c) const {
-    const SparseSums sum = sums(c);
     Json json;
     Index on_cpu = 0, on_gpu = 0;
     for (const ProductCount& shape : result.shapes)
@@ -289,7 +284,7 @@ class MultiplyRun {
         run.total_seconds > 0 ? static_cast<double>(result.products) / run.total_seconds : 0;
     json["flop"] = result.flop;
     json["occupation"] = occupation(c);
-    json["checksum"] = sum.squares;
+    json["checksum"] = checksum(c);
     json["blocks"] = c.pattern().blocks();
     json["filtered_products"] = result.filtered_products;
     json["filtered_blocks"] = result.filtered_blocks;

@@ -22,16 +22,12 @@ void for_each_element(const BlockSparseMatrix<T>& a, const Visit& visit) {
   const Symmetry symmetry = a.symmetry();
   a.for_each_block([&](Index row, Index col, MatrixView<const T> values) {
     const Index first_row = rows.first(row), first_col = cols.first(col);
-    const bool mirrored = symmetry != Symmetry::none && row != col;
+    const bool both = symmetry != Symmetry::none && row != col;
     for (Index j = 0; j < values.cols; ++j)
       for (Index i = 0; i < values.rows; ++i) {
         const T x = values(i, j);
         visit(first_row + i, first_col + j, x);
-        if (mirrored)
-          visit(first_col + j, first_row + i,
-                symmetry == Symmetry::antisymmetric ? -x
-                : symmetry == Symmetry::hermitian   ? conjugate(x)
-                                                    : x);
+        if (both) visit(first_col + j, first_row + i, mirrored(symmetry, x));
       }
   });
 }
@@ -119,17 +115,6 @@ std::vector<T> densify(const BlockSparseMatrix<T>& a) {
       dense[k] = static_cast<T>(sum[k].real());
   }
   return dense;
-}
-
-template <class T>
-SparseSums sums(const BlockSparseMatrix<T>& a) {
-  double values[2] = {0, 0};
-  for_each_element(a, [&](Index, Index, T x) {
-    values[0] += 1;
-    values[1] += std::norm(Complex(x));
-  });
-  a.runtime().all_reduce_sum(values, 2);
-  return {values[0], values[1]};
 }
 
 template <class T>
@@ -264,7 +249,6 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
   template CheckRecord check_against_blocks<T>(const SparseProduct<T>&, const BlockMap<T>&);   \
   template Vector times<T>(const BlockSparseMatrix<T>&, Op, const Vector&);                    \
   template std::vector<T> densify<T>(const BlockSparseMatrix<T>&);                             \
-  template SparseSums sums<T>(const BlockSparseMatrix<T>&);                                    \
   template DenseProduct<T> dense_product<T>(const SparseProduct<T>&, int);                     \
   template CheckRecord check_against_dense<T>(const SparseProduct<T>&, const std::vector<T>&); \
   template CheckRecord check_by_vectors<T>(const SparseProduct<T>&, std::uint64_t);

@@ -41,13 +41,6 @@ BlockMap<T> all_blocks(const BlockSparseMatrix<T>& a);
 template <class T>
 std::vector<T> densify(const BlockSparseMatrix<T>& a);
 
-/// Stored elements, both halves counted, and their squares' sum.
-struct SparseSums {
-  double elements = 0, squares = 0;
-};
-template <class T>
-SparseSums sums(const BlockSparseMatrix<T>& a);
-
 /// The product of the dense matrices by one call of BLAS.
 template <class T>
 struct DenseProduct {
