@@ -124,10 +124,11 @@ void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
     conf.workers_cuda_gpuid[k] = static_cast<unsigned>((local_rank * conf.ncuda + k) % visible);
 }
 
-/// A GPU is fed by a thread that needs a core for itself, and so does the one that submits: idle workers
-/// poll, and one that shares a core with them makes every launch several times slower.
-int default_cpu_workers(int cores, int gpus) {
-  return gpus == 0 ? cores : std::max(1, cores - gpus - 1);
+/// A GPU is fed by a thread that needs a core for itself, and so do the one that submits and the one that
+/// talks to other ranks: idle workers poll, and one that shares a core with them makes every launch several
+/// times slower.
+int default_cpu_workers(int cores, int gpus, int ranks) {
+  return gpus == 0 ? cores : std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
 }
 
 bool any_cuda_codelet() {
@@ -248,9 +249,10 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const bool use_cuda = conf.ncuda != 0 && visible_gpus() > 0;
   if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
   const int gpus = !use_cuda ? 0 : conf.ncuda < 0 ? visible_gpus() : std::min(conf.ncuda, visible_gpus());
-  conf.ncpus = options_.cores >= 0
-                   ? options_.cores
-                   : environment_number("STARPU_NCPU").value_or(default_cpu_workers(available_cores, gpus));
+  conf.ncpus =
+      options_.cores >= 0
+          ? options_.cores
+          : environment_number("STARPU_NCPU").value_or(default_cpu_workers(available_cores, gpus, size_));
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");
   info_.scheduler = !options_.scheduler.empty() ? options_.scheduler
