@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 #include <tessera/codelets/tile_part.hpp>
 
 /// What the tasks of check.hpp carry beside their buffers: shared by the CPU and the CUDA implementations.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
-#include <vector>
 
 #include <tessera/codelets/reading.hpp>
 #include <tessera/codelets/tile_part.hpp>

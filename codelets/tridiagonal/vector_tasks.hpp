@@ -10,9 +10,10 @@
 /// Codelets of the eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
 /// secular_vectors as tasks. Records are bytes of owner `every_rank`, the rest are matrices of R.
 /// Flops: not counted unless given. Footprint: buffer sizes; of secular_vectors and update_rows also m, the
-/// number of output columns, rows and `inner`, of pack_rows m and rows. All run on CPUs and GPUs; on CPUs
-/// only where there are no GPUs (not with RuntimeOptions::hybrid either), for there the row blocks and panels
-/// are as large as GPUs want them, and a panel on a core would bring a copy of both to the host.
+/// number of output columns, rows and `inner`, of pack_rows m and rows, of fill_slab `count`. All run on CPUs
+/// and GPUs; on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid either), for there the row
+/// blocks and panels are as large as GPUs want them, and a panel on a core would bring a copy of both to the
+/// host.
 namespace tessera {
 
 /// Codelet tridiagonal_outline: what the tasks of output columns [begin, end) of a merge of order m must know

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
-
 #include <tessera/runtime/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
@@ -21,8 +19,8 @@
 /// may be one that LAPACK cannot take): cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted
 /// (then only the values number [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for
 /// its stream inside, so the worker feeds no other task meanwhile, and its work space on the host is
-/// allocated for the time of the call. no_convergence: cuSOLVER's info, or n + 1 if it refuses the call.
-/// sygvd counts its work space in 32 bits, the others do not.
+/// kept for the next call. no_convergence: cuSOLVER's info, or n + 1 if it refuses the call. sygvd counts its
+/// work space in 32 bits, the others do not.
 namespace tessera {
 
 template <class T>

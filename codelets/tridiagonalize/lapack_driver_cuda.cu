@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
-#include <mutex>
-#include <utility>
 
 #include <tessera/codelets/cusolver.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver_cuda.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera::device {
 namespace {
@@ -27,51 +26,23 @@ __global__ void report_info_kernel(const int* info, int n, bool refused, long lo
     *no_convergence = abs(*info);
 }
 
-/// Work space on the host. One piece is kept for the next call: the system takes milliseconds to hand out
-/// fresh pages, which is what a small problem takes as a whole.
-class HostMemory {
- public:
-  explicit HostMemory(std::size_t bytes) {
-    const std::lock_guard lock(kept().mutex);
-    if (kept().bytes >= bytes) {
-      data_ = std::exchange(kept().data, nullptr);
-      bytes_ = std::exchange(kept().bytes, 0);
-    } else {
-      data_ = std::malloc(bytes);
-      bytes_ = bytes;
-    }
-  }
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
-  ~HostMemory() {
-    const std::lock_guard lock(kept().mutex);
-    if (bytes_ > kept().bytes) {
-      std::swap(data_, kept().data);
-      std::swap(bytes_, kept().bytes);
-    }
-    std::free(data_);
-  }
-  void* data() const noexcept { return data_; }
+/// What cuSOLVER needs on the host until the stream has passed. The memory is kept for the next call: the
+/// system takes milliseconds to hand out fresh pages, which is what a small problem takes as a whole.
+struct HostSpace {
+  explicit HostSpace(std::size_t bytes) : memory(kept().allocate(bytes)) {}
+  HostSpace(const HostSpace&) = delete;
+  HostSpace& operator=(const HostSpace&) = delete;
+  ~HostSpace() { kept().free(memory); }
+
+  void* const memory;
+  std::int64_t found = 0;
 
  private:
-  struct Kept {
-    std::mutex mutex;
-    void* data = nullptr;
-    std::size_t bytes = 0;
-  };
   /// Never destroyed: a stream may end after the program's own objects.
-  static Kept& kept() {
-    static auto* const only = new Kept;
+  static HostMemory& kept() {
+    static auto* const only = new HostMemory;
     return *only;
   }
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
-/// What cuSOLVER needs on the host until the stream has passed.
-struct HostSpace {
-  std::int64_t found = 0;
-  HostMemory memory;
 };
 
 }  // namespace
@@ -119,10 +90,10 @@ void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const E
                                 reinterpret_cast<T*>(space.work),
                                 static_cast<int>(space.work_bytes / sizeof(T)), space.info);
   } else {
-    auto* const host = new HostSpace{0, HostMemory(space.host_bytes)};
+    auto* const host = new HostSpace(space.host_bytes);
     status = cusolver::heevd<T>(handle, driver.vectors, range_of(driver), driver.n, space.a, driver.n,
-                                space.values, space.work, space.work_bytes, host->memory.data(),
-                                space.host_bytes, &host->found, space.info);
+                                space.values, space.work, space.work_bytes, host->memory, space.host_bytes,
+                                &host->found, space.info);
     cudaLaunchHostFunc(
         stream, [](void* argument) { delete static_cast<HostSpace*>(argument); }, host);
   }

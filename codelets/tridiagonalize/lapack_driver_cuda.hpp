@@ -32,7 +32,7 @@ struct EigenDriverSpace {
   EigenDriverSpace(cusolverDnHandle_t handle, const EigenDriver& driver, char* memory);
 };
 
-/// Size of the work space. Makes a cuSOLVER handle to ask with.
+/// Size of the work space.
 template <class T>
 std::size_t eigen_driver_bytes(const EigenDriver& driver);
 
@@ -40,10 +40,10 @@ std::size_t eigen_driver_bytes(const EigenDriver& driver);
 /// eigenvalues; of a partial problem those number [lo, hi), the others NaN. The vectors number lo to hi - 1
 /// are in space.a from column 0 on if partial, else from column lo on.
 ///
-/// cuSOLVER waits for the stream inside, and its work space on the host is allocated here for the time of the
-/// call. *no_convergence and *not_positive_definite (device or host memory) receive cuSOLVER's info and the
-/// order of the leading minor of B, if they are not zero; a call that cuSOLVER refuses counts as no
-/// convergence, n + 1.
+/// cuSOLVER waits for the stream inside; its work space on the host is kept for the next call.
+/// *no_convergence and *not_positive_definite (device or host memory) receive cuSOLVER's info and the order
+/// of the leading minor of B, if they are not zero; a call that cuSOLVER refuses counts as no convergence, n
+/// + 1.
 template <class T>
 void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const EigenDriver& driver,
                          const EigenDriverSpace<T>& space, RealOf<T>* values, long long* no_convergence,

@@ -11,7 +11,7 @@
 /// The kernels behind the codelets of whole_tasks.hpp on a GPU. Everything is device memory.
 namespace tessera::device {
 
-/// Sizes of the work spaces. Make a cuSOLVER handle to ask with.
+/// Sizes of the work spaces.
 template <class T>
 std::size_t hetrd_bytes(Index n);
 template <class T>
