@@ -34,14 +34,19 @@ std::uint32_t task_footprint(starpu_task* task) {
   return starpu_hash_crc32c_be(extra, starpu_task_data_footprint(task));
 }
 
-/// Microseconds, by the codelet's own count.
-double task_cost(starpu_task* task, starpu_perfmodel_arch* arch, unsigned) {
+/// Bytes of all buffers, work space included.
+double buffer_bytes(starpu_task* task) {
   double bytes = 0;
   for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); ++i)
     bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i)));
+  return bytes;
+}
+
+/// Microseconds, by the codelet's own count.
+double task_cost(starpu_task* task, starpu_perfmodel_arch* arch, unsigned) {
   const bool on_gpu = arch->ndevices > 0 && arch->devices[0].type == STARPU_CUDA_WORKER;
   return 1e6 * registry()[header_of(task).codelet]->detail().cost(
-                   task->cl_arg, on_gpu ? WorkerKind::gpu : WorkerKind::cpu, bytes);
+                   task->cl_arg, on_gpu ? WorkerKind::gpu : WorkerKind::cpu, buffer_bytes(task));
 }
 
 starpu_perfmodel_type model_type(PerformanceModel model) {
@@ -69,10 +74,7 @@ constexpr double largest_flops_of_cpu = 5e8, largest_bytes_of_cpu = 64 << 20;
 /// its time is known the scheduler would try it: a whole stage on one core, where a tile is the whole matrix.
 int cpu_may_take(unsigned worker, starpu_task* task, unsigned) {
   if (starpu_worker_get_type(static_cast<int>(worker)) != STARPU_CPU_WORKER) return 1;
-  double bytes = 0;
-  for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); ++i)
-    bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i)));
-  return header_of(task).flops <= largest_flops_of_cpu && bytes <= largest_bytes_of_cpu;
+  return header_of(task).flops <= largest_flops_of_cpu && buffer_bytes(task) <= largest_bytes_of_cpu;
 }
 #endif
 

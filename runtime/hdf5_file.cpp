@@ -72,20 +72,27 @@ struct Hdf5File::Detail {
   void check(bool good, std::string_view what) const {
     if (!good) throw InputError(path, 0, what);
   }
-  /// Opens a part of a vector and calls transfer(data set, memory space, file space) on it.
-  template <class Transfer>
-  void with_elements(const std::string& name, Index first, Index count, const Transfer& transfer) const {
+  /// Opens a vector and calls work(data set, file space, elements) on it.
+  template <class Work>
+  void with_vector(const std::string& name, const Work& work) const {
     const Identifier set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
     check(set >= 0, fmt::format("there is no data set '{}'", name));
     const Identifier space(H5Dget_space(set), H5Sclose);
     check(H5Sget_simple_extent_ndims(space) == 1, fmt::format("the data set '{}' is not a vector", name));
-    const auto start = static_cast<hsize_t>(first), size = static_cast<hsize_t>(count);
-    check(first + count <= static_cast<Index>(H5Sget_simple_extent_npoints(space)),
-          fmt::format("the data set '{}' has less than {} elements", name, first + count));
-    if (count == 0) return;
-    const Identifier memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
-    H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
-    transfer(set, memory, space);
+    work(set, space, static_cast<Index>(H5Sget_simple_extent_npoints(space)));
+  }
+  /// Opens a part of a vector and calls transfer(data set, memory space, file space) on it.
+  template <class Transfer>
+  void with_elements(const std::string& name, Index first, Index count, const Transfer& transfer) const {
+    with_vector(name, [&](hid_t set, hid_t space, Index elements) {
+      check(first + count <= elements,
+            fmt::format("the data set '{}' has less than {} elements", name, first + count));
+      if (count == 0) return;
+      const auto start = static_cast<hsize_t>(first), size = static_cast<hsize_t>(count);
+      const Identifier memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
+      transfer(set, memory, space);
+    });
   }
 };
 
@@ -215,12 +222,9 @@ void Hdf5File::read_elements(const std::string& name, Index first, Index count, 
 }
 
 Index Hdf5File::length(const std::string& name) {
-  const Identifier set(H5Dopen2(detail_->file, name.c_str(), H5P_DEFAULT), H5Dclose);
-  detail_->check(set >= 0, fmt::format("there is no data set '{}'", name));
-  const Identifier space(H5Dget_space(set), H5Sclose);
-  detail_->check(H5Sget_simple_extent_ndims(space) == 1,
-                 fmt::format("the data set '{}' is not a vector", name));
-  return static_cast<Index>(H5Sget_simple_extent_npoints(space));
+  Index length = 0;
+  detail_->with_vector(name, [&](hid_t, hid_t, Index elements) { length = elements; });
+  return length;
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                 \

@@ -12,8 +12,14 @@ namespace tessera {
 
 namespace {
 
-constexpr std::string_view complex_in_real =
-    "a complex matrix was given where a real one is needed (types c and z take complex matrices)";
+/// Throws where the file is complex and T is not.
+template <class T>
+void require_type_of_field(const MatrixMarketReader& reader) {
+  if (!is_complex<T> && reader.header().field == MatrixMarketField::complex)
+    throw InputError(
+        reader.path(), 1,
+        "a complex matrix was given where a real one is needed (types c and z take complex matrices)");
+}
 
 std::string shown(std::complex<double> value) {
   return value.imag() == 0 ? fmt::format("{:.17g}", value.real())
@@ -33,8 +39,7 @@ std::string shown(std::complex<double> value) {
 
 template <class T>
 T matrix_market_value(const MatrixMarketReader& reader, std::complex<double> value) {
-  if (!is_complex<T> && reader.header().field == MatrixMarketField::complex)
-    throw InputError(reader.path(), 1, complex_in_real);
+  require_type_of_field<T>(reader);
   using Real = RealOf<T>;
   if constexpr (sizeof(Real) < sizeof(double)) {
     constexpr double largest = std::numeric_limits<Real>::max();
@@ -55,8 +60,7 @@ void require_hermitian_header(const MatrixMarketReader& reader) {
     throw InputError(
         reader.path(), 0,
         fmt::format("a square matrix is needed, this one is {} x {}", header.rows, header.columns));
-  if (header.field == MatrixMarketField::complex && !is_complex<T>)
-    throw InputError(reader.path(), 1, complex_in_real);
+  require_type_of_field<T>(reader);
   if (header.symmetry == MatrixMarketSymmetry::skew_symmetric)
     throw InputError(reader.path(), 1,
                      "a symmetric or Hermitian matrix is needed, this one is skew-symmetric");
@@ -160,8 +164,7 @@ void read_hermitian(MatrixMarketReader& reader, const std::function<T*(Index, In
 template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader) {
   const MatrixMarketHeader& header = reader.header();
-  if (header.field == MatrixMarketField::complex && !is_complex<T>)
-    throw InputError(reader.path(), 1, complex_in_real);
+  require_type_of_field<T>(reader);
   std::vector<T> a(static_cast<std::size_t>(header.rows * header.columns));
   const Index ld = header.rows;
   reader.for_each([&](Index i, Index j, std::complex<double> value) {

@@ -131,6 +131,15 @@ int default_cpu_workers(int cores, int gpus, int ranks) {
   return gpus == 0 ? cores : std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
 }
 
+void describe_machine(const Machine& machine, RuntimeInfo& info) {
+  info.physical_cores = machine.physical_cores;
+  info.numa_nodes = machine.numa_nodes;
+  info.memory_bytes = machine.memory_bytes;
+  info.l2_bytes = machine.l2_bytes;
+  info.l3_bytes = machine.l3_bytes;
+  info.cpu_model = machine.cpu_model;
+}
+
 bool any_cuda_codelet() {
   return std::any_of(Codelet::all().begin(), Codelet::all().end(),
                      [](const Codelet* c) { return c->has_cuda(); });
@@ -165,7 +174,7 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
   try {
     const Machine machine = inspect_machine();
-    info_.cpu_model = machine.cpu_model;
+    describe_machine(machine, info_);
     join(communicator);
     require_gpus();
     // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
@@ -310,7 +319,6 @@ void Runtime::agree_on_workers() {
 }
 
 void Runtime::fill_info() {
-  const Machine machine = inspect_machine();
   info_.version = TESSERA_VERSION_STRING;
   info_.commit = TESSERA_VERSION_COMMIT;
   info_.starpu_version =
@@ -320,11 +328,6 @@ void Runtime::fill_info() {
   info_.host = host_name();
   info_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
   info_.ranks = size_;
-  info_.physical_cores = machine.physical_cores;
-  info_.numa_nodes = machine.numa_nodes;
-  info_.memory_bytes = machine.memory_bytes;
-  info_.l2_bytes = machine.l2_bytes;
-  info_.l3_bytes = machine.l3_bytes;
   for (int worker = 0; worker < workers_; ++worker) {
     if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) continue;
     char name[128];

@@ -32,7 +32,9 @@ enum class ReflectorKernel {
 /// @param reflectors  read; released piece by piece as the tasks have used them
 /// @param z           n rows; read and written
 /// @throws InvalidArgument for `one_by_one` where the chase did not run on a GPU or the bandwidth does not
-/// fit Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
+/// fit
+///
+/// Flops: 2 n^2 columns nominally (n sweeps of 4 (n - s) a column); complex x 4.
 template <class T>
 void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
                       ReflectorKernel kernel = ReflectorKernel::blocked);

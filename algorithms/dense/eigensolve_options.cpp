@@ -184,8 +184,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   // The input, its copy, the vectors twice, and the reflectors of the chase are five matrices.
   const bool fits = gpus == 0 || 6.0 * double(n) * double(n) * sizeof(T) <= double(gpu_memory);
   if (o.solver == Solver::automatic)  // two stages alone work on a matrix that a GPU cannot hold
-    o.solver =
-        fits ? choose_solver<T>(n, wanted, workers, gpus > 0 && runtime.size() == 1) : Solver::two_stage;
+    o.solver = fits ? choose_solver(n, wanted, workers, gpus > 0 && runtime.size() == 1) : Solver::two_stage;
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",

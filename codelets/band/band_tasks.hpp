@@ -14,11 +14,11 @@
 /// Flops: none where none are given, those tasks move data. Footprint: buffer sizes; of chase_tile also b,
 /// the sweeps, the number of segments and whether reflectors are kept; of chase_sweeps b, the sweeps, the
 /// first one and whether reflectors are kept; of form_wy b, the sweeps and hops; of apply_wy b, the sweeps of
-/// a group and the hops of the first one; of form_chase_t and apply_chase b, the sweeps and the first one.
-/// chase_tile, tridiagonal_assemble, form_wy and apply_wy run on CPUs only, the others on CPUs and GPUs:
-/// chase_sweeps, form_chase_t and apply_chase on CPUs only where there are no GPUs (not with
-/// RuntimeOptions::hybrid either). All sweeps of a matrix must run on one kind, for a GPU does not keep the
-/// bulge's room clean, and a task of the others is as large as a GPU can take.
+/// a group and the hops of the first one; of form_chase_t, apply_chase and apply_one_by_one b, the sweeps and
+/// the first one. chase_tile, tridiagonal_assemble, form_wy and apply_wy run on CPUs only, the others on CPUs
+/// and GPUs: chase_sweeps, form_chase_t, apply_chase and apply_one_by_one on CPUs only where there are no
+/// GPUs (not with RuntimeOptions::hybrid either). All sweeps of a matrix must run on one kind, for a GPU does
+/// not keep the bulge's room clean, and a task of the others is as large as a GPU can take.
 namespace tessera {
 
 /// Columns first_column .. first_column + columns - 1 of the chase's storage (kernels::BandLayout, written)
