@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <complex>
-
-#include <gtest/gtest.h>
+#include <tests/support/matrix.hpp>
 
 #include <tessera/algorithms/dense/solver_choice.hpp>
 
@@ -11,7 +9,6 @@ namespace {
 
 template <class T>
 class SolverChoice : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(SolverChoice, Scalars);
 
 TYPED_TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {

@@ -75,20 +75,20 @@ std::vector<ShapeCount> dense_sweep() {
 TYPED_TEST(GpuMultiplyStack, EveryShapeExactly) {
   using T = TypeParam;
   const TestStack<T> stack(dense_sweep(), Values::integers);
-  const DeviceStack<T> device(stack);
+  const DeviceStack<T> on_gpu(stack);
   std::vector<StackShape> shapes;
   for (const StackClass& shape : stack.classes) shapes.push_back(own_shape<T>(shape));
   this->compiler().prepare(shapes, static_cast<int>(std::thread::hardware_concurrency()));
   ASSERT_EQ(this->compiler().take_failures(), "");
   const DeviceArray<T> own(stack.c), generic(stack.c);
   for (const StackClass& shape : stack.classes) {
-    const StackRun* const runs = device.runs.data() + shape.first_run;
+    const StackRun* const runs = on_gpu.runs.data() + shape.first_run;
     const StackKernel* const kernel = this->compiler().kernel(own_shape<T>(shape));
     ASSERT_NE(kernel, nullptr) << shape.m << ' ' << shape.n << ' ' << shape.k;
-    device::launch_stack_kernel<T>(this->stream_, *kernel, shape, device.entries.data(), runs,
-                                   device.a.data(), device.b.data(), own.data());
-    device::launch_generic_stack<T>(this->stream_, shape, device.entries.data(), runs, device.a.data(),
-                                    device.b.data(), generic.data());
+    device::launch_stack_kernel<T>(this->stream_, *kernel, shape, on_gpu.entries.data(), runs,
+                                   on_gpu.a.data(), on_gpu.b.data(), own.data());
+    device::launch_generic_stack<T>(this->stream_, shape, on_gpu.entries.data(), runs, on_gpu.a.data(),
+                                    on_gpu.b.data(), generic.data());
   }
   const std::vector<T> expected = stack.by_cpu(), by_own = own.get(), by_generic = generic.get();
   for (const StackClass& shape : stack.classes) {
@@ -155,12 +155,12 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
   const std::vector<T> first = DeviceStack<T>(stack).run(this->stream_, this->compiler());
   EXPECT_NE(first, stack.c);
   {
-    const DeviceStack<T> device(stack);
-    EXPECT_EQ(device.run(this->stream_, this->compiler()), first) << "again";
+    const DeviceStack<T> on_gpu(stack);
+    EXPECT_EQ(on_gpu.run(this->stream_, this->compiler()), first) << "again";
     const DeviceHandles other;
     const DeviceArray<T> c(stack.c), c_other(stack.c);
-    device.launch(this->stream_, this->compiler(), c);
-    device.launch(other.stream, this->compiler(), c_other);
+    on_gpu.launch(this->stream_, this->compiler(), c);
+    on_gpu.launch(other.stream, this->compiler(), c_other);
     EXPECT_EQ(c.get(), first) << "beside another stream";
     EXPECT_EQ(c_other.get(), first) << "on another stream";
   }
