@@ -15,6 +15,9 @@ namespace tessera::test {
 inline constexpr Symmetry all_symmetries[] = {Symmetry::none, Symmetry::symmetric, Symmetry::antisymmetric,
                                               Symmetry::hermitian};
 
+/// Block sizes, empty blocks among them, for both sides of a square matrix and for a shorter one.
+inline const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
+
 /// A number in [0, 1) for some integers.
 inline double random_number(std::uint64_t seed, Index i, Index j = 0) {
   return (random_uniform(seed, 2, i, j) + 1) / 2.0000001;

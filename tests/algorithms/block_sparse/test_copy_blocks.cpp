@@ -6,12 +6,10 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
 const std::vector<ElementWindow> windows{{}, {2, 21, 5, 14}, {9, 10, 0, 29}, {4, 4, 0, 9}, {-3, 100, 8, 100}};
 
 template <class T>
 using CopyBlocks = RuntimeTest<T>;
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(CopyBlocks, Scalars);
 
 TYPED_TEST(CopyBlocks, EverySymmetryToEveryOther) {

@@ -12,15 +12,6 @@ template <class T>
 class BlockSparseOperations : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(BlockSparseOperations, Scalars);
 
-const std::vector<std::pair<std::vector<Index>, std::vector<Index>>> rectangles{
-    {{4, 0, 2, 7, 1}, {3, 3, 5, 0, 1, 2, 6, 4}},  // 14 x 24
-    {{5, 5, 5, 5, 5}, {2, 7, 1}},                 // 25 x 10
-    {{3, 2}, {}},                                 // without columns
-    {{}, {}},
-    {{0, 0}, {0, 4}},  // blocks, but no elements
-    {{1}, {1}},
-};
-
 TYPED_TEST(BlockSparseOperations, Copies) {
   check_copies<TypeParam>(this->runtime(), 5);
 }

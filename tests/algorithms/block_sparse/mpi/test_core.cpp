@@ -6,8 +6,6 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
-
 TEST(BlockSparseMpi, PatternsOfRandomDistributions) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   for (std::uint64_t seed = 1; seed < 6; ++seed) {

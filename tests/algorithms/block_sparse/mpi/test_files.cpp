@@ -6,8 +6,6 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
-
 TEST(BlockSparseFilesMpi, FormatsOfRandomDistributions) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   std::uint64_t seed = 10;
