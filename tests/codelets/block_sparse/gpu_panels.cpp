@@ -186,6 +186,7 @@ TYPED_TEST(GpuPanels, LeaveWhatCpusLeave) {
   const Outcomes<T> cpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 0}).run(),
                     gpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 1}).run();
   EXPECT_EQ(cpu.device_tasks, 0);
+  EXPECT_GT(gpu.device_tasks, 0);
   for (const auto& [name, expected] : cpu.values) EXPECT_EQ(gpu.values.at(name), expected) << name;
   for (const auto& [name, expected] : cpu.sums) {
     const auto& found = gpu.sums.at(name);
