@@ -87,6 +87,13 @@ BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, c
   return builder.finalize();
 }
 
+/// Random elements in random blocks.
+template <class T>
+BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, double occupation,
+                                  std::uint64_t seed) {
+  return drawn_matrix(runtime, layout, random_dense<T>(layout, seed), occupation, seed);
+}
+
 /// What a matrix holds, on every rank: which blocks, and the elements, zero elsewhere.
 template <class T>
 struct Contents {

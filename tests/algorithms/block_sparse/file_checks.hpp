@@ -88,7 +88,7 @@ void expect_same_in_other_layouts(const BlockSparseMatrix<T>& a, std::uint64_t s
 template <class T>
 void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed,
                          const std::string& ending) {
-  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const auto a = drawn_matrix<T>(runtime, layout, 0.4, seed);
   const TemporaryFile file(runtime, ending), sizes(runtime, ".txt");
   write_matrix_market(file.path(), a);
   if (runtime.rank() == 0) write_block_sizes(sizes.path(), sizes_of(layout));
@@ -103,7 +103,7 @@ void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint6
 
 template <class T>
 void check_hdf5(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed) {
-  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const auto a = drawn_matrix<T>(runtime, layout, 0.4, seed);
   const TemporaryFile file(runtime, ".h5");
   write_hdf5(file.path(), a);
   const auto back = read_hdf5<T>(runtime, file.path());
