@@ -210,6 +210,7 @@ TEST_F(MultiplyProgram, SameOverSeveralRanks) {
                                     "STARPU_NCPU=1 STARPU_MPI_NOBIND=1 OMPI_MCA_mpi_yield_when_idle=1 "
                                     "'{}' -n 2 --oversubscribe --bind-to none",
                                     mpiexec));
+  EXPECT_EQ(two["machine"]["ranks"], 2);
   EXPECT_TRUE(passed(two));
   const Json &a = one["runs"][0]["result"], &b = two["runs"][0]["result"];
   EXPECT_EQ(a["products"], b["products"]);
