@@ -210,6 +210,7 @@ TEST_F(MultiplyProgram, SameOverSeveralRanks) {
                                     "STARPU_NCPU=1 STARPU_MPI_NOBIND=1 OMPI_MCA_mpi_yield_when_idle=1 "
                                     "'{}' -n 2 --oversubscribe --bind-to none",
                                     mpiexec));
+  EXPECT_EQ(two["machine"]["ranks"], 2);
   EXPECT_TRUE(passed(two));
   const Json &a = one["runs"][0]["result"], &b = two["runs"][0]["result"];
   EXPECT_EQ(a["products"], b["products"]);
@@ -235,10 +236,12 @@ TEST_F(MultiplyProgram, BenchesStacks) {
 /// Where libxsmm is there it is a peer; where it is not, it says so.
 TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
   const Outcome outcome = run("bench stack --products 100 --peer libxsmm --json -");
-  if (outcome.code == 0)
+  if (outcome.code == 0) {
     EXPECT_GT(Json::parse(outcome.out)["peer"]["ratio"].get<double>(), 0);
-  else
+  } else {
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_NE(outcome.err.find("libxsmm"), std::string::npos) << outcome.err;
+  }
   expect_refused("bench stack --products 100 --type z --peer libxsmm", "libxsmm");
 }
 

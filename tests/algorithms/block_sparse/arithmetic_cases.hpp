@@ -200,26 +200,23 @@ template <class T>
 void check_arithmetic(Runtime& runtime, unsigned seed,
                       const std::vector<Symmetry>& symmetries = all_symmetries) {
   const std::vector<Index> sizes = mixed_sizes();
-  for (const Symmetry symmetry : symmetries) {
-    SCOPED_TRACE(::testing::Message() << type_letter<T> << " symmetry " << static_cast<char>(symmetry)
-                                      << " seed " << seed << " rank " << runtime.rank());
-    const BlockLayout first = random_layout(runtime, sizes, sizes, symmetry, seed);
-    const BlockLayout second = random_layout(runtime, sizes, sizes, symmetry, seed + 1);
-    check_add<T>(runtime, first, first);
-    check_add<T>(runtime, first, second);
-    check_scale<T>(runtime, first);
-    check_set_all<T>(runtime, first);
-    check_diagonal<T>(runtime, first);
-    const Symmetry square = symmetry == Symmetry::antisymmetric ? Symmetry::symmetric : symmetry;
-    check_hadamard<T>(runtime, first, first, square);
-    check_hadamard<T>(runtime, first, second, square);
-    if (runtime.size() == 1) check_functions<T>(runtime, first);
-    if (symmetry == Symmetry::none) continue;
-    // A matrix that stores everything takes any other.
-    const BlockLayout whole = random_layout(runtime, sizes, sizes, Symmetry::none, seed + 2);
-    check_add<T>(runtime, whole, first);
-    check_hadamard<T>(runtime, whole, first, Symmetry::none);
-  }
+  for_each_symmetry<T>(
+      runtime, seed, symmetries, [&](Symmetry symmetry, const BlockLayout& first, const BlockLayout& second) {
+        check_add<T>(runtime, first, first);
+        check_add<T>(runtime, first, second);
+        check_scale<T>(runtime, first);
+        check_set_all<T>(runtime, first);
+        check_diagonal<T>(runtime, first);
+        const Symmetry square = symmetry == Symmetry::antisymmetric ? Symmetry::symmetric : symmetry;
+        check_hadamard<T>(runtime, first, first, square);
+        check_hadamard<T>(runtime, first, second, square);
+        if (runtime.size() == 1) check_functions<T>(runtime, first);
+        if (symmetry == Symmetry::none) return;
+        // A matrix that stores everything takes any other.
+        const BlockLayout whole = random_layout(runtime, sizes, sizes, Symmetry::none, seed + 2);
+        check_add<T>(runtime, whole, first);
+        check_hadamard<T>(runtime, whole, first, Symmetry::none);
+      });
   if (runtime.size() > 1) return;
   check_hadamard<T>(runtime, random_layout(runtime, sizes, sizes, Symmetry::symmetric, seed),
                     random_layout(runtime, sizes, sizes, Symmetry::antisymmetric, seed + 1),
@@ -229,15 +226,14 @@ void check_arithmetic(Runtime& runtime, unsigned seed,
 template <class T>
 void check_rectangular_arithmetic(Runtime& runtime, const std::vector<Index>& rows,
                                   const std::vector<Index>& cols, unsigned seed) {
-  SCOPED_TRACE(::testing::Message() << type_letter<T> << " seed " << seed << " rank " << runtime.rank());
-  const BlockLayout first = random_layout(runtime, rows, cols, Symmetry::none, seed);
-  const BlockLayout second = random_layout(runtime, rows, cols, Symmetry::none, seed + 1);
-  check_add<T>(runtime, first, second);
-  check_scale<T>(runtime, first);
-  check_set_all<T>(runtime, first);
-  check_diagonal<T>(runtime, first);
-  check_hadamard<T>(runtime, first, second, Symmetry::none);
-  if (runtime.size() == 1) check_functions<T>(runtime, first);
+  for_rectangle<T>(runtime, rows, cols, seed, [&](const BlockLayout& first, const BlockLayout& second) {
+    check_add<T>(runtime, first, second);
+    check_scale<T>(runtime, first);
+    check_set_all<T>(runtime, first);
+    check_diagonal<T>(runtime, first);
+    check_hadamard<T>(runtime, first, second, Symmetry::none);
+    if (runtime.size() == 1) check_functions<T>(runtime, first);
+  });
 }
 
 }  // namespace tessera::operations_test

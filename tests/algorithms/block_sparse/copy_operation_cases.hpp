@@ -168,45 +168,37 @@ void check_filter(Runtime& runtime, const BlockLayout& layout) {
 template <class T>
 void check_copies(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& symmetries = all_symmetries) {
   const std::vector<Index> sizes = mixed_sizes();
-  for (const Symmetry symmetry : symmetries) {
-    SCOPED_TRACE(::testing::Message() << type_letter<T> << " symmetry " << static_cast<char>(symmetry)
-                                      << " seed " << seed << " rank " << runtime.rank());
-    const BlockLayout first = random_layout(runtime, sizes, sizes, symmetry, seed);
-    const BlockLayout second = random_layout(runtime, sizes, sizes, symmetry, seed + 1);
+  for_each_symmetry<
+      T>(runtime, seed, symmetries, [&](Symmetry, const BlockLayout& first, const BlockLayout& second) {
     const BlockLayout whole = random_layout(runtime, sizes, sizes, Symmetry::none, seed + 2);
     check_copy<T>(runtime, first);
-    if (runtime.size() == 1) {
-      check_copy_into_existing<T>(runtime, first, first);
-      check_redistribute<T>(runtime, first, first);
+    std::vector<std::pair<BlockLayout, BlockLayout>> pairs{{first, second}, {first, whole}, {whole, first}};
+    if (runtime.size() == 1) pairs.emplace_back(first, first);
+    for (const auto& [from, to] : pairs) {
+      check_copy_into_existing<T>(runtime, from, to);
+      check_redistribute<T>(runtime, from, to);
     }
-    check_copy_into_existing<T>(runtime, first, second);
-    check_copy_into_existing<T>(runtime, first, whole);
-    check_copy_into_existing<T>(runtime, whole, first);
-    check_redistribute<T>(runtime, first, second);
-    check_redistribute<T>(runtime, first, whole);
-    check_redistribute<T>(runtime, whole, first);
     check_transpose<T>(runtime, first);
     check_desymmetrize<T>(runtime, first);
     check_parts<T>(runtime, first);
     check_reserve_and_clear<T>(runtime, first);
     check_filter<T>(runtime, first);
-  }
+  });
 }
 
 /// Those that rectangular matrices have.
 template <class T>
 void check_rectangular_copies(Runtime& runtime, const std::vector<Index>& rows,
                               const std::vector<Index>& cols, unsigned seed) {
-  SCOPED_TRACE(::testing::Message() << type_letter<T> << " seed " << seed << " rank " << runtime.rank());
-  const BlockLayout first = random_layout(runtime, rows, cols, Symmetry::none, seed);
-  const BlockLayout second = random_layout(runtime, rows, cols, Symmetry::none, seed + 1);
-  check_copy<T>(runtime, first);
-  check_copy_into_existing<T>(runtime, first, second);
-  check_redistribute<T>(runtime, first, second);
-  check_transpose<T>(runtime, first);
-  check_parts<T>(runtime, first);
-  check_reserve_and_clear<T>(runtime, first);
-  check_filter<T>(runtime, first);
+  for_rectangle<T>(runtime, rows, cols, seed, [&](const BlockLayout& first, const BlockLayout& second) {
+    check_copy<T>(runtime, first);
+    check_copy_into_existing<T>(runtime, first, second);
+    check_redistribute<T>(runtime, first, second);
+    check_transpose<T>(runtime, first);
+    check_parts<T>(runtime, first);
+    check_reserve_and_clear<T>(runtime, first);
+    check_filter<T>(runtime, first);
+  });
 }
 
 }  // namespace tessera::operations_test

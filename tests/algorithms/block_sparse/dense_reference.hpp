@@ -15,6 +15,9 @@ namespace tessera::test {
 inline constexpr Symmetry all_symmetries[] = {Symmetry::none, Symmetry::symmetric, Symmetry::antisymmetric,
                                               Symmetry::hermitian};
 
+/// Block sizes, empty blocks among them, for both sides of a square matrix and for a shorter one.
+inline const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
+
 /// A number in [0, 1) for some integers.
 inline double random_number(std::uint64_t seed, Index i, Index j = 0) {
   return (random_uniform(seed, 2, i, j) + 1) / 2.0000001;
@@ -82,6 +85,13 @@ BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, c
                                      layout.cols->size(col)));
     }
   return builder.finalize();
+}
+
+/// Random elements in random blocks.
+template <class T>
+BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, double occupation,
+                                  std::uint64_t seed) {
+  return drawn_matrix(runtime, layout, random_dense<T>(layout, seed), occupation, seed);
 }
 
 /// What a matrix holds, on every rank: which blocks, and the elements, zero elsewhere.

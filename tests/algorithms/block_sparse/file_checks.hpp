@@ -71,11 +71,24 @@ void expect_same(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b, b
     EXPECT_EQ(without_ghosts(a.layout(), x.blocks), without_ghosts(b.layout(), y.blocks));
 }
 
+/// `read(layout)` gives the matrix in another layout, and with both halves stored.
+template <class T, class Read>
+void expect_same_in_other_layouts(const BlockSparseMatrix<T>& a, std::uint64_t seed, bool ghosts,
+                                  const Read& read) {
+  const auto [rows, cols] = sizes_of(a.layout());
+  for (const Symmetry symmetry : {a.symmetry(), Symmetry::none}) {
+    const BlockLayout other = random_layout(a.runtime(), rows, cols, symmetry, seed + 7);
+    const BlockSparseMatrix<T> there = read(other);
+    EXPECT_TRUE(there.layout() == other);
+    expect_same(a, there, ghosts);
+  }
+}
+
 /// Writes and reads in default layout, in another layout, and with both halves stored.
 template <class T>
 void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed,
                          const std::string& ending) {
-  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const auto a = drawn_matrix<T>(runtime, layout, 0.4, seed);
   const TemporaryFile file(runtime, ending), sizes(runtime, ".txt");
   write_matrix_market(file.path(), a);
   if (runtime.rank() == 0) write_block_sizes(sizes.path(), sizes_of(layout));
@@ -83,30 +96,21 @@ void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint6
   EXPECT_EQ(back.symmetry(),
             !is_complex<T> && layout.symmetry == Symmetry::hermitian ? Symmetry::symmetric : layout.symmetry);
   expect_same(a, back, false);
-  const auto [rows, cols] = sizes_of(layout);
-  for (const Symmetry symmetry : {layout.symmetry, Symmetry::none}) {
-    const BlockLayout other = random_layout(runtime, rows, cols, symmetry, seed + 7);
-    const auto there = read_matrix_market<T>(runtime, file.path(), other);
-    EXPECT_TRUE(there.layout() == other);
-    expect_same(a, there, false);
-  }
+  expect_same_in_other_layouts(a, seed, false, [&](const BlockLayout& other) {
+    return read_matrix_market<T>(runtime, file.path(), other);
+  });
 }
 
 template <class T>
 void check_hdf5(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed) {
-  const auto a = drawn_matrix(runtime, layout, random_dense<T>(layout, seed), 0.4, seed);
+  const auto a = drawn_matrix<T>(runtime, layout, 0.4, seed);
   const TemporaryFile file(runtime, ".h5");
   write_hdf5(file.path(), a);
   const auto back = read_hdf5<T>(runtime, file.path());
   EXPECT_EQ(back.symmetry(), layout.symmetry);
   expect_same(a, back, true);
-  const auto [rows, cols] = sizes_of(layout);
-  for (const Symmetry symmetry : {layout.symmetry, Symmetry::none}) {
-    const BlockLayout other = random_layout(runtime, rows, cols, symmetry, seed + 7);
-    const auto there = read_hdf5<T>(runtime, file.path(), other);
-    EXPECT_TRUE(there.layout() == other);
-    expect_same(a, there, true);
-  }
+  expect_same_in_other_layouts(
+      a, seed, true, [&](const BlockLayout& other) { return read_hdf5<T>(runtime, file.path(), other); });
 }
 
 /// The call throws an InputError that names the file, the line and, somewhere, the reason.

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <random>
-#include <string>
 
+#include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/block_sparse/operations.hpp>
@@ -21,6 +21,16 @@ inline const std::vector<Symmetry> all_symmetries{Symmetry::none, Symmetry::symm
 inline std::vector<Index> mixed_sizes() {
   return {3, 0, 5, 1, 4, 2, 0, 7, 3};
 }
+
+/// Block sizes of rows and of columns.
+inline const std::vector<std::pair<std::vector<Index>, std::vector<Index>>> rectangles{
+    {{4, 0, 2, 7, 1}, {3, 3, 5, 0, 1, 2, 6, 4}},  // 14 x 24
+    {{5, 5, 5, 5, 5}, {2, 7, 1}},                 // 25 x 10
+    {{3, 2}, {}},                                 // without columns
+    {{}, {}},
+    {{0, 0}, {0, 4}},  // blocks, but no elements
+    {{1}, {1}},
+};
 
 /// A distribution that depends on the seed alone: grid, owners and panels. Seed 0: what make_block_layout
 /// gives.
@@ -158,22 +168,33 @@ void expect_blocks(const BlockSparseMatrix<T>& a, const Stored& stored) {
       EXPECT_EQ(a.pattern().find(i, j).has_value(), a.layout().stores(i, j) && stored(i, j)) << i << ' ' << j;
 }
 
+/// check(symmetry, first, second) for each symmetry: two distributions of square matrices of mixed sizes.
+template <class T, class Check>
+void for_each_symmetry(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& symmetries,
+                       const Check& check) {
+  const std::vector<Index> sizes = mixed_sizes();
+  for (const Symmetry symmetry : symmetries) {
+    SCOPED_TRACE(::testing::Message() << type_letter<T> << " symmetry " << static_cast<char>(symmetry)
+                                      << " seed " << seed << " rank " << runtime.rank());
+    check(symmetry, random_layout(runtime, sizes, sizes, symmetry, seed),
+          random_layout(runtime, sizes, sizes, symmetry, seed + 1));
+  }
+}
+
+/// check(first, second): two distributions of matrices of these block sizes.
+template <class T, class Check>
+void for_rectangle(Runtime& runtime, const std::vector<Index>& rows, const std::vector<Index>& cols,
+                   unsigned seed, const Check& check) {
+  SCOPED_TRACE(::testing::Message() << type_letter<T> << " seed " << seed << " rank " << runtime.rank());
+  check(random_layout(runtime, rows, cols, Symmetry::none, seed),
+        random_layout(runtime, rows, cols, Symmetry::none, seed + 1));
+}
+
 template <class Insert>
 void run_sequence(Runtime& runtime, const Insert& insert) {
   Sequence sequence(runtime);
   insert(sequence);
   EXPECT_TRUE(sequence.wait().ok());
-}
-
-/// `call` refuses the argument of that name.
-template <class Call>
-void expect_refused(const std::string& name, const Call& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no exception for " << name;
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.name(), name) << error.what();
-  }
 }
 
 template <class T>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>

@@ -6,12 +6,10 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
 const std::vector<ElementWindow> windows{{}, {2, 21, 5, 14}, {9, 10, 0, 29}, {4, 4, 0, 9}, {-3, 100, 8, 100}};
 
 template <class T>
 using CopyBlocks = RuntimeTest<T>;
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(CopyBlocks, Scalars);
 
 TYPED_TEST(CopyBlocks, EverySymmetryToEveryOther) {
@@ -21,8 +19,8 @@ TYPED_TEST(CopyBlocks, EverySymmetryToEveryOther) {
     for (const Symmetry to : all_symmetries) {
       const BlockLayout a_layout = random_layout(this->runtime(), square, square, from, ++seed);
       const BlockLayout b_layout = random_layout(this->runtime(), square, square, to, ++seed);
-      const auto a = drawn_matrix(this->runtime(), a_layout, random_dense<T>(a_layout, seed), 0.5, seed);
-      auto b = drawn_matrix(this->runtime(), b_layout, random_dense<T>(b_layout, seed + 1), 0.6, seed + 1);
+      const auto a = drawn_matrix<T>(this->runtime(), a_layout, 0.5, seed);
+      auto b = drawn_matrix<T>(this->runtime(), b_layout, 0.6, seed + 1);
       check_copies(a, b, windows);
     }
 }
@@ -53,9 +51,9 @@ TYPED_TEST(CopyBlocks, BetweenEqualPatterns) {
 TYPED_TEST(CopyBlocks, RectangularOnes) {
   using T = TypeParam;
   const BlockLayout a_layout = random_layout(this->runtime(), square, wide, Symmetry::none, 5);
-  const auto a = drawn_matrix(this->runtime(), a_layout, random_dense<T>(a_layout, 1), 0.5, 1);
+  const auto a = drawn_matrix<T>(this->runtime(), a_layout, 0.5, 1);
   const BlockLayout straight = random_layout(this->runtime(), square, wide, Symmetry::none, 6);
-  auto b = drawn_matrix(this->runtime(), straight, random_dense<T>(straight, 2), 0.7, 2);
+  auto b = drawn_matrix<T>(this->runtime(), straight, 0.7, 2);
   check_copies(a, b, windows);
   const BlockLayout turned = random_layout(this->runtime(), wide, square, Symmetry::none, 7);
   for (const Op op : {Op::transpose, Op::adjoint})
@@ -69,7 +67,7 @@ TYPED_TEST(CopyBlocks, Images) {
   for (const Symmetry from : all_symmetries)
     for (const Symmetry to : all_symmetries) {
       const BlockLayout layout = random_layout(this->runtime(), square, square, from, ++seed);
-      const auto a = drawn_matrix(this->runtime(), layout, random_dense<T>(layout, seed), 0.4, seed);
+      const auto a = drawn_matrix<T>(this->runtime(), layout, 0.4, seed);
       const BlockLayout other = random_layout(this->runtime(), square, square, to, ++seed);
       for (const Op op : {Op::none, Op::transpose, Op::adjoint}) {
         check_image(a, other, op, from == to, {});
@@ -86,8 +84,8 @@ TYPED_TEST(CopyBlocks, NothingAndEmptyDimensions) {
     const BlockLayout layout = make_block_layout(this->runtime(), rows, cols),
                       turned = make_block_layout(this->runtime(), cols, rows);
     for (const double occupation : {0.0, 1.0}) {
-      const auto a = drawn_matrix(this->runtime(), layout, random_dense<T>(layout, 1), occupation, 1);
-      auto b = drawn_matrix(this->runtime(), layout, random_dense<T>(layout, 2), 0.5, 2);
+      const auto a = drawn_matrix<T>(this->runtime(), layout, occupation, 1);
+      auto b = drawn_matrix<T>(this->runtime(), layout, 0.5, 2);
       check_copies(a, b, {{}, {1, 4, 0, 3}});
       check_image(a, turned, Op::adjoint, false, {});
     }

@@ -6,11 +6,8 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
-
 template <class T>
 using Formats = RuntimeTest<T>;
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Formats, Scalars);
 
 TYPED_TEST(Formats, DenseAndBack) {

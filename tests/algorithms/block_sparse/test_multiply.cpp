@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include <tests/algorithms/block_sparse/product_checks.hpp>
+#include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
 namespace tessera::test {
@@ -132,7 +133,6 @@ TYPED_TEST(Multiply, BetaZeroDoesNotReadC) {
   for (const bool window : {false, true}) {
     const ProductCase p = square_case(repeated({2, 3}, 6), 4);
     ProductMatrices<TypeParam> m = make_matrices<TypeParam>(runtime, p);
-    const BlockSet blocks = stored_blocks(m.c);
     m.c.for_each_block_mutable([](Index, Index, MatrixView<TypeParam> block) {
       std::fill(block.data, block.data + block.rows * block.cols, not_a_number<TypeParam>());
     });
@@ -150,7 +150,7 @@ TEST_F(MultiplyDouble, ResultMayBeAnOperand) {
   for (int which = 0; which < 3; ++which) {
     ProductMatrices<double> m = make_matrices<double>(runtime(), p);
     const DenseMatrix a = dense(m.a), b = dense(m.b);
-    const DenseMatrix expected = gemm(which == 2 ? a : a, which == 2 ? a : b);
+    const DenseMatrix expected = gemm(a, which == 2 ? a : b);
     BlockSparseMatrix<double>& c = which == 1 ? m.b : m.a;
     multiply(Op::none, Op::none, 1.0, m.a, which == 2 ? m.a : m.b, which == 0 ? 1.0 : 0.0, c);
     DenseMatrix error = dense(c);
@@ -222,16 +222,6 @@ TEST_F(MultiplyDouble, MemoryComesBack) {
   const double before = resident();
   for (int i = 0; i < 100; ++i) once();
   EXPECT_LT(resident() - before, 20);
-}
-
-template <class Call>
-void expect_refused(const char* name, const Call& call) {
-  try {
-    call();
-    ADD_FAILURE() << name << " accepted";
-  } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.name(), name);
-  }
 }
 
 TEST_F(MultiplyDouble, RefusesBadArguments) {

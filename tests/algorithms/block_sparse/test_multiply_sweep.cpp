@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
+#include <numeric>
 
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 #include <tests/support/runtime_test.hpp>

@@ -5,10 +5,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <tests/codelets/block_sparse/test_stack.hpp>
-#include <tests/support/device_array.hpp>
+#include <tests/codelets/block_sparse/device_stack.hpp>
 
-#include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::test {
@@ -17,27 +15,6 @@ namespace {
 using device::StackCompiler;
 using device::StackKernel;
 using device::StackShape;
-
-/// A test stack's lists and operands on the device.
-template <class T>
-struct DeviceStack {
-  explicit DeviceStack(const TestStack<T>& stack)
-      : host(stack), entries(stack.entries), runs(stack.runs), a(stack.a), b(stack.b) {}
-  void launch(cudaStream_t stream, StackCompiler& compiler, const DeviceArray<T>& c) const {
-    device::launch_stack<T>(stream, compiler, host.classes, entries.data(), runs.data(), a.data(), b.data(),
-                            c.data());
-  }
-  /// C after the products.
-  std::vector<T> run(cudaStream_t stream, StackCompiler& compiler) const {
-    const DeviceArray<T> c(host.c);
-    launch(stream, compiler, c);
-    return c.get();
-  }
-  const TestStack<T>& host;
-  DeviceArray<StackEntry> entries;
-  DeviceArray<StackRun> runs;
-  DeviceArray<T> a, b;
-};
 
 template <class T>
 StackShape own_shape(const StackClass& shape) {
@@ -75,20 +52,20 @@ std::vector<ShapeCount> dense_sweep() {
 TYPED_TEST(GpuMultiplyStack, EveryShapeExactly) {
   using T = TypeParam;
   const TestStack<T> stack(dense_sweep(), Values::integers);
-  const DeviceStack<T> device(stack);
+  const DeviceStack<T> on_gpu(stack);
   std::vector<StackShape> shapes;
   for (const StackClass& shape : stack.classes) shapes.push_back(own_shape<T>(shape));
   this->compiler().prepare(shapes, static_cast<int>(std::thread::hardware_concurrency()));
   ASSERT_EQ(this->compiler().take_failures(), "");
   const DeviceArray<T> own(stack.c), generic(stack.c);
   for (const StackClass& shape : stack.classes) {
-    const StackRun* const runs = device.runs.data() + shape.first_run;
+    const StackRun* const runs = on_gpu.runs.data() + shape.first_run;
     const StackKernel* const kernel = this->compiler().kernel(own_shape<T>(shape));
     ASSERT_NE(kernel, nullptr) << shape.m << ' ' << shape.n << ' ' << shape.k;
-    device::launch_stack_kernel<T>(this->stream_, *kernel, shape, device.entries.data(), runs,
-                                   device.a.data(), device.b.data(), own.data());
-    device::launch_generic_stack<T>(this->stream_, shape, device.entries.data(), runs, device.a.data(),
-                                    device.b.data(), generic.data());
+    device::launch_stack_kernel<T>(this->stream_, *kernel, shape, on_gpu.entries.data(), runs,
+                                   on_gpu.a.data(), on_gpu.b.data(), own.data());
+    device::launch_generic_stack<T>(this->stream_, shape, on_gpu.entries.data(), runs, on_gpu.a.data(),
+                                    on_gpu.b.data(), generic.data());
   }
   const std::vector<T> expected = stack.by_cpu(), by_own = own.get(), by_generic = generic.get();
   for (const StackClass& shape : stack.classes) {
@@ -155,12 +132,12 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
   const std::vector<T> first = DeviceStack<T>(stack).run(this->stream_, this->compiler());
   EXPECT_NE(first, stack.c);
   {
-    const DeviceStack<T> device(stack);
-    EXPECT_EQ(device.run(this->stream_, this->compiler()), first) << "again";
+    const DeviceStack<T> on_gpu(stack);
+    EXPECT_EQ(on_gpu.run(this->stream_, this->compiler()), first) << "again";
     const DeviceHandles other;
     const DeviceArray<T> c(stack.c), c_other(stack.c);
-    device.launch(this->stream_, this->compiler(), c);
-    device.launch(other.stream, this->compiler(), c_other);
+    on_gpu.launch(this->stream_, this->compiler(), c);
+    on_gpu.launch(other.stream, this->compiler(), c_other);
     EXPECT_EQ(c.get(), first) << "beside another stream";
     EXPECT_EQ(c_other.get(), first) << "on another stream";
   }
@@ -184,15 +161,6 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
   }
 }
 
-template <class E>
-Data data_of(Runtime& runtime, const std::vector<E>& values) {
-  Data data = Data::bytes(runtime, std::max<std::size_t>(values.size() * sizeof(E), 1));
-  const HostAccess access(data, HostAccess::Mode::write);
-  std::copy_n(reinterpret_cast<const std::byte*>(values.data()), values.size() * sizeof(E),
-              access.array<std::byte>().data());
-  return data;
-}
-
 /// Through tasks: twice, and with `clear` on a C that was NaN.
 TYPED_TEST(GpuMultiplyStack, AsATask) {
   using T = TypeParam;
@@ -209,8 +177,8 @@ TYPED_TEST(GpuMultiplyStack, AsATask) {
   const auto* const runs = reinterpret_cast<const std::byte*>(stack.runs.data());
   const auto middle = std::copy_n(entries, stack.entries.size() * sizeof(StackEntry), lists.begin());
   std::copy_n(runs, stack.runs.size() * sizeof(StackRun), middle);
-  const Data list = data_of(runtime, lists), a = data_of(runtime, stack.a), b = data_of(runtime, stack.b),
-             c = data_of(runtime, std::vector<T>(stack.c.size(), not_a_number<T>()));
+  const Data list = upload(runtime, lists), a = upload(runtime, stack.a), b = upload(runtime, stack.b),
+             c = upload(runtime, std::vector<T>(stack.c.size(), not_a_number<T>()));
   ProductWorker ran_on[2] = {};
   Sequence sequence(runtime);
   sequence.begin_stage("stacks");

@@ -4,11 +4,8 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <tests/codelets/block_sparse/test_stack.hpp>
-#include <tests/support/device_array.hpp>
+#include <tests/codelets/block_sparse/device_stack.hpp>
 #include <unistd.h>
-
-#include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
 
 namespace tessera::test {
 namespace {
@@ -34,12 +31,7 @@ class GpuStackCompiler : public GpuTest<double> {
   }
   void expect_right_by(StackCompiler& compiler) {
     const TestStack<double> stack(shapes, Values::integers);
-    const DeviceArray<StackEntry> entries(stack.entries);
-    const DeviceArray<StackRun> runs(stack.runs);
-    const DeviceArray<double> a(stack.a), b(stack.b), c(stack.c);
-    device::launch_stack<double>(stream_, compiler, stack.classes, entries.data(), runs.data(), a.data(),
-                                 b.data(), c.data());
-    EXPECT_EQ(c.get(), stack.by_cpu());
+    EXPECT_EQ(DeviceStack<double>(stack).run(stream_, compiler), stack.by_cpu());
   }
   static void expect_counts(const StackCompiler& compiler, int compiled, int read, int failed) {
     EXPECT_EQ(compiler.counts().compiled, compiled);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tests/codelets/block_sparse/random_values.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/block_sparse/block_values.hpp>
@@ -9,15 +10,7 @@ namespace {
 
 template <class T>
 using BlockValues = RuntimeTest<T>;
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(BlockValues, Scalars);
-
-template <class T>
-std::vector<T> random_values(std::size_t count, std::uint64_t seed) {
-  std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = random_scalar<T>(seed, static_cast<Index>(i), 0);
-  return values;
-}
 
 template <class T>
 void expect_close(const std::vector<T>& a, const std::vector<T>& b) {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include <tests/support/matrix.hpp>

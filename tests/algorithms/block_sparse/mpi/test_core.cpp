@@ -6,8 +6,6 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
-
 TEST(BlockSparseMpi, PatternsOfRandomDistributions) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
@@ -48,8 +46,8 @@ void check_random_distributions(Runtime& runtime, std::uint64_t seed) {
     for (const Symmetry to : {Symmetry::none, from}) {
       const BlockLayout a_layout = random_layout(runtime, square, square, from, ++seed);
       const BlockLayout b_layout = random_layout(runtime, square, square, to, ++seed);
-      const auto a = drawn_matrix(runtime, a_layout, random_dense<T>(a_layout, seed), 0.4, seed);
-      auto b = drawn_matrix(runtime, b_layout, random_dense<T>(b_layout, seed + 1), 0.5, seed + 1);
+      const auto a = drawn_matrix<T>(runtime, a_layout, 0.4, seed);
+      auto b = drawn_matrix<T>(runtime, b_layout, 0.5, seed + 1);
       check_copies(a, b, {{}, {2, 21, 5, 14}}, seed, 7);
       check_image(a, b_layout, Op::adjoint, false, {});
     }
@@ -65,7 +63,7 @@ TEST(BlockSparseMpi, RectangularImages) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   for (std::uint64_t seed = 1; seed < 4; ++seed) {
     const BlockLayout layout = random_layout(runtime, square, wide, Symmetry::none, seed);
-    const auto a = drawn_matrix(runtime, layout, random_dense<double>(layout, 1), 0.6, 1);
+    const auto a = drawn_matrix<double>(runtime, layout, 0.6, 1);
     check_image(a, random_layout(runtime, wide, square, Symmetry::none, seed + 7), Op::transpose, false, {});
     check_image(a, random_layout(runtime, square, wide, Symmetry::none, seed + 9), Op::none, false,
                 {1, 20, 3, 9});
@@ -76,7 +74,7 @@ TEST(BlockSparseMpi, ValuesPutBetweenCopiesArriveEverywhere) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   const BlockLayout layout = random_layout(runtime, square, square, Symmetry::none, 1),
                     other = random_layout(runtime, square, square, Symmetry::none, 2);
-  auto a = drawn_matrix(runtime, layout, random_dense<double>(layout, 1), 1, 1);
+  auto a = drawn_matrix<double>(runtime, layout, 1, 1);
   Sequence sequence(runtime);
   const auto b = zero_matrix<double>(sequence, image_pattern(a, other));
   for (std::uint64_t round = 2; round < 5; ++round) {

@@ -6,8 +6,6 @@
 namespace tessera::test {
 namespace {
 
-const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
-
 TEST(BlockSparseFilesMpi, FormatsOfRandomDistributions) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
   std::uint64_t seed = 10;
@@ -41,7 +39,7 @@ TEST(BlockSparseFilesMpi, FilesDoNotDependOnTheDistribution) {
   std::vector<std::string> texts;
   for (const std::uint64_t seed : {1, 2}) {
     const BlockLayout layout = random_layout(runtime, square, square, Symmetry::symmetric, seed);
-    const auto a = drawn_matrix(runtime, layout, random_dense<double>(layout, 7), 0.5, 7);
+    const auto a = drawn_matrix<double>(runtime, layout, 0.5, 7);
     const TemporaryFile text(runtime, ".mtx");
     write_matrix_market(text.path(), a);
     runtime.barrier();
