@@ -11,11 +11,6 @@ namespace {
 using namespace block_elementwise_codelets;
 using namespace device;
 
-template <class S>
-__device__ S mirror_image(Symmetry symmetry, S x) {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? device::conj(x) : x;
-}
-
 /// The strict lower triangle is read, the rest written: elements may come in any order.
 template <class S>
 struct ImposeSymmetry {

@@ -40,11 +40,6 @@ __device__ double positioned(S x, Index i, Index j) {
   return (double(device::real(x)) + 0.5 * double(device::imag(x))) * weight(i, j);
 }
 
-template <class S>
-__device__ S mirror_image(Symmetry symmetry, S x) {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? device::conj(x) : x;
-}
-
 /// What an element adds.
 template <class S>
 struct Term {

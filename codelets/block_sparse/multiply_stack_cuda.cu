@@ -13,8 +13,7 @@ void launch_stack_kernel(cudaStream_t stream, const StackKernel& kernel, const S
   int count = shape.runs;
   if (count == 0) return;
   void* arguments[] = {&runs, &count, &entries, &a, &b, &c};
-  const int blocks = (count + kernel.plan.runs_per_block - 1) / kernel.plan.runs_per_block;
-  cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(blocks)),
+  cudaLaunchKernel(kernel.function, dim3(static_cast<unsigned>(count)),
                    dim3(static_cast<unsigned>(kernel.plan.threads)), arguments,
                    static_cast<std::size_t>(kernel.plan.shared_bytes), stream);
 }

@@ -10,7 +10,7 @@
 #include <tessera/codelets/block_sparse/panel_block.hpp>
 #include <tessera/codelets/device_launch.cuh>
 
-/// How kernels go through the blocks of a panel.
+/// How kernels go through the blocks of a panel, and what they share.
 namespace tessera::device {
 
 inline constexpr int panel_threads = 256;
@@ -33,6 +33,12 @@ __device__ inline Position position(Index item, Index rows) {
 inline dim3 panel_grid(std::size_t count) noexcept {
   const unsigned x = blocks_for(static_cast<Index>(count), 1, full_grid);
   return {x, blocks_for(full_grid, static_cast<Index>(x), 65535)};
+}
+
+/// What `mirrored` gives on a CPU.
+template <class S>
+__device__ S mirror_image(Symmetry symmetry, S x) {
+  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conj(x) : x;
 }
 
 template <class Change>

@@ -6,7 +6,7 @@
 /// formula, without tuning data; the kernel and its launch both read it. The order of summation follows from
 /// it, so that it must not depend on the device. No headers: also compiled at run time.
 ///
-/// A thread block computes one run. What is chosen:
+/// A thread block computes one run: the grid has as many as there are runs. What is chosen:
 /// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
 ///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
 ///   small k needs no padding.
@@ -32,9 +32,8 @@ namespace tessera {
 /// of the run (or `products` of them at a time), and the groups' sums are added in order. A warp holds
 /// tiles_m x tiles_n tiles of 8 x 8 elements of C.
 struct StackPlan {
-  int threads;         ///< of a thread block
-  int runs_per_block;  ///< 1: the grid has ceil(runs / runs_per_block) blocks
-  int shared_bytes;    ///< dynamic shared memory of a thread block: more than 48 KB must be allowed
+  int threads;       ///< of a thread block
+  int shared_bytes;  ///< dynamic shared memory of a thread block: more than 48 KB must be allowed
   int blocks_per_multiprocessor;  ///< that the registers and the shared memory are planned for
 
   bool staged;  ///< blocks pass through shared memory; else they are loaded as the tensor cores take them
@@ -141,7 +140,7 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
 /// The plan for C (m x n) += A (m x k) B (k x n), 1 <= m, n, k <= 80.
 TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, int n, int k) {
   StackPlan plan{};
-  plan.runs_per_block = plan.warps_m = plan.warps_n = 1;
+  plan.warps_m = plan.warps_n = 1;
   plan.parts = 2;
   const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
   if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {

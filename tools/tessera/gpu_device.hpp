@@ -35,6 +35,8 @@ class DeviceMemory {
   explicit DeviceMemory(const std::vector<E>& values) : DeviceMemory(values.size()) {
     require(cudaMemcpy(data_, values.data(), sizeof(E) * count_, cudaMemcpyHostToDevice),
             "copying to the GPU");
+    // The copy may still be on its way from a staging buffer, and streams do not wait for the default one.
+    require(cudaDeviceSynchronize(), "copying to the GPU");
   }
   ~DeviceMemory() { cudaFree(data_); }
   DeviceMemory(const DeviceMemory&) = delete;

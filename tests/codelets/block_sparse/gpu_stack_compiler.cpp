@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fstream>
 #include <thread>
 
 #include <gtest/gtest.h>

@@ -19,7 +19,7 @@ struct ShapeCount {
 
 enum class Values {
   integers,  ///< -3 to 3: sums are exact whatever their order
-  reals      ///< uniform in (-1, 1)
+  reals      ///< uniform in [-1, 1]
 };
 
 /// A stack on the host and the panels that it is about. Every class has five blocks of A and of B, drawn for
@@ -67,21 +67,18 @@ struct TestStack {
  private:
   static constexpr std::int32_t blocks = 5;
   static std::vector<T> random(std::int32_t size, Values kind, std::uint64_t seed) {
-    std::uint64_t number = 0;
-    const auto draw = [&] {
-      const std::uint64_t bits = splitmix(seed, number++);
-      return kind == Values::integers ? static_cast<RealOf<T>>(static_cast<int>(bits % 7) - 3)
-                                      : static_cast<RealOf<T>>(static_cast<double>(bits >> 11) * 0x1p-52 - 1);
-    };
     std::vector<T> values(static_cast<std::size_t>(size));
-    for (T& value : values) {
-      const RealOf<T> real = draw();
-      if constexpr (is_complex<T>)
-        value = T(real, draw());
-      else
-        value = real;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const T x = random_scalar<T>(seed, static_cast<Index>(i), 0);
+      values[i] = kind == Values::reals ? x : nearest_integer(RealOf<T>(3) * x);
     }
     return values;
+  }
+  static T nearest_integer(T x) {
+    if constexpr (is_complex<T>)
+      return T(std::round(x.real()), std::round(x.imag()));
+    else
+      return std::round(x);
   }
 };
 
