@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/reductions.hpp>
@@ -25,13 +26,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void require_blocks(const char* name, const BlockDimension& given, const char* of, const BlockDimension& as) {
-  if (!given.same_sizes(as))
-    throw InvalidArgument(
-        name, fmt::format("{} blocks, {} elements", given.blocks(), given.elements()),
-        fmt::format("the block sizes of {}: {} blocks, {} elements", of, as.blocks(), as.elements()));
-}
-
 void require_limits(const char* name, Index first, Index end, Index count) {
   constexpr Index all = std::numeric_limits<Index>::max();
   if (first < 0 || end < first || (end > count && end != all) || first > count)
@@ -42,14 +36,6 @@ void require_limits(const char* name, Index first, Index end, Index count) {
 template <class T>
 bool finite(T x) {
   return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
-}
-
-template <class T>
-std::string text(T x) {
-  if constexpr (is_complex<T>)
-    return fmt::format("({}, {})", x.real(), x.imag());
-  else
-    return fmt::to_string(x);
 }
 
 template <class T>
@@ -72,10 +58,10 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
   require_limits("limits of the inner dimension", limits.first_inner, limits.end_inner, inner.elements());
   if (!(options.filter_eps >= 0) || std::isinf(options.filter_eps))
     throw InvalidArgument("filter_eps", fmt::to_string(options.filter_eps), "a number of at least 0");
-  if (!finite(alpha)) throw InvalidArgument("alpha", text(alpha), "a finite number");
-  if (!finite(beta)) throw InvalidArgument("beta", text(beta), "a finite number");
+  if (!finite(alpha)) throw InvalidArgument("alpha", text_of(alpha), "a finite number");
+  if (!finite(beta)) throw InvalidArgument("beta", text_of(beta), "a finite number");
   if (c.symmetry() == Symmetry::hermitian && imag_part(beta) != 0)
-    throw InvalidArgument("beta", text(beta), "a real number, for a Hermitian C");
+    throw InvalidArgument("beta", text_of(beta), "a real number, for a Hermitian C");
 }
 
 /// The Frobenius norms of all blocks, on every rank. Waits.
