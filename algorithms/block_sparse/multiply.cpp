@@ -93,8 +93,8 @@ bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
 template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
                                    const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
-  BlockSparseMatrix<T> result = zero_matrix<T>(sequence, pattern);
-  copy_blocks(sequence, T(1), c, result);
+  BlockSparseMatrix<T> result(pattern);
+  copy_into_existing(sequence, c, result);
   if (beta == T(1)) return result;
   const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
                                           limits.end_col};
@@ -120,6 +120,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     if (!c.panel(p).valid()) continue;
     const Index row = pc.row_panel(p), col = pc.col_panel(p);
     const int priority = 2 * static_cast<int>(pc.panels() - p);
+    const bool local = pc.panel_local(p);
     bool first = clear;
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
@@ -127,22 +128,21 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       if (symbolic.products(p, inner) == 0) continue;
       const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
       const std::span<const StackClass> classes =
-          pc.panel_local(p) ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)]
-                            : std::span<const StackClass>();
+          local ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)] : std::span<const StackClass>();
+      ProductWorker* const worker = &ran_on[static_cast<std::size_t>(p * inner_panels + inner)];
       if (runtime.gpus() == 0) {
-        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first,
-                                  &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], a, b,
+        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first, worker, a, b,
                                   c.panel(p));
-      } else if (pc.panel_local(p)) {
-        const Data stack =
-            Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
-        insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
-                             stack);
-        insert_multiply_stack<T>(sequence, priority, classes, first,
-                                 &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], stack, a, b,
-                                 c.panel(p));
       } else {
-        insert_multiply_stack<T>(sequence, priority, {}, first, nullptr, elsewhere, a, b, c.panel(p));
+        Data stack;
+        if (local) {
+          stack = Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)),
+                              Data::every_rank);
+          insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
+                               stack);
+        }
+        insert_multiply_stack<T>(sequence, priority, classes, first, worker, local ? stack : elsewhere, a, b,
+                                 c.panel(p));
       }
       first = false;
     }
