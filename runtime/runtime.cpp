@@ -438,7 +438,12 @@ void Runtime::all_reduce_sum(double* values, Index count) const {
 }
 
 void Runtime::broadcast(void* bytes, Index count, int root) const {
-  if (size_ > 1) MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, root, detail_->host_communicator);
+  if (size_ == 1) return;
+  // MPI counts in 32 bits: much goes in rounds.
+  constexpr Index most = Index(1) << 30;
+  for (Index first = 0; first < count; first += most)
+    MPI_Bcast(static_cast<std::byte*>(bytes) + first, static_cast<int>(std::min(most, count - first)),
+              MPI_BYTE, root, detail_->host_communicator);
 }
 
 std::vector<std::vector<std::byte>> Runtime::all_gather(std::span<const std::byte> bytes) const {

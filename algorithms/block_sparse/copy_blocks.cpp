@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
-
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
 
@@ -33,13 +32,6 @@ std::vector<Way<T>> ways_of(Symmetry symmetry, Op op, bool conjugated, T factor)
   mirror(ways.back());
   ways.back().diagonal = false;
   return ways;
-}
-
-void require_sizes(const BlockDimension& a, const BlockDimension& b, const char* name) {
-  if (!a.same_sizes(b))
-    throw InvalidArgument(
-        name, fmt::format("{} blocks, {} elements", b.blocks(), b.elements()),
-        fmt::format("the block sizes of op(A): {} blocks, {} elements", a.blocks(), a.elements()));
 }
 
 bool touches(const ElementWindow& window, const BlockLayout& layout, Index row, Index col) {
@@ -180,8 +172,8 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   if (&a == &b) throw InvalidArgument("B", "A itself", "another matrix");
   const bool transposed = options.op != Op::none;
-  require_sizes(transposed ? from.cols() : from.rows(), to.rows(), "rows of B");
-  require_sizes(transposed ? from.rows() : from.cols(), to.cols(), "columns of B");
+  require_blocks("rows of B", to.rows(), "op(A)", transposed ? from.cols() : from.rows());
+  require_blocks("columns of B", to.cols(), "op(A)", transposed ? from.rows() : from.cols());
   const auto ways = ways_of(a.symmetry(), options.op, options.conjugated, factor);
   if (!ways.front().transposed && covers(options.window, to.layout()) &&
       from.layout().same_places(to.layout()))
@@ -203,8 +195,8 @@ template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op,
                                   const ElementWindow& window) {
   const BlockPattern& from = a.pattern();
-  require_sizes(op != Op::none ? from.cols() : from.rows(), *layout.rows, "rows of the layout");
-  require_sizes(op != Op::none ? from.rows() : from.cols(), *layout.cols, "columns of the layout");
+  require_blocks("rows of the layout", *layout.rows, "op(A)", op != Op::none ? from.cols() : from.rows());
+  require_blocks("columns of the layout", *layout.cols, "op(A)", op != Op::none ? from.rows() : from.cols());
   const bool whole = covers(window, layout);
   const auto ways = ways_of(a.symmetry(), op, false, T(1));
   if (whole && !ways.front().transposed && layout == from.layout()) return a.pattern_pointer();

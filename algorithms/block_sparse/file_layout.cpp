@@ -11,10 +11,7 @@ std::vector<Index> broadcast_list(const Runtime& runtime, std::vector<Index> lis
   auto size = static_cast<Index>(list.size());
   runtime.broadcast(&size, sizeof size, 0);
   list.resize(static_cast<std::size_t>(size));
-  constexpr Index piece = Index(1) << 20;
-  for (Index first = 0; first < size; first += piece)
-    runtime.broadcast(list.data() + first, std::min(piece, size - first) * static_cast<Index>(sizeof(Index)),
-                      0);
+  runtime.broadcast(list.data(), size * static_cast<Index>(sizeof(Index)), 0);
   return list;
 }
 

@@ -45,10 +45,8 @@ std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
       const auto array = access.array<const T>();
       std::copy(array.begin(), array.begin() + index.elements(), values.begin());
     }
-    for (Index first = 0; first < index.elements(); first += piece)
-      a.runtime().broadcast(values.data() + first,
-                            std::min(piece, index.elements() - first) * static_cast<Index>(sizeof(T)),
-                            pattern.panel_owner(p));
+    a.runtime().broadcast(values.data(), index.elements() * static_cast<Index>(sizeof(T)),
+                          pattern.panel_owner(p));
     const auto coordinates = pattern.coordinates(p);
     for (std::size_t b = 0; b < coordinates.size(); ++b)
       place(pattern.layout(), coordinates[b], values.data() + index.offset[b], dense.data());

@@ -67,7 +67,7 @@ BlockSparseMatrix<T> random_values(Runtime& runtime, BlockPatternPointer pattern
   sequence.begin_stage("generate");
   for (Index p = 0; p < matrix.pattern().panels(); ++p)
     if (matrix.panel(p).valid())
-      insert_random_blocks<T>(sequence, 0, splitmix(seed, stream_values), static_cast<char>(symmetry), sites,
+      insert_random_blocks<T>(sequence, 0, splitmix(seed, stream_values), symmetry, sites,
                               matrix.pattern().blocks_of(p), matrix.panel(p));
   const Status status = sequence.wait();
   if (!status) throw Error(status.message());

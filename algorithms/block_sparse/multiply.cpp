@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/reductions.hpp>
@@ -25,13 +26,6 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void require_blocks(const char* name, const BlockDimension& given, const char* of, const BlockDimension& as) {
-  if (!given.same_sizes(as))
-    throw InvalidArgument(
-        name, fmt::format("{} blocks, {} elements", given.blocks(), given.elements()),
-        fmt::format("the block sizes of {}: {} blocks, {} elements", of, as.blocks(), as.elements()));
-}
-
 void require_limits(const char* name, Index first, Index end, Index count) {
   constexpr Index all = std::numeric_limits<Index>::max();
   if (first < 0 || end < first || (end > count && end != all) || first > count)
@@ -42,14 +36,6 @@ void require_limits(const char* name, Index first, Index end, Index count) {
 template <class T>
 bool finite(T x) {
   return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
-}
-
-template <class T>
-std::string text(T x) {
-  if constexpr (is_complex<T>)
-    return fmt::format("({}, {})", x.real(), x.imag());
-  else
-    return fmt::to_string(x);
 }
 
 template <class T>
@@ -72,10 +58,10 @@ void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, con
   require_limits("limits of the inner dimension", limits.first_inner, limits.end_inner, inner.elements());
   if (!(options.filter_eps >= 0) || std::isinf(options.filter_eps))
     throw InvalidArgument("filter_eps", fmt::to_string(options.filter_eps), "a number of at least 0");
-  if (!finite(alpha)) throw InvalidArgument("alpha", text(alpha), "a finite number");
-  if (!finite(beta)) throw InvalidArgument("beta", text(beta), "a finite number");
+  if (!finite(alpha)) throw InvalidArgument("alpha", text_of(alpha), "a finite number");
+  if (!finite(beta)) throw InvalidArgument("beta", text_of(beta), "a finite number");
   if (c.symmetry() == Symmetry::hermitian && imag_part(beta) != 0)
-    throw InvalidArgument("beta", text(beta), "a real number, for a Hermitian C");
+    throw InvalidArgument("beta", text_of(beta), "a real number, for a Hermitian C");
 }
 
 /// The Frobenius norms of all blocks, on every rank. Waits.
@@ -107,8 +93,8 @@ bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
 template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
                                    const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
-  BlockSparseMatrix<T> result = zero_matrix<T>(sequence, pattern);
-  copy_blocks(sequence, T(1), c, result);
+  BlockSparseMatrix<T> result(pattern);
+  copy_into_existing(sequence, c, result);
   if (beta == T(1)) return result;
   const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
                                           limits.end_col};
@@ -134,6 +120,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     if (!c.panel(p).valid()) continue;
     const Index row = pc.row_panel(p), col = pc.col_panel(p);
     const int priority = 2 * static_cast<int>(pc.panels() - p);
+    const bool local = pc.panel_local(p);
     bool first = clear;
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
@@ -141,22 +128,21 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       if (symbolic.products(p, inner) == 0) continue;
       const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
       const std::span<const StackClass> classes =
-          pc.panel_local(p) ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)]
-                            : std::span<const StackClass>();
+          local ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)] : std::span<const StackClass>();
+      ProductWorker* const worker = &ran_on[static_cast<std::size_t>(p * inner_panels + inner)];
       if (runtime.gpus() == 0) {
-        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first,
-                                  &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], a, b,
+        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first, worker, a, b,
                                   c.panel(p));
-      } else if (pc.panel_local(p)) {
-        const Data stack =
-            Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)), Data::every_rank);
-        insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
-                             stack);
-        insert_multiply_stack<T>(sequence, priority, classes, first,
-                                 &ran_on[static_cast<std::size_t>(p * inner_panels + inner)], stack, a, b,
-                                 c.panel(p));
       } else {
-        insert_multiply_stack<T>(sequence, priority, {}, first, nullptr, elsewhere, a, b, c.panel(p));
+        Data stack;
+        if (local) {
+          stack = Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)),
+                              Data::every_rank);
+          insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
+                               stack);
+        }
+        insert_multiply_stack<T>(sequence, priority, classes, first, worker, local ? stack : elsewhere, a, b,
+                                 c.panel(p));
       }
       first = false;
     }

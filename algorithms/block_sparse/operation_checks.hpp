@@ -32,16 +32,24 @@ void require_made(const char* name, const BlockSparseMatrix<T>& a) {
   if (!a.valid()) throw InvalidArgument(name, "an empty object", "a matrix");
 }
 
+inline std::string text_of(const BlockDimension& dimension) {
+  return fmt::format("{} blocks, {} elements", dimension.blocks(), dimension.elements());
+}
+
+/// Of one dimension, `given` for `name`: the block sizes of `like`, which is called `of`.
+inline void require_blocks(const char* name, const BlockDimension& given, const char* of,
+                           const BlockDimension& like) {
+  if (!given.same_sizes(like))
+    throw InvalidArgument(name, text_of(given), fmt::format("the block sizes of {}: {}", of, text_of(like)));
+}
+
 /// Of the layout of `name`: the block sizes of `like`.
 inline void require_sizes(const char* name, const BlockLayout& layout, const BlockLayout& like) {
-  const auto text = [](const BlockDimension& d) {
-    return fmt::format("{} blocks, {} elements", d.blocks(), d.elements());
-  };
   if (!layout.rows->same_sizes(*like.rows) || !layout.cols->same_sizes(*like.cols))
-    throw InvalidArgument(name,
-                          fmt::format("rows of {}; columns of {}", text(*layout.rows), text(*layout.cols)),
-                          fmt::format("the block sizes of the other matrix: rows of {}; columns of {}",
-                                      text(*like.rows), text(*like.cols)));
+    throw InvalidArgument(
+        name, fmt::format("rows of {}; columns of {}", text_of(*layout.rows), text_of(*layout.cols)),
+        fmt::format("the block sizes of the other matrix: rows of {}; columns of {}", text_of(*like.rows),
+                    text_of(*like.cols)));
 }
 
 /// A half-stored matrix (`to`) can take the values of `name` (symmetry `from`); with `any`, also those of a

@@ -5,9 +5,9 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
-#include <tessera/codelets/block_sparse/panel_values.hpp>
 
 namespace tessera {
 namespace {
@@ -141,37 +141,19 @@ template <class T>
 Index filter(BlockSparseMatrix<T>& a, double eps) {
   require_made("a", a);
   if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
-  const BlockPattern& pattern = a.pattern();
-  std::vector<Data> norms(static_cast<std::size_t>(pattern.panels()));
-  Sequence sequence(a.runtime());
-  for (Index p = 0; p < pattern.panels(); ++p) {
-    if (!a.panel(p).valid()) continue;
-    Data& of_panel = norms[static_cast<std::size_t>(p)];
-    of_panel = Data::bytes(a.runtime(), static_cast<std::size_t>(pattern.index(p).blocks()) * sizeof(double),
-                           pattern.panel_owner(p));
-    insert_block_norms<T>(sequence, 0, pattern.blocks_of(p), a.panel(p), of_panel);
-  }
-  // The norms decide which blocks there are: they are waited for, panel by panel.
-  std::vector<PanelIndex> kept(static_cast<std::size_t>(pattern.panels()));
-  double dropped = 0;
-  for (Index p = 0; p < pattern.panels(); ++p) {
-    PanelIndex& index = kept[static_cast<std::size_t>(p)];
-    index = pattern.index(p);
-    if (!pattern.panel_local(p) || index.blocks() == 0) continue;
-    const HostAccess access(norms[static_cast<std::size_t>(p)], HostAccess::Mode::read);
-    const auto squares = access.array<const double>();
-    index = select(pattern.index(p),
-                   [&](Index b) { return !(std::sqrt(squares[static_cast<std::size_t>(b)]) < eps); });
-    dropped += static_cast<double>(pattern.index(p).blocks() - index.blocks());
-  }
-  a.runtime().all_reduce_sum(&dropped, 1);
+  // The norms decide which blocks there are: they are waited for.
+  const auto squares = block_norms_squared(a);
+  const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {
+    return !(std::sqrt(squares[static_cast<std::size_t>(p)][static_cast<std::size_t>(b)]) < eps);
+  });
+  const Index dropped = a.pattern().blocks() - kept->blocks();
   if (dropped > 0) {
-    BlockSparseMatrix<T> smaller =
-        part_of(sequence, a, BlockPattern::from_panels(a.runtime(), a.layout(), std::move(kept)));
+    Sequence sequence(a.runtime());
+    BlockSparseMatrix<T> smaller = part_of(sequence, a, kept);
     sequence.wait();
     a = std::move(smaller);
   }
-  return static_cast<Index>(dropped);
+  return dropped;
 }
 
 template <class T>

@@ -39,42 +39,6 @@ PanelIndex merged(const PanelIndex& a, const PanelIndex& b, const Wanted& wanted
   return index;
 }
 
-/// The index of panels from blocks in order of panel, row and column.
-std::vector<PanelIndex> compress(const BlockPattern& like, std::span<const BlockCoordinate> blocks) {
-  std::vector<std::vector<std::pair<Index, Index>>> positions(static_cast<std::size_t>(like.panels()));
-  for (const auto& [row, col] : blocks) {
-    const Index p = like.panel(like.rows().panel_of(row), like.cols().panel_of(col));
-    positions[static_cast<std::size_t>(p)].emplace_back(like.rows().position(row), like.cols().position(col));
-  }
-  std::vector<PanelIndex> result;
-  for (Index p = 0; p < like.panels(); ++p) {
-    auto& list = positions[static_cast<std::size_t>(p)];
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    PanelIndex& index = result.emplace_back();
-    index.row_begin.assign(like.rows().panel(like.row_panel(p)).size() + 1, 0);
-    for (const auto& [row, col] : list) {
-      ++index.row_begin[static_cast<std::size_t>(row) + 1];
-      index.column.push_back(static_cast<std::int32_t>(col));
-    }
-    for (std::size_t row = 1; row < index.row_begin.size(); ++row)
-      index.row_begin[row] += index.row_begin[row - 1];
-  }
-  return result;
-}
-
-template <class Other>
-BlockPatternPointer unite_with(const BlockPatternPointer& a, const Other& other) {
-  std::vector<PanelIndex> panels;
-  Index blocks = 0;
-  for (Index p = 0; p < a->panels(); ++p) {
-    panels.push_back(merged(a->index(p), other(p), [](std::int32_t, std::int32_t) { return true; }));
-    blocks += panels.back().blocks();
-  }
-  if (blocks == a->blocks()) return a;
-  return BlockPattern::from_known_panels(a->runtime(), a->layout(), std::move(panels));
-}
-
 }  // namespace
 
 std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b, Index p,
@@ -101,12 +65,18 @@ std::vector<CommonRun> common_runs(const BlockPattern& a, const BlockPattern& b,
 
 BlockPatternPointer unite(const BlockPatternPointer& a, const BlockPattern& b) {
   if (a.get() == &b) return a;
-  return unite_with(a, [&](Index p) -> const PanelIndex& { return b.index(p); });
+  std::vector<PanelIndex> panels;
+  Index blocks = 0;
+  for (Index p = 0; p < a->panels(); ++p) {
+    panels.push_back(merged(a->index(p), b.index(p), [](std::int32_t, std::int32_t) { return true; }));
+    blocks += panels.back().blocks();
+  }
+  if (blocks == a->blocks()) return a;
+  return BlockPattern::from_known_panels(a->runtime(), a->layout(), std::move(panels));
 }
 
 BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const BlockCoordinate> blocks) {
-  const std::vector<PanelIndex> panels = compress(*a, blocks);
-  return unite_with(a, [&](Index p) -> const PanelIndex& { return panels[static_cast<std::size_t>(p)]; });
+  return unite(a, *BlockPattern::make_replicated(a->runtime(), a->layout(), blocks));
 }
 
 BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, const BlockLayout& layout) {
@@ -117,16 +87,13 @@ BlockPatternPointer intersect(const BlockPattern& a, const BlockPattern& b, cons
   return BlockPattern::from_known_panels(a.runtime(), layout, std::move(panels));
 }
 
-PanelIndex select(const PanelIndex& a, const std::function<bool(Index)>& wanted) {
-  return merged(a, a, [&](std::int32_t i, std::int32_t) { return wanted(i); });
-}
-
 BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted) {
   std::vector<PanelIndex> panels;
   for (Index p = 0; p < a.panels(); ++p) {
     const auto coordinates = a.coordinates(p);
-    panels.push_back(
-        select(a.index(p), [&](Index b) { return wanted(p, b, coordinates[static_cast<std::size_t>(b)]); }));
+    panels.push_back(merged(a.index(p), a.index(p), [&](std::int32_t b, std::int32_t) {
+      return wanted(p, b, coordinates[static_cast<std::size_t>(b)]);
+    }));
   }
   return BlockPattern::from_known_panels(a.runtime(), a.layout(), std::move(panels));
 }

@@ -29,8 +29,6 @@ BlockPatternPointer with_blocks(const BlockPatternPointer& a, std::span<const Bl
 /// The blocks (panel, number in the panel, coordinate) that are wanted.
 using BlockPredicate = std::function<bool(Index, Index, BlockCoordinate)>;
 BlockPatternPointer select(const BlockPattern& a, const BlockPredicate& wanted);
-/// The blocks of one panel that are wanted, by their numbers in it.
-PanelIndex select(const PanelIndex& a, const std::function<bool(Index)>& wanted);
 
 /// The blocks that the diagonal of the elements passes, stored or not, from the top. In layouts of equal
 /// block sizes the diagonal blocks, but for empty ones.

@@ -20,7 +20,6 @@ class ProductOperands {
 
   const BlockSparseMatrix<T>& a() const noexcept { return *a_; }
   const BlockSparseMatrix<T>& b() const noexcept { return *b_; }
-  const BlockDimension& inner() const noexcept { return a_->pattern().cols(); }
 
  private:
   BlockSparseMatrix<T> image_a_, image_b_;

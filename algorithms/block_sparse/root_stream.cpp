@@ -9,13 +9,6 @@
 namespace tessera {
 namespace {
 
-/// Any number of bytes of rank 0; MPI counts in 32 bits.
-void broadcast_bytes(const Runtime& runtime, std::byte* bytes, Index size) {
-  constexpr Index most = Index(1) << 30;
-  for (Index first = 0; first < size; first += most)
-    runtime.broadcast(bytes + first, std::min(most, size - first), 0);
-}
-
 std::string broadcast_text(const Runtime& runtime, std::string text) {
   auto size = static_cast<Index>(text.size());
   runtime.broadcast(&size, sizeof size, 0);
@@ -61,7 +54,7 @@ void stream_from_root(const Runtime& runtime,
         size = static_cast<Index>(piece.size());
         if (size == 0) return;
         runtime.broadcast(&size, sizeof size, 0);
-        broadcast_bytes(runtime, const_cast<std::byte*>(piece.data()), size);  // the root's is only read
+        runtime.broadcast(const_cast<std::byte*>(piece.data()), size, 0);  // the root's is only read
         consume(piece);
       });
     } catch (...) {
@@ -78,7 +71,7 @@ void stream_from_root(const Runtime& runtime,
     if (size == end) return;
     if (size == failure) throw_everywhere(runtime, nullptr);
     piece.resize(static_cast<std::size_t>(size));
-    broadcast_bytes(runtime, piece.data(), size);
+    runtime.broadcast(piece.data(), size, 0);
     consume(piece);
   }
 }

@@ -219,14 +219,12 @@ Codelet count_codelet = make_codelet<CountArguments, count_task>("count_products
 
 void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   Counter counter(panel);
-  const bool masked = panel.masked(), filter = panel.row_limit != nullptr;
-  for (const InnerPanel& inner : panel.inner) {
-    if (masked)
-      filter ? counter.count<true, true>(inner) : counter.count<true, false>(inner);
-    else
-      filter ? counter.count<false, true>(inner) : counter.count<false, false>(inner);
-    counter.finish(counts, inner);
-  }
+  visit_specialized(panel, [&]<bool masked, bool filter>() {
+    for (const InnerPanel& inner : panel.inner) {
+      counter.count<masked, filter>(inner);
+      counter.finish(counts, inner);
+    }
+  });
   counts.filtered = counter.filtered;
   collect_blocks(panel, counter.found, counts);
 }

@@ -175,10 +175,7 @@ void kernels::list_products(const ProductPanel& panel, const InnerPanel& inner,
                             std::span<const StackClass> classes, StackEntry* entries, StackRun* runs) {
   if (classes.empty()) return;
   Lister lister(panel, inner, classes, entries, runs);
-  if (panel.masked())
-    panel.row_limit ? lister.list<true, true>() : lister.list<true, false>();
-  else
-    panel.row_limit ? lister.list<false, true>() : lister.list<false, false>();
+  visit_specialized(panel, [&]<bool masked, bool filter>() { lister.list<masked, filter>(); });
 }
 
 void insert_list_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,

@@ -212,12 +212,8 @@ template <class T>
 void kernels::multiply_panels(const ProductPanel& panel, const InnerPanel& inner, const T* a, const T* b,
                               T* c) {
   PanelMultiplier<T> multiplier(panel, inner, a, b, c);
-  if (panel.masked())
-    panel.row_limit ? multiplier.template multiply<true, true>()
-                    : multiplier.template multiply<true, false>();
-  else
-    panel.row_limit ? multiplier.template multiply<false, true>()
-                    : multiplier.template multiply<false, false>();
+  visit_specialized(panel,
+                    [&]<bool masked, bool filter>() { multiplier.template multiply<masked, filter>(); });
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/block_sparse/block_kernel.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/small_products.hpp>
@@ -68,8 +67,7 @@ void multiply_stack(std::span<const StackClass> classes, const StackEntry* entri
         continue;
       }
       for (std::int32_t e = run.first; e < run.first + run.count; ++e)
-        blas::gemm<T>(Op::none, Op::none, shape.m, shape.n, shape.k, T(1), a + entries[e].a, shape.m,
-                      b + entries[e].b, shape.k, T(1), c + run.c, shape.m);
+        multiply_blocks<T>(shape.m, shape.n, shape.k, a + entries[e].a, b + entries[e].b, c + run.c);
     }
   }
 }

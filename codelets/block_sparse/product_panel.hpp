@@ -57,6 +57,15 @@ struct ProductPanel {
   }
 };
 
+/// Calls visit.operator()<masked, filter>(): the loops over the products of a panel are compiled for each.
+template <class Visit>
+void visit_specialized(const ProductPanel& panel, const Visit& visit) {
+  if (panel.masked())
+    panel.row_limit ? visit.template operator()<true, true>() : visit.template operator()<true, false>();
+  else
+    panel.row_limit ? visit.template operator()<false, true>() : visit.template operator()<false, false>();
+}
+
 /// What count_products finds for a panel of C.
 struct ProductCounts {
   std::vector<std::int32_t> row_begin, column;   ///< C's blocks after the product, in compressed rows

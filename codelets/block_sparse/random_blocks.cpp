@@ -28,26 +28,20 @@ T random_value(std::uint64_t key, Index k) noexcept {
     return uniform<R>(splitmix(key, static_cast<std::uint64_t>(k)));
 }
 
-/// The element that (j, i) = x makes of (i, j).
-template <class T>
-T mirrored(char symmetry, T x) noexcept {
-  return symmetry == 'A' ? -x : symmetry == 'H' ? conjugate(x) : x;
-}
-
 template <class T>
 struct RandomArguments {
   std::uint64_t seed;
   const PeriodicSites* sites;
-  char symmetry;
+  Symmetry symmetry;
 };
 
 template <class T>
-void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, char symmetry, T factor) {
+void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, Symmetry symmetry, T factor) {
   const Index rows = block.rows, cols = block.cols;
   const auto key_of = [&](std::int32_t i, std::int32_t j) {
     return splitmix(splitmix(seed, static_cast<std::uint64_t>(i)), static_cast<std::uint64_t>(j));
   };
-  if (symmetry != 'N' && block.block_row < block.block_col) {
+  if (symmetry != Symmetry::none && block.block_row < block.block_col) {
     const std::uint64_t key = key_of(block.block_col, block.block_row);
     for (Index j = 0; j < cols; ++j)
       for (Index i = 0; i < rows; ++i)
@@ -56,11 +50,11 @@ void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, char sym
   }
   const std::uint64_t key = key_of(block.block_row, block.block_col);
   for (Index k = 0; k < rows * cols; ++k) values[k] = factor * random_value<T>(key, k);
-  if (symmetry == 'N' || block.block_row != block.block_col) return;
+  if (symmetry == Symmetry::none || block.block_row != block.block_col) return;
   for (Index j = 0; j < cols; ++j) {
     T& diagonal = values[j + j * rows];
-    if (symmetry == 'A') diagonal = T(0);
-    if (symmetry == 'H') diagonal = T(real_part(diagonal));
+    if (symmetry == Symmetry::antisymmetric) diagonal = T(0);
+    if (symmetry == Symmetry::hermitian) diagonal = T(real_part(diagonal));
     for (Index i = 0; i < j; ++i) values[i + j * rows] = mirrored(symmetry, values[j + i * rows]);
   }
 }
@@ -96,14 +90,14 @@ double PeriodicSites::distance_squared(Index a, Index b) const noexcept {
 }
 
 template <class T>
-void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, char symmetry,
+void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, Symmetry symmetry,
                           const PeriodicSites* sites, const Data& blocks, const Data& values) {
   sequence.insert(random_codelet<T>, RandomArguments<T>{seed, sites, symmetry}, {.priority = priority},
                   {read(blocks), write(values)});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                     \
-  template void insert_random_blocks<T>(Sequence&, int, std::uint64_t, char, const PeriodicSites*, \
+#define TESSERA_INSTANTIATE(T)                                                                         \
+  template void insert_random_blocks<T>(Sequence&, int, std::uint64_t, Symmetry, const PeriodicSites*, \
                                         const Data&, const Data&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

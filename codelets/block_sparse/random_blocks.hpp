@@ -27,12 +27,12 @@ struct PeriodicSites {
 /// row, block column, element), so that they are equal in any distribution. With sites, a block is multiplied
 /// by exp(-distance of its row's and column's site / decay length).
 ///
-/// Arguments: seed, symmetry (S, A or H: element (i, j) of the matrix follows from (j, i), on both sides of
-/// the diagonal if both are stored; N: no element from another), sites or null; they must live until the
+/// Arguments: seed, symmetry (if any, element (i, j) of the matrix follows from (j, i), on both sides of
+/// the diagonal if both are stored; none: no element from another), sites or null; they must live until the
 /// sequence has ended. Buffers:   blocks (read; array of PanelBlock), values (write; array of T). Flops: none
 /// counted. Footprint: buffer sizes. Runs on CPUs.
 template <class T>
-void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, char symmetry,
+void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, Symmetry symmetry,
                           const PeriodicSites* sites, const Data& blocks, const Data& values);
 
 }  // namespace tessera

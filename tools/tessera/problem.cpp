@@ -230,12 +230,7 @@ std::vector<T> gather_slab(Runtime& runtime, const ColumnSlabs<T>& slabs, Index 
     for (Index j = 0; j < cols; ++j)
       std::copy_n(&view(0, j), rows, &columns[static_cast<std::size_t>(j * rows)]);
   }
-  // In pieces: a broadcast counts bytes in 32 bits.
-  constexpr Index piece = Index{1} << 30;
-  auto* bytes = reinterpret_cast<std::byte*>(columns.data());
-  const Index total = rows * cols * static_cast<Index>(sizeof(T));
-  for (Index start = 0; start < total; start += piece)
-    runtime.broadcast(bytes + start, std::min(piece, total - start), slabs.owner(s));
+  runtime.broadcast(columns.data(), rows * cols * static_cast<Index>(sizeof(T)), slabs.owner(s));
   return columns;
 }
 
