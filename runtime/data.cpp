@@ -33,13 +33,39 @@ std::size_t allocated_size(std::size_t size) {
   return (size + step - 1) / step * step;
 }
 
+/// One of StarPU's shapes, whose memory StarPU gives back when a piece of it is released.
+starpu_data_interface_ops without_reuse(const starpu_data_interface_ops& shape) {
+  starpu_data_interface_ops result = shape;
+  result.dontcache = 1;
+  return result;
+}
+
+void register_matrix(starpu_data_handle_t* handle, int node, void* memory, Index rows, Index cols, Index ld,
+                     std::size_t element, bool reuse) {
+  static starpu_data_interface_ops unkept = without_reuse(starpu_interface_matrix_ops);
+  starpu_matrix_interface matrix{};
+  matrix.id = STARPU_MATRIX_INTERFACE_ID;
+  matrix.ptr = matrix.dev_handle = reinterpret_cast<uintptr_t>(memory);
+  matrix.nx = static_cast<uint32_t>(rows);
+  matrix.ny = static_cast<uint32_t>(cols);
+  matrix.ld = static_cast<uint32_t>(memory ? ld : rows);
+  matrix.elemsize = element;
+  matrix.allocsize = static_cast<std::size_t>(rows * cols) * element;
+  starpu_data_register(handle, node, &matrix, reuse ? &starpu_interface_matrix_ops : &unkept);
+}
+
 /// StarPU counts a vector's elements in 32 bits: beyond that the element is a page.
-void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size) {
+void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size, bool reuse) {
+  static starpu_data_interface_ops unkept = without_reuse(starpu_interface_vector_ops);
   constexpr std::size_t page = 4096;
-  const std::size_t element = size > UINT32_MAX ? page : 1, count = (size + element - 1) / element;
-  starpu_vector_data_register_allocsize(handle, node, reinterpret_cast<uintptr_t>(memory),
-                                        static_cast<uint32_t>(count), element,
-                                        memory ? count * element : allocated_size(count * element));
+  starpu_vector_interface vector{};
+  vector.id = STARPU_VECTOR_INTERFACE_ID;
+  vector.ptr = vector.dev_handle = reinterpret_cast<uintptr_t>(memory);
+  vector.elemsize = size > UINT32_MAX ? page : 1;
+  vector.nx = static_cast<uint32_t>((size + vector.elemsize - 1) / vector.elemsize);
+  const std::size_t bytes = vector.nx * vector.elemsize;
+  vector.allocsize = memory ? bytes : allocated_size(bytes);
+  starpu_data_register(handle, node, &vector, reuse ? &starpu_interface_vector_ops : &unkept);
 }
 
 /// A copy from a GPU is the work of its worker, which may be paused, while the caller waits for it.
@@ -71,6 +97,11 @@ void fetch(void* data, int node) {
     starpu_data_release_on_node(fetched->handle, fetched->node);
   };
   starpu_data_acquire_on_node_cb(place->handle, node, STARPU_R, release, place);
+}
+
+/// Whether StarPU keeps the memory of a piece of so many bytes when it is released.
+bool keeps_memory(const Runtime& runtime, std::size_t bytes) {
+  return bytes < runtime.detail().unkept_bytes;
 }
 
 bool holds(const Runtime& runtime, int owner) {
@@ -117,9 +148,8 @@ Data Data::wrap(Runtime& runtime, void* memory, int owner, const Register& regis
 Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
                        std::size_t element_bytes, int owner) {
   return wrap(runtime, memory, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
-    starpu_matrix_data_register(handle, node, reinterpret_cast<uintptr_t>(place),
-                                static_cast<uint32_t>(place ? ld : rows), static_cast<uint32_t>(rows),
-                                static_cast<uint32_t>(cols), element_bytes);
+    register_matrix(handle, node, place, rows, cols, ld, element_bytes,
+                    keeps_memory(runtime, static_cast<std::size_t>(rows * cols) * element_bytes));
   });
 }
 
@@ -129,13 +159,13 @@ Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
 
 Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
   return wrap(runtime, memory, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
-    register_bytes(handle, node, place, size);
+    register_bytes(handle, node, place, size, keeps_memory(runtime, size));
   });
 }
 
 Data Data::scratch(Runtime& runtime, std::size_t size) {
   starpu_data_handle_t handle;
-  register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1));
+  register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1), keeps_memory(runtime, size));
   return Data(runtime, handle, every_rank, false);
 }
 
@@ -180,9 +210,33 @@ void Data::fetch_to_host() const {
   if (runtime_->info().cuda_workers > 0 && local()) fetch(handle_, STARPU_MAIN_RAM);
 }
 
+void Data::free_gpu_copies_after(const Data& other) const {
+  if (runtime_->info().cuda_workers == 0 || !local() || !other.local()) return;
+  struct Copies {
+    starpu_data_handle_t handle, other;
+  };
+  const auto free_copies = [](void* argument) {
+    const std::unique_ptr<Copies> copies(static_cast<Copies*>(argument));
+    int allocated = 0, valid = 0, requested = 0;
+    starpu_data_query_status(copies->handle, STARPU_MAIN_RAM, &allocated, &valid, &requested);
+    for (unsigned node = 0; valid && node < starpu_memory_nodes_get_count(); ++node)
+      if (starpu_node_get_kind(node) == STARPU_CUDA_RAM) starpu_data_evict_from_node(copies->handle, node);
+    starpu_data_release_on_node(copies->other, STARPU_ACQUIRE_NO_NODE);
+  };
+  auto* const copies = new Copies{starpu_handle(*this), starpu_handle(other)};
+  starpu_data_acquire_on_node_cb(copies->other, STARPU_ACQUIRE_NO_NODE, STARPU_R, free_copies, copies);
+}
+
 void Data::invalidate() const {
   flush_remote_copies();
   if (local()) starpu_data_invalidate_submit(starpu_handle(*this));
+}
+
+ReturnedMemory::ReturnedMemory(Runtime& runtime, std::size_t bytes)
+    : runtime_(runtime), before_(std::exchange(runtime.detail().unkept_bytes, bytes)) {}
+
+ReturnedMemory::~ReturnedMemory() {
+  runtime_.detail().unkept_bytes = before_;
 }
 
 HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {

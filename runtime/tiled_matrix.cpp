@@ -102,6 +102,12 @@ void TiledMatrix<T>::flush_remote_copies() const {
 }
 
 template <class T>
+void TiledMatrix<T>::free_gpu_copies_after(const Data& other) const {
+  for (const Data& tile : tiles_)
+    if (tile.valid()) tile.free_gpu_copies_after(other);
+}
+
+template <class T>
 void TiledMatrix<T>::prefetch() const {
   int next = 0;
   for (const Data& tile : tiles_) {

@@ -79,6 +79,8 @@ class TiledMatrix {
   /// Frees one tile that is no longer needed.
   void release_tile(Index i, Index j) { tiles_[static_cast<std::size_t>(i + j * row_tiles())].release(); }
   void flush_remote_copies() const;
+  /// Data::free_gpu_copies_after for all tiles.
+  void free_gpu_copies_after(const Data& other) const;
   /// Copies the tiles of this rank to its GPUs in turn, for tasks to come; nothing without GPUs.
   void prefetch() const;
 

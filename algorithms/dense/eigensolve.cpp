@@ -12,6 +12,7 @@
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
@@ -41,6 +42,7 @@ class Solve {
   /// The solver as the list of its stages (letters as in Eq. 6 of the GPU-ELPA2 paper).
   Completion<EigenResult<T>> submit() {
     if (n_ > 0) {
+      const ReturnedMemory returned(runtime_, returned_bytes(runtime_, n_, sizeof(T)));
       TiledMatrix<T> work = copy_input();
       if (b_) to_standard_form(work);
       if (options_.solver == Solver::vendor)
@@ -132,6 +134,10 @@ class Solve {
       Data quotient = Data::bytes(runtime_, sizeof(R), Data::every_rank);
       insert_divide_scales<R>(*sequence_, 4, scale_, scale_b_, quotient);
       scale_ = std::move(quotient);
+    }
+    if (memory_matters(runtime_, n_, sizeof(T)) && work.row_tiles() == 1) {
+      a_.free_gpu_copies_after(work.tile(0, 0));
+      if (b_) b_->free_gpu_copies_after(factor_.tile(0, 0));
     }
     return work;
   }
@@ -269,6 +275,7 @@ Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, c
   if (b) check_leading_dimension("ldb", ldb, n);
   const EigensolveOptions used = resolve_options<T>(runtime, n, options);
   const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
+  const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
   // The wrapped arrays are only read.
   auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(a), lda, layout);
   std::optional<TiledMatrix<T>> tiles_b;

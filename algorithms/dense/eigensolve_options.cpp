@@ -181,8 +181,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
                                                                    : n;
   const int gpus = runtime.gpus() * runtime.size();
   const auto gpu_memory = runtime.info().gpu_memory_bytes;
-  // The input, its copy, the vectors twice, and the reflectors of the chase are five matrices.
-  const bool fits = gpus == 0 || 6.0 * double(n) * double(n) * sizeof(T) <= double(gpu_memory);
+  const bool fits = gpus == 0 || memory_of_one_tile(n, sizeof(T)) <= double(gpu_memory);
   if (o.solver == Solver::automatic)  // two stages alone work on a matrix that a GPU cannot hold
     o.solver = fits ? choose_solver(n, wanted, workers, gpus > 0 && runtime.size() == 1) : Solver::two_stage;
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))

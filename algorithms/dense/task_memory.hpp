@@ -20,6 +20,28 @@ inline Index task_memory(const Runtime& runtime) noexcept {
   return memory > 0 ? memory / 4 : std::numeric_limits<Index>::max();
 }
 
+/// Bytes of a problem of order n in one tile at the worst: the input, its copy, the vectors twice, and the
+/// reflectors of the chase are five matrices.
+inline double memory_of_one_tile(Index n, std::size_t element_bytes) noexcept {
+  return 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(element_bytes);
+}
+
+/// Whether a problem that a GPU holds in one tile fills so much of it, a quarter, that the memory is used
+/// sparingly. (Of larger problems StarPU moves to the host what it has to.)
+inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
+  const double needed = memory_of_one_tile(n, element_bytes),
+               memory = static_cast<double>(runtime.info().gpu_memory_bytes);
+  return runtime.gpus() > 0 && runtime.size() == 1 && needed <= memory && needed > memory / 4;
+}
+
+/// Bytes from which on a piece of such a problem gives its memory back when it is released (ReturnedMemory):
+/// a few hundred pieces, which cost about a hundredth of the time. For smaller problems no piece does.
+inline std::size_t returned_bytes(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
+  return memory_matters(runtime, n, element_bytes)
+             ? static_cast<std::size_t>(runtime.info().gpu_memory_bytes / 4096)
+             : std::numeric_limits<std::size_t>::max();
+}
+
 /// The largest order of a square matrix of at most so many elements.
 inline Index square_of(Index elements) noexcept {
   return static_cast<Index>(std::sqrt(static_cast<double>(elements)));

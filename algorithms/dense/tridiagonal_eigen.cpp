@@ -344,7 +344,10 @@ struct TridiagonalEigen<T>::VectorPass {
     const auto packed = pack(node);
     // With several ranks a panel goes to the rank of one slab only.
     const bool alone = solver.runtime_->size() == 1;
-    const Index largest = std::min(tile_columns(), z.cols()), slab = std::min(z.width(), z.cols());
+    // Here most of the solver's memory is in use.
+    const bool narrow = memory_matters(*solver.runtime_, solver.n_, sizeof(T));
+    const Index largest = std::min(narrow ? ceil_div(tile_columns(), Index(2)) : tile_columns(), z.cols()),
+                slab = std::min(z.width(), z.cols());
     const Index width = alone ? largest : ceil_div(slab, ceil_div(slab, largest));
     const auto pool = panel_pool(node, width, ceil_div(z.cols(), width) + z.count());
     std::size_t next = 0;

@@ -138,6 +138,9 @@ class EigenRun {
     const bool timed = index >= 0;
     session_.progress().stage(timed ? fmt::format("solving, run {} of {}", index + 1, options_.common.repeat)
                                     : std::string("warming up"));
+    // A large matrix has lost its copies in the GPUs' memory in the run before.
+    a_.matrix.prefetch();
+    if (generalized()) b_.matrix.prefetch();
     session_.begin_run();
     auto completion = generalized() ? submit_eigensolve<T>(runtime_, a_.matrix, b_.matrix, solve_options_)
                                     : submit_eigensolve<T>(runtime_, a_.matrix, solve_options_);
