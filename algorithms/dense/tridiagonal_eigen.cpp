@@ -344,12 +344,14 @@ struct TridiagonalEigen<T>::VectorPass {
     const auto packed = pack(node);
     // With several ranks a panel goes to the rank of one slab only.
     const bool alone = solver.runtime_->size() == 1;
-    // Here most of the solver's memory is in use.
-    const bool narrow = memory_matters(*solver.runtime_, solver.n_, sizeof(T));
-    const Index largest = std::min(narrow ? ceil_div(tile_columns(), Index(2)) : tile_columns(), z.cols()),
-                slab = std::min(z.width(), z.cols());
+    // Here most of the solver's memory is in use: where that matters, panels are narrower and one fewer.
+    const bool sparing = memory_matters(*solver.runtime_, solver.n_, sizeof(T));
+    const Index most_columns = sparing ? ceil_div(tile_columns(), Index(2)) : tile_columns();
+    const Index largest = std::min(most_columns, z.cols()), slab = std::min(z.width(), z.cols());
     const Index width = alone ? largest : ceil_div(slab, ceil_div(slab, largest));
-    const auto pool = panel_pool(node, width, ceil_div(z.cols(), width) + z.count());
+    const Index panels = ceil_div(z.cols(), width) + z.count();
+    const auto pool =
+        panel_pool(node, width, sparing ? std::min<Index>(panels, solver.runtime_->gpus()) : panels);
     std::size_t next = 0;
     for (Index begin = 0, end = 0; begin < z.cols(); begin = end) {
       const Index first_slab = begin / z.width();
