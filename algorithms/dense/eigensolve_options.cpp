@@ -74,19 +74,20 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
 struct GpuProblem {
   Index n, wanted;  ///< order, vectors
   int gpus;         ///< of all ranks
-  bool one_tile;    ///< a GPU of the only rank can hold everything
+  bool one_tile;    ///< a GPU can hold everything
   bool complex;
   Index elements;  ///< of one task
 };
 
 /// The same where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile: a
-/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs take part in the divide and
-/// conquer and in the back-transforms (on four GPUs the reduction of n = 32768 in shared tiles takes 3.0 s,
-/// on one of them 1.2 s). Larger matrices, and those of several ranks, have tiles large enough for products
-/// at full speed; so does one GPU whose memory is too small, tile by tile: a task of the reduction then holds
-/// up to seven tiles' worth (the rank-2k update: V and Z of two tile rows, each with a tile's columns at
-/// most, as much work space as one of them, and a tile), one of the back-transforms a column of tiles and
-/// about as much again.
+/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs, of this rank or of others,
+/// take part in the divide and conquer and in the back-transforms. (On four GPUs the reduction of n = 32768
+/// in shared tiles takes 3.0 s, on one of them 1.2 s. Two ranks with a GPU each reduce n = 16384 in shared
+/// tiles in 1.1 to 1.4 s, as every panel waits for a dozen messages, and one of them alone in 0.23 s.) Larger
+/// matrices have tiles large enough for products at full speed; so does one GPU whose memory is too small,
+/// tile by tile: a task of the reduction then holds up to seven tiles' worth (the rank-2k update: V and Z of
+/// two tile rows, each with a tile's columns at most, as much work space as one of them, and a tile), one of
+/// the back-transforms a column of tiles and about as much again.
 void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
   const auto& [n, wanted, gpus, one_tile, complex, elements] = problem;
   // Complex reflectors take twice the registers of the back-transform: with all vectors half the width is
@@ -191,7 +192,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   const auto cache_order =
       static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
   const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
-  if (gpus > 0) choose_gpu_tiles(o, {n, wanted, gpus, fits && runtime.size() == 1, is_complex<T>, elements});
+  if (gpus > 0) choose_gpu_tiles(o, {n, wanted, gpus, fits, is_complex<T>, elements});
   choose_tiles(o, n, workers, cache_order);
   if (o.slab_width == 0)
     o.slab_width = gpus > 0 ? choose_gpu_slab_width(n, wanted, gpus, fits, elements)

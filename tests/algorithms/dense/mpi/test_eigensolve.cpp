@@ -199,6 +199,14 @@ TEST_F(EigensolveMpi, FewerTilesThanRanks) {
   }
 }
 
+/// On GPUs the first rank reduces the whole matrix, and all of them take part in the rest.
+TEST_F(EigensolveMpi, SizesChosenForGpus) {
+  if (runtime().gpus() == 0) GTEST_SKIP() << "no GPUs";
+
+  check<double>({260, 100, squarest(), {.solver = Solver::two_stage}});
+  check<std::complex<double>>({260, 100, squarest(), {.solver = Solver::two_stage}, true});
+}
+
 TEST_F(EigensolveMpi, FallBackPanels) {
   if (crowded()) GTEST_SKIP() << "run with fewer ranks";
 
