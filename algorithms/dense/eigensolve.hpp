@@ -64,7 +64,8 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
 
 /// Submits A x = lambda x and returns at once (a range by value waits for the eigenvalues: their number
 /// decides what is submitted then; other sequences proceed meanwhile). A is read only and must stay as it is
-/// until the end.
+/// until the end. Where the problem fills a quarter of a GPU's memory or more, copies of A there that the
+/// host has, too, are freed once they have been read: a later solve of the same A fetches it again.
 ///
 /// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and
 /// grid.
