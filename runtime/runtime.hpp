@@ -78,6 +78,11 @@ struct WorkerProfile {
 /// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker
 /// (restored at the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a
 /// time in a process; start and stop as often as wanted. Collective over the communicator.
+///
+/// With GPUs, StarPU measures the buses when it starts for the first time on a machine (or for other GPUs and
+/// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
+/// the caller made before are gone. Make them after the Runtime, or have the buses measured before
+/// (starpu_calibrate_bus).
 /// @throws RuntimeError when StarPU cannot start as asked, or a Runtime is alive already.
 class Runtime {
  public:
