@@ -89,7 +89,7 @@ template <class T>
 BlockSparseMatrix<T> redistribute(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                   const BlockLayout& layout) {
   require_made("a", a);
-  layout.require_valid(a.runtime());
+  layout.require_valid_everywhere(a.runtime());
   require_sizes("layout", layout, a.layout());
   require_symmetry<T>("a", a.symmetry(), layout.symmetry, true);
   if (layout == a.layout()) return copy(sequence, a);
@@ -140,7 +140,9 @@ void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> bl
 template <class T>
 Index filter(BlockSparseMatrix<T>& a, double eps) {
   require_made("a", a);
-  if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  agree(a.runtime(), argument_hash(eps), [&] {
+    if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  });
   // The norms decide which blocks there are: they are waited for.
   const auto squares = block_norms_squared(a);
   const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {

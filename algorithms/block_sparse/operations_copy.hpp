@@ -14,7 +14,7 @@
 /// hermitian matrices are symmetric ones).
 ///
 /// @throws InvalidArgument, naming the argument, for a matrix that was never made, block sizes that do not
-/// fit, and what is said below; before anything is submitted.
+/// fit, and what is said below; before anything is submitted. All ranks throw what is wrong on one.
 namespace tessera {
 
 /// A matrix of its own with the same blocks and values.
@@ -55,7 +55,7 @@ BlockSparseMatrix<T> block_diagonal(Sequence& sequence, const BlockSparseMatrix<
 
 /// Replaces A by the matrix with additional blocks, zero where new. Each rank names any blocks; of a
 /// half-stored matrix a block above the diagonal stands for its mirror image.
-/// @throws InvalidArgument for a coordinate outside, on the rank that names it, before it communicates.
+/// @throws InvalidArgument, on every rank, for a coordinate outside that any of them names.
 template <class T>
 void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> blocks);
 
