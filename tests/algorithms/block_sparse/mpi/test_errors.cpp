@@ -18,7 +18,7 @@ class ErrorsMpi : public ::testing::Test {
   /// One rank, and not the root where there are others.
   bool wrong() const { return runtime_.rank() == runtime_.size() - 1; }
   BlockLayout layout(Symmetry symmetry = Symmetry::none) {
-    return make_block_layout(runtime_, sizes, sizes, symmetry);
+    return square_layout(sizes, symmetry, ProcessGrid::squarest(runtime_.size()), 6);
   }
   BlockSparseMatrix<double> matrix(std::uint64_t seed) {
     return random_block_sparse<double>(runtime_, layout(), 0.5, seed);
