@@ -104,8 +104,9 @@ template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
                                    const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
   BlockSparseMatrix<T> result(pattern);
-  copy_into_existing(sequence, c, result);
-  if (beta == T(1)) return result;
+  const bool all = whole(limits, c.rows(), c.cols());
+  copy_into_existing(sequence, c, result, all ? beta : T(1));
+  if (all || beta == T(1)) return result;
   const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
                                           limits.end_col};
   for (Index p = 0; p < pattern->panels(); ++p)
@@ -289,6 +290,7 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
     for (Index p = 0; p < operand->pattern().panels(); ++p)
       if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
   sequence.wait();
+  report_stack_kernels(runtime);
   result.statistics = sequence.statistics();
   result.shapes = count_shapes(runtime, c.pattern(), symbolic, ran_on);
   if (!in_place) c = std::move(next);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/operations_arithmetic.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/reductions.hpp>
@@ -45,18 +46,20 @@ BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
 }
 
 template <class T>
-void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                        T factor) {
   require_made("a", a);
   require_made("b", b);
   require_sizes("b", b.layout(), a.layout());
   require_symmetry<T>("a", a.symmetry(), b.symmetry(), true);
-  if (&a == &b) return;
+  require_factor("factor", factor, b.symmetry());
+  if (&a == &b) return scale(sequence, factor, b);
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   const bool same_places = from.layout().same_places(to.layout());
   for (Index p = 0; p < to.panels(); ++p)
     if (b.panel(p).valid() && !(same_places && from.index(p).same_blocks(to.index(p))))
       insert_fill_values<T>(sequence, 0, T(0), b.panel(p));
-  copy_blocks<T>(sequence, T(1), a, b);
+  copy_blocks<T>(sequence, factor, a, b);
   if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
 }
 
@@ -166,7 +169,8 @@ void clear(BlockSparseMatrix<T>& a) {
 
 #define TESSERA_INSTANTIATE(T)                                                                               \
   template BlockSparseMatrix<T> copy<T>(Sequence&, const BlockSparseMatrix<T>&);                             \
-  template void copy_into_existing<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);  \
+  template void copy_into_existing<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&,   \
+                                      T);                                                                    \
   template BlockSparseMatrix<T> transpose<T>(Sequence&, const BlockSparseMatrix<T>&, bool);                  \
   template BlockSparseMatrix<T> desymmetrize<T>(Sequence&, const BlockSparseMatrix<T>&);                     \
   template BlockSparseMatrix<T> redistribute<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockLayout&); \

@@ -21,10 +21,12 @@ namespace tessera {
 template <class T>
 BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a);
 
-/// B := A on the blocks that B has; B's other blocks become zero, A's other blocks are left out. B's values
-/// need not have been written before.
+/// B := factor A on the blocks that B has; B's other blocks become zero, A's other blocks are left out. B's
+/// values need not have been written before.
+/// @throws InvalidArgument if B is hermitian and the factor not real.
 template <class T>
-void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                        T factor = T(1));
 
 /// A^T, or A^H if `conjugated`. Without symmetry the dimensions change places with their panels; owners
 /// beyond the grid's rows (columns) are dealt out again, modulo their number. Half-stored matrices keep their

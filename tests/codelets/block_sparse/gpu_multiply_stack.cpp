@@ -180,11 +180,18 @@ TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   using T = TypeParam;
   TestStack<T> stack(mixed_shapes, Values::integers);
   std::fill(stack.c.begin(), stack.c.end(), T(0));
+  int devices = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
   Runtime runtime({.cores = 1, .gpus = 1});
   ASSERT_EQ(runtime.gpus(), 1);
+  ASSERT_EQ(cudaSetDevice(devices - 1), cudaSuccess);
   EXPECT_GE(runtime.first_gpu(), 0);
   EXPECT_FALSE(describe_stack_kernels(runtime).empty());
   prepare_stack_kernels<T>(runtime, stack.classes);
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, devices - 1) << "the caller's device is not touched";
+  cudaSetDevice(0);
   std::vector<std::byte> lists(
       stack_bytes(static_cast<Index>(stack.runs.size()), static_cast<Index>(stack.entries.size())));
   const auto* const entries = reinterpret_cast<const std::byte*>(stack.entries.data());
