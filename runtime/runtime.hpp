@@ -78,6 +78,11 @@ struct WorkerProfile {
 /// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker
 /// (restored at the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a
 /// time in a process; start and stop as often as wanted. Collective over the communicator.
+///
+/// With GPUs, StarPU measures the buses when it starts for the first time on a machine (or for other GPUs and
+/// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
+/// the caller made before are gone. Make them after the Runtime, or have the buses measured before
+/// (starpu_calibrate_bus).
 /// @throws RuntimeError when StarPU cannot start as asked, or a Runtime is alive already.
 class Runtime {
  public:
@@ -95,6 +100,8 @@ class Runtime {
   int common_workers() const noexcept { return common_workers_; }
   /// GPUs that every rank has at least.
   int gpus() const noexcept { return gpus_; }
+  /// Some rank has a GPU, this one or another.
+  bool any_gpus() const noexcept { return any_gpus_; }
   /// CUDA's number of the first GPU that this rank works with; -1: it has none.
   int first_gpu() const noexcept;
   const RuntimeInfo& info() const noexcept { return info_; }
@@ -121,6 +128,8 @@ class Runtime {
   void broadcast(void* bytes, Index count, int root) const;
   /// The bytes of every rank, by rank. Any length, in one process just the argument.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) const;
+  /// The same on rank `root`; nothing on the others.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) const;
   void barrier() const;
   /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
   /// ranks.
@@ -130,6 +139,7 @@ class Runtime {
   Detail& detail() const noexcept { return *detail_; }
 
  private:
+  std::vector<std::vector<std::byte>> gather_rounds(std::span<const std::byte> bytes, int root) const;
   void join(Communicator communicator);
   void require_gpus() const;
   std::string prepare_performance_models();
@@ -141,6 +151,7 @@ class Runtime {
   RuntimeInfo info_;
   int rank_ = 0, size_ = 1, workers_ = 0, common_workers_ = 1, gpus_ = 0;
   std::unique_ptr<Detail> detail_;
+  bool any_gpus_ = false;
 };
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <limits>
 
 #include <fmt/format.h>
@@ -55,21 +56,17 @@ bool reads(AccessMode mode) {
   return mode == AccessMode::read || mode == AccessMode::read_write || mode == AccessMode::accumulate;
 }
 
-/// StarPU waits for ever for the memory of a task whose buffers a GPU cannot hold together: an error instead,
-/// the same on all ranks. A sixteenth is left for rounding.
-void require_gpu_memory(const Runtime& runtime, const Codelet& codelet, std::span<const Access> accesses) {
+/// What a GPU must have room for, the same on all ranks.
+void require_room(const Runtime& runtime, const Codelet& codelet, std::span<const Access> accesses) {
   const starpu_codelet& cl = codelet.detail().codelet;
-  const std::int64_t memory = runtime.info().gpu_memory_bytes / 16 * 15;
-  if (memory == 0 || !cl.cuda_funcs[0]) return;
+  if (runtime.info().gpu_memory_bytes == 0 || !cl.cuda_funcs[0]) return;
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < accesses.size(); ++i)
-    if (!cl.specific_nodes || i >= STARPU_NMAXBUFS || cl.nodes[i] != STARPU_SPECIFIC_NODE_CPU)
-      bytes += starpu_data_get_size(starpu_handle(*accesses[i].data));
-  if (bytes > static_cast<std::size_t>(memory))
-    throw RuntimeError(
-        fmt::format("the task '{}' needs {} MiB of a GPU's memory at once, and may use {} MiB: smaller tiles "
-                    "or slabs, or another solver, are needed",
-                    codelet.name(), (bytes >> 20) + 1, memory >> 20));
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const bool on_host = cl.specific_nodes && i < STARPU_NMAXBUFS && cl.nodes[i] == STARPU_SPECIFIC_NODE_CPU;
+    const bool everywhere = runtime.size() > 1 && accesses[i].data->owner() == Data::every_rank;
+    if (!on_host && !everywhere) bytes += starpu_data_get_size(starpu_handle(*accesses[i].data));
+  }
+  require_gpu_memory(runtime, codelet.name(), bytes);
 }
 
 /// Where a task runs; every_rank for tasks on replicated data alone.
@@ -95,6 +92,16 @@ bool concerns(int me, int where, std::span<const Access> accesses) {
 
 }  // namespace
 
+void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size_t bytes) {
+  // A sixteenth is left for rounding.
+  const std::int64_t memory = runtime.info().gpu_memory_bytes / 16 * 15;
+  if (memory > 0 && bytes > static_cast<std::size_t>(memory))
+    throw RuntimeError(
+        fmt::format("the task '{}' needs {} MiB of a GPU's memory at once, and may use {} MiB: smaller tiles "
+                    "or slabs, or another solver, are needed",
+                    task, (bytes >> 20) + 1, memory >> 20));
+}
+
 struct Sequence::Detail {
   double start = now();
   double last_insertion = start;
@@ -105,6 +112,7 @@ struct Sequence::Detail {
   std::condition_variable idle;
   Index pending = 0;
   bool waited = false;
+  int exceptions = std::uncaught_exceptions();  ///< in flight when the sequence was made
   bool tasks_before_stages =
       false;  ///< some task was inserted before the first stage began, on whatever rank
   std::atomic<bool> failed = false;
@@ -119,7 +127,13 @@ Sequence::Sequence(Runtime& runtime) : runtime_(runtime), detail_(new Detail) {
 }
 
 Sequence::~Sequence() {
-  if (!detail_->waited) wait();
+  if (detail_->waited) return;
+  if (std::uncaught_exceptions() <= detail_->exceptions) {
+    wait();
+    return;
+  }
+  wait_here();
+  end();
 }
 
 void Sequence::begin_stage(std::string_view name) {
@@ -151,7 +165,7 @@ void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept 
 void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes,
                             const TaskOptions& options, std::span<const Access> accesses,
                             const std::source_location& where) {
-  require_gpu_memory(runtime_, codelet, accesses);
+  require_room(runtime_, codelet, accesses);
   if (current_stage_ == 0) detail_->tasks_before_stages = true;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
@@ -217,11 +231,7 @@ Status Sequence::wait() {
       starpu_mpi_wait_for_all(runtime_.detail().communicator);
       starpu_mpi_barrier(runtime_.detail().communicator);
     }
-    {
-      std::unique_lock lock(detail_->mutex);
-      detail_->idle.wait(lock, [&] { return detail_->pending == 0; });
-    }
-    detail_->waited = true;
+    wait_here();
     // The earliest failure of all ranks becomes everybody's: stage first, then index.
     double key[3] = {0, 0, 0};
     if (!detail_->status.ok()) {
@@ -237,10 +247,22 @@ Status Sequence::wait() {
       detail_->status.stage = stage < detail_->stage_names.size() ? detail_->stage_names[stage] : "";
       detail_->failed = true;
     }
-    detail_->kept.clear();
-    runtime_.detail().deactivate();
+    end();
   }
   return detail_->status;
+}
+
+/// Until this rank's tasks have ended.
+void Sequence::wait_here() {
+  std::unique_lock lock(detail_->mutex);
+  detail_->idle.wait(lock, [&] { return detail_->pending == 0; });
+}
+
+/// After the last task.
+void Sequence::end() {
+  detail_->waited = true;
+  detail_->kept.clear();
+  runtime_.detail().deactivate();
 }
 
 SequenceStatistics Sequence::statistics() const {

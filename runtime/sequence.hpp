@@ -44,6 +44,10 @@ struct TaskOptions {
   int execute_on = -1;  ///< rank; -1: the owner of the first written piece
 };
 
+/// Whether every GPU has room for the buffers of a task, so many bytes: StarPU would wait for it for ever.
+/// @throws RuntimeError, naming the task, if not
+void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size_t bytes);
+
 /// Per-stage and per-codelet figures of a finished sequence, of this rank.
 struct StageStatistics {
   std::string name;
@@ -71,7 +75,8 @@ struct SequenceStatistics {
 
 /// The tasks of one computation: they share a status (after a failure the rest does nothing), stages and
 /// statistics. Inserted from one thread; several sequences may be in flight. Destroying an unfinished one
-/// waits for it.
+/// waits for it, as wait() does; when an exception is what destroys it, for this rank's tasks alone: the
+/// other ranks may be elsewhere.
 class Sequence {
  public:
   explicit Sequence(Runtime& runtime);
@@ -89,6 +94,8 @@ class Sequence {
   /// in it skips it). A task whose pieces are all `every_rank` runs on every rank. Data of owner `every_rank`
   /// may be read by any task; a task with `execute_on = r` that writes it changes rank r's copy alone (insert
   /// one for each rank to keep them equal).
+  /// @throws RuntimeError, on all ranks, if a GPU has no room for the pieces (of several ranks: those with an
+  /// owner; what every rank has for itself may be of another size on each)
   template <class Arguments>
   void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
               std::span<const Access> accesses,
@@ -122,6 +129,8 @@ class Sequence {
  private:
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);
+  void wait_here();
+  void end();
   Runtime& runtime_;
   std::uint32_t current_stage_ = 0;
   std::unique_ptr<Detail> detail_;

@@ -67,6 +67,9 @@ inline int MPI_Allgather(const void*, int, int, void*, int, int, MPI_Comm) {
 inline int MPI_Allgatherv(const void*, int, int, void*, const int*, const int*, int, MPI_Comm) {
   return 0;
 }
+inline int MPI_Gatherv(const void*, int, int, void*, const int*, const int*, int, int, MPI_Comm) {
+  return 0;
+}
 inline int MPI_Bcast(void*, int, int, int, MPI_Comm) {
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_layout.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -117,6 +118,27 @@ void BlockLayout::require_valid(const Runtime& runtime) const {
   if (symmetry != Symmetry::none && !rows->same_sizes(*cols))
     throw InvalidArgument("symmetry", std::string(1, static_cast<char>(symmetry)),
                           "N where rows and columns have other block sizes");
+}
+
+namespace {
+
+std::uint64_t hash_of(const BlockDimension& dimension) {
+  std::uint64_t hash = argument_hash(dimension.blocks(), dimension.owner_count());
+  for (Index block = 0; block < dimension.blocks(); ++block)
+    hash = argument_hash(hash, dimension.size(block), dimension.panel_of(block), dimension.owner(block));
+  return hash;
+}
+
+std::uint64_t hash_of(const BlockLayout& layout) {
+  return argument_hash(layout.rows ? hash_of(*layout.rows) : 0, layout.cols ? hash_of(*layout.cols) : 0,
+                       layout.grid.rows, layout.grid.cols, layout.grid.column_major, layout.symmetry);
+}
+
+}  // namespace
+
+void BlockLayout::require_valid_everywhere(const Runtime& runtime) const {
+  if (runtime.size() == 1) return require_valid(runtime);
+  agree(runtime, hash_of(*this), [&] { require_valid(runtime); });
 }
 
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count) {

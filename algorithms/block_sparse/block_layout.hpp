@@ -93,6 +93,8 @@ struct BlockLayout {
   /// @throws InvalidArgument, naming the argument, if the dimensions' owners do not fit the grid, the grid
   /// not the ranks, or a symmetric layout is not square.
   void require_valid(const Runtime& runtime) const;
+  /// The same, thrown by all ranks if it is so on one; and the layout must be the same on all. Collective.
+  void require_valid_everywhere(const Runtime& runtime) const;
 };
 
 /// Elements of a panel that suit a dimension dealt out to so many owners. The tasks of a product are the

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_pattern.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -75,8 +76,8 @@ Index PanelIndex::find(Index row, Index col) const noexcept {
 
 std::shared_ptr<const BlockPattern> BlockPattern::make(Runtime& runtime, const BlockLayout& layout,
                                                        std::span<const BlockCoordinate> local_blocks) {
-  layout.require_valid(runtime);
-  require_places(layout, local_blocks);
+  layout.require_valid_everywhere(runtime);
+  agree(runtime, 0, [&] { require_places(layout, local_blocks); });
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
   const std::vector<BlockCoordinate> mine(local_blocks.begin(), local_blocks.end());
   const auto pieces = runtime.all_gather(bytes_of(mine));
@@ -116,10 +117,12 @@ void BlockPattern::compress(const Visit& for_each_block) {
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, const BlockLayout& layout,
                                                               std::vector<PanelIndex> panels) {
-  layout.require_valid(runtime);
+  layout.require_valid_everywhere(runtime);
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
-  if (static_cast<Index>(panels.size()) != pattern->panels())
-    throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(pattern->panels()));
+  agree(runtime, 0, [&] {
+    if (static_cast<Index>(panels.size()) != pattern->panels())
+      throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(pattern->panels()));
+  });
   const auto panel_rows = [&](Index p) { return layout.rows->panel(pattern->row_panel(p)).size(); };
   for (Index p = 0; p < pattern->panels(); ++p)
     if (PanelIndex& index = panels[static_cast<std::size_t>(p)]; index.row_begin.empty())

@@ -44,8 +44,8 @@ class BlockPattern {
   };
 
   /// The blocks that the ranks name, each rank any; named twice counts once. Collective.
-  /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout (on the rank
-  /// that names them, before it communicates).
+  /// @throws InvalidArgument, on every rank, for coordinates outside, or without a place in a symmetric
+  /// layout, that any of them names.
   static std::shared_ptr<const BlockPattern> make(Runtime& runtime, const BlockLayout& layout,
                                                   std::span<const BlockCoordinate> local_blocks);
   /// The same where every rank names every block: nothing is communicated.

@@ -166,7 +166,7 @@ BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path) {
 
 template <class T>
 BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path, const BlockLayout& layout) {
-  layout.require_valid(runtime);
+  layout.require_valid_everywhere(runtime);
   return Input<T>(runtime, path).read(layout);
 }
 

@@ -130,8 +130,8 @@ void BlockSparseMatrix<T>::for_each_block_mutable(
 
 template <class T>
 BlockSparseBuilder<T>::BlockSparseBuilder(Runtime& runtime, const BlockLayout& layout)
-    : runtime_(&runtime), layout_(layout) {
-  layout_.require_valid(runtime);
+    : runtime_(&runtime), layout_(layout), finalize_(runtime) {
+  finalize_.watch([&] { layout_.require_valid(runtime); });
 }
 
 /// Where the storage scheme has a block, which must be on this rank.
@@ -151,7 +151,7 @@ int BlockSparseBuilder<T>::owner(Index block_row, Index block_col) const noexcep
 
 template <class T>
 void BlockSparseBuilder<T>::reserve(Index block_row, Index block_col) {
-  const auto [row, col] = place(block_row, block_col);
+  const auto [row, col] = finalize_.watch([&] { return place(block_row, block_col); });
   blocks_.try_emplace(row + col * layout_.rows->blocks(), nullptr);
 }
 
@@ -170,12 +170,12 @@ void BlockSparseBuilder<T>::reserve_diagonal() {
 
 template <class T>
 void BlockSparseBuilder<T>::put(Index block_row, Index block_col, MatrixView<const T> values) {
-  store(block_row, block_col, values, false);
+  finalize_.watch([&] { store(block_row, block_col, values, false); });
 }
 
 template <class T>
 void BlockSparseBuilder<T>::add(Index block_row, Index block_col, MatrixView<const T> values) {
-  store(block_row, block_col, values, true);
+  finalize_.watch([&] { store(block_row, block_col, values, true); });
 }
 
 /// Room for so many values.
@@ -208,6 +208,7 @@ void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<c
 
 template <class T>
 BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
+  finalize_.conclude();
   const Index block_rows = layout_.rows->blocks();
   std::vector<BlockCoordinate> coordinates;
   coordinates.reserve(blocks_.size());

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include <tessera/algorithms/block_sparse/block_pattern.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
@@ -60,7 +61,8 @@ class BlockSparseMatrix {
   std::vector<Data> panels_;
 };
 
-/// Collects blocks, then makes a matrix of them: each rank names and fills blocks that it owns.
+/// Collects blocks, then makes a matrix of them: each rank names and fills blocks that it owns. If an
+/// exception that it does not catch ends this on one rank, finalize throws the same on the others.
 template <class T>
 class BlockSparseBuilder {
  public:
@@ -95,6 +97,7 @@ class BlockSparseBuilder {
   /// Values by block row + block column * block rows; null where only reserved.
   std::unordered_map<Index, T*> blocks_;
   std::vector<std::vector<T>> chunks_;  // what the values lie in: they never move
+  ComingAgreement finalize_;
 };
 
 /// A matrix of the given blocks, all zero.

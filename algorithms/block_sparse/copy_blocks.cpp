@@ -4,6 +4,7 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -164,16 +165,11 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
   }
 }
 
-}  // namespace
-
+/// The tasks of copy_blocks.
 template <class T>
-void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                  const CopyBlocksOptions& options) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
-  if (&a == &b) throw InvalidArgument("B", "A itself", "another matrix");
-  const bool transposed = options.op != Op::none;
-  require_blocks("rows of B", to.rows(), "op(A)", transposed ? from.cols() : from.rows());
-  require_blocks("columns of B", to.cols(), "op(A)", transposed ? from.rows() : from.cols());
   const auto ways = ways_of(a.symmetry(), options.op, options.conjugated, factor);
   if (!ways.front().transposed && covers(options.window, to.layout()) &&
       from.layout().same_places(to.layout()))
@@ -189,6 +185,24 @@ void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
       }
     if (from.index(source).blocks() > 0) a.panel(source).flush_remote_copies();
   }
+}
+
+}  // namespace
+
+template <class T>
+void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                 const CopyBlocksOptions& options) {
+  const ElementWindow& window = options.window;
+  const auto arguments = argument_hash(factor, options.op, options.conjugated, options.add, window.first_row,
+                                       window.end_row, window.first_col, window.end_col);
+  agree(sequence.runtime(), arguments, [&] {
+    const BlockPattern &from = a.pattern(), &to = b.pattern();
+    if (&a == &b) throw InvalidArgument("B", "A itself", "another matrix");
+    const bool transposed = options.op != Op::none;
+    require_blocks("rows of B", to.rows(), "op(A)", transposed ? from.cols() : from.rows());
+    require_blocks("columns of B", to.cols(), "op(A)", transposed ? from.rows() : from.cols());
+  });
+  submit_copy(sequence, factor, a, b, options);
 }
 
 template <class T>
@@ -220,7 +234,7 @@ BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseM
   const bool filled = pattern == a.pattern_pointer();
   BlockSparseMatrix<T> image =
       filled ? BlockSparseMatrix<T>(std::move(pattern)) : zero_matrix<T>(sequence, std::move(pattern));
-  copy_blocks(sequence, factor, a, image, {.op = op, .conjugated = conjugated, .window = window});
+  submit_copy(sequence, factor, a, image, {.op = op, .conjugated = conjugated, .window = window});
   return image;
 }
 

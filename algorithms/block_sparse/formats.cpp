@@ -57,10 +57,13 @@ std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
 template <class T>
 BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, const BlockLayout& layout,
                                 double threshold) {
+  layout.require_valid_everywhere(runtime);
+  agree(runtime, argument_hash(threshold), [&] {
+    if (dense.rows != layout.rows->elements() || dense.cols != layout.cols->elements())
+      throw InvalidArgument("dense", fmt::format("{} x {}", dense.rows, dense.cols),
+                            fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
+  });
   BlockSparseBuilder<T> builder(runtime, layout);
-  if (dense.rows != layout.rows->elements() || dense.cols != layout.cols->elements())
-    throw InvalidArgument("dense", fmt::format("{} x {}", dense.rows, dense.cols),
-                          fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
   const auto matters = [&](MatrixView<const T> block) {
     for (Index j = 0; j < block.cols; ++j)
       for (Index i = 0; i < block.rows; ++i)
@@ -185,8 +188,8 @@ struct Element {
 template <class T>
 BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,
                                           const BlockLayout& layout) {
-  layout.require_valid(runtime);
-  require_fitting(rows, layout);
+  layout.require_valid_everywhere(runtime);
+  agree(runtime, 0, [&] { require_fitting(rows, layout); });
   std::set<BlockCoordinate> blocks;
   for (std::size_t r = 0; r < rows.row.size(); ++r)
     for (Index e = rows.row_begin[r]; e < rows.row_begin[r + 1]; ++e)

@@ -38,8 +38,8 @@ CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double thres
 /// The blocks that hold any of the elements. Each rank gives any rows, several may give the same row, and
 /// columns may come in any order; elements given twice are added. Into a half-stored layout only elements on
 /// and below the diagonal may be given; diagonal blocks are completed by the symmetry.
-/// @throws InvalidArgument, before it communicates, for arrays that do not fit each other, the layout or its
-/// symmetry.
+/// @throws InvalidArgument, on every rank, for arrays of any of them that do not fit each other, the layout
+/// or its symmetry.
 template <class T>
 BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,
                                           const BlockLayout& layout);

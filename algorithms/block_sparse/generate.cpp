@@ -8,6 +8,7 @@
 #include <tessera/algorithms/block_sparse/generate.hpp>
 #include <tessera/codelets/block_sparse/random_blocks.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
@@ -229,8 +230,8 @@ std::vector<Index> repeated_block_sizes(std::span<const Index> pattern, Index el
 template <class T>
 BlockSparseMatrix<T> random_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
                                          std::uint64_t seed) {
-  layout.require_valid(runtime);
-  require_occupation(occupation);
+  layout.require_valid_everywhere(runtime);
+  agree(runtime, argument_hash(occupation, seed), [&] { require_occupation(occupation); });
   RandomRow row(layout.rows->blocks(), layout.cols->blocks(), occupation, seed);
   auto pattern =
       pattern_by_rows(runtime, layout, [&](Index i) -> const std::vector<Index>& { return row(i); });
@@ -240,14 +241,16 @@ BlockSparseMatrix<T> random_block_sparse(Runtime& runtime, const BlockLayout& la
 template <class T>
 BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
                                         std::uint64_t seed, Index blocks_per_molecule) {
-  layout.require_valid(runtime);
-  require_occupation(occupation);
-  if (!layout.rows->same_sizes(*layout.cols))
-    throw InvalidArgument("layout",
-                          fmt::format("{} x {} elements", layout.rows->elements(), layout.cols->elements()),
-                          "the same block sizes for rows and columns");
-  if (blocks_per_molecule < 1)
-    throw InvalidArgument("blocks_per_molecule", fmt::to_string(blocks_per_molecule), "at least 1");
+  layout.require_valid_everywhere(runtime);
+  agree(runtime, argument_hash(occupation, seed, blocks_per_molecule), [&] {
+    require_occupation(occupation);
+    if (!layout.rows->same_sizes(*layout.cols))
+      throw InvalidArgument("layout",
+                            fmt::format("{} x {} elements", layout.rows->elements(), layout.cols->elements()),
+                            "the same block sizes for rows and columns");
+    if (blocks_per_molecule < 1)
+      throw InvalidArgument("blocks_per_molecule", fmt::to_string(blocks_per_molecule), "at least 1");
+  });
   const Index blocks = layout.rows->blocks();
   const WaterBox box(ceil_div(blocks, blocks_per_molecule), blocks_per_molecule, seed);
   // One rank's number for all: what decides the pattern must not depend on the processor.

@@ -215,7 +215,7 @@ BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& pat
 template <class T>
 BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,
                                         const BlockLayout& layout) {
-  layout.require_valid(runtime);
+  layout.require_valid_everywhere(runtime);
   return Input<T>(runtime, path).read(layout);
 }
 

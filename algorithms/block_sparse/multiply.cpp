@@ -18,6 +18,7 @@
 #include <tessera/codelets/block_sparse/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -38,15 +39,24 @@ bool finite(T x) {
   return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
 }
 
+/// What has to be equal on all ranks.
+template <class T>
+std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
+  const MultiplyLimits& limits = options.limits;
+  return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
+                       options.result_on_host, limits.first_row, limits.end_row, limits.first_col,
+                       limits.end_col, limits.first_inner, limits.end_inner);
+}
+
 template <class T>
 void require_valid(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                    T beta, const BlockSparseMatrix<T>& c, const MultiplyOptions& options) {
-  const std::pair<const char*, const BlockSparseMatrix<T>*> operands[] = {{"A", &a}, {"B", &b}, {"C", &c}};
-  for (const auto& [name, matrix] : operands)
-    if (!matrix->valid()) throw InvalidArgument(name, "no matrix", "a matrix");
-  for (const auto& [name, matrix] : operands)
+  const std::pair<const char*, const BlockSparseMatrix<T>*> operands[] = {{"A", &a}, {"B", &b}};
+  for (const auto& [name, matrix] : operands) {
+    require_made(name, *matrix);
     if (&matrix->runtime() != &c.runtime())
       throw InvalidArgument(name, "a matrix of another Runtime", "C's Runtime");
+  }
   const BlockPattern &pa = a.pattern(), &pb = b.pattern(), &pc = c.pattern();
   const BlockDimension& inner = op_a == Op::none ? pa.cols() : pa.rows();
   require_blocks("A", op_a == Op::none ? pa.rows() : pa.cols(), "C's rows", pc.rows());
@@ -94,8 +104,9 @@ template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
                                    const BlockPatternPointer& pattern, const MultiplyLimits& limits) {
   BlockSparseMatrix<T> result(pattern);
-  copy_into_existing(sequence, c, result);
-  if (beta == T(1)) return result;
+  const bool all = whole(limits, c.rows(), c.cols());
+  copy_into_existing(sequence, c, result, all ? beta : T(1));
+  if (all || beta == T(1)) return result;
   const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
                                           limits.end_col};
   for (Index p = 0; p < pattern->panels(); ++p)
@@ -162,6 +173,25 @@ void prepare_kernels(const SymbolicProduct& symbolic) {
       for (const auto& classes : symbolic.counts(p).classes)
         all.insert(all.end(), classes.begin(), classes.end());
   prepare_stack_kernels<T>(c.runtime(), all);
+}
+
+/// Every task that multiplies must fit a GPU: known to the owner of the panel of C alone, said to all.
+template <class T>
+void require_room(const ProductOperands<T>& operands, const SymbolicProduct& symbolic) {
+  const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = *symbolic.pattern();
+  Runtime& runtime = pc.runtime();
+  if (runtime.gpus() == 0) return;
+  std::size_t most = 0;
+  for (Index p = 0; p < pc.panels(); ++p)
+    for (Index inner = 0; inner < symbolic.inner_panels() && pc.panel_local(p); ++inner) {
+      if (symbolic.products(p, inner) == 0) continue;
+      const auto& classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
+      const Index elements = pa.index(pa.panel(pc.row_panel(p), inner)).elements() +
+                             pb.index(pb.panel(inner, pc.col_panel(p))).elements() + pc.index(p).elements();
+      most = std::max(most, static_cast<std::size_t>(elements) * sizeof(T) +
+                                stack_bytes(stack_runs(classes), stack_products(classes)));
+    }
+  agree(runtime, 0, [&] { require_gpu_memory(runtime, "multiply_stack", most); });
 }
 
 /// Sends the operands to the GPU while the products are counted, where there is one GPU for them and they
@@ -240,6 +270,7 @@ template <class T>
 void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic, T beta,
              BlockSparseMatrix<T>& c, const MultiplyLimits& limits, bool fetch, MultiplyResult& result) {
   Runtime& runtime = c.runtime();
+  require_room(operands, symbolic);
   RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
   const bool in_place =
       symbolic.pattern() == c.pattern_pointer() && beta == T(1) && &operands.a() != &c && &operands.b() != &c;
@@ -259,6 +290,7 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
     for (Index p = 0; p < operand->pattern().panels(); ++p)
       if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
   sequence.wait();
+  report_stack_kernels(runtime);
   result.statistics = sequence.statistics();
   result.shapes = count_shapes(runtime, c.pattern(), symbolic, ran_on);
   if (!in_place) c = std::move(next);
@@ -270,7 +302,9 @@ template <class T>
 MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
                         const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
                         const MultiplyOptions& options) {
-  require_valid(op_a, op_b, alpha, a, b, beta, c, options);
+  require_made("C", c);
+  agree(c.runtime(), hash_of(op_a, op_b, alpha, beta, options),
+        [&] { require_valid(op_a, op_b, alpha, a, b, beta, c, options); });
   MultiplyResult result;
   const double start = now();
   Sequence images(c.runtime());

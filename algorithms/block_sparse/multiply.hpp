@@ -75,7 +75,9 @@ struct MultiplyResult {
 /// DBCSR.
 /// @throws InvalidArgument for block sizes that do not fit, a filter that is negative or no number, limits
 /// outside the matrix or reversed, alpha or beta that are not finite, a beta that is not real for a Hermitian
-/// C, operands of another Runtime, or panels too large for 32-bit offsets (2^31 elements or products).
+/// C, operands of another Runtime, or panels too large for 32-bit offsets (2^31 elements or products); if the
+/// numbers or options are not the same on all ranks. RuntimeError if a GPU has no room for three panels and
+/// their list of products. All ranks throw what is wrong on one.
 template <class T>
 MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
                         const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,

@@ -6,6 +6,7 @@
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -55,16 +56,42 @@ Symmetry product_symmetry(Symmetry a, Symmetry b) {
   return Symmetry::antisymmetric;
 }
 
+/// What function_of_elements asks of its arguments.
+template <class T>
+void require_function(ElementFunction f, T first, T second, const BlockSparseMatrix<T>& a) {
+  using enum ElementFunction;
+  require_made("a", a);
+  if (is_complex<T> && (f == artanh || f == asin || f == truncate))
+    throw InvalidArgument("f",
+                          f == artanh ? "artanh"
+                          : f == asin ? "asin"
+                                      : "truncate",
+                          "a function of complex numbers");
+  const Symmetry symmetry = kind_of<T>(a.symmetry());
+  if (symmetry == Symmetry::antisymmetric) {
+    if (f != ElementFunction::tanh && f != artanh && f != ElementFunction::sin &&
+        f != ElementFunction::asin && f != truncate)
+      throw InvalidArgument("f", "not an odd function", "an odd one for an antisymmetric matrix");
+    if (second != T(0)) throw InvalidArgument("second", text_of(second), "zero for an antisymmetric matrix");
+  }
+  require_factor("first", first, symmetry);
+  require_factor("second", second, symmetry);
+  if (symmetry == Symmetry::hermitian && f == square_root)
+    throw InvalidArgument("f", "square_root", "a function that keeps a matrix hermitian");
+}
+
 }  // namespace
 
 template <class T>
 void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const BlockSparseMatrix<T>& b) {
-  require_made("a", a);
-  require_made("b", b);
-  require_sizes("b", b.layout(), a.layout());
-  require_symmetry<T>("b", b.symmetry(), a.symmetry(), false);
-  require_factor("alpha", alpha, a.symmetry());
-  require_factor("beta", beta, a.symmetry());
+  agree(sequence.runtime(), argument_hash(alpha, beta), [&] {
+    require_made("a", a);
+    require_made("b", b);
+    require_sizes("b", b.layout(), a.layout());
+    require_symmetry<T>("b", b.symmetry(), a.symmetry(), false);
+    require_factor("alpha", alpha, a.symmetry());
+    require_factor("beta", beta, a.symmetry());
+  });
   if (&a == &b) return scale<T>(sequence, alpha + beta, a);
   const bool same_places = a.layout().same_places(b.layout());
   if (same_places && alpha != T(0) && beta != T(0)) {
@@ -88,8 +115,10 @@ void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const Blo
 
 template <class T>
 void scale(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  require_factor("alpha", alpha, a.symmetry());
+  agree(sequence.runtime(), argument_hash(alpha), [&] {
+    require_made("a", a);
+    require_factor("alpha", alpha, a.symmetry());
+  });
   if (alpha == T(1)) return;
   for_each_panel(a, [&](Index, const Data& values) {
     if (alpha == T(0))
@@ -101,10 +130,12 @@ void scale(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a) {
 
 template <class T>
 void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  if (a.symmetry() != Symmetry::none)
-    throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
-  require_length("v", v.size(), side == Side::left ? a.rows() : a.cols());
+  agree(sequence.runtime(), argument_hash(side), [&] {
+    require_made("a", a);
+    if (a.symmetry() != Symmetry::none)
+      throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
+    require_length("v", v.size(), side == Side::left ? a.rows() : a.cols());
+  });
   const Data vector = make_vector(a.runtime(), v);
   for_each_panel(a, [&](Index p, const Data& values) {
     insert_scale_by_vector<T>(sequence, 0, side, a.pattern().blocks_of(p), vector, values);
@@ -113,7 +144,7 @@ void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const 
 
 template <class T>
 void set_all(Sequence& sequence, T value, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
+  agree(sequence.runtime(), argument_hash(value), [&] { require_made("a", a); });
   for_each_panel(a, [&](Index, const Data& values) { insert_fill_values<T>(sequence, 0, value, values); });
   if (a.symmetry() == Symmetry::none) return;
   for (const Index p : panels_on_diagonal(a.pattern()))
@@ -122,12 +153,14 @@ void set_all(Sequence& sequence, T value, const BlockSparseMatrix<T>& a) {
 
 template <class T>
 void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  if (a.rows() != a.cols())
-    throw InvalidArgument("a", fmt::format("{} x {}", a.rows(), a.cols()), "a square matrix");
-  if (a.symmetry() == Symmetry::antisymmetric)
-    throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
-  require_factor("alpha", alpha, a.symmetry());
+  agree(sequence.runtime(), argument_hash(alpha), [&] {
+    require_made("a", a);
+    if (a.rows() != a.cols())
+      throw InvalidArgument("a", fmt::format("{} x {}", a.rows(), a.cols()), "a square matrix");
+    if (a.symmetry() == Symmetry::antisymmetric)
+      throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
+    require_factor("alpha", alpha, a.symmetry());
+  });
   const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
   if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
   for (const Index p : panels_on_diagonal(a.pattern()))
@@ -136,11 +169,13 @@ void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
 
 template <class T>
 void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  require_length("v", v.size(), std::min(a.rows(), a.cols()));
-  if (a.symmetry() == Symmetry::antisymmetric)
-    throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
-  for (const T x : v) require_factor("v", x, a.symmetry());
+  agree(sequence.runtime(), 0, [&] {
+    require_made("a", a);
+    require_length("v", v.size(), std::min(a.rows(), a.cols()));
+    if (a.symmetry() == Symmetry::antisymmetric)
+      throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
+    for (const T x : v) require_factor("v", x, a.symmetry());
+  });
   const Data vector = make_vector(a.runtime(), v);
   for (const Index p : panels_on_diagonal(a.pattern()))
     insert_set_diagonal<T>(sequence, 0, a.pattern().blocks_of(p), vector, a.panel(p));
@@ -149,9 +184,12 @@ void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMat
 template <class T>
 BlockSparseMatrix<T> hadamard_product(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                       const BlockSparseMatrix<T>& b) {
-  require_made("a", a);
-  require_made("b", b);
-  require_sizes("b", b.layout(), a.layout());
+  agree(sequence.runtime(), 0, [&] {
+    require_made("a", a);
+    require_made("b", b);
+    require_sizes("b", b.layout(), a.layout());
+    product_symmetry<T>(a.symmetry(), b.symmetry());
+  });
   BlockLayout layout = a.layout(), places = a.layout();
   layout.symmetry = product_symmetry<T>(a.symmetry(), b.symmetry());
   places.symmetry = a.symmetry() == Symmetry::none ? Symmetry::none : b.symmetry();
@@ -178,25 +216,7 @@ BlockSparseMatrix<T> hadamard_product(Sequence& sequence, const BlockSparseMatri
 template <class T>
 void function_of_elements(Sequence& sequence, ElementFunction f, T first, T second,
                           const BlockSparseMatrix<T>& a) {
-  using enum ElementFunction;
-  require_made("a", a);
-  if (is_complex<T> && (f == artanh || f == asin || f == truncate))
-    throw InvalidArgument("f",
-                          f == artanh ? "artanh"
-                          : f == asin ? "asin"
-                                      : "truncate",
-                          "a function of complex numbers");
-  const Symmetry symmetry = kind_of<T>(a.symmetry());
-  if (symmetry == Symmetry::antisymmetric) {
-    if (f != ElementFunction::tanh && f != artanh && f != ElementFunction::sin &&
-        f != ElementFunction::asin && f != truncate)
-      throw InvalidArgument("f", "not an odd function", "an odd one for an antisymmetric matrix");
-    if (second != T(0)) throw InvalidArgument("second", text_of(second), "zero for an antisymmetric matrix");
-  }
-  require_factor("first", first, symmetry);
-  require_factor("second", second, symmetry);
-  if (symmetry == Symmetry::hermitian && f == square_root)
-    throw InvalidArgument("f", "square_root", "a function that keeps a matrix hermitian");
+  agree(sequence.runtime(), argument_hash(f, first, second), [&] { require_function(f, first, second, a); });
   for_each_panel(a, [&](Index, const Data& values) {
     insert_function_of_panel<T>(sequence, 0, f, first, second, values);
   });

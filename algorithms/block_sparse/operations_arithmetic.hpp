@@ -13,7 +13,7 @@
 /// symmetric ones.
 ///
 /// @throws InvalidArgument, naming the argument, for a matrix that was never made and for what is said below;
-/// before anything is submitted.
+/// before anything is submitted. All ranks throw what is wrong on one, also if their numbers differ.
 namespace tessera {
 
 /// A := alpha A + beta B; A's blocks become those of both, its layout stays. With a zero factor the values of

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/operations_arithmetic.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/algorithms/block_sparse/reductions.hpp>
@@ -45,18 +46,20 @@ BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
 }
 
 template <class T>
-void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                        T factor) {
   require_made("a", a);
   require_made("b", b);
   require_sizes("b", b.layout(), a.layout());
   require_symmetry<T>("a", a.symmetry(), b.symmetry(), true);
-  if (&a == &b) return;
+  require_factor("factor", factor, b.symmetry());
+  if (&a == &b) return scale(sequence, factor, b);
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   const bool same_places = from.layout().same_places(to.layout());
   for (Index p = 0; p < to.panels(); ++p)
     if (b.panel(p).valid() && !(same_places && from.index(p).same_blocks(to.index(p))))
       insert_fill_values<T>(sequence, 0, T(0), b.panel(p));
-  copy_blocks<T>(sequence, T(1), a, b);
+  copy_blocks<T>(sequence, factor, a, b);
   if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
 }
 
@@ -89,7 +92,7 @@ template <class T>
 BlockSparseMatrix<T> redistribute(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                   const BlockLayout& layout) {
   require_made("a", a);
-  layout.require_valid(a.runtime());
+  layout.require_valid_everywhere(a.runtime());
   require_sizes("layout", layout, a.layout());
   require_symmetry<T>("a", a.symmetry(), layout.symmetry, true);
   if (layout == a.layout()) return copy(sequence, a);
@@ -140,7 +143,9 @@ void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> bl
 template <class T>
 Index filter(BlockSparseMatrix<T>& a, double eps) {
   require_made("a", a);
-  if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  agree(a.runtime(), argument_hash(eps), [&] {
+    if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  });
   // The norms decide which blocks there are: they are waited for.
   const auto squares = block_norms_squared(a);
   const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {
@@ -164,7 +169,8 @@ void clear(BlockSparseMatrix<T>& a) {
 
 #define TESSERA_INSTANTIATE(T)                                                                               \
   template BlockSparseMatrix<T> copy<T>(Sequence&, const BlockSparseMatrix<T>&);                             \
-  template void copy_into_existing<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&);  \
+  template void copy_into_existing<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&,   \
+                                      T);                                                                    \
   template BlockSparseMatrix<T> transpose<T>(Sequence&, const BlockSparseMatrix<T>&, bool);                  \
   template BlockSparseMatrix<T> desymmetrize<T>(Sequence&, const BlockSparseMatrix<T>&);                     \
   template BlockSparseMatrix<T> redistribute<T>(Sequence&, const BlockSparseMatrix<T>&, const BlockLayout&); \

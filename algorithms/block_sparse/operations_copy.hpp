@@ -14,17 +14,19 @@
 /// hermitian matrices are symmetric ones).
 ///
 /// @throws InvalidArgument, naming the argument, for a matrix that was never made, block sizes that do not
-/// fit, and what is said below; before anything is submitted.
+/// fit, and what is said below; before anything is submitted. All ranks throw what is wrong on one.
 namespace tessera {
 
 /// A matrix of its own with the same blocks and values.
 template <class T>
 BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a);
 
-/// B := A on the blocks that B has; B's other blocks become zero, A's other blocks are left out. B's values
-/// need not have been written before.
+/// B := factor A on the blocks that B has; B's other blocks become zero, A's other blocks are left out. B's
+/// values need not have been written before.
+/// @throws InvalidArgument if B is hermitian and the factor not real.
 template <class T>
-void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                        T factor = T(1));
 
 /// A^T, or A^H if `conjugated`. Without symmetry the dimensions change places with their panels; owners
 /// beyond the grid's rows (columns) are dealt out again, modulo their number. Half-stored matrices keep their
@@ -55,7 +57,7 @@ BlockSparseMatrix<T> block_diagonal(Sequence& sequence, const BlockSparseMatrix<
 
 /// Replaces A by the matrix with additional blocks, zero where new. Each rank names any blocks; of a
 /// half-stored matrix a block above the diagonal stands for its mirror image.
-/// @throws InvalidArgument for a coordinate outside, on the rank that names it, before it communicates.
+/// @throws InvalidArgument, on every rank, for a coordinate outside that any of them names.
 template <class T>
 void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> blocks);
 

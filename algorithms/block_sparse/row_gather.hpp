@@ -71,7 +71,7 @@ class RowGather {
       const T* const values = local_.values(block.place);
       mine.insert(mine.end(), values, values + block.elements);
     }
-    const auto pieces = runtime.all_gather(std::as_bytes(std::span<const T>(mine)));
+    const auto pieces = runtime.gather(std::as_bytes(std::span<const T>(mine)), 0);
     on_root(runtime, [&] {
       std::vector<Index> taken(pieces.size(), 0);
       for (GatheredBlock<T>& block : blocks_) {

@@ -36,9 +36,14 @@ void insert_multiply_stack(Sequence& sequence, int priority, std::span<const Sta
 /// all cores of this rank, which takes some tenths of a second for each that is not on disk yet; nothing
 /// without GPUs. The classes of all stacks may be given, one after the other, with repetitions: which have a
 /// kernel of their own is decided class by class (at least 256 products, sizes up to 80). What cannot be
-/// compiled goes to the generic kernel, with one line in the log.
+/// compiled goes to the generic kernel, with one line in the log; if memory was short, the next call tries
+/// again.
 template <class T>
 void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes);
+
+/// After stacks have been computed: a line in the log about kernels that the tasks themselves could not make
+/// (for a GPU of another kind than the rank's first).
+void report_stack_kernels(const Runtime& runtime);
 
 /// What computes stacks on this rank's GPUs, and where it is kept; empty without GPUs. Compiles one kernel.
 std::string describe_stack_kernels(const Runtime& runtime);

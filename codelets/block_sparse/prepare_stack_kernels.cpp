@@ -4,6 +4,8 @@
 #include <tessera/codelets/block_sparse/stack_compiler.hpp>
 
 #if TESSERA_WITH_CUDA
+#include <future>
+
 #include <cuda_runtime.h>
 #endif
 
@@ -13,22 +15,25 @@ namespace tessera {
 
 namespace {
 
-/// Makes a GPU the current device of this thread, and afterwards the one from before.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device) {
-    cudaGetDevice(&before_);
-    cudaSetDevice(device);
-  }
-  ~CurrentDevice() { cudaSetDevice(before_); }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-
- private:
-  int before_ = 0;
-};
+/// Runs `work` on a thread of its own whose current device is the GPU. To set the caller's back afterwards
+/// would make a context on a device that it may never use.
+template <class Work>
+auto on_device(int device, const Work& work) {
+  return std::async(std::launch::async,
+                    [&] {
+                      cudaSetDevice(device);
+                      return work();
+                    })
+      .get();
+}
 
 }  // namespace
+
+void report_stack_kernels(const Runtime& runtime) {
+  if (runtime.first_gpu() < 0) return;
+  if (const std::string failures = device::StackCompiler::shared().take_failures(); !failures.empty())
+    runtime.log(LogLevel::warning, failures);
+}
 
 template <class T>
 void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes) {
@@ -38,21 +43,19 @@ void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> c
   for (const StackClass& shape : classes)
     if (device::has_own_kernel(shape)) shapes.push_back({type_letter<T>, shape.m, shape.n, shape.k});
   if (shapes.empty()) return;
-  const CurrentDevice current(gpu);
-  device::StackCompiler& compiler = device::StackCompiler::shared();
-  compiler.prepare(shapes, runtime.workers());
-  if (const std::string failures = compiler.take_failures(); !failures.empty())
-    runtime.log(LogLevel::warning, failures);
+  on_device(gpu, [&] { device::StackCompiler::shared().prepare(shapes, runtime.workers()); });
+  report_stack_kernels(runtime);
 }
 
 std::string describe_stack_kernels(const Runtime& runtime) {
   const int gpu = runtime.first_gpu();
   if (gpu < 0) return {};
-  const CurrentDevice current(gpu);
-  return device::StackCompiler::shared().description();
+  return on_device(gpu, [] { return device::StackCompiler::shared().description(); });
 }
 
 #else
+
+void report_stack_kernels(const Runtime&) {}
 
 template <class T>
 void prepare_stack_kernels(const Runtime&, std::span<const StackClass>) {}

@@ -10,29 +10,23 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/block_sparse/stack_compiler.hpp>
+#include <tessera/codelets/block_sparse/stack_failure.hpp>
 #include <tessera/codelets/block_sparse/stack_trial.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera::device {
 namespace {
 
-void require(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();  // a task of this thread must not find it
-  throw RuntimeError(fmt::format("{}: {}", what, cudaGetErrorString(error)));
-}
-
 int current_device() {
   int device = 0;
-  require(cudaGetDevice(&device), "no GPU");
+  require_success(cudaGetDevice(&device), "no GPU");
   return device;
 }
 
 int architecture_of(int device) {
   int major = 0, minor = 0;
-  require(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
-  require(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
+  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
+  require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
   return 10 * major + minor;
 }
 
@@ -53,27 +47,44 @@ std::filesystem::path user_cache() {
 }  // namespace
 
 struct StackCompiler::Entry {
-  std::once_flag once;
+  enum class State { absent, ready, failed, failed_for_now };
+  std::mutex mutex;  ///< of all below
+  State state = State::absent;
+  int attempts = 0;
   cudaLibrary_t library = nullptr;
   cudaKernel_t function = nullptr;
   StackKernel kernel;
-  std::atomic<std::uint64_t> allowed = 0;  ///< devices that grant the kernel's shared memory, one bit each
+  std::uint64_t allowed = 0;  ///< devices that grant the kernel's shared memory, one bit each
 
   void load(const StackBinary& binary, const StackPlan& plan) {
-    require(cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-            "loading the kernel");
-    require(cudaLibraryGetKernel(&function, library, binary.kernel.c_str()), "finding the kernel");
+    require_success(
+        cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        "loading the kernel");
+    require_success(cudaLibraryGetKernel(&function, library, binary.kernel.c_str()), "finding the kernel");
     kernel = {reinterpret_cast<const void*>(function), plan};
+  }
+  void unload() {
+    if (library) cudaLibraryUnload(library);
+    library = nullptr;
+    kernel = {};
+    allowed = 0;
   }
   /// More shared memory than a kernel has by itself must be asked for on every device.
   void allow_shared_memory(int device) {
     constexpr int always_there = 48 * 1024;
     const std::uint64_t bit = std::uint64_t(1) << (device % 64);
     if (kernel.plan.shared_bytes <= always_there || (allowed & bit)) return;
-    require(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            kernel.plan.shared_bytes, device),
-            "shared memory");
+    require_success(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    kernel.plan.shared_bytes, device),
+                    "shared memory");
     allowed |= bit;
+  }
+  /// Memory that was short may be there again; not for ever, since an attempt takes some tenths of a second.
+  bool worth_another_try() {
+    constexpr int most_attempts = 3;
+    const std::lock_guard lock(mutex);
+    if (state == State::failed_for_now && attempts < most_attempts) state = State::absent;
+    return state == State::absent;
   }
 };
 
@@ -81,8 +92,7 @@ StackCompiler::StackCompiler(std::filesystem::path cache, std::span<const Source
     : cache_(std::move(cache)), files_(files) {}
 
 StackCompiler::~StackCompiler() {
-  for (const auto& [key, entry] : entries_)
-    if (entry->library) cudaLibraryUnload(entry->library);
+  for (const auto& [key, entry] : entries_) entry->unload();
 }
 
 StackCompiler& StackCompiler::shared() {
@@ -107,7 +117,9 @@ void StackCompiler::note_failure(const StackShape& shape, const std::string& rea
 }
 
 void StackCompiler::make(Entry& entry, int architecture, int device, const StackShape& shape) {
+  using State = Entry::State;
   cudaGetLastError();  // of somebody else
+  ++entry.attempts;
   try {
     const std::string key = stack_binary_key(files_, architecture, shape);
     std::optional<StackBinary> binary = cache_.read(shape, key);
@@ -120,33 +132,44 @@ void StackCompiler::make(Entry& entry, int architecture, int device, const Stack
     entry.load(*binary, plan_of(shape));
     entry.allow_shared_memory(device);
     require_same_as_generic(entry.kernel, shape);
+    entry.state = State::ready;
     if (compiled) cache_.write(shape, key, *binary);
+    return;
+  } catch (const PassingFailure& failure) {
+    entry.state = State::failed_for_now;
+    note_failure(shape, failure.what());
+  } catch (const std::bad_alloc& failure) {
+    entry.state = State::failed_for_now;
+    note_failure(shape, failure.what());
   } catch (const std::exception& failure) {
-    entry.kernel.function = nullptr;
+    entry.state = State::failed;
     note_failure(shape, failure.what());
   }
+  entry.unload();
 }
 
 const StackKernel* StackCompiler::kernel(const StackShape& shape) {
   const int device = current_device(), architecture = architecture_of(device);
   Entry& found = entry(architecture, shape);
-  std::call_once(found.once, [&] { make(found, architecture, device, shape); });
-  if (!found.kernel.function) return nullptr;
-  found.allow_shared_memory(device);
+  const std::lock_guard lock(found.mutex);
+  if (found.state == Entry::State::absent) make(found, architecture, device, shape);
+  if (found.state != Entry::State::ready) return nullptr;
+  try {
+    found.allow_shared_memory(device);
+  } catch (const RuntimeError& failure) {
+    note_failure(shape, failure.what());
+    return nullptr;
+  }
   return &found.kernel;
 }
 
 void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
   const int device = current_device(), architecture = architecture_of(device);
-  std::vector<StackShape> wanted;
-  {
-    const std::lock_guard lock(mutex_);
-    std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(wanted), [&](const StackShape& shape) {
-      return !entries_.contains({architecture, shape});
-    });
-  }
+  std::vector<StackShape> wanted(shapes.begin(), shapes.end());
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::erase_if(wanted,
+                [&](const StackShape& shape) { return !entry(architecture, shape).worth_another_try(); });
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     cudaSetDevice(device);

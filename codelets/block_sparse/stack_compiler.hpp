@@ -47,10 +47,12 @@ class StackCompiler {
   /// The library's own, with the user's cache directory.
   static StackCompiler& shared();
 
-  /// The kernel for the current device; null: it could not be compiled or failed its trial. Any number of
-  /// threads may ask at once. What is not there yet takes a second, memory on the device and a wait.
+  /// The kernel for the current device; null: it could not be compiled or failed its trial, and the answer
+  /// stays so until `prepare` tries again. Any number of threads may ask at once. What is not there yet takes
+  /// a second, memory on the device and a wait.
   const StackKernel* kernel(const StackShape& shape);
-  /// Makes kernels for the current device by so many threads.
+  /// Makes kernels for the current device by so many threads, also, up to three times in all, those for which
+  /// memory was short before.
   void prepare(std::span<const StackShape> shapes, int threads);
 
   struct Counts {
@@ -65,6 +67,7 @@ class StackCompiler {
  private:
   struct Entry;
   Entry& entry(int architecture, const StackShape& shape);
+  /// With the entry locked.
   void make(Entry& entry, int architecture, int device, const StackShape& shape);
   void note_failure(const StackShape& shape, const std::string& reason);
   StackCache cache_;

@@ -7,7 +7,6 @@
 
 #include <tessera/codelets/block_sparse/stack_program.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera::device {
 namespace {
@@ -43,7 +42,7 @@ class Program {
     const std::string target = fmt::format("--gpu-architecture=sm_{}", architecture);
     const char* const options[] = {target.c_str(), "--std=c++20"};
     if (const nvrtcResult result = nvrtcCompileProgram(program_, 2, options); result != NVRTC_SUCCESS)
-      throw RuntimeError(fmt::format("{}: {}", nvrtcGetErrorString(result), first_error()));
+      fail(result, fmt::format("{}: {}", nvrtcGetErrorString(result), first_error()));
     StackBinary binary;
     const char* name = nullptr;
     require(nvrtcGetLoweredName(program_, kernel.c_str(), &name));
@@ -57,7 +56,11 @@ class Program {
 
  private:
   static void require(nvrtcResult result) {
-    if (result != NVRTC_SUCCESS) throw RuntimeError(nvrtcGetErrorString(result));
+    if (result != NVRTC_SUCCESS) fail(result, nvrtcGetErrorString(result));
+  }
+  [[noreturn]] static void fail(nvrtcResult result, const std::string& text) {
+    if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw PassingFailure(text);
+    throw RuntimeError(text);
   }
   /// The first line of the compiler's messages that speaks of an error.
   std::string first_error() const {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/runtime/error.hpp>
+
 /// Machine code of the kernel in stack_kernel.cuh for one shape and type: compiled at run time (NVRTC, which
 /// needs no GPU), and kept on disk.
 namespace tessera::device {
@@ -39,7 +41,13 @@ struct StackBinary {
 /// What determines the machine code: files, compiler, architecture (90 for sm_90), shape.
 std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape);
 
+/// Memory was short, of the compiler or of a device: what failed may succeed another time.
+class PassingFailure : public RuntimeError {
+  using RuntimeError::RuntimeError;
+};
+
 /// Compiles; any number of threads may do so at once. @throws RuntimeError with the compiler's first lines
+/// (PassingFailure if it had no memory)
 StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape);
 
 /// The compiler's name and version.

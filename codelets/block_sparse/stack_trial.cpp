@@ -6,20 +6,17 @@
 #include <vector>
 
 #include <cuda_runtime.h>
-#include <fmt/format.h>
 
 #include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/codelets/block_sparse/stack_failure.hpp>
 #include <tessera/codelets/block_sparse/stack_trial.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera::device {
 namespace {
 
 void require(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();  // a task of this thread must not find it
-  throw RuntimeError(cudaGetErrorString(error));
+  require_success(error, "the trial");
 }
 
 class Stream {

@@ -183,10 +183,11 @@ template <class T>
 double update_flops(double rows, double cols, double depth) {
   return 4 * rows * cols * depth * flop_factor<T>;
 }
-/// Some of the tasks on a diagonal tile may be a GPU's, which read both of its triangles.
+/// Some of the tasks on a diagonal tile may be a GPU's, which read both of its triangles: on whatever rank,
+/// since all ranks insert the same tasks.
 template <class T>
 bool keeps_both_triangles(const Runtime& runtime) {
-  return mirror_lower_codelet<T>.has_cuda() && runtime.info().cuda_workers > 0;
+  return mirror_lower_codelet<T>.has_cuda() && runtime.any_gpus();
 }
 InnerArguments inner_arguments(Index row, Index rows, Index done, Index kb, Index b, bool y_fresh) {
   return {std::int32_t(row), std::int32_t(rows), std::int32_t(done),

@@ -104,7 +104,8 @@ struct DeviceHandles {
   }
 };
 
-/// A stream and a cuBLAS handle on it; skips without a GPU.
+/// A stream and a cuBLAS handle on it; skips without a GPU. No Runtime starts while they live: the first one
+/// on a machine may reset the device (runtime.hpp).
 template <class T>
 class GpuTest : public ::testing::Test {
  protected:

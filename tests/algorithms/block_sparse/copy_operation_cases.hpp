@@ -32,6 +32,11 @@ void check_copy_into_existing(Runtime& runtime, const BlockLayout& from, const B
   expect_matrix(b, expected);
   expect_matrix(a, dense);
   expect_blocks(b, [&](Index i, Index j) { return chosen(13, to.symmetry, i, j, 0.5); });
+  run_sequence(runtime, [&](Sequence& sequence) { copy_into_existing(sequence, a, b, T(2)); });
+  Matrix<T> twice = expected;
+  for (Index j = 0; j < twice.cols(); ++j)
+    for (Index i = 0; i < twice.rows(); ++i) twice(i, j) += expected(i, j);
+  expect_matrix(b, twice);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -21,14 +22,20 @@ StackShape own_shape(const StackClass& shape) {
   return {type_letter<T>, shape.m, shape.n, shape.k};
 }
 
-/// What compiles here is not kept on disk.
+/// What compiles here is not kept on disk; it goes before another suite may start a Runtime.
 template <class T>
 class GpuMultiplyStack : public GpuTest<T> {
+ public:
+  static void TearDownTestSuite() { shared_.reset(); }
+
  protected:
   static StackCompiler& compiler() {
-    static StackCompiler shared{std::filesystem::path()};
-    return shared;
+    if (!shared_) shared_ = std::make_unique<StackCompiler>(std::filesystem::path());
+    return *shared_;
   }
+
+ private:
+  static inline std::unique_ptr<StackCompiler> shared_;
 };
 TYPED_TEST_SUITE(GpuMultiplyStack, Scalars);
 
@@ -161,16 +168,30 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
   }
 }
 
+/// Nothing of its own lies on the device: the first Runtime on a machine may reset it (runtime.hpp).
+template <class T>
+class GpuStackTask : public ::testing::Test {
+  void SetUp() override { TESSERA_NEED_GPU(); }
+};
+TYPED_TEST_SUITE(GpuStackTask, Scalars);
+
 /// Through tasks: twice, and with `clear` on a C that was NaN.
-TYPED_TEST(GpuMultiplyStack, AsATask) {
+TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   using T = TypeParam;
   TestStack<T> stack(mixed_shapes, Values::integers);
   std::fill(stack.c.begin(), stack.c.end(), T(0));
+  int devices = 0;
+  ASSERT_EQ(cudaGetDeviceCount(&devices), cudaSuccess);
   Runtime runtime({.cores = 1, .gpus = 1});
   ASSERT_EQ(runtime.gpus(), 1);
+  ASSERT_EQ(cudaSetDevice(devices - 1), cudaSuccess);
   EXPECT_GE(runtime.first_gpu(), 0);
   EXPECT_FALSE(describe_stack_kernels(runtime).empty());
   prepare_stack_kernels<T>(runtime, stack.classes);
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, devices - 1) << "the caller's device is not touched";
+  cudaSetDevice(0);
   std::vector<std::byte> lists(
       stack_bytes(static_cast<Index>(stack.runs.size()), static_cast<Index>(stack.entries.size())));
   const auto* const entries = reinterpret_cast<const std::byte*>(stack.entries.data());

@@ -6,6 +6,8 @@
 #include <tests/codelets/block_sparse/device_stack.hpp>
 #include <unistd.h>
 
+#include <tessera/codelets/block_sparse/stack_failure.hpp>
+
 namespace tessera::test {
 namespace {
 
@@ -82,6 +84,60 @@ TEST_F(GpuStackCompiler, PreparesInThreads) {
   expect_counts(compiler, 12, 0, 0);
   EXPECT_EQ(compiler.take_failures(), "");
   EXPECT_NE(compiler.description().find("NVRTC"), std::string::npos);
+}
+
+TEST(StackFailure, ShortMemoryPasses) {
+  using device::PassingFailure;
+  EXPECT_NO_THROW(device::require_success(cudaSuccess, "nothing"));
+  EXPECT_THROW(device::require_success(cudaErrorMemoryAllocation, "loading"), PassingFailure);
+  for (const cudaError_t lasting :
+       {cudaErrorInvalidValue, cudaErrorNoKernelImageForDevice, cudaErrorNoDevice})
+    try {
+      device::require_success(lasting, "loading");
+      ADD_FAILURE();
+    } catch (const RuntimeError& failure) {
+      EXPECT_EQ(dynamic_cast<const PassingFailure*>(&failure), nullptr);
+      EXPECT_TRUE(std::string(failure.what()).starts_with("loading: ")) << failure.what();
+    }
+}
+
+/// All memory of the device, in pieces of falling size.
+class AllMemory {
+ public:
+  AllMemory() {
+    for (std::size_t size = std::size_t(1) << 36; size >= 256; size /= 2)
+      for (void* piece = nullptr; cudaMalloc(&piece, size) == cudaSuccess;) pieces_.push_back(piece);
+    cudaGetLastError();
+  }
+  ~AllMemory() {
+    for (void* piece : pieces_) cudaFree(piece);
+  }
+  AllMemory(const AllMemory&) = delete;
+  AllMemory& operator=(const AllMemory&) = delete;
+
+ private:
+  std::vector<void*> pieces_;
+};
+
+/// A shape for which there was no memory stays with the generic kernel, for equal bits, until kernels are
+/// prepared the next time.
+TEST_F(GpuStackCompiler, TriesAgainWhenThereWasNoMemory) {
+  const StackShape shape{'d', 13, 5, 7};
+  StackCompiler compiler(directory_);
+  {
+    const AllMemory taken;
+    EXPECT_EQ(compiler.kernel(shape), nullptr);
+    compiler.prepare({&shape, 1}, 1);
+    EXPECT_EQ(compiler.kernel(shape), nullptr);
+  }
+  EXPECT_NE(compiler.take_failures().find("memory"), std::string::npos);
+  EXPECT_EQ(compiler.counts().failed, 2) << "asked for three times, tried twice";
+  EXPECT_EQ(compiler.kernel(shape), nullptr) << "not before it is prepared";
+  compiler.prepare({&shape, 1}, 1);
+  EXPECT_NE(compiler.kernel(shape), nullptr);
+  EXPECT_EQ(compiler.counts().failed, 2);
+  EXPECT_EQ(compiler.take_failures(), "");
+  expect_right_by(compiler);
 }
 
 /// The generic kernel stands in for what does not compile, computes wrongly, or does not load, and one line

@@ -107,6 +107,18 @@ TEST(StackProgram, KeysDifferInAllThatMatters) {
   EXPECT_EQ(keys.size(), 8u);
 }
 
+/// Another attempt would fail alike.
+TEST(StackFailure, WhatDoesNotCompileNeverWill) {
+  const SourceFile wrong[] = {{"tessera/codelets/block_sparse/stack_kernel.cuh", "undeclared x;"}};
+  try {
+    device::compile_stack(wrong, architecture, {'d', 2, 3, 4});
+    ADD_FAILURE();
+  } catch (const RuntimeError& failure) {
+    EXPECT_EQ(dynamic_cast<const device::PassingFailure*>(&failure), nullptr);
+    EXPECT_NE(std::string(failure.what()).find("undeclared"), std::string::npos) << failure.what();
+  }
+}
+
 TEST_F(StackCacheTest, KeepsBinaries) {
   const StackCache cache(directory_ / "deep/er");
   const StackShape shape{'d', 2, 3, 4};

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+
+#include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 
 namespace tessera::test {
@@ -97,6 +100,54 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
     EXPECT_EQ(result.filtered_products, skipped);
     EXPECT_EQ(difference(dense(c), values), 0);
   }
+}
+
+/// Every rank has a GPU, perhaps the same one.
+TEST(MultiplyMpi, OnGpus) {
+  ProductCase p;
+  p.rows = p.cols = p.inner = repeated({5, 13, 5, 2}, 40);
+  p.panel_elements = 150, p.occupation = 0.9, p.integers = true, p.alpha = -2, p.beta = 3;
+  const auto fingerprints = [&](Runtime& runtime) {
+    std::vector<std::uint64_t> bits;
+    for (const double eps : {0.0, 500.0}) {
+      ProductMatrices<double> m = make_matrices<double>(runtime, p);
+      const MultiplyResult result =
+          multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c, {.filter_eps = eps});
+      expect_equal_everywhere(runtime, result);
+      for (const ProductCount& shape : result.shapes)
+        EXPECT_EQ(runtime.gpus() > 0 ? shape.gpu_products : shape.cpu_products, shape.products);
+      bits.push_back(fingerprint(m.c));
+    }
+    return bits;
+  };
+  std::vector<std::uint64_t> on_gpus;
+  {
+    Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+    if (runtime.gpus() == 0) GTEST_SKIP() << "no GPU";
+    on_gpus = fingerprints(runtime);
+    for (const Symmetry symmetry : {Symmetry::none, Symmetry::hermitian}) {
+      p.a = p.c = symmetry, p.random_owners = true;
+      check_product<std::complex<float>>(runtime, p);
+    }
+    p.a = p.c = Symmetry::none, p.random_owners = false;
+  }
+  Runtime runtime({.cores = 1, .gpus = 0, .bind = false}, Communicator::world());
+  EXPECT_EQ(fingerprints(runtime), on_gpus);
+}
+
+/// How long the lists of products are is known to one rank; that they do not fit a GPU is thrown by all.
+TEST(MultiplyMpi, ListsTooLongForAGpu) {
+  setenv("STARPU_LIMIT_CUDA_MEM", "32", 1);
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  unsetenv("STARPU_LIMIT_CUDA_MEM");
+  if (runtime.gpus() == 0) GTEST_SKIP() << "no GPU";
+  ProductCase p;
+  p.rows = p.cols = p.inner = repeated({1}, 256);
+  p.panel_elements = 256, p.occupation = 1.5;  // one panel: 2^24 products
+  ProductMatrices<double> m = make_matrices<double>(runtime, p);
+  EXPECT_THROW(multiply(Op::none, Op::none, 1.0, m.a, m.b, 0.0, m.c), RuntimeError);
+  p.rows = p.cols = p.inner = repeated({3, 5}, 30), p.panel_elements = 40, p.integers = true;
+  check_product<double>(runtime, p);
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+#include <memory>
+
+#include <tests/algorithms/block_sparse/generated.hpp>
+#include <tests/algorithms/block_sparse/product_checks.hpp>
+#include <tests/support/device_array.hpp>
+
+/// Products on GPUs whose stacks have kernels of their own, and some that have not, against dense products,
+/// against CPUs, and against themselves on other GPUs.
+namespace tessera::test {
+namespace {
+
+constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
+constexpr Symmetry none = Symmetry::none, symmetric = Symmetry::symmetric,
+                   antisymmetric = Symmetry::antisymmetric, hermitian = Symmetry::hermitian;
+
+/// Two panels along each dimension, whose stacks have several hundred products of each of the usual shapes
+/// and a few of the others.
+ProductCase mixed_case(std::uint64_t seed, bool integers) {
+  ProductCase p;
+  p.rows = p.cols = p.inner = repeated({5, 13, 5, 13, 5, 13, 5, 2}, 40);
+  p.panel_elements = 150;
+  p.occupation = 0.9;
+  p.seed = seed;
+  p.integers = integers;
+  p.alpha = -2, p.beta = 3;
+  return p;
+}
+
+/// What a product came to: all bits of C, as one number, and what was counted.
+struct Outcome {
+  std::uint64_t bits;
+  Index products, filtered_products, filtered_blocks;
+  bool operator==(const Outcome&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Outcome& o) {
+  return out << o.bits << ' ' << o.products << ' ' << o.filtered_products << ' ' << o.filtered_blocks;
+}
+
+/// C := alpha A B + beta C, then C := alpha A C + beta C: the second takes what the first has left wherever
+/// that is.
+template <class T>
+Outcome outcome(Runtime& runtime, const ProductCase& p) {
+  ProductMatrices<T> m = make_matrices<T>(runtime, p);
+  const T alpha = narrow<T>(p.alpha), beta = narrow<T>(p.beta);
+  MultiplyResult result = multiply(p.op_a, p.op_b, alpha, m.a, m.b, beta, m.c, p.options);
+  const bool on_gpu = runtime.gpus() > 0;
+  for (const ProductCount& shape : result.shapes)
+    EXPECT_EQ(on_gpu ? shape.gpu_products : shape.cpu_products, shape.products);
+  multiply(p.op_a, Op::none, alpha, m.a, m.c, beta, m.c, p.options);
+  return {fingerprint(m.c), result.products, result.filtered_products, result.filtered_blocks};
+}
+
+/// A variable of the environment while a Runtime lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+template <class T>
+class GpuMultiplySweep : public ::testing::Test {
+ protected:
+  void SetUp() override { TESSERA_NEED_GPU(); }
+  static Outcome outcome_on(const RuntimeOptions& options, const ProductCase& p) {
+    Runtime runtime(options);
+    return outcome<T>(runtime, p);
+  }
+};
+TYPED_TEST_SUITE(GpuMultiplySweep, Scalars);
+
+TYPED_TEST(GpuMultiplySweep, SymmetriesAndTransposes) {
+  constexpr Symmetry triples[][3] = {{none, none, none},
+                                     {symmetric, none, none},
+                                     {none, antisymmetric, none},
+                                     {symmetric, symmetric, symmetric},
+                                     {antisymmetric, symmetric, antisymmetric},
+                                     {hermitian, none, hermitian}};
+  Runtime runtime({.cores = 2, .gpus = 1});
+  std::uint64_t seed = 0;
+  for (const auto& [a, b, c] : triples)
+    for (const Op op : ops)
+      for (const bool integers : {false, true}) {
+        ProductCase p = mixed_case(++seed, integers);
+        p.a = a, p.b = b, p.c = c, p.op_a = op, p.op_b = ops[seed % 3];
+        p.random_owners = seed % 4 == 0;
+        if (!integers && c != hermitian) p.alpha = Wide(0.7, -0.3), p.beta = Wide(-1.2, 0.4);
+        SCOPED_TRACE(::testing::Message() << char(a) << char(b) << char(c) << char(op) << seed);
+        const MultiplyResult result = check_product<TypeParam>(runtime, p);
+        for (const ProductCount& shape : result.shapes) EXPECT_EQ(shape.gpu_products, shape.products);
+      }
+}
+
+TYPED_TEST(GpuMultiplySweep, LimitsAndKeptBlocks) {
+  constexpr Index all = std::numeric_limits<Index>::max();
+  const MultiplyLimits limits[] = {{},
+                                   {3, 201, 0, all, 0, all},
+                                   {0, all, 20, 290, 0, all},
+                                   {0, all, 0, all, 40, 130},
+                                   {7, 250, 3, 200, 9, 240}};
+  Runtime runtime({.cores = 2, .gpus = 1});
+  std::uint64_t seed = 100;
+  for (const MultiplyLimits& l : limits)
+    for (const bool retain : {false, true})
+      for (const double beta : {0.0, 1.0, 3.0}) {
+        ProductCase p = mixed_case(++seed, true);
+        p.options.limits = l, p.options.retain_sparsity = retain, p.beta = beta, p.op_b = ops[seed % 3];
+        SCOPED_TRACE(seed);
+        check_product<TypeParam>(runtime, p);
+      }
+}
+
+/// What is exact has the bits of the CPU: filtered or not, wherever results are kept.
+TYPED_TEST(GpuMultiplySweep, WholeNumbersAsOnTheCpu) {
+  ProductCase cases[] = {mixed_case(200, true), mixed_case(201, true), mixed_case(202, true),
+                         mixed_case(203, true)};
+  // Of the smallest blocks some products are skipped, and some small blocks of C dropped.
+  constexpr double eps = is_complex<TypeParam> ? 1300 : 400;
+  cases[1].options.filter_eps = eps;
+  cases[2].options.filter_eps = eps, cases[2].options.retain_sparsity = true;
+  cases[3].a = cases[3].c = symmetric, cases[3].b = symmetric;
+  // The products of the second multiplication stay below 2^24.
+  for (ProductCase& p : cases) p.occupation = 0.6;
+  for (ProductCase& p : cases) {
+    const Outcome expected = this->outcome_on({.cores = 2, .gpus = 0}, p);
+    EXPECT_EQ(expected.filtered_products > 0, p.options.filter_eps > 0);
+    EXPECT_EQ(expected.filtered_blocks > 0, p.options.filter_eps > 0 && !p.options.retain_sparsity);
+    EXPECT_GT(expected.products, expected.filtered_products);
+    for (const bool on_host : {false, true}) {
+      p.options.result_on_host = on_host;
+      EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1}, p), expected) << p.seed << on_host;
+    }
+  }
+}
+
+/// What is rounded has the same bits whatever the schedule: how far tasks are queued ahead, which of the
+/// copies are on the GPU, who does the small tasks.
+TYPED_TEST(GpuMultiplySweep, TheSameBitsInEveryOrder) {
+  ProductCase p = mixed_case(300, false);
+  p.options.filter_eps = 60;
+  const Outcome expected = this->outcome_on({.cores = 2, .gpus = 1}, p);
+  for (const char* const ahead : {"0", "1", "4"}) {
+    const Variable pipeline("STARPU_CUDA_PIPELINE", ahead);
+    for (const bool on_host : {false, true}) {
+      p.options.result_on_host = on_host;
+      EXPECT_EQ(this->outcome_on({.cores = 1, .gpus = 1}, p), expected) << ahead << on_host;
+    }
+  }
+  EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1, .scheduler = "eager"}, p), expected);
+}
+
+TYPED_TEST(GpuMultiplySweep, TheSameBitsOnTwoGpus) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) GTEST_SKIP() << "fewer than two GPUs";
+  for (const double eps : {0.0, 60.0}) {
+    ProductCase p = mixed_case(400, false);
+    p.options.filter_eps = eps;
+    const Outcome expected = this->outcome_on({.cores = 2, .gpus = 1}, p);
+    for (const bool on_host : {false, true}) {
+      p.options.result_on_host = on_host;
+      EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 2}, p), expected) << eps << on_host;
+      // Whoever is idle takes the next task: both compute.
+      EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 2, .scheduler = "eager"}, p), expected)
+          << eps << on_host;
+    }
+  }
+  Runtime runtime({.cores = 2, .gpus = 2, .scheduler = "eager"});
+  check_product<TypeParam>(runtime, mixed_case(401, true));
+}
+
+}  // namespace
+}  // namespace tessera::test
