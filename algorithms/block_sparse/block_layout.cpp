@@ -146,13 +146,15 @@ Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_
                             : choose_panel_elements(elements, owner_count);
 }
 
+int owners_for_panels(const ProcessGrid& grid) noexcept {
+  const int shorter = std::min(grid.rows, grid.cols), longer = std::max(grid.rows, grid.cols);
+  return longer == 2 * shorter ? shorter : longer;
+}
+
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry) {
   const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
-  // Panels of equal size along both: a product of matrices of one layout then needs no images. A grid of
-  // twice as many columns as rows has four panels for every column: fewer messages.
-  const int shorter = std::min(grid.rows, grid.cols), longer = std::max(grid.rows, grid.cols);
-  const int owners = longer == 2 * shorter ? shorter : longer;
+  const int owners = owners_for_panels(grid);
   const auto dimension = [&](std::vector<Index> sizes, int owner_count) {
     const Index elements = std::accumulate(sizes.begin(), sizes.end(), Index(0));
     const Index panel = suitable_panel_elements(runtime, elements, owners);

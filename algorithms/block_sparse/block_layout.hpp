@@ -103,6 +103,11 @@ struct BlockLayout {
 /// workers busy. Beyond 8192 elements a panel is large enough for any worker.
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count);
 
+/// The number of owners for suitable_panel_elements along both dimensions of a grid: panels of equal size, so
+/// that a product of matrices of one layout needs no images. A grid of twice as many columns as rows has four
+/// panels for every column: fewer messages.
+int owners_for_panels(const ProcessGrid& grid) noexcept;
+
 /// The layout on the most square grid of all ranks that block sizes alone give: owners in runs of one panel.
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry = Symmetry::none);

@@ -16,6 +16,7 @@
 #include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
 #include <tessera/codelets/block_sparse/multiply_panels.hpp>
+#include <tessera/codelets/block_sparse/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -115,49 +116,83 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
   return result;
 }
 
-/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
-/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Lists of
-/// products are made where GPUs need them. Priorities: earlier panels first, and lists before what needs
+/// The shapes of what an inner panel contributes to a panel of C; none on ranks that do not own that.
+std::span<const StackClass> shapes_of(const SymbolicProduct& symbolic, const BlockPattern& c, Index panel,
+                                      Index inner) {
+  if (!c.panel_local(panel)) return {};
+  return symbolic.counts(panel).classes[static_cast<std::size_t>(inner)];
+}
+
+/// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
+template <class T>
+void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
+                   std::size_t together, const ProductPanel* panel, bool clear, ProductWorker* ran_on,
+                   const Data& c) {
+  for (std::size_t first = 0; first < contributions.size(); first += together)
+    insert_multiply_panels<T>(sequence, priority, panel,
+                              contributions.subspan(first, std::min(together, contributions.size() - first)),
+                              clear && first == 0, ran_on, c);
+}
+
+/// The same with GPUs: each inner panel's products are listed, then computed. Lists come before what needs
 /// them.
+template <class T>
+void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
+                   const ProductPanel* panel, bool local, bool clear, ProductWorker* ran_on,
+                   const Data& elsewhere, const Data& c) {
+  Runtime& runtime = sequence.runtime();
+  for (const InnerOperands& inner : contributions) {
+    Data stack;
+    if (local) {
+      stack = Data::bytes(runtime, stack_bytes(stack_runs(inner.classes), stack_products(inner.classes)),
+                          Data::every_rank);
+      insert_list_products(sequence, priority + 1, runtime.rank(), *panel, inner.number, inner.classes,
+                           stack);
+    }
+    insert_multiply_stack<T>(sequence, priority, inner.classes, clear, ran_on + inner.number,
+                             local ? stack : elsewhere, *inner.a, *inner.b, c);
+    clear = false;
+  }
+}
+
+/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
+/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Priorities:
+/// earlier panels first.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
                      const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
   const Index inner_panels = symbolic.inner_panels();
+  const std::size_t together =
+      kernels::small_enough_for_rows<T>(symbolic.row_sizes(), symbolic.col_sizes(), symbolic.inner_sizes())
+          ? most_inner_panels
+          : 1;
   // Stands for the stacks of other ranks, which are theirs alone.
   const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
+  std::vector<InnerOperands> contributions;
   for (Index p = 0; p < pc.panels(); ++p) {
     if (!c.panel(p).valid()) continue;
     const Index row = pc.row_panel(p), col = pc.col_panel(p);
     const int priority = 2 * static_cast<int>(pc.panels() - p);
-    const bool local = pc.panel_local(p);
-    bool first = clear;
+    contributions.clear();
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
       const Index inner = (row + col + step) % inner_panels;
       if (symbolic.products(p, inner) == 0) continue;
-      const Data &a = operands.a().panel(pa.panel(row, inner)), &b = operands.b().panel(pb.panel(inner, col));
-      const std::span<const StackClass> classes =
-          local ? symbolic.counts(p).classes[static_cast<std::size_t>(inner)] : std::span<const StackClass>();
-      ProductWorker* const worker = &ran_on[static_cast<std::size_t>(p * inner_panels + inner)];
-      if (runtime.gpus() == 0) {
-        insert_multiply_panels<T>(sequence, priority, &symbolic.panel(p), inner, classes, first, worker, a, b,
-                                  c.panel(p));
-      } else {
-        Data stack;
-        if (local) {
-          stack = Data::bytes(runtime, stack_bytes(stack_runs(classes), stack_products(classes)),
-                              Data::every_rank);
-          insert_list_products(sequence, priority + 1, runtime.rank(), symbolic.panel(p), inner, classes,
-                               stack);
-        }
-        insert_multiply_stack<T>(sequence, priority, classes, first, worker, local ? stack : elsewhere, a, b,
-                                 c.panel(p));
-      }
-      first = false;
+      contributions.push_back({inner, symbolic.products(p, inner), shapes_of(symbolic, pc, p, inner),
+                               &operands.a().panel(pa.panel(row, inner)),
+                               &operands.b().panel(pb.panel(inner, col))});
     }
-    if (first) insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+    ProductWorker* const workers = ran_on.data() + p * inner_panels;
+    if (contributions.empty() && clear)
+      insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+    else if (runtime.gpus() == 0)
+      submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), clear, workers,
+                       c.panel(p));
+    else
+      submit_stacks<T>(sequence, priority, contributions, &symbolic.panel(p), pc.panel_local(p), clear,
+                       workers, elsewhere, c.panel(p));
     if (fetch) c.panel(p).fetch_to_host();
   }
 }

@@ -75,6 +75,7 @@ void SymbolicProduct::describe(const ProductPatterns& patterns, Index p) {
   panel.col_numbers = c.cols().panel(col_panel);
   panel.old = rows_of(c.index(p), nullptr, p);
   panel.only_old = patterns.retain_sparsity;
+  panel.listed = c.runtime().gpus() > 0;
   // Of a half-stored matrix most panels lie wholly below the diagonal.
   panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
   const ProductFilter* const filter = patterns.filter;

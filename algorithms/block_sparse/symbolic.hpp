@@ -37,6 +37,10 @@ class SymbolicProduct {
   /// C's blocks; the pattern of before if there are no new ones.
   const BlockPatternPointer& pattern() const noexcept { return pattern_; }
   Index inner_panels() const noexcept { return inner_panels_; }
+  /// The sizes of blocks that occur, along the rows and columns of C and the inner dimension.
+  std::span<const Index> row_sizes() const noexcept { return rows_.sizes; }
+  std::span<const Index> col_sizes() const noexcept { return cols_.sizes; }
+  std::span<const Index> inner_sizes() const noexcept { return inner_.sizes; }
   /// Products that an inner panel has for a panel of C, of any rank.
   Index products(Index panel, Index inner) const noexcept {
     return products_[static_cast<std::size_t>(panel * inner_panels_ + inner)];

@@ -6,11 +6,13 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Codelet count_products: the blocks of one panel of C = A B after the product, and for each inner panel the
-/// number of products of each shape and of the blocks of C they belong to. Row-wise with a dense accumulator
-/// over the panel's columns.
+/// number of products of each shape and, if they will be listed, of the blocks of C they belong to. Row-wise
+/// with a dense accumulator over the panel's columns; without lists, masks and filter a row of B at a time,
+/// as one bit for each block.
 ///
 /// Arguments: the panel of C and the result (host metadata of the caller, alive until the task has ended).
-/// Buffers:   none. Flops: none; about 2 ns a product, which is the cost. Runs on CPUs, on the given rank.
+/// Buffers:   none. Flops: none; about 2 ns a product, which is the cost, or a tenth
+///            with whole rows of B. Runs on CPUs, on the given rank.
 /// Source:    F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 ///            transposition (1978).
 namespace tessera {

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 
 #include <tessera/codelets/block_sparse/block_kernel.hpp>
 #include <tessera/codelets/block_sparse/multiply_panels.hpp>
+#include <tessera/codelets/block_sparse/multiply_rows.hpp>
 
 namespace tessera {
 namespace {
@@ -187,19 +189,39 @@ void PanelMultiplier<T>::multiply() {
 
 struct MultiplyPanelsArguments {
   const ProductPanel* panel;
-  Index inner_panel;
+  std::array<std::int32_t, most_inner_panels> inner;
+  std::int32_t count;
   bool clear;
+  Index products;
   ProductWorker* ran_on;
 };
 
+/// Row by row C is loaded and stored once, product by product as often as there are products.
+template <class T>
+bool go_by_rows(const MultiplyPanelsArguments& arguments) {
+  const ProductPanel& panel = *arguments.panel;
+  return kernels::small_enough_for_rows<T>(panel.rows.sizes, panel.cols.sizes,
+                                           panel.inner.front().inner.sizes) &&
+         (arguments.clear || arguments.products >= panel.result.row_begin[panel.rows.blocks]);
+}
+
 template <class T>
 void multiply_task(const TaskContext&, TaskBuffers buffers, const MultiplyPanelsArguments& arguments) {
-  const std::span<T> c = buffers.array<T>(2);
+  const ProductPanel& panel = *arguments.panel;
+  const std::span<T> c = buffers.array<T>(0);
+  std::array<kernels::InnerValues<T>, most_inner_panels> inner;
+  for (int i = 0; i < arguments.count; ++i) {
+    const auto at = static_cast<std::size_t>(i), number = static_cast<std::size_t>(arguments.inner[at]);
+    inner[at] = {&panel.inner[number], buffers.array<const T>(1 + 2 * i).data(),
+                 buffers.array<const T>(2 + 2 * i).data()};
+    arguments.ran_on[number] = ProductWorker::cpu;
+  }
+  const std::span values(inner.data(), static_cast<std::size_t>(arguments.count));
+  if constexpr (!is_complex<T>)
+    if (go_by_rows<T>(arguments)) return kernels::multiply_rows<T>(panel, values, arguments.clear, c.data());
   if (arguments.clear) std::fill(c.begin(), c.end(), T(0));
-  kernels::multiply_panels<T>(*arguments.panel,
-                              arguments.panel->inner[static_cast<std::size_t>(arguments.inner_panel)],
-                              buffers.array<const T>(0).data(), buffers.array<const T>(1).data(), c.data());
-  *arguments.ran_on = ProductWorker::cpu;
+  for (const kernels::InnerValues<T>& with : values)
+    kernels::multiply_panels<T>(panel, *with.inner, with.a, with.b, c.data());
 }
 
 template <class T>
@@ -217,19 +239,29 @@ void kernels::multiply_panels(const ProductPanel& panel, const InnerPanel& inner
 }
 
 template <class T>
-void insert_multiply_panels(Sequence& sequence, int priority, const ProductPanel* panel, Index inner_panel,
-                            std::span<const StackClass> classes, bool clear, ProductWorker* ran_on,
-                            const Data& a, const Data& b, const Data& c) {
-  sequence.insert(multiply_codelet<T>, MultiplyPanelsArguments{panel, inner_panel, clear, ran_on},
-                  {.priority = priority, .flops = stack_flops(classes, is_complex<T>)},
-                  {read(a), read(b), clear ? write(c) : read_write(c)});
+void insert_multiply_panels(Sequence& sequence, int priority, const ProductPanel* panel,
+                            std::span<const InnerOperands> inner, bool clear, ProductWorker* ran_on,
+                            const Data& c) {
+  MultiplyPanelsArguments arguments{panel, {}, static_cast<std::int32_t>(inner.size()), clear, 0, ran_on};
+  std::array<Access, 1 + 2 * most_inner_panels> accesses;
+  accesses[0] = clear ? write(c) : read_write(c);
+  double flops = 0;
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    arguments.inner[i] = static_cast<std::int32_t>(inner[i].number);
+    arguments.products += inner[i].products;
+    accesses[1 + 2 * i] = read(*inner[i].a);
+    accesses[2 + 2 * i] = read(*inner[i].b);
+    flops += stack_flops(inner[i].classes, is_complex<T>);
+  }
+  sequence.insert(multiply_codelet<T>, arguments, {.priority = priority, .flops = flops},
+                  std::span<const Access>(accesses.data(), 1 + 2 * inner.size()));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \
   template void kernels::multiply_panels<T>(const ProductPanel&, const InnerPanel&, const T*, const T*, T*); \
-  template void insert_multiply_panels<T>(Sequence&, int, const ProductPanel*, Index,                        \
-                                          std::span<const StackClass>, bool, ProductWorker*, const Data&,    \
-                                          const Data&, const Data&);
+  template void insert_multiply_panels<T>(Sequence&, int, const ProductPanel*,                               \
+                                          std::span<const InnerOperands>, bool, ProductWorker*,              \
+                                          const Data&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

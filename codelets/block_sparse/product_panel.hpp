@@ -43,6 +43,7 @@ struct ProductPanel {
   PanelRows result;                    ///< those that it will have; not for counting
   bool only_old = false;               ///< no others
   bool lower = false;                  ///< no blocks above the diagonal
+  bool listed = true;                  ///< lists will be made: their runs are counted, too
   std::span<const Index> row_numbers;  ///< of the blocks in the matrix
   std::span<const Index> col_numbers;
   const double* row_limit = nullptr;  ///< for each row of the panel; null: no filter

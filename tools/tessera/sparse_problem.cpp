@@ -41,8 +41,9 @@ BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDime
 
 BlockDimensionPointer SparseShape::dimension(std::vector<Index> list, int owners) const {
   const Index elements = std::accumulate(list.begin(), list.end(), Index{0});
-  return BlockDimension::make(std::move(list), owners, {},
-                              panel > 0 ? panel : suitable_panel_elements(*runtime, elements, owners));
+  return BlockDimension::make(
+      std::move(list), owners, {},
+      panel > 0 ? panel : suitable_panel_elements(*runtime, elements, owners_for_panels(grid)));
 }
 
 namespace {

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <random>
+#include <tuple>
 
 #include <tests/support/matrix.hpp>
 
 #include <tessera/codelets/block_sparse/count_products.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
 #include <tessera/codelets/block_sparse/multiply_panels.hpp>
+#include <tessera/codelets/block_sparse/multiply_rows.hpp>
 
-/// The products of a panel: counted, listed and computed from the list, and computed without a list, against
-/// a loop over all blocks.
+/// The products of a panel: counted, listed and computed from the list, and computed without a list, product
+/// by product and row by row, against a loop over all blocks.
 namespace tessera::test {
 namespace {
 
@@ -93,6 +95,43 @@ struct Case {
   bool only_old = false, lower = false, filter = false;
 };
 
+/// Blocks and products are the same where no runs are counted.
+void check_unlisted(ProductPanel panel, const ProductCounts& listed) {
+  panel.listed = false;
+  ProductCounts counts;
+  kernels::count_products(panel, counts);
+  EXPECT_EQ(counts.products, listed.products);
+  EXPECT_EQ(counts.row_begin, listed.row_begin);
+  EXPECT_EQ(counts.column, listed.column);
+  EXPECT_EQ(counts.offset, listed.offset);
+  EXPECT_EQ(counts.filtered, listed.filtered);
+  ASSERT_EQ(counts.classes[0].size(), listed.classes[0].size());
+  for (std::size_t i = 0; i < listed.classes[0].size(); ++i) {
+    const StackClass &x = counts.classes[0][i], &y = listed.classes[0][i];
+    EXPECT_EQ(std::tuple(x.m, x.n, x.k, x.products), std::tuple(y.m, y.n, y.k, y.products));
+  }
+}
+
+/// Row by row, one inner panel and it twice over, added and not.
+template <class T>
+void check_rows(const ProductPanel& panel, const PanelOf<T>& a, const PanelOf<T>& b,
+                const PanelOf<T>& expected, double bound) {
+  if constexpr (!is_complex<T>) {
+    const InnerPanel& inner = panel.inner[0];
+    if (!kernels::small_enough_for_rows<T>(panel.rows.sizes, panel.cols.sizes, inner.inner.sizes)) return;
+    const kernels::InnerValues<T> values{&inner, a.values.data(), b.values.data()};
+    const std::vector<kernels::InnerValues<T>> twice{values, values};
+    for (const std::size_t times : {1, 2})
+      for (const bool clear : {true, false}) {
+        std::vector<T> c(expected.values.size(), T(3));
+        kernels::multiply_rows<T>(panel, std::span(twice).first(times), clear, c.data());
+        for (std::size_t e = 0; e < c.size(); ++e)
+          ASSERT_LE(std::abs(c[e] - T(times) * expected.values[e] - T(clear ? 0 : 3)), 4 * bound)
+              << "row by row " << times << " times, clear " << clear << ", element " << e;
+      }
+  }
+}
+
 template <class T>
 class ProductPanels : public ::testing::Test {};
 TYPED_TEST_SUITE(ProductPanels, Scalars);
@@ -155,12 +194,16 @@ void check(const Case& test) {
     ASSERT_LE(std::abs(listed.values[e] - expected.values[e]), bound) << "listed, element " << e;
     ASSERT_LE(std::abs(direct.values[e] - expected.values[e]), bound) << "direct, element " << e;
   }
+  check_unlisted(panel, counts);
+  check_rows<T>(panel, a, b, expected, bound);
 }
 
 TYPED_TEST(ProductPanels, ListedAndDirectAgree) {
   using T = TypeParam;
   check<T>({"one shape", {5}, {5}, {5}, 12, 9, 14, 0.4});
   check<T>({"mixed", {13, 5, 5}, {4, 1, 1}, {7, 2}, 9, 12, 11, 0.5});
+  check<T>({"mixed, low to high", {1, 4, 9, 16}, {6, 1, 16}, {1, 2, 3, 6, 7, 11, 16}, 9, 12, 15, 0.5});
+  check<T>({"one column", {3}, {2}, {1}, 8, 9, 1, 0.6});
   check<T>({"empty blocks", {3, 0}, {2, 0, 4}, {0, 5, 1}, 8, 9, 9, 0.6});
   check<T>({"blocks for BLAS", {70}, {80, 3}, {65}, 3, 4, 3, 0.7});
   check<T>({"filter", {3}, {4}, {3}, 10, 10, 10, 0.5, false, false, true});

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Body of the row-wise products for one instruction set level (see dispatch.hpp).
+#include <tessera/codelets/block_sparse/row_products.hpp>
+
+namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace {
+
+#define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
+
+#if TESSERA_CPU_LEVEL == 4
+constexpr int register_bytes = 64, registers = 32;
+#elif TESSERA_CPU_LEVEL == 3
+constexpr int register_bytes = 32, registers = 16;
+#else
+constexpr int register_bytes = 16, registers = 16;
+#endif
+constexpr int most_height = 6;  // of blocks; in registers
+
+template <class T>
+constexpr int lanes = register_bytes / static_cast<int>(sizeof(T));
+template <class T>
+struct Registers {
+  typedef T Vector __attribute__((vector_size(register_bytes)));
+  typedef T Unaligned __attribute__((vector_size(register_bytes), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+TESSERA_ALWAYS_INLINE typename Registers<T>::Vector load(const T* p) noexcept {
+  return *reinterpret_cast<const typename Registers<T>::Unaligned*>(p);
+}
+template <class T>
+TESSERA_ALWAYS_INLINE void store(T* p, typename Registers<T>::Vector x) noexcept {
+  *reinterpret_cast<typename Registers<T>::Unaligned*>(p) = x;
+}
+
+/// Columns of a tile so many registers high: as many as leave registers for a column of A and a number of B.
+constexpr int tile_width(int height) noexcept {
+  const int width = (registers - 1 - height) / height;
+  return width < 6 ? width : 6;
+}
+
+/// `height` registers by `width` columns of a block of C.
+template <class T, int height, int width>
+TESSERA_ALWAYS_INLINE void tile(Index ld, Index k, const T* a, Index lda, const T* b, T* c) noexcept {
+  typename Registers<T>::Vector sum[width][height];
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+    for (int h = 0; h < height; ++h) sum[w][h] = load(c + w * ld + h * lanes<T>);
+  for (Index l = 0; l < k; ++l) {
+#pragma GCC unroll 8
+    for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+      for (int h = 0; h < height; ++h) sum[w][h] += load(a + l * lda + h * lanes<T>) * b[w * k + l];
+  }
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+    for (int h = 0; h < height; ++h) store(c + w * ld + h * lanes<T>, sum[w][h]);
+}
+
+/// All columns of a block of C, `height` registers high, at most three: tiles of about equal width, none so
+/// narrow that additions wait for each other.
+template <class T, int height>
+TESSERA_ALWAYS_INLINE void columns(Index ld, Index n, Index k, const T* a, Index lda, const T* b,
+                                   T* c) noexcept {
+  constexpr int most = tile_width(height);
+  Index left = n;
+  while (left > 0) {
+    const Index width = left <= most ? left : left >= 2 * most ? most : (left + 1) / 2;
+    switch (width) {
+      case 1:
+        tile<T, height, 1>(ld, k, a, lda, b, c);
+        break;
+      case 2:
+        tile<T, height, 2>(ld, k, a, lda, b, c);
+        break;
+      case 3:
+        tile<T, height, 3>(ld, k, a, lda, b, c);
+        break;
+      case 4:
+        if constexpr (most >= 4) tile<T, height, 4>(ld, k, a, lda, b, c);
+        break;
+      case 5:
+        if constexpr (most >= 5) tile<T, height, 5>(ld, k, a, lda, b, c);
+        break;
+      default:
+        if constexpr (most >= 6) tile<T, height, 6>(ld, k, a, lda, b, c);
+    }
+    left -= width;
+    b += width * k;
+    c += width * ld;
+  }
+}
+
+/// A block of C: higher ones in parts of two or three registers.
+template <class T, int height>
+TESSERA_ALWAYS_INLINE void block(Index ld, Index n, Index k, const T* a, Index lda, const T* b,
+                                 T* c) noexcept {
+  if constexpr (height <= 3) {
+    columns<T, height>(ld, n, k, a, lda, b, c);
+  } else {
+    constexpr int upper = height == 4 ? 2 : 3;
+    columns<T, upper>(ld, n, k, a, lda, b, c);
+    block<T, height - upper>(ld, n, k, a + upper * lanes<T>, lda, b, c + upper * lanes<T>);
+  }
+}
+
+/// Blocks of C `height` registers high.
+template <class T, int height>
+void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
+  constexpr Index ld = height * lanes<T>;
+  const Index *const offset = row.offset, *const sizes = row.sizes;
+  const std::int32_t *const column = row.column, *const place = row.place, *const size_class = row.size_class;
+  const T* const b = row.b;
+  const Index count = row.count;
+  if (!size_class) {
+    const Index n = sizes[0];
+    for (Index i = 0; i < count; ++i)
+      block<T, height>(ld, n, k, a, lda, b + offset[i], sums + place[column[i]] * ld);
+    return;
+  }
+  for (Index i = 0; i < count; ++i)
+    block<T, height>(ld, sizes[size_class[column[i]]], k, a, lda, b + offset[i],
+                     sums + place[column[i]] * ld);
+}
+
+}  // namespace
+
+template <class T>
+Index most_rows() noexcept {
+  return most_height * lanes<T>;
+}
+
+template <class T>
+Index padded_rows(Index m) noexcept {
+  return (m + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
+
+template <class T>
+void multiply_row(Index m, Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
+  static_assert(most_height == 6);
+  switch ((m + lanes<T> - 1) / lanes<T>) {
+    case 1:
+      return multiply_blocks<T, 1>(k, a, lda, row, sums);
+    case 2:
+      return multiply_blocks<T, 2>(k, a, lda, row, sums);
+    case 3:
+      return multiply_blocks<T, 3>(k, a, lda, row, sums);
+    case 4:
+      return multiply_blocks<T, 4>(k, a, lda, row, sums);
+    case 5:
+      return multiply_blocks<T, 5>(k, a, lda, row, sums);
+    case 6:
+      return multiply_blocks<T, 6>(k, a, lda, row, sums);
+    default:
+      break;
+  }
+}
+
+// The last register of a column may reach into the next one, which is written after it.
+template <class T>
+void pad_columns(Index m, Index columns, const T* from, T* to) noexcept {
+  const Index ld = padded_rows<T>(m);
+  // Registers that reach beyond the last column of all are not read.
+  const Index whole = columns - (ld - m + m - 1) / m;
+  for (Index j = 0; j < whole; ++j)
+    for (Index i = 0; i < ld; i += lanes<T>) store(to + j * ld + i, load(from + j * m + i));
+  for (Index j = whole < 0 ? 0 : whole; j < columns; ++j)
+    for (Index i = 0; i < ld; ++i) to[j * ld + i] = i < m ? from[j * m + i] : T(0);
+}
+
+template <class T>
+void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept {
+  const Index ld = padded_rows<T>(m);
+  const Index whole = columns - (ld - m + m - 1) / m;
+  for (Index j = 0; j < whole; ++j)
+    for (Index i = 0; i < ld; i += lanes<T>) store(to + j * m + i, load(from + j * ld + i));
+  for (Index j = whole < 0 ? 0 : whole; j < columns; ++j)
+    for (Index i = 0; i < m; ++i) to[j * m + i] = from[j * ld + i];
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                      \
+  template Index most_rows<T>() noexcept;                                                           \
+  template Index padded_rows<T>(Index) noexcept;                                                    \
+  template void multiply_row<T>(Index, Index, const T*, Index, const RowOfBlocks<T>&, T*) noexcept; \
+  template void pad_columns<T>(Index, Index, const T*, T*) noexcept;                                \
+  template void unpad_columns<T>(Index, Index, const T*, T*) noexcept;
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
+
+}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
