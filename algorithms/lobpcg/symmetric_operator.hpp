@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include <tessera/runtime/block_vectors.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+namespace tessera {
+
+/// A real symmetric operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's own
+/// (UserOperator). T is the vectors' type, float or double.
+template <class T>
+class SymmetricOperator {
+ public:
+  virtual ~SymmetricOperator() = default;
+  virtual Index order() const = 0;
+  /// How the vectors must be cut that it is applied to.
+  virtual const std::shared_ptr<const RowSegments>& segments() const = 0;
+  /// Submits y(:, 0:columns) := A x(:, 0:columns) and returns. x and y are different, cut as segments() says, and may
+  /// be wider (up to 32); y's other columns keep what they hold, or become zero, as the operator finds fit.
+  virtual void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+                     Index columns) const = 0;
+  /// An estimate from above of the largest |eigenvalue|; 0 where none is known.
+  virtual double norm_bound() const { return 0; }
+  /// Stored entries, for rates; 0 where unknown. Of a half-stored matrix those of the half.
+  virtual Index stored_entries() const { return 0; }
+};
+
+/// An approximate inverse of a shifted operator, applied to blocks of residuals.
+template <class T>
+class Preconditioner {
+ public:
+  virtual ~Preconditioner() = default;
+  virtual const char* name() const = 0;
+  /// What the solver knows in an iteration, before apply: the Ritz values of the whole block, in the order of
+  /// convergence (ascending for the smallest eigenvalues, descending for the largest), and which of them have
+  /// converged already.
+  virtual void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) {
+    (void)sequence, (void)ritz_values, (void)converged;
+  }
+  /// Submits w(:, 0:columns) := T r(:, 0:columns), w and r different.
+  virtual void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                     Index columns) const = 0;
+};
+
+}  // namespace tessera

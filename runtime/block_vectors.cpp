@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/block_vectors.hpp>
+#include <tessera/runtime/error.hpp>
+
+namespace tessera {
+
+RowSegments::RowSegments(std::vector<Index> begins, std::vector<int> owners)
+    : begins_(std::move(begins)), owners_(std::move(owners)) {
+  if (begins_.size() != owners_.size() + 1)
+    throw InvalidArgument("begins", fmt::format("{} numbers", begins_.size()),
+                          fmt::format("one more than the {} owners", owners_.size()));
+  if (begins_.front() != 0) throw InvalidArgument("begins", fmt::format("{} first", begins_.front()), "0 first");
+  for (std::size_t s = 0; s < owners_.size(); ++s) {
+    if (begins_[s] >= begins_[s + 1])
+      throw InvalidArgument("begins", fmt::format("{} after {}", begins_[s + 1], begins_[s]), "ascending rows");
+    if (owners_[s] < 0) throw InvalidArgument("owners", fmt::format("{}", owners_[s]), "ranks");
+  }
+}
+
+std::shared_ptr<const RowSegments> RowSegments::even(const Runtime& runtime, Index rows, Index count) {
+  if (rows < 0) throw InvalidArgument("rows", fmt::format("{}", rows), "at least 0");
+  if (count < 1) throw InvalidArgument("count", fmt::format("{}", count), "at least 1 segment");
+  count = std::min(count, rows);
+  std::vector<Index> begins{0};
+  std::vector<int> owners;
+  for (Index s = 0; s < count; ++s) {
+    begins.push_back(rows * (s + 1) / count);
+    owners.push_back(static_cast<int>(s * runtime.size() / count));
+  }
+  return std::make_shared<const RowSegments>(std::move(begins), std::move(owners));
+}
+
+Index RowSegments::segment_of(Index row) const noexcept {
+  return std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin() - 1;
+}
+
+template <class T>
+BlockVectors<T>::BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width)
+    : segments_(std::move(segments)), width_(width) {
+  if (width < 1) throw InvalidArgument("width", fmt::format("{}", width), "at least 1 vector");
+  for (Index s = 0; s < segments_->count(); ++s)
+    data_.push_back(Data::matrix(runtime, width, segments_->size(s), sizeof(T), segments_->owner(s)));
+}
+
+template <class T>
+void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
+  for (Index s = 0; s < count(); ++s) {
+    if (!segment(s).local()) continue;
+    const HostAccess access(segment(s), HostAccess::Mode::write);
+    const MatrixView<T> rows = access.matrix<T>();
+    for (Index i = 0; i < segments_->size(s); ++i) {
+      const T* const from = values + (segments_->begin(s) + i) * ld;
+      T* const to = &rows(0, i);
+      std::copy(from, from + columns, to);
+      std::fill(to + columns, to + width_, T(0));
+    }
+  }
+}
+
+template <class T>
+void BlockVectors<T>::get(T* values, Index ld, Index columns) const {
+  for (Index s = 0; s < count(); ++s) {
+    std::vector<T> rows(static_cast<std::size_t>(columns * segments_->size(s)));
+    if (segment(s).local()) {
+      const HostAccess access(segment(s), HostAccess::Mode::read);
+      for (Index i = 0; i < segments_->size(s); ++i)
+        std::copy_n(&access.matrix<T>()(0, i), columns, rows.data() + i * columns);
+    }
+    segment(s).runtime()->broadcast(rows.data(), static_cast<Index>(rows.size() * sizeof(T)), segment(s).owner());
+    for (Index i = 0; i < segments_->size(s); ++i)
+      std::copy_n(rows.data() + i * columns, columns, values + (segments_->begin(s) + i) * ld);
+  }
+}
+
+#define TESSERA_INSTANTIATE(T) template class BlockVectors<T>;
+TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/runtime/data.hpp>
+
+namespace tessera {
+
+/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank. Equal on
+/// all ranks.
+class RowSegments {
+ public:
+  /// @param begins first row of each segment and, last, the number of rows: strictly ascending from 0
+  /// @param owners rank of each segment
+  /// @throws InvalidArgument
+  RowSegments(std::vector<Index> begins, std::vector<int> owners);
+  /// About equal segments, dealt to the ranks in runs of consecutive ones; fewer if there are fewer rows.
+  static std::shared_ptr<const RowSegments> even(const Runtime& runtime, Index rows, Index count);
+
+  Index rows() const noexcept { return begins_.back(); }
+  Index count() const noexcept { return static_cast<Index>(owners_.size()); }
+  Index begin(Index s) const noexcept { return begins_[static_cast<std::size_t>(s)]; }
+  Index end(Index s) const noexcept { return begins_[static_cast<std::size_t>(s) + 1]; }
+  Index size(Index s) const noexcept { return end(s) - begin(s); }
+  int owner(Index s) const noexcept { return owners_[static_cast<std::size_t>(s)]; }
+  /// The segment that holds a row.
+  Index segment_of(Index row) const noexcept;
+
+ private:
+  std::vector<Index> begins_;
+  std::vector<int> owners_;
+};
+
+/// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours) in
+/// segments, one handle each: segment s is a matrix of `width` x size(s) elements for StarPU, column-major, so
+/// that MatrixView(j, i) is element i of vector j. Allocated lazily. float and double.
+template <class T>
+class BlockVectors {
+ public:
+  BlockVectors() = default;
+  BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width);
+
+  Index rows() const noexcept { return segments_ ? segments_->rows() : 0; }
+  Index width() const noexcept { return width_; }
+  const RowSegments& segments() const noexcept { return *segments_; }
+  const std::shared_ptr<const RowSegments>& shared_segments() const noexcept { return segments_; }
+  Index count() const noexcept { return static_cast<Index>(data_.size()); }
+  const Data& segment(Index s) const noexcept { return data_[static_cast<std::size_t>(s)]; }
+
+  /// Copies all rows from a row-major host array that every rank has, n x columns with leading dimension ld, into
+  /// the first `columns` vectors, zero into the others; waits. And back, on every rank (collective): the first
+  /// `columns` vectors.
+  void set(const T* values, Index ld, Index columns) const;
+  void get(T* values, Index ld, Index columns) const;
+
+  void release() { data_.clear(); }
+
+ private:
+  std::shared_ptr<const RowSegments> segments_;
+  Index width_ = 0;
+  std::vector<Data> data_;
+};
+
+}  // namespace tessera
