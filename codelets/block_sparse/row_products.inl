@@ -126,6 +126,64 @@ void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, 
                      sums + place[column[i]] * ld);
 }
 
+/// Columns of a block of A that stay in registers, one each, beside a tile of C: of blocks one register high.
+constexpr int most_kept = registers == 32 ? 16 : 8;
+
+/// `width` columns of a block of C one register high, with all of A's block in registers.
+template <class T, int k, int width>
+TESSERA_ALWAYS_INLINE void kept_tile(const typename Registers<T>::Vector (&a)[k], const T* b, T* c) noexcept {
+  typename Registers<T>::Vector sum[width];
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w) sum[w] = load(c + w * lanes<T>);
+#pragma GCC unroll 16
+  for (int l = 0; l < k; ++l)
+#pragma GCC unroll 8
+    for (int w = 0; w < width; ++w) sum[w] += a[l] * b[w * k + l];
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w) store(c + w * lanes<T>, sum[w]);
+}
+
+/// The same as multiply_blocks<T, 1>, for a number of columns of A that is known: a block of A is loaded once for its
+/// row of B, of which a block takes so few instructions that the loads would count.
+template <class T, int k>
+void multiply_kept(const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
+  typename Registers<T>::Vector kept[k];
+#pragma GCC unroll 16
+  for (int l = 0; l < k; ++l) kept[l] = load(a + l * lda);
+  for (Index i = 0; i < row.count; ++i) {
+    const std::int32_t column = row.column[i];
+    const T* b = row.b + row.offset[i];
+    T* c = sums + row.place[column] * lanes<T>;
+    Index left = row.sizes[row.size_class ? row.size_class[column] : 0];
+    for (; left >= 5; left -= 5, b += 5 * k, c += 5 * lanes<T>) kept_tile<T, k, 5>(kept, b, c);
+    switch (left) {
+      case 4:
+        kept_tile<T, k, 4>(kept, b, c);
+        break;
+      case 3:
+        kept_tile<T, k, 3>(kept, b, c);
+        break;
+      case 2:
+        kept_tile<T, k, 2>(kept, b, c);
+        break;
+      case 1:
+        kept_tile<T, k, 1>(kept, b, c);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+/// multiply_kept for 1 <= k <= most_kept.
+template <class T, int most = most_kept>
+TESSERA_ALWAYS_INLINE void choose_kept(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
+  if constexpr (most > 0) {
+    if (k == most) return multiply_kept<T, most>(a, lda, row, sums);
+    choose_kept<T, most - 1>(k, a, lda, row, sums);
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -143,6 +201,7 @@ void multiply_row(Index m, Index k, const T* a, Index lda, const RowOfBlocks<T>&
   static_assert(most_height == 6);
   switch ((m + lanes<T> - 1) / lanes<T>) {
     case 1:
+      if (k <= most_kept) return choose_kept<T>(k, a, lda, row, sums);
       return multiply_blocks<T, 1>(k, a, lda, row, sums);
     case 2:
       return multiply_blocks<T, 2>(k, a, lda, row, sums);
