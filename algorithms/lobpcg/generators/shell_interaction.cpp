@@ -186,11 +186,8 @@ ShellInteraction pairing_interaction(std::vector<ShellOrbit> orbits, double stre
 
 double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept {
   if ((a.l + b.l) % 2 != 0) return 0;
-  // (ja 2 jb; 1/2 0 -1/2) = (-1)^(ja - 2 + 1/2) <ja 1/2 2 0 | jb 1/2> / sqrt(2 jb + 1)
-  const double three_j = sign_of((a.twice_j + 1) / 2) * clebsch_gordan(a.twice_j, 1, 4, 0, b.twice_j, 1) /
-                         std::sqrt(b.twice_j + 1.0);
-  return sign_of((a.twice_j - 1) / 2) * three_j *
-         std::sqrt((a.twice_j + 1.0) * (b.twice_j + 1.0) * 5 / (4 * std::numbers::pi));
+  return clebsch_gordan(a.twice_j, 1, 4, 0, b.twice_j, 1) *
+         std::sqrt((a.twice_j + 1.0) * 5 / (4 * std::numbers::pi));
 }
 
 ShellInteraction pairing_quadrupole_interaction(std::vector<ShellOrbit> orbits, double pairing, double chi,
