@@ -212,78 +212,99 @@ void ShellNucleons::list_moves(const OneBodyOperators& operators) {
   }
 }
 
-void ShellNucleons::list_elements(const ShellInteraction& interaction, const OneBodyOperators& operators) {
+/// An element with its place: the neighbour configuration's number times the class's size, plus the
+/// determinant.
+struct ShellNucleons::FoundElement {
+  std::uint64_t bucket;
+  Element element;
+};
+
+/// The energy, and, with the value zero, all moves of one nucleon that keep M: the other kind's field acts on
+/// them.
+template <class Add>
+void ShellNucleons::list_one_body(const ShellInteraction& interaction, const OneBodyOperators& operators,
+                                  std::uint64_t mask, const Add& add) const {
   const int states = static_cast<int>(states_.size());
+  double energy = 0;
+  for (int k = 0; k < states; ++k)
+    if (mask >> k & 1) energy += interaction.energies[states_[k].orbit];
+  add(mask, 0, 0, energy);
+  for (int k = 0; k < states; ++k)
+    for (int i = 0; i < states; ++i) {
+      if ((mask >> k & 1) == 0 || (mask >> i & 1) != 0 || states_[i].twice_m != states_[k].twice_m) continue;
+      std::uint64_t moved = mask;
+      int sign = flip(moved, k);
+      sign *= flip(moved, i);
+      add(moved, operators.number(i, k), sign, 0.0);
+    }
+}
+
+/// <ij|V|kl> c+_i c+_j c_l c_k for all k < l that are occupied.
+template <class Pairs, class Add>
+void ShellNucleons::list_two_body(const Pairs& pairs, std::uint64_t mask, const Add& add) const {
+  for (int l = 0; l < static_cast<int>(states_.size()); ++l)
+    for (int k = 0; k < l; ++k) {
+      if ((mask >> k & 1) == 0 || (mask >> l & 1) == 0) continue;
+      std::uint64_t rest = mask;
+      int removed = flip(rest, k);
+      removed *= flip(rest, l);
+      for (const auto& pair : pairs[l * (l - 1) / 2 + k]) {
+        if ((rest >> pair.i & 1) != 0 || (rest >> pair.j & 1) != 0) continue;
+        std::uint64_t reached = rest;
+        int sign = removed * flip(reached, pair.j);
+        sign *= flip(reached, pair.i);
+        add(reached, 0, 0, sign * pair.value);
+      }
+    }
+}
+
+void ShellNucleons::list_elements(const ShellInteraction& interaction, const OneBodyOperators& operators) {
   const auto pairs = pair_elements(interaction, states_);
-  struct Found {
-    std::uint64_t bucket;
-    Element element;
-  };
-  std::vector<Found> found;
   energies_.resize(masks_.size());
+  std::vector<FoundElement> found;
   std::vector<std::uint64_t> neighbour_of(static_cast<std::size_t>(configurations()));
   for (const Class& from : classes_) {
     found.clear();
     const std::vector<Neighbour>& neighbours = neighbours_[from.configuration];
     for (std::size_t k = 0; k < neighbours.size(); ++k) neighbour_of[neighbours[k].configuration] = k;
-    const std::uint64_t own = neighbour_of[from.configuration];
     for (std::uint32_t local = 0; local < from.count; ++local) {
       const std::uint64_t mask = masks_[from.begin + local];
-      const auto add = [&](std::uint64_t reached, std::uint16_t number, int sign, double value) {
+      const auto add = [&](std::uint64_t reached, int number, int sign, double value) {
         const std::uint32_t determinant = number_of_.at(reached);
         const Class& to = classes_[class_of_[determinant]];
         found.push_back({neighbour_of[to.configuration] * from.count + local,
-                         {determinant - to.begin, number, static_cast<std::int16_t>(sign), value}});
+                         {determinant - to.begin, static_cast<std::uint16_t>(number),
+                          static_cast<std::int16_t>(sign), value}});
       };
-      double energy = 0;
-      for (int k = 0; k < states; ++k)
-        if (mask >> k & 1) energy += interaction.energies[states_[k].orbit];
-      add(mask, 0, 0, energy);
-      for (int k = 0; k < states; ++k)
-        for (int i = 0; i < states; ++i) {
-          if ((mask >> k & 1) == 0 || (mask >> i & 1) != 0 || states_[i].twice_m != states_[k].twice_m)
-            continue;
-          std::uint64_t moved = mask;
-          int sign = flip(moved, k);
-          sign *= flip(moved, i);
-          add(moved, static_cast<std::uint16_t>(operators.number(i, k)), sign, 0);
-        }
-      for (int l = 0; l < states; ++l)
-        for (int k = 0; k < l; ++k) {
-          if ((mask >> k & 1) == 0 || (mask >> l & 1) == 0) continue;
-          std::uint64_t rest = mask;
-          int removed = flip(rest, k);
-          removed *= flip(rest, l);
-          for (const PairElement& pair : pairs[l * (l - 1) / 2 + k]) {
-            if ((rest >> pair.i & 1) != 0 || (rest >> pair.j & 1) != 0) continue;
-            std::uint64_t reached = rest;
-            int sign = removed * flip(reached, pair.j);
-            sign *= flip(reached, pair.i);
-            add(reached, 0, 0, sign * pair.value);
-          }
-        }
+      list_one_body(interaction, operators, mask, add);
+      list_two_body(pairs, mask, add);
     }
     // Contributions to one element are summed in the order in which they were found.
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    std::stable_sort(found.begin(), found.end(), [](const FoundElement& a, const FoundElement& b) {
       return std::pair(a.bucket, a.element.to) < std::pair(b.bucket, b.element.to);
     });
-    element_offset_.push_back(element_begins_.size());
-    std::size_t next = 0;
-    for (std::uint64_t row = 0; row < neighbours.size(); ++row) {
-      element_begins_.push_back(elements_.size());
-      for (std::uint32_t local = 0; local < from.count; ++local) {
-        const std::uint64_t bucket = row * from.count + local;
-        while (next < found.size() && found[next].bucket == bucket) {
-          Element element = found[next].element;
-          for (++next;
-               next < found.size() && found[next].bucket == bucket && found[next].element.to == element.to;
-               ++next)
-            element.value += found[next].element.value;
-          elements_.push_back(element);
-          if (row == own && element.to == local) energies_[from.begin + local] = element.value;
-        }
-        element_begins_.push_back(elements_.size());
+    store_elements(from, neighbour_of[from.configuration], found);
+  }
+}
+
+void ShellNucleons::store_elements(const Class& from, std::uint64_t own,
+                                   const std::vector<FoundElement>& found) {
+  element_offset_.push_back(element_begins_.size());
+  std::size_t next = 0;
+  for (std::uint64_t row = 0; row < neighbours_[from.configuration].size(); ++row) {
+    element_begins_.push_back(elements_.size());
+    for (std::uint32_t local = 0; local < from.count; ++local) {
+      const std::uint64_t bucket = row * from.count + local;
+      while (next < found.size() && found[next].bucket == bucket) {
+        Element element = found[next].element;
+        for (++next;
+             next < found.size() && found[next].bucket == bucket && found[next].element.to == element.to;
+             ++next)
+          element.value += found[next].element.value;
+        elements_.push_back(element);
+        if (row == own && element.to == local) energies_[from.begin + local] = element.value;
       }
+      element_begins_.push_back(elements_.size());
     }
   }
 }

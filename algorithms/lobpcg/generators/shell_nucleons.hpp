@@ -112,7 +112,14 @@ class ShellNucleons {
   void list_determinants(const ShellInteraction& interaction, int nucleons);
   void list_neighbours();
   void list_moves(const OneBodyOperators& operators);
+  struct FoundElement;
   void list_elements(const ShellInteraction& interaction, const OneBodyOperators& operators);
+  template <class Add>
+  void list_one_body(const ShellInteraction& interaction, const OneBodyOperators& operators,
+                     std::uint64_t mask, const Add& add) const;
+  template <class Pairs, class Add>
+  void list_two_body(const Pairs& pairs, std::uint64_t mask, const Add& add) const;
+  void store_elements(const Class& from, std::uint64_t own, const std::vector<FoundElement>& found);
 
   std::vector<ShellState> states_;
   std::uint64_t changes_;
