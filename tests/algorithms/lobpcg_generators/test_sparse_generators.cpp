@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+
+#include "sparse_rows_checks.hpp"
+
+namespace {
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// One of each kind (but files), several sizes where the formulas have ends.
+const std::vector<std::string> samples{
+    "shell:19F",       "shell:sd:0:4",      "heisenberg:6",  "heisenberg:8:open", "heisenberg-ladder:3",
+    "hubbard:4",       "hubbard:4:0:open",  "pairing:8",     "pairing:9:1:0.3",   "laplacian1d:37",
+    "laplacian2d:7:5", "laplacian3d:4:3:5", "graph-ring:24", "graph-grid:6:4",    "sakurai:33",
+    "mikota:20",       "elastic-rod:25",    "clusters:30",   "hard-diagonal:41",  "laplacian1d:1"};
+
+TEST(SparseGenerators, AreListedWithHelp) {
+  std::set<std::string> names, made;
+  for (const SparseGeneratorKind& kind : sparse_generator_kinds()) {
+    EXPECT_TRUE(names.insert(std::string(kind.name)).second) << kind.name;
+    EXPECT_FALSE(kind.help.empty());
+    EXPECT_FALSE(kind.argument.empty());
+    EXPECT_EQ(kind.help.find('\n'), std::string_view::npos);
+  }
+  made.insert("matrix-market");
+  for (const std::string& sample : samples) made.insert(sample.substr(0, sample.find(':')));
+  EXPECT_EQ(names, made) << "every kind has a sample";
+  for (const char* kind : {"", "laplacian", "laplacian1d7", "Laplacian1d:7", ":", "shell48Cr"})
+    expect_refused("kind", [&] { make_sparse_generator(kind); });
+}
+
+TEST(SparseGenerators, EntriesDoNotDependOnTheRangesThatAreAskedFor) {
+  for (const std::string& sample : samples) {
+    const SparseGenerator made = make_sparse_generator(sample), again = make_sparse_generator(sample);
+    EXPECT_FALSE(made.spectrum.text.empty()) << sample;
+    for (const SymmetricRows* rows : {made.a.get(), made.b.get()}) {
+      if (!rows) continue;
+      const Index n = rows->order();
+      const EntryMap whole = gather(*rows, n, n);
+      EXPECT_EQ(gather(*rows, 5, 11), whole) << sample;
+      EXPECT_EQ(gather(*rows, 1, n), whole) << sample;
+      EXPECT_EQ(gather(*(rows == made.a.get() ? again.a : again.b), n, n), whole) << sample;
+      for (const auto& [place, value] : whole) EXPECT_TRUE(std::isfinite(value)) << sample;
+    }
+  }
+}
+
+/// What a generator says about its spectrum against LAPACK's; `all`: it must know every eigenvalue.
+void expect_known(const std::string& kind, bool all) {
+  const SparseGenerator made = make_sparse_generator(kind);
+  const std::vector<double> w = eigenvalues(made);
+  const Index n = made.a->order();
+  ASSERT_EQ(static_cast<Index>(w.size()), n);
+  // The eigenvalues of a pair move by rounding errors of A over the smallest one of B.
+  const double tolerance =
+      1e-14 * static_cast<double>(n + 10) * std::max(std::abs(w.front()), std::abs(w.back()));
+  Index low = 0, high = 0;
+  for (Index count = 0; count <= n; ++count) {
+    if (const auto lowest = made.lowest_eigenvalues(count)) {
+      low = count;
+      expect_near(*lowest, {w.begin(), w.begin() + count}, tolerance, kind + ", lowest");
+    }
+    if (const auto largest = made.largest_eigenvalues(count)) {
+      high = count;
+      expect_near(*largest, {w.rbegin(), w.rbegin() + count}, tolerance, kind + ", largest");
+    }
+  }
+  if (all) {
+    EXPECT_EQ(low, n) << kind;
+    EXPECT_EQ(high, n) << kind;
+  } else {
+    EXPECT_GT(low + high, 0) << kind;
+    EXPECT_LT(low, n) << kind;
+  }
+  EXPECT_FALSE(made.lowest_eigenvalues(n + 1));
+  EXPECT_FALSE(made.largest_eigenvalues(n + 1));
+  expect_refused("count", [&] { (void)made.lowest_eigenvalues(-1); });
+}
+
+TEST(SparseGenerators, AllEigenvaluesInClosedForm) {
+  for (const char* kind : {"laplacian1d:1",    "laplacian1d:2",       "laplacian1d:50",    "laplacian2d:1",
+                           "laplacian2d:7",    "laplacian2d:1:9",     "laplacian2d:9:1",   "laplacian2d:12:5",
+                           "laplacian3d:4",    "laplacian3d:3:5",     "laplacian3d:5:2:7", "graph-ring:3",
+                           "graph-ring:4",     "graph-ring:20",       "graph-ring:21",     "graph-grid:1",
+                           "graph-grid:5",     "graph-grid:1:8",      "graph-grid:6:9",    "sakurai:2",
+                           "sakurai:3",        "sakurai:60",          "mikota:1",          "mikota:2",
+                           "mikota:30",        "elastic-rod:1",       "elastic-rod:2",     "elastic-rod:40",
+                           "clusters:1",       "clusters:11",         "clusters:20:7",     "hard-diagonal:1",
+                           "hard-diagonal:2",  "hard-diagonal:30:12", "heisenberg:2",      "heisenberg:4",
+                           "hubbard:2:0",      "hubbard:2:7.5",       "hubbard:2:-3",      "hubbard:4:0",
+                           "hubbard:6:0",      "hubbard:6:0:open",    "pairing:1:1",       "pairing:10:1",
+                           "pairing:15:1:2.5", "pairing:6:6",         "pairing:6:0"})
+    expect_known(kind, true);
+}
+
+TEST(SparseGenerators, SomeEigenvaluesInClosedForm) {
+  for (const char* kind : {"heisenberg:4:open", "heisenberg:6", "heisenberg:6:open", "heisenberg:10",
+                           "heisenberg:10:open", "heisenberg-ladder:2", "heisenberg-ladder:3",
+                           "heisenberg-ladder:4:open", "heisenberg-ladder:5", "heisenberg-ladder:5:open"})
+    expect_known(kind, false);
+}
+
+TEST(SparseGenerators, GraphLaplaciansAreSingularOnConstants) {
+  for (const char* kind : {"graph-ring:17", "graph-grid:5:8"}) {
+    const Matrix<double> a = dense(*make_sparse_generator(kind).a);
+    for (Index i = 0; i < a.rows(); ++i) {
+      double sum = 0;
+      for (Index j = 0; j < a.cols(); ++j) sum += a(i, j);
+      EXPECT_EQ(sum, 0) << kind;
+    }
+  }
+}
+
+TEST(SparseGenerators, ClustersAndHardDiagonalsAreWhatTheySay) {
+  const auto clusters = make_sparse_generator("clusters:12:3").lowest_eigenvalues(5);
+  expect_near(*clusters, {1, 1 + 1e-8, 1 + 2e-8, 2, 2 + 1e-8}, 1e-16);
+  const auto hard = make_sparse_generator("hard-diagonal:9");
+  expect_near(*hard.lowest_eigenvalues(2), {1, 10}, 1e-14);
+  EXPECT_NEAR((*hard.largest_eigenvalues(1))[0], 1e8, 1e-6);
+}
+
+TEST(SparseGenerators, LargeOnesCostNothingUntilAskedFor) {
+  const auto made = make_sparse_generator("laplacian3d:10000");
+  EXPECT_EQ(made.a->order(), 1000000000000);
+  EXPECT_NEAR((*made.lowest_eigenvalues(3))[0], 3 * std::pow(std::acos(-1.0) / 10001, 2), 1e-13);
+  std::vector<SparseEntry> out;
+  const Index row = 500000000000;
+  made.a->entries(row, row + 1, row - 10, row + 10, out);
+  ASSERT_EQ(out.size(), 1U);  // the first of its line: no neighbour within ten
+  EXPECT_EQ(out[0].column, 10U);
+}
+
+TEST(SparseGenerators, BadInputIsRefused) {
+  for (const char* kind : {"laplacian1d",       "laplacian1d:0",         "laplacian1d:-3",
+                           "laplacian1d:x",     "laplacian1d:3:3",       "laplacian2d:3:3:3",
+                           "laplacian2d:3:0",   "laplacian3d:100000000", "laplacian1d:99999999999999999999",
+                           "graph-ring:2",      "graph-grid:0",          "sakurai:1",
+                           "mikota:0",          "elastic-rod:0",         "clusters:0",
+                           "clusters:4:0",      "clusters:4:2:2",        "hard-diagonal:0",
+                           "hard-diagonal:5:0", "hard-diagonal:5:31",    "hard-diagonal:5:nan",
+                           "laplacian1d:3.5",   "laplacian1d: 3"})
+    expect_refused("kind", [&] { make_sparse_generator(kind); });
+}
+
+}  // namespace
