@@ -43,8 +43,8 @@ TYPED_TEST(CsbMatrixTest, Tiny) {
 
 TYPED_TEST(CsbMatrixTest, GroupsAndSegments) {
   const ListRows rows = random_rows(300, 9, 1);
-  for (const Index groups : {1, 2, 3, 4, 5, 8})
-    for (const Index segments : {1, 2, 5}) {
+  for (const Index groups : {1, 2, 3, 8})
+    for (const Index segments : {1, 3}) {
       const auto a = this->check(rows, {.groups = groups, .segments = segments, .tile_rows = 4});
       EXPECT_EQ(a.groups(), groups);
       EXPECT_EQ(a.segments()->count(), groups * segments);

@@ -29,11 +29,11 @@ class CsbMatrixMpi : public ::testing::Test {
 };
 
 TEST_F(CsbMatrixMpi, Products) {
-  const ListRows rows = random_rows(400, 8, 1);
-  for (const Index groups : {0, 1, 2, 3, 5})
-    for (const Index segments : {0, 1, 3}) {
+  const ListRows rows = random_rows(250, 8, 1);
+  for (const Index groups : {0, 2, 3, 5})
+    for (const Index segments : {0, 2}) {
       const auto a = check_matrix<double, double>(runtime(), rows,
-                                                  {.groups = groups, .segments = segments, .tile_rows = 5}, {1, 4});
+                                                  {.groups = groups, .segments = segments, .tile_rows = 9}, {3});
       if (groups > 0) {
         EXPECT_EQ(a.groups(), groups);
       }
@@ -68,7 +68,7 @@ TEST_F(CsbMatrixMpi, SameBits) {
   const auto a = CsbMatrix<double, double>::build(runtime(), rows, {.tile_rows = 10});
   const std::vector<double> x = whole_block(n, m, 1);
   const auto first = product<double>(runtime(), a, x, m);
-  for (int time = 0; time < 4; ++time) {
+  for (int time = 0; time < 2; ++time) {
     const auto again = product<double>(runtime(), a, x, m, 0, 1 + time);
     EXPECT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(double)), 0);
   }
