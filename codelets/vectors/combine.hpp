@@ -11,8 +11,8 @@
 ///
 /// Arguments: input_count <= 4, output_count <= 2 ranges of 1 to 32 columns. Outputs do not overlap; an output may
 ///            overlap inputs in any way (a row is read before it is written).
-///            clear: bit k is set where buffer k is only written: its columns outside the outputs become zero. Other
-///            buffers' other columns keep what they hold.
+///            clear: bit k is set where buffer k is only written: its columns outside the output become zero (it holds
+///            one output then). Other buffers' other columns keep what they hold.
 /// Buffers:   V_0, ..., V_{k-1}, k <= 6 (each width x rows elements of T, column-major for StarPU: row-major vectors
 ///            with ld = width; read, read-write or write: with inputs, inputs and outputs, or outputs alone. An output
 ///            without inputs that keeps its other columns is read-write), then C (read; bytes: an array of double,
