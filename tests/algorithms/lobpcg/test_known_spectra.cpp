@@ -56,7 +56,7 @@ TEST_F(LobpcgSpectra, PreconditionerSavesIterations) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a, 2);
   UserPreconditioner<double> inverse(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
-  const LobpcgOptions options{.count = 4, .tolerance = 1e-9};
+  const LobpcgOptions options{.count = 4, .tolerance = 1e-9, .iterations = 3000};
   const auto plain = lobpcg<double>(runtime(), {.a = &op}, options);
   const auto fast = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &inverse}, options);
   printf("laplacian 1000: %d %s (%d restarts), with preconditioner %d\n", int(plain.iterations),
