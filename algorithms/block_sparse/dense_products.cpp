@@ -28,9 +28,10 @@ bool everything(const MultiplyLimits& limits, Index rows, Index cols, Index inne
          limits.end_row >= rows && limits.end_col >= cols && limits.end_inner >= inner;
 }
 
-/// Elements of the dense arrays that the owners of each row (column) of the process grid need of A (B), at
-/// most.
-std::vector<Index> dense_elements(const BlockPattern& operand, bool by_rows, UseDense use) {
+/// Bytes of the dense arrays that the owners of some row (column) of the process grid need of A (B), at most,
+/// and of the lists of blocks from which they are made.
+template <class T>
+Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
   const std::vector<Index> rows = panel_extents(operand.rows()), cols = panel_extents(operand.cols());
   const ProcessGrid& grid = operand.layout().grid;
   std::vector<Index> sums(static_cast<std::size_t>(by_rows ? grid.rows : grid.cols), 0);
@@ -41,9 +42,11 @@ std::vector<Index> dense_elements(const BlockPattern& operand, bool by_rows, Use
     const double least = use == UseDense::always ? 0 : least_dense_share * static_cast<double>(elements);
     if (stored == 0 || static_cast<double>(stored) < least) continue;
     const int owner = by_rows ? operand.rows().panel_owner(row) : operand.cols().panel_owner(col);
-    sums[static_cast<std::size_t>(owner)] += elements;
+    sums[static_cast<std::size_t>(owner)] +=
+        elements * static_cast<Index>(sizeof(T)) +
+        operand.index(p).blocks() * static_cast<Index>(sizeof(DenseBlock));
   }
-  return sums;
+  return largest(sums);
 }
 
 /// A quarter of the memory of a GPU, or of a rank's share of the host's, where that is least. Collective.
@@ -86,8 +89,8 @@ Data describe(const BlockPattern& pattern, Index p) {
   std::int32_t row = 0;
   for (std::size_t i = 0; i < of_rows.size(); ++i) {
     const auto rows = static_cast<std::int32_t>(pattern.rows().size(of_rows[i]));
-    for (auto b = static_cast<std::size_t>(index.row_begin[i]); b < static_cast<std::size_t>(index.row_begin[i + 1]);
-         ++b) {
+    for (auto b = static_cast<std::size_t>(index.row_begin[i]);
+         b < static_cast<std::size_t>(index.row_begin[i + 1]); ++b) {
       const Column& column = columns[static_cast<std::size_t>(index.column[b])];
       blocks[b] = {static_cast<std::int32_t>(index.offset[b]), row, column.first, rows, column.size};
     }
@@ -112,13 +115,12 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   const auto too_large = [&](Index m, Index n) { return n > 0 && m > most / n; };
   if (too_large(rows, cols) || too_large(rows, inner) || too_large(inner, cols)) return {};
-  const Index of_a = largest(dense_elements(a, true, options.dense)),
-              of_b = largest(dense_elements(b, false, options.dense));
+  const Index of_a = dense_bytes<T>(a, true, options.dense), of_b = dense_bytes<T>(b, false, options.dense);
   if (of_a == 0 || of_b == 0) return {};
-  // Beside the operands' arrays, those of C's panels that are worked on, and the lists of blocks.
+  // Those of C's panels that are worked on; what their blocks are is not known yet.
   constexpr Index results = 4;
-  const double elements = static_cast<double>(of_a + of_b + results * rows * cols);
-  if (elements * static_cast<double>(sizeof(T) + sizeof(DenseBlock)) > memory_for_dense(runtime)) return {};
+  const Index of_c = results * rows * cols * static_cast<Index>(sizeof(T) + sizeof(DenseBlock));
+  if (static_cast<double>(of_a + of_b + of_c) > memory_for_dense(runtime)) return {};
   return {options.dense, runtime.gpus() > 0 ? WorkerKind::gpu : WorkerKind::cpu,
           static_cast<int>(sizeof(RealOf<T>)), is_complex<T>};
 }
@@ -192,7 +194,8 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
                               const Data& c) {
   const BlockPattern &pa = a_.matrix->pattern(), &pb = b_.matrix->pattern();
   const Index row = c_.row_panel(panel), col = c_.col_panel(panel), inner_panels = symbolic_.inner_panels();
-  const Index m = a_.row_extent[static_cast<std::size_t>(row)], n = b_.col_extent[static_cast<std::size_t>(col)];
+  const Index m = a_.row_extent[static_cast<std::size_t>(row)],
+              n = b_.col_extent[static_cast<std::size_t>(col)];
   const int owner = c_.panel_owner(panel);
   const bool local = c_.panel_local(panel);
   const Data dense_c = Data::matrix(sequence_.runtime(), m, n, sizeof(T), owner);
@@ -201,11 +204,13 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
     const Index inner = (first_inner + step) % inner_panels;
     if (!symbolic_.dense(panel, inner)) continue;
     const Index of_a = pa.panel(row, inner), of_b = pb.panel(inner, col);
-    const Data &dense_a = expand(priority + 1, a_, of_a, owner), &dense_b = expand(priority + 1, b_, of_b, owner);
+    const Data &dense_a = expand(priority + 1, a_, of_a, owner),
+               &dense_b = expand(priority + 1, b_, of_b, owner);
     std::span<const StackClass> classes;
     if (local) classes = symbolic_.counts(panel).classes[static_cast<std::size_t>(inner)];
-    insert_multiply_dense<T>(sequence_, priority, classes, m, n, a_.col_extent[static_cast<std::size_t>(inner)],
-                             !first, ran_on + inner, dense_a, dense_b, dense_c);
+    insert_multiply_dense<T>(sequence_, priority, classes, m, n,
+                             a_.col_extent[static_cast<std::size_t>(inner)], !first, ran_on + inner, dense_a,
+                             dense_b, dense_c);
     first = false;
     used(a_, of_a);
     used(b_, of_b);
@@ -215,7 +220,7 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
   insert_extract_blocks<T>(sequence_, priority, add, local ? blocks : elsewhere_, dense_c, c);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                \
+#define TESSERA_INSTANTIATE(T)                                                                              \
   template DenseRule dense_rule<T>(const MultiplyOptions&, const ProductOperands<T>&, const BlockPattern&); \
   template class DenseProducts<T>;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

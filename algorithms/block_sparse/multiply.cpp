@@ -46,8 +46,8 @@ template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
-                       options.result_on_host, options.dense, limits.first_row, limits.end_row, limits.first_col,
-                       limits.end_col, limits.first_inner, limits.end_inner);
+                       options.result_on_host, options.dense, limits.first_row, limits.end_row,
+                       limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
 template <class T>

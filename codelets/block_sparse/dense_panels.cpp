@@ -65,10 +65,10 @@ void insert_extract_blocks(Sequence& sequence, int priority, bool add, const Dat
                   {read(blocks), read(dense), add ? read_write(values) : write(values)});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void insert_expand_panel<T>(Sequence&, int, int, const Data&, const Data&, const Data&);       \
+#define TESSERA_INSTANTIATE(T)                                                                             \
+  template void insert_expand_panel<T>(Sequence&, int, int, const Data&, const Data&, const Data&);        \
   template void insert_multiply_dense<T>(Sequence&, int, std::span<const StackClass>, Index, Index, Index, \
-                                         bool, ProductWorker*, const Data&, const Data&, const Data&);    \
+                                         bool, ProductWorker*, const Data&, const Data&, const Data&);     \
   template void insert_extract_blocks<T>(Sequence&, int, bool, const Data&, const Data&, const Data&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

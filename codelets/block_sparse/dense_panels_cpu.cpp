@@ -32,8 +32,8 @@ void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dens
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                   \
-  template void expand_panel<T>(std::span<const DenseBlock>, const T*, MatrixView<T>) noexcept;  \
+#define TESSERA_INSTANTIATE(T)                                                                  \
+  template void expand_panel<T>(std::span<const DenseBlock>, const T*, MatrixView<T>) noexcept; \
   template void extract_blocks<T>(std::span<const DenseBlock>, MatrixView<const T>, bool, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -18,7 +18,8 @@ constexpr int threads = panel_threads, warps = threads / 32;
 template <class Change>
 __global__ void __launch_bounds__(threads)
     each_element_kernel(Index block_count, const DenseBlock* __restrict__ blocks, Change change) {
-  for (Index b = Index(blockIdx.x) * warps + threadIdx.x / 32; b < block_count; b += Index(gridDim.x) * warps) {
+  for (Index b = Index(blockIdx.x) * warps + threadIdx.x / 32; b < block_count;
+       b += Index(gridDim.x) * warps) {
     const DenseBlock block = blocks[b];
     const Index count = Index(block.rows) * block.cols;
     for (Index e = Index(blockIdx.y) * 32 + threadIdx.x % 32; e < count; e += Index(gridDim.y) * 32) {
@@ -32,7 +33,8 @@ template <class Change>
 void each_element(cudaStream_t stream, std::span<const DenseBlock> blocks, const Change& change) {
   if (blocks.empty()) return;
   const auto count = static_cast<Index>(blocks.size());
-  const unsigned x = blocks_for(count, warps, full_grid), y = blocks_for(full_grid, static_cast<Index>(x), 65535);
+  const unsigned x = blocks_for(count, warps, full_grid),
+                 y = blocks_for(full_grid, static_cast<Index>(x), 65535);
   each_element_kernel<<<dim3(x, y), threads, 0, stream>>>(count, blocks.data(), change);
 }
 
@@ -73,9 +75,9 @@ void launch_extract_blocks(cudaStream_t stream, std::span<const DenseBlock> bloc
   each_element(stream, blocks, Extract<DeviceScalar<T>>{add, device_view(dense), device_cast(values)});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
+#define TESSERA_INSTANTIATE(T)                                                                              \
   template void launch_expand_panel<T>(cudaStream_t, std::span<const DenseBlock>, const T*, MatrixView<T>); \
-  template void launch_extract_blocks<T>(cudaStream_t, std::span<const DenseBlock>, MatrixView<const T>,   \
+  template void launch_extract_blocks<T>(cudaStream_t, std::span<const DenseBlock>, MatrixView<const T>,    \
                                          bool, T*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
@@ -109,8 +111,8 @@ void extract_cuda(const TaskContext&, const CudaContext& context, TaskBuffers bu
                                    buffers.matrix<const T>(1), arguments.add, buffers.array<T>(2).data());
 }
 
-#define TESSERA_REGISTER(T)                                                               \
-  register_cuda<ExpandArguments, expand_cuda<T>>("expand_panel", type_letter<T>),         \
+#define TESSERA_REGISTER(T)                                                                 \
+  register_cuda<ExpandArguments, expand_cuda<T>>("expand_panel", type_letter<T>),           \
       register_cuda<MultiplyArguments, multiply_cuda<T>>("multiply_dense", type_letter<T>), \
       register_cuda<ExtractArguments, extract_cuda<T>>("extract_blocks", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};

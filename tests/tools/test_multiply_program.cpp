@@ -83,7 +83,8 @@ TEST_F(MultiplyProgram, ReportsWhatWasComputed) {
 }
 
 TEST_F(MultiplyProgram, SaysWhatWasDense) {
-  const std::string full = "multiply --generate random --n 200 --blocks 2 --occupation 0.9 --panel 50 --dense ";
+  const std::string full =
+      "multiply --generate random --n 200 --blocks 2 --occupation 0.9 --panel 50 --dense ";
   for (const std::string use : {"auto", "never", "always"}) {
     const Json json = record(full + use);
     EXPECT_TRUE(passed(json)) << use;
@@ -126,8 +127,8 @@ TEST_F(MultiplyProgram, EveryTypeAndOption) {
        {"--type s --occupation 0.4", "--type d --symmetry S --op-b T",
         "--type c --symmetry A --op-a C --alpha -0.5", "--type z --symmetry H --op-a T --op-b C --beta 2",
         "--type d --filter 1e-3", "--type z --retain-sparsity",
-        "--type d --retain-sparsity --beta 0.5 --filter 1e-6", "--panel 40", "--dense always --panel 40", "--occupation 0",
-        "--occupation 1"}) {
+        "--type d --retain-sparsity --beta 0.5 --filter 1e-6", "--panel 40", "--dense always --panel 40",
+        "--occupation 0", "--occupation 1"}) {
     const Json json = record(small + more);
     EXPECT_TRUE(passed(json)) << more;
   }

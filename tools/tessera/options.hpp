@@ -103,7 +103,7 @@ struct MultiplyProgramOptions {
   Op op_a = Op::none, op_b = Op::none;
   double alpha = 1, beta = 0;
   bool retain_sparsity = false;
-  Index panel = 0;               ///< elements; 0: chosen
+  Index panel = 0;  ///< elements; 0: chosen
   UseDense dense = UseDense::automatic;
   std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
   std::string peer = "none";

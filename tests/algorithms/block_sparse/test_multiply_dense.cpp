@@ -137,8 +137,8 @@ void expect_same_counts(const MultiplyResult& x, const MultiplyResult& y) {
   EXPECT_EQ(flops(x), flops(y));
 }
 
-/// Whole numbers: the same values, the same counts, and with a filter the same products left out, whose panels
-/// are not multiplied as dense ones.
+/// Whole numbers: the same values, the same counts, and with a filter the same products left out, whose
+/// panels are not multiplied as dense ones.
 TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
   std::uint64_t seed = 50;
   for (const Symmetry s : {none, symmetric})
@@ -159,7 +159,7 @@ TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
         EXPECT_EQ(of_blocks.dense_panel_products, 0);
         EXPECT_GT(of_panels.dense_panel_products, 0);
         EXPECT_EQ(of_panels.filtered_products > 0, eps > 0);
-        EXPECT_EQ(of_panels.dense_panel_products < of_panels.panel_products, eps > 0);
+        EXPECT_EQ(of_panels.dense_panel_products<of_panels.panel_products, eps> 0);
       }
 }
 
@@ -217,7 +217,9 @@ TYPED_TEST(MultiplyDenseOnCpu, WhereItIsWorthIt) {
       const MultiplyResult result =
           multiply(Op::none, Op::none, TypeParam(1), a, b, TypeParam(beta), c, {.dense = use});
       EXPECT_EQ(result.panel_products, 64);
-      EXPECT_EQ(result.dense_panel_products, use == UseDense::automatic ? 32 : use == UseDense::never ? 0 : 64);
+      EXPECT_EQ(result.dense_panel_products, use == UseDense::automatic ? 32
+                                             : use == UseDense::never   ? 0
+                                                                        : 64);
       EXPECT_EQ(difference(dense(c), sum), 0);
     }
 }

@@ -30,9 +30,8 @@ TYPED_TEST(GpuDensePanels, ExpandAndExtract) {
       EXPECT_EQ(dense.get(), test.dense);
       for (const bool add : {false, true}) {
         const DeviceArray<TypeParam> into(test.before);
-        device::launch_extract_blocks<TypeParam>(nullptr, block_span,
-                                                 {expected.data(), test.rows, test.cols, test.ld}, add,
-                                                 into.data());
+        device::launch_extract_blocks<TypeParam>(
+            nullptr, block_span, {expected.data(), test.rows, test.cols, test.ld}, add, into.data());
         std::vector<TypeParam> by_cpu = test.before;
         kernels::extract_blocks<TypeParam>(test.blocks, test.view(test.dense), add, by_cpu.data());
         EXPECT_EQ(into.get(), by_cpu);

@@ -30,6 +30,7 @@ void sweep(Runtime& runtime) {
     if (seed % 4 == 0) p.options.limits = {3, 20, 2, 25, 5, 21};
     SCOPED_TRACE(seed);
     check_product<T>(runtime, p);
+    if (seed % 2 == 1) continue;
     p.options.limits = {};
     p.options.dense = UseDense::always;
     const MultiplyResult result = check_product<T>(runtime, p);
@@ -50,19 +51,22 @@ TEST(MultiplyMpi, RectangularIntegers) {
     ProductCase p;
     p.rows = repeated({5}, 25), p.cols = repeated({13, 5, 5}, 15), p.inner = repeated({3, 7}, 31);
     p.integers = true, p.random_owners = random_owners, p.alpha = -3, p.beta = 2, p.panel_elements = 30;
-    for (const UseDense use : {UseDense::never, UseDense::always}) {
-      p.options.dense = use;
-      check_product<double>(runtime, p);
-      check_product<std::complex<double>>(runtime, p);
-    }
+    check_product<double>(runtime, p);
+    check_product<std::complex<double>>(runtime, p);
+    p.options.dense = UseDense::always;
+    check_product<double>(runtime, p);
   }
 }
 
 /// The numbers of every rank are those of rank 0.
 void expect_equal_everywhere(const Runtime& runtime, const MultiplyResult& result) {
-  std::vector<double> mine{double(result.products), result.flop, double(result.filtered_products),
-                           double(result.filtered_blocks), double(result.shapes.size()),
-                           double(result.panel_products), double(result.dense_panel_products)};
+  std::vector<double> mine{double(result.products),
+                           result.flop,
+                           double(result.filtered_products),
+                           double(result.filtered_blocks),
+                           double(result.shapes.size()),
+                           double(result.panel_products),
+                           double(result.dense_panel_products)};
   for (const ProductCount& s : result.shapes)
     for (const Index x : {s.m, s.n, s.k, s.products, s.cpu_products, s.gpu_products})
       mine.push_back(double(x));
@@ -123,8 +127,8 @@ TEST(MultiplyMpi, OnGpus) {
     for (const auto& [eps, use] :
          {std::pair(0.0, UseDense::never), {500.0, UseDense::never}, {0.0, UseDense::always}}) {
       ProductMatrices<double> m = make_matrices<double>(runtime, p);
-      const MultiplyResult result = multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c,
-                                             {.filter_eps = eps, .dense = use});
+      const MultiplyResult result =
+          multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c, {.filter_eps = eps, .dense = use});
       expect_equal_everywhere(runtime, result);
       for (const ProductCount& shape : result.shapes)
         EXPECT_EQ(runtime.gpus() > 0 ? shape.gpu_products : shape.cpu_products, shape.products);
