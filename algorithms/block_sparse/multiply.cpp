@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
@@ -45,8 +46,8 @@ template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
-                       options.result_on_host, limits.first_row, limits.end_row, limits.first_col,
-                       limits.end_col, limits.first_inner, limits.end_inner);
+                       options.result_on_host, options.dense, limits.first_row, limits.end_row,
+                       limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
 template <class T>
@@ -168,6 +169,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
       kernels::small_enough_for_rows<T>(symbolic.row_sizes(), symbolic.col_sizes(), symbolic.inner_sizes())
           ? most_inner_panels
           : 1;
+  DenseProducts<T> dense(sequence, operands, symbolic);
   // Stands for the stacks of other ranks, which are theirs alone.
   const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
   std::vector<InnerOperands> contributions;
@@ -179,13 +181,14 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
       const Index inner = (row + col + step) % inner_panels;
-      if (symbolic.products(p, inner) == 0) continue;
+      if (symbolic.products(p, inner) == 0 || symbolic.dense(p, inner)) continue;
       contributions.push_back({inner, symbolic.products(p, inner), shapes_of(symbolic, pc, p, inner),
                                &operands.a().panel(pa.panel(row, inner)),
                                &operands.b().panel(pb.panel(inner, col))});
     }
     ProductWorker* const workers = ran_on.data() + p * inner_panels;
-    if (contributions.empty() && clear)
+    const bool any_dense = dense.any(p);
+    if (contributions.empty() && clear && !any_dense)
       insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
     else if (runtime.gpus() == 0)
       submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), clear, workers,
@@ -193,6 +196,8 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     else
       submit_stacks<T>(sequence, priority, contributions, &symbolic.panel(p), pc.panel_local(p), clear,
                        workers, elsewhere, c.panel(p));
+    if (any_dense)
+      dense.submit(priority, p, row + col, !clear || !contributions.empty(), workers, c.panel(p));
     if (fetch) c.panel(p).fetch_to_host();
   }
 }
@@ -205,8 +210,11 @@ void prepare_kernels(const SymbolicProduct& symbolic) {
   std::vector<StackClass> all;
   for (Index p = 0; p < c.panels(); ++p)
     if (c.panel_local(p))
-      for (const auto& classes : symbolic.counts(p).classes)
+      for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
+        if (symbolic.dense(p, inner)) continue;
+        const auto& classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
         all.insert(all.end(), classes.begin(), classes.end());
+      }
   prepare_stack_kernels<T>(c.runtime(), all);
 }
 
@@ -219,7 +227,8 @@ void require_room(const ProductOperands<T>& operands, const SymbolicProduct& sym
   std::size_t most = 0;
   for (Index p = 0; p < pc.panels(); ++p)
     for (Index inner = 0; inner < symbolic.inner_panels() && pc.panel_local(p); ++inner) {
-      if (symbolic.products(p, inner) == 0) continue;
+      // Those that are dense are so because they fit.
+      if (symbolic.products(p, inner) == 0 || symbolic.dense(p, inner)) continue;
       const auto& classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
       const Index elements = pa.index(pa.panel(pc.row_panel(p), inner)).elements() +
                              pb.index(pb.panel(inner, pc.col_panel(p))).elements() + pc.index(p).elements();
@@ -294,6 +303,14 @@ std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
   return result;
 }
 
+void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result) {
+  for (Index p = 0; p < c.panels(); ++p)
+    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
+      result.panel_products += symbolic.products(p, inner) > 0;
+      result.dense_panel_products += symbolic.dense(p, inner);
+    }
+}
+
 double codelet_seconds(const SequenceStatistics& statistics, std::string_view name) {
   for (const CodeletStatistics& codelet : statistics.codelets)
     if (codelet.name == name) return codelet.seconds;
@@ -350,12 +367,14 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
   const double symbolic_start = now();
   if (options.filter_eps > 0) by_norms = make_filter(op_a, a, operands, options.filter_eps);
   const SymbolicProduct symbolic({&operands.a().pattern(), &operands.b().pattern(), c.pattern_pointer(),
-                                  options.retain_sparsity, options.filter_eps > 0 ? &by_norms : nullptr});
+                                  options.retain_sparsity, options.filter_eps > 0 ? &by_norms : nullptr,
+                                  dense_rule(options, operands, c.pattern())});
   result.symbolic_seconds = now() - symbolic_start;
   const double numeric_start = now();
   const bool drop = options.filter_eps > 0 && !options.retain_sparsity;
   compute(operands, symbolic, beta, c, options.limits, options.result_on_host && !drop, result);
   result.filtered_products = symbolic.filtered_products();
+  count_panel_products(symbolic, c.pattern(), result);
   for (const ProductCount& shape : result.shapes) {
     result.products += shape.products;
     result.flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/codelets/block_sparse/dense_choice.hpp>
 
 namespace tessera {
 
@@ -28,6 +29,10 @@ struct MultiplyOptions {
   /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
   /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
   bool result_on_host = false;
+  /// Whether the block products that an inner panel has for a panel of C are computed as one product of dense
+  /// panels, with zeros where there are no blocks. Only where that gives the same products: with limits it is
+  /// not done, with a filter where the filter leaves none out.
+  UseDense dense = UseDense::automatic;
 };
 
 /// What one shape of block products came to, on the workers of one kind.
@@ -43,6 +48,8 @@ struct MultiplyResult {
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, dropped after the product
+  Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
+  Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
   std::vector<ProductCount> shapes;  ///< in descending order of products
   double seconds = 0;                ///< all
   double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
@@ -66,6 +73,11 @@ struct MultiplyResult {
 /// small (codelets/block_sparse/multiply_rows.hpp). The inner panels of one panel of C follow in a fixed
 /// order, which begins elsewhere in each row and column of panels (Cannon's order): results do not depend on
 /// the schedule, and transfers are spread.
+///
+/// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
+/// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
+/// and flops are counted as if they were computed block by block. An infinite or undefined element of A then
+/// makes NaN of its row in the panel of C, also where it met no block of B; likewise one of B.
 ///
 /// Blocks without elements take part in nothing, and no block of C is made for them. With beta = 0 C's values
 /// are not read. A and B may be C itself.

@@ -76,6 +76,7 @@ void SymbolicProduct::describe(const ProductPatterns& patterns, Index p) {
   panel.old = rows_of(c.index(p), nullptr, p);
   panel.only_old = patterns.retain_sparsity;
   panel.listed = c.runtime().gpus() > 0;
+  panel.dense = patterns.dense;
   // Of a half-stored matrix most panels lie wholly below the diagonal.
   panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
   const ProductFilter* const filter = patterns.filter;
@@ -97,7 +98,8 @@ void SymbolicProduct::count(Runtime& runtime) {
   sequence.wait();
 }
 
-/// What all ranks have to know: the number of products of every panel, and C's blocks.
+/// What all ranks have to know: the number of products of every panel, which of them are dense, and C's
+/// blocks.
 void SymbolicProduct::gather(const ProductPatterns& patterns) {
   const BlockPattern& c = *patterns.c;
   Runtime& runtime = c.runtime();
@@ -106,7 +108,8 @@ void SymbolicProduct::gather(const ProductPatterns& patterns) {
   for (Index p = 0; p < c.panels(); ++p) {
     if (!c.panel_local(p)) continue;
     const ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
-    mine.insert(mine.end(), counts.products.begin(), counts.products.end());
+    for (std::size_t r = 0; r < counts.products.size(); ++r)
+      mine.push_back(2 * counts.products[r] + counts.dense[r]);
     totals[0] += counts.grown ? 1 : 0;
     totals[1] += static_cast<double>(counts.filtered);
   }
@@ -121,7 +124,11 @@ void SymbolicProduct::gather(const ProductPatterns& patterns) {
     std::memcpy(products_.data() + p * inner_panels_, all[owner].data() + at[owner], bytes);
     at[owner] += bytes;
   }
-  for (const Index products : products_) require_small("products", products);
+  for (Index& products : products_) {
+    dense_.push_back(static_cast<char>(products % 2));
+    products /= 2;
+    require_small("products", products);
+  }
   pattern_ = totals[0] == 0 ? patterns.c : grown_pattern(c);
   for (Index p = 0; p < pattern_->panels(); ++p) {
     require_small("elements", pattern_->index(p).elements());

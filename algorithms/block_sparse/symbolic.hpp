@@ -23,6 +23,7 @@ struct ProductPatterns {
   BlockPatternPointer c;
   bool retain_sparsity = false;
   const ProductFilter* filter = nullptr;
+  DenseRule dense{};
 };
 
 /// The blocks of C after the product, and the number of products, panel by panel. Holds what the tasks that
@@ -44,6 +45,10 @@ class SymbolicProduct {
   /// Products that an inner panel has for a panel of C, of any rank.
   Index products(Index panel, Index inner) const noexcept {
     return products_[static_cast<std::size_t>(panel * inner_panels_ + inner)];
+  }
+  /// They are computed as one product of dense panels: the filter leaves none of them out.
+  bool dense(Index panel, Index inner) const noexcept {
+    return dense_[static_cast<std::size_t>(panel * inner_panels_ + inner)] != 0;
   }
   /// Of all ranks.
   Index filtered_products() const noexcept { return filtered_; }
@@ -68,6 +73,7 @@ class SymbolicProduct {
   std::vector<ProductPanel> panels_;
   std::vector<ProductCounts> counts_;
   std::vector<Index> products_;
+  std::vector<char> dense_;
   Index filtered_ = 0;
   BlockPatternPointer pattern_;
 };

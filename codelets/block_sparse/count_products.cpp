@@ -56,23 +56,39 @@ struct ShapeCount {
   Index runs = 0, products = 0;
 };
 
+/// Elements along one side of a panel.
+Index extent(const PanelSizes& side) noexcept {
+  Index sum = 0;
+  for (std::int32_t b = 0; b < side.blocks; ++b)
+    sum += side.sizes[static_cast<std::size_t>(side.of_block[b])];
+  return sum;
+}
+
 struct Counter {
   const ProductPanel& panel;
   BlockBits allowed, found;
   std::vector<std::int32_t> sums, touched;  // products for (inner class, column) of one row; which there are
   std::vector<ShapeCount> shapes;           // by (row class, column class, inner class)
   Index filtered = 0;
+  Index rows = 0, cols = 0;  // elements of the panel
 
   explicit Counter(const ProductPanel& p)
       : panel(p),
         allowed(p.masked() ? allowed_blocks(p) : BlockBits(0, 0)),
-        found(p.rows.blocks, p.cols.blocks) {}
+        found(p.rows.blocks, p.cols.blocks),
+        rows(extent(p.rows)),
+        cols(extent(p.cols)) {}
 
+  template <bool masked, bool filter>
+  void take(ProductCounts& counts, const InnerPanel& inner);
+  void clear_shapes(const InnerPanel& inner);
   template <bool masked, bool filter>
   void count(const InnerPanel& inner);
   void count_rows(const InnerPanel& inner);
   void take_row(std::int32_t row, std::int32_t touched_count, std::size_t inner_classes);
-  void finish(ProductCounts& counts, const InnerPanel& inner);
+  bool may_be_dense(const InnerPanel& inner) const noexcept;
+  bool is_dense(const InnerPanel& inner) const;
+  std::vector<StackClass> classes(const InnerPanel& inner) const;
 };
 
 /// The rows of B have a block for each word of bits, or more.
@@ -111,6 +127,51 @@ void Counter::count_rows(const InnerPanel& inner) {
   }
 }
 
+/// Neither panel stores too little for a dense product.
+bool Counter::may_be_dense(const InnerPanel& inner) const noexcept {
+  if (panel.dense.use != UseDense::automatic) return panel.dense.use == UseDense::always;
+  const Index depth = extent(inner.inner);
+  const auto elements = [](const PanelRows& of, std::int32_t blocks) {
+    return of.row_begin[blocks] > 0 ? static_cast<double>(of.offset[of.row_begin[blocks]]) : 0.0;
+  };
+  return elements(inner.a, panel.rows.blocks) >= least_dense_share * double(rows) * double(depth) &&
+         elements(inner.b, inner.inner.blocks) >= least_dense_share * double(depth) * double(cols);
+}
+
+bool Counter::is_dense(const InnerPanel& inner) const {
+  return panel.dense.use != UseDense::never &&
+         choose_dense(panel.dense, classes(inner), rows, cols, extent(inner.inner));
+}
+
+/// Counts one inner panel. Whole rows of B are faster, but tell no runs, which only lists need: a dense
+/// product does without.
+template <bool masked, bool filter>
+void Counter::take(ProductCounts& counts, const InnerPanel& inner) {
+  const Index filtered_before = filtered;
+  bool counted = false, dense = false;
+  if (!masked && !filter && full_rows(inner, found.words()) && (!panel.listed || may_be_dense(inner))) {
+    clear_shapes(inner);
+    count_rows(inner);
+    dense = is_dense(inner);
+    counted = !panel.listed || dense;
+  }
+  if (!counted) {
+    clear_shapes(inner);
+    count<masked, filter>(inner);
+    // A dense product leaves nothing out.
+    dense = filtered == filtered_before && is_dense(inner);
+  }
+  counts.classes.push_back(classes(inner));
+  Index products = 0;
+  for (const ShapeCount& shape : shapes) products += shape.products;
+  counts.products.push_back(products);
+  counts.dense.push_back(dense);
+}
+
+void Counter::clear_shapes(const InnerPanel& inner) {
+  shapes.assign(panel.rows.sizes.size() * panel.cols.sizes.size() * inner.inner.sizes.size(), {});
+}
+
 /// All products with one inner panel, into `shapes` and `found`.
 template <bool masked, bool filter>
 void Counter::count(const InnerPanel& inner) {
@@ -118,8 +179,6 @@ void Counter::count(const InnerPanel& inner) {
                     columns = static_cast<std::size_t>(panel.cols.blocks);
   sums.assign(inner_classes * columns, 0);
   touched.resize(inner_classes * columns + 1);
-  shapes.assign(panel.rows.sizes.size() * panel.cols.sizes.size() * inner_classes, {});
-  if (!masked && !filter && !panel.listed && full_rows(inner, found.words())) return count_rows(inner);
   for (std::int32_t i = 0; i < panel.rows.blocks; ++i) {
     const std::int32_t begin = inner.a.row_begin[i], end = inner.a.row_begin[i + 1];
     if (begin == end || panel.rows.sizes[static_cast<std::size_t>(panel.rows.of_block[i])] == 0) continue;
@@ -176,9 +235,9 @@ void Counter::take_row(std::int32_t row, std::int32_t touched_count, std::size_t
   }
 }
 
-/// The classes of one inner panel, by row class, column class, inner class.
-void Counter::finish(ProductCounts& counts, const InnerPanel& inner) {
-  std::vector<StackClass> classes;
+/// The classes of the inner panel counted last, by row class, column class, inner class.
+std::vector<StackClass> Counter::classes(const InnerPanel& inner) const {
+  std::vector<StackClass> result;
   Index runs = 0, products = 0;
   std::size_t at = 0;
   for (const Index m : panel.rows.sizes)
@@ -186,15 +245,14 @@ void Counter::finish(ProductCounts& counts, const InnerPanel& inner) {
       for (const Index k : inner.inner.sizes) {
         const ShapeCount& shape = shapes[at++];
         if (shape.products == 0) continue;
-        classes.push_back({static_cast<std::int32_t>(m), static_cast<std::int32_t>(n),
-                           static_cast<std::int32_t>(k), static_cast<std::int32_t>(runs),
-                           static_cast<std::int32_t>(shape.runs), static_cast<std::int32_t>(products),
-                           static_cast<std::int32_t>(shape.products)});
+        result.push_back({static_cast<std::int32_t>(m), static_cast<std::int32_t>(n),
+                          static_cast<std::int32_t>(k), static_cast<std::int32_t>(runs),
+                          static_cast<std::int32_t>(shape.runs), static_cast<std::int32_t>(products),
+                          static_cast<std::int32_t>(shape.products)});
         runs += shape.runs;
         products += shape.products;
       }
-  counts.classes.push_back(std::move(classes));
-  counts.products.push_back(products);
+  return result;
 }
 
 /// C's blocks: those found and the old ones.
@@ -259,10 +317,7 @@ Codelet count_codelet = make_codelet<CountArguments, count_task>("count_products
 void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   Counter counter(panel);
   visit_specialized(panel, [&]<bool masked, bool filter>() {
-    for (const InnerPanel& inner : panel.inner) {
-      counter.count<masked, filter>(inner);
-      counter.finish(counts, inner);
-    }
+    for (const InnerPanel& inner : panel.inner) counter.take<masked, filter>(counts, inner);
   });
   counts.filtered = counter.filtered;
   collect_blocks(panel, counter.found, counts);

@@ -8,7 +8,8 @@
 /// Codelet count_products: the blocks of one panel of C = A B after the product, and for each inner panel the
 /// number of products of each shape and, if they will be listed, of the blocks of C they belong to. Row-wise
 /// with a dense accumulator over the panel's columns; without lists, masks and filter a row of B at a time,
-/// as one bit for each block.
+/// as one bit for each block. For each inner panel it also says whether its products, if none is left out by
+/// the filter, become one dense product (dense_choice.hpp), which needs no list.
 ///
 /// Arguments: the panel of C and the result (host metadata of the caller, alive until the task has ended).
 /// Buffers:   none. Flops: none; about 2 ns a product, which is the cost, or a tenth

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include <tessera/codelets/block_sparse/stack.hpp>
+#include <tessera/codelets/block_sparse/dense_choice.hpp>
 
 /// What the tasks that count and list the products for one panel of C read: host metadata, which must live
 /// until they have ended.
@@ -47,6 +47,7 @@ struct ProductPanel {
   std::span<const Index> row_numbers;  ///< of the blocks in the matrix
   std::span<const Index> col_numbers;
   const double* row_limit = nullptr;  ///< for each row of the panel; null: no filter
+  DenseRule dense{};                  ///< when products of blocks become one of dense panels
 
   /// Some products of blocks are left out, whatever their norms.
   bool masked() const noexcept;
@@ -73,6 +74,7 @@ struct ProductCounts {
   std::vector<Index> offset;                     ///< where they begin in the panel, and its elements
   std::vector<std::vector<StackClass>> classes;  ///< for each inner panel
   std::vector<Index> products;                   ///< for each inner panel, whatever their number
+  std::vector<char> dense;                       ///< for each inner panel: one dense product; no runs then
   Index filtered = 0;                            ///< products left out because of their norms
   bool grown = false;                            ///< C has more blocks than before
 };

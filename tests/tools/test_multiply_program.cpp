@@ -38,6 +38,7 @@ TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply --generate random --n 50 --alpha nan", "--alpha");
   expect_refused("multiply --generate random --n 50 --symmetry Q", "--symmetry");
   expect_refused("multiply --generate random --n 50 --peer lapack", "lapack");
+  expect_refused("multiply --generate random --n 50 --dense perhaps", "perhaps");
   expect_refused("multiply --generate random --n 50 --matrix-b " + path("b.mtx"), "--matrix-b");
   expect_refused("multiply --generate random --n 50 --grid 2x2", "2x2");
   expect_refused("multiply --generate random --n 50 --output " + path("no/such/c.mtx"), "c.mtx");
@@ -81,6 +82,19 @@ TEST_F(MultiplyProgram, ReportsWhatWasComputed) {
   EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
 }
 
+TEST_F(MultiplyProgram, SaysWhatWasDense) {
+  const std::string full =
+      "multiply --generate random --n 200 --blocks 2 --occupation 0.9 --panel 50 --dense ";
+  for (const std::string use : {"auto", "never", "always"}) {
+    const Json json = record(full + use);
+    EXPECT_TRUE(passed(json)) << use;
+    EXPECT_EQ(json["options"]["dense"], use);
+    const Json& result = json["runs"][0]["result"];
+    EXPECT_EQ(result["panel_products"], 64);
+    EXPECT_EQ(result["dense_panel_products"], use == "never" ? 0 : 64) << use;
+  }
+}
+
 TEST_F(MultiplyProgram, AgreesWithDbcsr) {
   const std::string small = "multiply --generate random --n 120 --blocks 13,5,5 --peer dbcsr ";
   if (!program::has_dbcsr()) {
@@ -113,8 +127,8 @@ TEST_F(MultiplyProgram, EveryTypeAndOption) {
        {"--type s --occupation 0.4", "--type d --symmetry S --op-b T",
         "--type c --symmetry A --op-a C --alpha -0.5", "--type z --symmetry H --op-a T --op-b C --beta 2",
         "--type d --filter 1e-3", "--type z --retain-sparsity",
-        "--type d --retain-sparsity --beta 0.5 --filter 1e-6", "--panel 40", "--occupation 0",
-        "--occupation 1"}) {
+        "--type d --retain-sparsity --beta 0.5 --filter 1e-6", "--panel 40", "--dense always --panel 40",
+        "--occupation 0", "--occupation 1"}) {
     const Json json = record(small + more);
     EXPECT_TRUE(passed(json)) << more;
   }

@@ -137,6 +137,9 @@ class MultiplyRun {
     json["filter"] = options_.filter;
     json["retain_sparsity"] = options_.retain_sparsity;
     json["panel"] = a_.pattern().rows().panel_elements();
+    json["dense"] = options_.dense == UseDense::never    ? "never"
+                    : options_.dense == UseDense::always ? "always"
+                                                         : "auto";
     json["keep_on"] = options_.keep_on;
     json["peer"] = options_.peer;
     json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
@@ -175,7 +178,8 @@ class MultiplyRun {
                     T(static_cast<RealOf<T>>(options_.beta)), c,
                     {.filter_eps = options_.filter,
                      .retain_sparsity = options_.retain_sparsity,
-                     .result_on_host = !keeps_on_gpu()});
+                     .result_on_host = !keeps_on_gpu(),
+                     .dense = options_.dense});
     RunRecord run = session_.end_run(result.statistics);
     set_stages(run, result);
     run.result = summary(run, result, c);
@@ -288,6 +292,8 @@ class MultiplyRun {
     json["blocks"] = c.pattern().blocks();
     json["filtered_products"] = result.filtered_products;
     json["filtered_blocks"] = result.filtered_blocks;
+    json["panel_products"] = result.panel_products;
+    json["dense_panel_products"] = result.dense_panel_products;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},
@@ -314,6 +320,8 @@ class MultiplyRun {
     const Json& json = run.result;
     lines.emplace_back("products", fmt::format("{} of blocks, {:.4g} flop; {} left out by the filter",
                                                result.products, result.flop, result.filtered_products));
+    lines.emplace_back("of panels", fmt::format("{}, of these {} as dense matrices", result.panel_products,
+                                                result.dense_panel_products));
     lines.emplace_back("C", fmt::format("{} blocks, {:.3g} % of the elements; {} dropped by the filter",
                                         json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
                                         result.filtered_blocks));

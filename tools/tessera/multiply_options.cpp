@@ -79,6 +79,18 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
   command.add_option("--panel", options.panel, "rows and columns of a panel, about (default: chosen)")
       ->check(CLI::Range(1, 1 << 20));
   command
+      .add_option_function<std::string>(
+          "--dense",
+          [&options](const std::string& text) {
+            options.dense = text == "never"    ? UseDense::never
+                            : text == "always" ? UseDense::always
+                                               : UseDense::automatic;
+          },
+          "multiply panels as dense matrices: where they are full enough (auto, the default), never, or "
+          "wherever the products are the same (always)")
+      ->check(CLI::IsMember({"auto", "never", "always"}))
+      ->type_name("auto|never|always");
+  command
       .add_option("--keep-on", options.keep_on,
                   "what is timed: host (the default): A, B and C before are in host memory only, and C gets "
                   "there again; gpu: they are on the GPU already, and C stays there")

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <tessera/codelets/block_sparse/dense_choice.hpp>
 #include <tessera/runtime/types.hpp>
 
 /// What the user can ask for on the command line. Every add_*_options registers the options of one command on
@@ -102,7 +103,8 @@ struct MultiplyProgramOptions {
   Op op_a = Op::none, op_b = Op::none;
   double alpha = 1, beta = 0;
   bool retain_sparsity = false;
-  Index panel = 0;               ///< elements; 0: chosen
+  Index panel = 0;  ///< elements; 0: chosen
+  UseDense dense = UseDense::automatic;
   std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
   std::string peer = "none";
   std::string output;

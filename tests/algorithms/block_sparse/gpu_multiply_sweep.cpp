@@ -93,8 +93,12 @@ TYPED_TEST(GpuMultiplySweep, SymmetriesAndTransposes) {
         p.random_owners = seed % 4 == 0;
         if (!integers && c != hermitian) p.alpha = Wide(0.7, -0.3), p.beta = Wide(-1.2, 0.4);
         SCOPED_TRACE(::testing::Message() << char(a) << char(b) << char(c) << char(op) << seed);
-        const MultiplyResult result = check_product<TypeParam>(runtime, p);
-        for (const ProductCount& shape : result.shapes) EXPECT_EQ(shape.gpu_products, shape.products);
+        for (const UseDense use : {UseDense::never, UseDense::always}) {
+          p.options.dense = use;
+          const MultiplyResult result = check_product<TypeParam>(runtime, p);
+          for (const ProductCount& shape : result.shapes) EXPECT_EQ(shape.gpu_products, shape.products);
+          EXPECT_EQ(result.dense_panel_products, use == UseDense::always ? result.panel_products : 0);
+        }
       }
 }
 
@@ -113,6 +117,8 @@ TYPED_TEST(GpuMultiplySweep, LimitsAndKeptBlocks) {
         ProductCase p = mixed_case(++seed, true);
         p.options.limits = l, p.options.retain_sparsity = retain, p.beta = beta, p.op_b = ops[seed % 3];
         SCOPED_TRACE(seed);
+        check_product<TypeParam>(runtime, p);
+        p.options.dense = UseDense::always;
         check_product<TypeParam>(runtime, p);
       }
 }
@@ -135,7 +141,10 @@ TYPED_TEST(GpuMultiplySweep, WholeNumbersAsOnTheCpu) {
     EXPECT_GT(expected.products, expected.filtered_products);
     for (const bool on_host : {false, true}) {
       p.options.result_on_host = on_host;
-      EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1}, p), expected) << p.seed << on_host;
+      for (const UseDense use : {UseDense::never, UseDense::always}) {
+        p.options.dense = use;
+        EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1}, p), expected) << p.seed << on_host;
+      }
     }
   }
 }
@@ -143,17 +152,36 @@ TYPED_TEST(GpuMultiplySweep, WholeNumbersAsOnTheCpu) {
 /// What is rounded has the same bits whatever the schedule: how far tasks are queued ahead, which of the
 /// copies are on the GPU, who does the small tasks.
 TYPED_TEST(GpuMultiplySweep, TheSameBitsInEveryOrder) {
-  ProductCase p = mixed_case(300, false);
-  p.options.filter_eps = 60;
-  const Outcome expected = this->outcome_on({.cores = 2, .gpus = 1}, p);
-  for (const char* const ahead : {"0", "1", "4"}) {
-    const Variable pipeline("STARPU_CUDA_PIPELINE", ahead);
-    for (const bool on_host : {false, true}) {
-      p.options.result_on_host = on_host;
-      EXPECT_EQ(this->outcome_on({.cores = 1, .gpus = 1}, p), expected) << ahead << on_host;
+  for (const UseDense use : {UseDense::never, UseDense::always}) {
+    ProductCase p = mixed_case(300, false);
+    p.options.filter_eps = 60;
+    p.options.dense = use;
+    const Outcome expected = this->outcome_on({.cores = 2, .gpus = 1}, p);
+    for (const char* const ahead : {"0", "1", "4"}) {
+      const Variable pipeline("STARPU_CUDA_PIPELINE", ahead);
+      for (const bool on_host : {false, true}) {
+        p.options.result_on_host = on_host;
+        EXPECT_EQ(this->outcome_on({.cores = 1, .gpus = 1}, p), expected) << ahead << on_host;
+      }
     }
+    EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1, .scheduler = "eager"}, p), expected);
   }
-  EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 1, .scheduler = "eager"}, p), expected);
+}
+
+/// Full panels of small blocks are multiplied as dense ones by the library's own choice, if a quarter of the
+/// GPU's memory is enough for them.
+TYPED_TEST(GpuMultiplySweep, DenseWhereItIsWorthItAndFits) {
+  ProductCase p = mixed_case(500, true);
+  p.rows = p.cols = p.inner = repeated({13, 5, 5}, 150);
+  p.panel_elements = 600;
+  p.alpha = 1, p.beta = 0;
+  for (const bool fits : {true, false}) {
+    const std::unique_ptr<Variable> limit =
+        fits ? nullptr : std::make_unique<Variable>("STARPU_LIMIT_CUDA_MEM", "64");
+    Runtime runtime({.cores = 2, .gpus = 1});
+    const MultiplyResult result = check_product<TypeParam>(runtime, p);
+    EXPECT_EQ(result.dense_panel_products, fits ? result.panel_products : 0);
+  }
 }
 
 TYPED_TEST(GpuMultiplySweep, TheSameBitsOnTwoGpus) {

@@ -108,6 +108,7 @@ TYPED_TEST(Multiply, FilterSkipsAndDropsByTheRule) {
       for (const bool retain : {false, true})
         for (const double eps : {5.0, 9.0}) {
           ProductCase p = square_case(repeated({1, 2, 1, 3}, 12), ++seed);
+          if (seed % 4 > 1) p.options.dense = UseDense::always;
           p.a = s, p.op_a = op, p.c = seed % 3 == 0 ? Symmetry::symmetric : Symmetry::none;
           p.alpha = seed % 2 ? 1 : -0.5;
           p.options.retain_sparsity = retain;

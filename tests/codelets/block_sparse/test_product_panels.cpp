@@ -112,6 +112,24 @@ void check_unlisted(ProductPanel panel, const ProductCounts& listed) {
   }
 }
 
+/// Blocks and products are the same where a dense product is chosen, which none is that leaves something out.
+void check_dense(ProductPanel panel, const ProductCounts& listed) {
+  panel.dense.use = UseDense::always;
+  for (const bool with_lists : {false, true}) {
+    panel.listed = with_lists;
+    ProductCounts counts;
+    kernels::count_products(panel, counts);
+    EXPECT_EQ(counts.products, listed.products);
+    EXPECT_EQ(counts.row_begin, listed.row_begin);
+    EXPECT_EQ(counts.column, listed.column);
+    EXPECT_EQ(counts.filtered, listed.filtered);
+    EXPECT_EQ(stack_flops(counts.classes[0], false), stack_flops(listed.classes[0], false));
+    ASSERT_EQ(counts.dense.size(), 1u);
+    EXPECT_EQ(counts.dense[0] != 0, listed.filtered == 0 && listed.products[0] > 0);
+    EXPECT_EQ(listed.dense[0], 0);
+  }
+}
+
 /// Row by row, one inner panel and it twice over, added and not.
 template <class T>
 void check_rows(const ProductPanel& panel, const PanelOf<T>& a, const PanelOf<T>& b,
@@ -195,6 +213,7 @@ void check(const Case& test) {
     ASSERT_LE(std::abs(direct.values[e] - expected.values[e]), bound) << "direct, element " << e;
   }
   check_unlisted(panel, counts);
+  check_dense(panel, counts);
   check_rows<T>(panel, a, b, expected, bound);
 }
 

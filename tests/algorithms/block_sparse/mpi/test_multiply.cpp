@@ -30,6 +30,12 @@ void sweep(Runtime& runtime) {
     if (seed % 4 == 0) p.options.limits = {3, 20, 2, 25, 5, 21};
     SCOPED_TRACE(seed);
     check_product<T>(runtime, p);
+    if (seed % 2 == 1) continue;
+    p.options.limits = {};
+    p.options.dense = UseDense::always;
+    const MultiplyResult result = check_product<T>(runtime, p);
+    EXPECT_GT(result.panel_products, 0);
+    EXPECT_EQ(result.dense_panel_products, result.panel_products);
   }
 }
 
@@ -47,13 +53,20 @@ TEST(MultiplyMpi, RectangularIntegers) {
     p.integers = true, p.random_owners = random_owners, p.alpha = -3, p.beta = 2, p.panel_elements = 30;
     check_product<double>(runtime, p);
     check_product<std::complex<double>>(runtime, p);
+    p.options.dense = UseDense::always;
+    check_product<double>(runtime, p);
   }
 }
 
 /// The numbers of every rank are those of rank 0.
 void expect_equal_everywhere(const Runtime& runtime, const MultiplyResult& result) {
-  std::vector<double> mine{double(result.products), result.flop, double(result.filtered_products),
-                           double(result.filtered_blocks), double(result.shapes.size())};
+  std::vector<double> mine{double(result.products),
+                           result.flop,
+                           double(result.filtered_products),
+                           double(result.filtered_blocks),
+                           double(result.shapes.size()),
+                           double(result.panel_products),
+                           double(result.dense_panel_products)};
   for (const ProductCount& s : result.shapes)
     for (const Index x : {s.m, s.n, s.k, s.products, s.cpu_products, s.gpu_products})
       mine.push_back(double(x));
@@ -72,8 +85,9 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
   BlockSet blocks;
   Index products = -1, skipped = -1;
   DenseMatrix values;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 5; ++i) {
     p.random_owners = i > 0;
+    if (i == 4) p.options.dense = UseDense::always;
     ProductMatrices<double> m = make_matrices<double>(runtime, p);
     // The same values in other distributions.
     const auto redistributed = [&](const BlockSparseMatrix<double>& a, std::uint64_t seed) {
@@ -95,6 +109,7 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
       EXPECT_GT(skipped, 0);
       EXPECT_GT(result.filtered_blocks, 0);
     }
+    EXPECT_EQ(result.dense_panel_products > 0, i == 4) << "there are panels that the filter leaves whole";
     EXPECT_EQ(stored_blocks(c), blocks);
     EXPECT_EQ(result.products, products);
     EXPECT_EQ(result.filtered_products, skipped);
@@ -109,10 +124,11 @@ TEST(MultiplyMpi, OnGpus) {
   p.panel_elements = 150, p.occupation = 0.9, p.integers = true, p.alpha = -2, p.beta = 3;
   const auto fingerprints = [&](Runtime& runtime) {
     std::vector<std::uint64_t> bits;
-    for (const double eps : {0.0, 500.0}) {
+    for (const auto& [eps, use] :
+         {std::pair(0.0, UseDense::never), {500.0, UseDense::never}, {0.0, UseDense::always}}) {
       ProductMatrices<double> m = make_matrices<double>(runtime, p);
       const MultiplyResult result =
-          multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c, {.filter_eps = eps});
+          multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c, {.filter_eps = eps, .dense = use});
       expect_equal_everywhere(runtime, result);
       for (const ProductCount& shape : result.shapes)
         EXPECT_EQ(runtime.gpus() > 0 ? shape.gpu_products : shape.cpu_products, shape.products);
