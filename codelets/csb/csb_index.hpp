@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <tessera/codelets/csb/csb_layout.hpp>
+#include <tessera/codelets/host_device.hpp>
 
 /// The order in which a GPU goes through a piece of a CSB matrix: built once on the host, known to CPU and CUDA code.
 ///
@@ -41,9 +42,9 @@ static_assert(sizeof(CsbChunk) == 40);
 constexpr std::uint32_t csb_run(std::int64_t start, std::int64_t length, std::int64_t row) noexcept {
   return static_cast<std::uint32_t>(start | (length - 1) << 11 | row << 22);
 }
-constexpr int csb_run_start(std::uint32_t run) noexcept { return static_cast<int>(run & 2047); }
-constexpr int csb_run_length(std::uint32_t run) noexcept { return static_cast<int>(run >> 11 & 2047) + 1; }
-constexpr int csb_run_row(std::uint32_t run) noexcept { return static_cast<int>(run >> 22); }
+TESSERA_HOST_DEVICE constexpr int csb_run_start(std::uint32_t run) noexcept { return static_cast<int>(run & 2047); }
+TESSERA_HOST_DEVICE constexpr int csb_run_length(std::uint32_t run) noexcept { return static_cast<int>(run >> 11 & 2047) + 1; }
+TESSERA_HOST_DEVICE constexpr int csb_run_row(std::uint32_t run) noexcept { return static_cast<int>(run >> 22); }
 
 /// The head of an index; its parts follow in the same memory, at multiples of 64 bytes from the head. Side 1's arrays
 /// have a place for each entry of the piece: those of a block, in the order of its columns, from its first entry on.
