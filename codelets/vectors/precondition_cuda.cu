@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/codelets/vectors/each_element.cuh>
 #include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
