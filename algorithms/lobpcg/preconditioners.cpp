@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/codelets/csb/fom_tiles.hpp>
+#include <tessera/runtime/error.hpp>
+
+namespace tessera {
+namespace {
+
+/// Least and largest; zeros of nothing.
+std::pair<double, double> limits(std::span<const double> values) {
+  if (values.empty()) return {0, 0};
+  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+  return {*least, *largest};
+}
+double range(std::span<const double> values) {
+  const auto [least, largest] = limits(values);
+  return largest - least;
+}
+
+void require_shift(const std::optional<double>& shift) {
+  if (shift && !std::isfinite(*shift))
+    throw InvalidArgument("shift", fmt::format("{}", *shift), "a finite number");
+}
+
+template <class T>
+void require_blocks(const RowSegments& segments, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                    Index columns) {
+  for (const BlockVectors<T>* v : {&r, &w})
+    if (v->count() != segments.count() || v->rows() != segments.rows())
+      throw InvalidArgument("vectors", fmt::format("{} rows in {} segments", v->rows(), v->count()),
+                            fmt::format("{} rows in {} segments", segments.rows(), segments.count()));
+  if (columns < 1 || columns > std::min(r.width(), w.width()))
+    throw InvalidArgument("columns", fmt::format("{}", columns),
+                          fmt::format("1 to {}", std::min(r.width(), w.width())));
+}
+
+/// A piece of data with these elements, at its owner.
+template <class E>
+Data owned_array(Runtime& runtime, const std::vector<E>& elements, int owner) {
+  Data data = Data::bytes(runtime, elements.size() * sizeof(E), owner);
+  if (data.local()) {
+    const HostAccess access(data, HostAccess::Mode::write);
+    std::copy(elements.begin(), elements.end(), access.array<E>().begin());
+  }
+  return data;
+}
+
+}  // namespace
+
+void BeyondWantedEnd::update(std::span<const double> ritz_values) {
+  if (given_ || ritz_values.empty()) return;
+  const auto [least, largest] = limits(ritz_values);
+  const bool smallest = end_ == EigenEnd::smallest;
+  const double present = smallest ? least : largest;
+  outermost_ = !outermost_ ? present
+               : smallest  ? std::min(*outermost_, present)
+                           : std::max(*outermost_, present);
+  double distance = 2 * std::max(largest - least, range_ / 100);
+  // One Ritz value and a constant diagonal: any distance that is no rounding error.
+  if (distance <= 1e-12 * std::abs(*outermost_))
+    distance = *outermost_ != 0 ? std::abs(*outermost_) / 100 : 1;
+  shift_ = *outermost_ - sign() * distance;
+}
+
+double BeyondWantedEnd::value() const {
+  if (!shift_)
+    throw InvalidArgument("shift", "none", "a number, or Ritz values (prepare) before the first application");
+  return *shift_;
+}
+
+// ---- Jacobi
+// ------------------------------------------------------------------------------------------------------
+
+template <class T>
+JacobiPreconditioner<T>::JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
+                                              std::vector<double> diagonal, const JacobiOptions& options)
+    : segments_(std::move(segments)),
+      limits_(limits(diagonal)),
+      shift_(options.end, options.shift, range(diagonal)) {
+  require_shift(options.shift);
+  if (static_cast<Index>(diagonal.size()) != segments_->rows())
+    throw InvalidArgument("diagonal", fmt::format("{} elements", diagonal.size()),
+                          fmt::format("one for each of the {} rows", segments_->rows()));
+  for (const double d : diagonal)
+    if (!std::isfinite(d)) throw InvalidArgument("diagonal", fmt::format("{}", d), "finite elements");
+  for (Index s = 0; s < segments_->count(); ++s)
+    diagonal_.push_back(owned_array(
+        runtime,
+        std::vector<double>(diagonal.begin() + segments_->begin(s), diagonal.begin() + segments_->end(s)),
+        segments_->owner(s)));
+}
+
+template <class T>
+void JacobiPreconditioner<T>::prepare(Sequence&, std::span<const double> ritz_values, Index) {
+  shift_.update(ritz_values);
+}
+
+template <class T>
+void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                                    Index columns) const {
+  require_blocks(*segments_, r, w, columns);
+  const double sigma = shift_.value();
+  const double largest = std::max(std::abs(limits_.first - sigma), std::abs(limits_.second - sigma));
+  const DivideRowsArguments arguments{.columns = static_cast<int>(columns),
+                                      .sign = shift_.given() ? 0 : shift_.sign(),
+                                      .shift = sigma,
+                                      .least = largest > 0 ? 1e-3 * largest : 1};
+  for (Index s = 0; s < segments_->count(); ++s)
+    insert_divide_rows<T>(sequence, 0, arguments, diagonal_[static_cast<std::size_t>(s)], r.segment(s),
+                          w.segment(s));
+}
+
+// ---- FOM on the diagonal tiles
+// -----------------------------------------------------------------------------------
+
+template <class V, class T>
+FomPreconditioner<V, T>::FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a,
+                                           const FomOptions& options)
+    : runtime_(runtime),
+      a_(a),
+      steps_(options.steps),
+      shift_(options.end, options.shift, options.shift ? 0 : range(a.diagonal())) {
+  require_shift(options.shift);
+  if (steps_ < 1 || steps_ > fom_most_steps)
+    throw InvalidArgument("steps", fmt::format("{}", steps_), fmt::format("1 to {}", fom_most_steps));
+  const RowSegments& segments = *a.segments();
+  for (Index s = 0; s < segments.count(); ++s) {
+    const std::vector<Index>& begins = a.diagonal_tiles(s).begins;
+    begins_.push_back(
+        owned_array(runtime, std::vector<std::uint32_t>(begins.begin(), begins.end()), segments.owner(s)));
+  }
+}
+
+template <class V, class T>
+void FomPreconditioner<V, T>::prepare(Sequence&, std::span<const double> ritz_values, Index) {
+  shift_.update(ritz_values);
+}
+
+template <class V, class T>
+void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                                    Index columns) const {
+  const RowSegments& segments = *a_.segments();
+  require_blocks(segments, r, w, columns);
+  const double sigma = shift_.value();
+  const auto tiles = [&](Index s) { return static_cast<Index>(a_.diagonal_tiles(s).begins.size()) - 1; };
+  std::size_t bytes = 0;
+  for (Index s = 0; s < segments.count(); ++s)
+    bytes = std::max(
+        bytes,
+        static_cast<std::size_t>(
+            fom_scratch(segments.size(s), tiles(s), static_cast<int>(columns), steps_, sizeof(T)).total));
+  if (bytes > scratch_bytes_) {
+    scratch_ = Data::scratch(runtime_, bytes);
+    scratch_bytes_ = bytes;
+  }
+  const Data none;
+  for (Index s = 0; s < segments.count(); ++s) {
+    const auto& diagonal = a_.diagonal_tiles(s);
+    insert_fom_tiles<V, T>(sequence, 0, diagonal.piece ? diagonal.shape : CsbPieceShape{}, segments.size(s),
+                           tiles(s), static_cast<int>(columns), steps_, sigma,
+                           diagonal.piece ? *diagonal.piece : none, diagonal.index ? *diagonal.index : none,
+                           begins_[static_cast<std::size_t>(s)], r.segment(s), w.segment(s), scratch_);
+  }
+}
+
+// ---- Chebyshev polynomials
+// ---------------------------------------------------------------------------------------
+
+template <class T>
+ChebyshevPreconditioner<T>::ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
+                                                    const ChebyshevOptions& options)
+    : runtime_(runtime),
+      a_(a),
+      degree_(options.degree),
+      shift_(options.end, options.shift, a.norm_bound()),
+      interval_(options.interval) {
+  require_shift(options.shift);
+  if (degree_ < 1) throw InvalidArgument("degree", fmt::format("{}", degree_), "at least 1");
+  if (interval_ &&
+      !(interval_->first < interval_->second && std::isfinite(interval_->second - interval_->first)))
+    throw InvalidArgument("interval", fmt::format("[{}, {}]", interval_->first, interval_->second),
+                          "two numbers a < b");
+  if (!interval_ && !(a.norm_bound() > 0))
+    throw InvalidArgument("interval", "none", "given, for an operator without a norm_bound()");
+  if (interval_ && options.shift &&
+      !(shift_.sign() > 0 ? *options.shift < interval_->first : *options.shift > interval_->second))
+    throw InvalidArgument("shift", fmt::format("{}", *options.shift),
+                          "beyond the interval, on the wanted side");
+}
+
+template <class T>
+void ChebyshevPreconditioner<T>::prepare(Sequence&, std::span<const double> ritz_values, Index) {
+  shift_.update(ritz_values);
+  const auto [least, largest] = limits(ritz_values);
+  innermost_ = shift_.sign() > 0 ? largest : least;
+}
+
+template <class T>
+void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                                       Index columns) const {
+  require_blocks(*a_.segments(), r, w, columns);
+  if (residual_.width() != r.width())
+    for (BlockVectors<T>* v : {&residual_, &direction_, &product_})
+      *v = BlockVectors<T>(runtime_, a_.segments(), r.width());
+  if (!interval_ && !innermost_)
+    throw InvalidArgument("interval", "none", "given, or Ritz values (prepare) before the first application");
+  const int sign = shift_.sign();
+  const double sigma = shift_.value(), bound = a_.norm_bound();
+  // The unwanted eigenvalues of the positive definite sign (A - sigma I): [low, high].
+  const auto [first, last] = interval_  ? *interval_
+                             : sign > 0 ? std::pair(*innermost_, bound)
+                                        : std::pair(-bound, *innermost_);
+  double low = sign > 0 ? first - sigma : sigma - last;
+  const double high = sign > 0 ? last - sigma : sigma - first;
+  // A block that reaches to the other end, or a given interval that the shift has come to lie in.
+  if (!(low > 0 && low < 0.9 * high)) low = 0.5 * high;
+  const double middle = (high + low) / 2, half = (high - low) / 2;
+  const Index count = r.count();
+  for (Index s = 0; s < count; ++s)
+    insert_chebyshev_start<T>(sequence, 0, {static_cast<int>(columns), 1 / middle}, r.segment(s),
+                              residual_.segment(s), direction_.segment(s), w.segment(s));
+  double rho = half / middle;
+  for (int k = 0; k < degree_; ++k) {
+    a_.apply(sequence, direction_, product_, columns);
+    const double next = 1 / (2 * middle / half - rho);
+    for (Index s = 0; s < count; ++s)
+      insert_chebyshev_step<T>(sequence, 0,
+                               {.columns = static_cast<int>(columns),
+                                .sign = sign,
+                                .shift = sigma,
+                                .old = next * rho,
+                                .residual = 2 * next / half},
+                               product_.segment(s), residual_.segment(s), direction_.segment(s),
+                               w.segment(s));
+    rho = next;
+  }
+  multiplications_ += degree_;
+  columns_multiplied_ += degree_ * columns;
+}
+
+// ---- the user's own
+// ----------------------------------------------------------------------------------------------
+
+template <class T>
+UserPreconditioner<T>::UserPreconditioner(PreconditionRows<T> rows,
+                                          std::function<void(std::span<const double>, Index)> prepare)
+    : rows_(std::move(rows)), prepare_(std::move(prepare)) {
+  if (!rows_) throw InvalidArgument("rows", "empty", "a function");
+}
+
+template <class T>
+void UserPreconditioner<T>::prepare(Sequence&, std::span<const double> ritz_values, Index converged) {
+  if (prepare_) prepare_(ritz_values, converged);
+}
+
+template <class T>
+void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+                                  Index columns) const {
+  require_blocks(r.segments(), r, w, columns);
+  for (Index s = 0; s < r.count(); ++s)
+    insert_call_preconditioner<T>(sequence, 0, {static_cast<int>(columns), r.segments().begin(s), &rows_},
+                                  r.segment(s), w.segment(s));
+}
+
+#define TESSERA_INSTANTIATE(T)               \
+  template class JacobiPreconditioner<T>;    \
+  template class ChebyshevPreconditioner<T>; \
+  template class UserPreconditioner<T>;
+TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+template class FomPreconditioner<float, float>;
+template class FomPreconditioner<float, double>;
+template class FomPreconditioner<double, double>;
+
+}  // namespace tessera

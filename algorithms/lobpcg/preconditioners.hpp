@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
+#include <tessera/algorithms/lobpcg/lobpcg.hpp>
+#include <tessera/codelets/vectors/precondition.hpp>
+
+/// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns,
+/// beyond the wanted end, so that A - sigma I is definite. (With a shift at each column's own Ritz value the
+/// inverse returns little more than the vector that is already there.)
+namespace tessera {
+
+/// The shift: as given, or from the Ritz values, sigma = outermost one ever seen -/+ 2 max(spread of the
+/// present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the diagonal, or another
+/// measure of A's size.
+class BeyondWantedEnd {
+ public:
+  BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range)
+      : end_(end), shift_(given), given_(given.has_value()), range_(range) {}
+  void update(std::span<const double> ritz_values);
+  bool given() const noexcept { return given_; }
+  /// +1: A - sigma I is positive definite; -1: negative.
+  int sign() const noexcept { return end_ == EigenEnd::smallest ? 1 : -1; }
+  /// @throws InvalidArgument before the first update, unless given
+  double value() const;
+
+ private:
+  EigenEnd end_;
+  std::optional<double> shift_, outermost_;
+  bool given_;
+  double range_;
+};
+
+struct JacobiOptions {
+  EigenEnd end = EigenEnd::smallest;
+  std::optional<double> shift{};
+};
+
+/// w := inv(D - sigma I) r, D the diagonal; differences that are next to zero, or of the wrong sign, become
+/// 1/1000 of the largest (with a given shift, those next to zero).
+template <class T>
+class JacobiPreconditioner final : public Preconditioner<T> {
+ public:
+  /// @param diagonal of A, on every rank
+  /// @throws InvalidArgument
+  JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
+                       std::vector<double> diagonal, const JacobiOptions& options = {});
+  const char* name() const override { return "jacobi"; }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override;
+  double shift() const { return shift_.value(); }
+
+ private:
+  std::shared_ptr<const RowSegments> segments_;
+  std::pair<double, double> limits_;  ///< least and largest element
+  BeyondWantedEnd shift_;
+  std::vector<Data> diagonal_;
+};
+
+struct FomOptions {
+  EigenEnd end = EigenEnd::smallest;
+  int steps = 4;  ///< 1 to fom_most_steps
+  std::optional<double> shift{};
+};
+
+/// w := approximate solution of (K - sigma I) w = r, K the diagonal tiles of A, by so many steps of the full
+/// orthogonalization method on every tile and every column (Maris et al. 2022, Sec. 3.4).
+template <class V, class T>
+class FomPreconditioner final : public Preconditioner<T> {
+ public:
+  /// @param a must outlive it
+  FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
+  const char* name() const override { return "fom"; }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override;
+  double shift() const { return shift_.value(); }
+
+ private:
+  Runtime& runtime_;
+  const CsbMatrix<V, T>& a_;
+  int steps_;
+  BeyondWantedEnd shift_;
+  std::vector<Data> begins_;  ///< of the tiles, each segment's
+  mutable Data scratch_;
+  mutable std::size_t scratch_bytes_ = 0;
+};
+
+struct ChebyshevOptions {
+  EigenEnd end = EigenEnd::smallest;
+  int degree = 8;  ///< multiplications by A in an application
+  std::optional<double> shift{};
+  /// The unwanted eigenvalues, a < b. By default from the block's innermost Ritz value to A's norm_bound().
+  std::optional<std::pair<double, double>> interval{};
+};
+
+/// w := p(A) r, p the polynomial of so many steps of the Chebyshev iteration for (A - sigma I) w = r on the
+/// interval of the unwanted eigenvalues; p(A) is definite. Its multiplications by A are counted here, not by
+/// the solver.
+template <class T>
+class ChebyshevPreconditioner final : public Preconditioner<T> {
+ public:
+  /// @param a must outlive it
+  ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
+                          const ChebyshevOptions& options = {});
+  const char* name() const override { return "chebyshev"; }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override;
+  double shift() const { return shift_.value(); }
+  /// Of A, by the applications submitted so far.
+  Index multiplications() const noexcept { return multiplications_; }
+  Index columns_multiplied() const noexcept { return columns_multiplied_; }
+
+ private:
+  Runtime& runtime_;
+  const SymmetricOperator<T>& a_;
+  int degree_;
+  BeyondWantedEnd shift_;
+  std::optional<std::pair<double, double>> interval_;
+  std::optional<double> innermost_;
+  mutable BlockVectors<T> residual_, direction_, product_;
+  mutable Index multiplications_ = 0, columns_multiplied_ = 0;
+};
+
+/// w := what a function of the user's makes of r, segment by segment, on the CPUs of the segment's owner.
+/// Calls for several segments may run at the same time.
+template <class T>
+class UserPreconditioner final : public Preconditioner<T> {
+ public:
+  /// @param prepare what the solver knows in an iteration; may be empty
+  explicit UserPreconditioner(
+      PreconditionRows<T> rows,
+      std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});
+  const char* name() const override { return "user"; }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override;
+
+ private:
+  PreconditionRows<T> rows_;
+  std::function<void(std::span<const double>, Index)> prepare_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+#include <type_traits>
+
+#include <tessera/codelets/csb/fom_coefficients.hpp>
+#include <tessera/codelets/csb/fom_tiles_cuda.hpp>
+#include <tessera/codelets/vectors/column_sums.cuh>
+#include <tessera/runtime/cuda_codelet.hpp>
+
+namespace tessera {
+namespace device {
+namespace {
+
+template <class T>
+constexpr double precision_of = std::numeric_limits<T>::epsilon();
+
+/// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space is whole.
+template <class T>
+struct FomState {
+  std::int64_t rows, tiles;
+  int columns, steps, lanes;
+  double shift;
+  const std::uint32_t* begins;
+  const T* r;
+  std::int64_t ldr;
+  T* w;
+  std::int64_t ldw;
+  T* basis;
+  double *alpha, *beta;
+  std::int32_t* dimension;
+
+  __device__ T* v(int j) const { return basis + j * rows * columns; }
+  /// Of step j, of the thread block's tile.
+  __device__ double& alpha_of(int j, int column) const { return alpha[(j * tiles + blockIdx.x) * columns + column]; }
+  __device__ double& beta_of(int j, int column) const { return beta[(j * tiles + blockIdx.x) * columns + column]; }
+};
+
+/// v_1 := r / ||r||.
+template <class T>
+__global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_constant__ FomState<T> s) {
+  __shared__ double shared[column_threads];
+  const ColumnPlace place(s.lanes);
+  const bool counts = place.column < s.columns;
+  const std::int64_t first = s.begins[blockIdx.x], end = s.begins[blockIdx.x + 1];
+  double squares = 0;
+  if (counts)
+#pragma unroll 4
+    for (std::int64_t i = first + place.group; i < end; i += place.groups) {
+      const double element = s.r[i * s.ldr + place.column];
+      squares += element * element;
+    }
+  const double norm = sqrt(column_sum(squares, place, shared));
+  if (!counts) return;
+  const double factor = norm == 0 ? 0 : 1 / norm;
+  T* const v = s.v(0);
+  for (std::int64_t i = first + place.group; i < end; i += place.groups)
+    v[i * s.columns + place.column] = factor == 0 ? T(0) : T(double(s.r[i * s.ldr + place.column]) * factor);
+  if (place.group == 0) {
+    s.beta_of(0, place.column) = norm;
+    s.dimension[blockIdx.x * s.columns + place.column] = norm == 0 ? -1 : 0;
+  }
+}
+
+/// Step j, when w is K v_{j+1} (steps count from 0, the basis from 1): alpha, the next direction and its norm.
+template <class T>
+__global__ void __launch_bounds__(column_threads) step_kernel(const __grid_constant__ FomState<T> s, int j) {
+  __shared__ double shared[column_threads];
+  const ColumnPlace place(s.lanes);
+  const bool counts = place.column < s.columns;
+  const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
+  const std::int32_t old = counts ? s.dimension[blockIdx.x * s.columns + place.column] : 0;
+  const T *const v = s.v(j) + place.column, *const before = j > 0 ? s.v(j - 1) + place.column : nullptr;
+  T* const w = s.w + place.column;
+  double product = 0;
+  if (counts)
+#pragma unroll 4
+    for (std::int64_t i = first; i < end; i += place.groups) product += double(v[i * s.columns]) * double(w[i * s.ldw]);
+  const double alpha = column_sum(product, place, shared);
+
+  double squares = 0;
+  const double beta = counts && j > 0 ? s.beta_of(j, place.column) : 0;
+  if (counts)
+#pragma unroll 4
+    for (std::int64_t i = first; i < end; i += place.groups) {
+      double value = double(w[i * s.ldw]) - alpha * double(v[i * s.columns]);
+      if (before) value -= beta * double(before[i * s.columns]);
+      const T rounded = T(value);
+      w[i * s.ldw] = rounded;
+      squares += double(rounded) * double(rounded);
+    }
+  const double norm = sqrt(column_sum(squares, place, shared));
+  if (!counts) return;
+
+  double largest = fabs(alpha);
+  for (int i = 0; i < j; ++i)
+    largest = fmax(largest, fmax(fabs(s.alpha_of(i, place.column)), s.beta_of(i + 1, place.column)));
+  const bool ended = old < 0 || fom_invariant(norm, largest, precision_of<T>);
+  const double factor = ended ? 0 : 1 / norm;
+  if (j + 1 < s.steps) {
+    T* const next = s.v(j + 1) + place.column;
+    for (std::int64_t i = first; i < end; i += place.groups)
+      next[i * s.columns] = factor == 0 ? T(0) : T(double(w[i * s.ldw]) * factor);
+  }
+  if (place.group == 0) {
+    s.alpha_of(j, place.column) = alpha;
+    s.beta_of(j + 1, place.column) = norm;
+    s.dimension[blockIdx.x * s.columns + place.column] = old < 0 ? old : ended ? -2 - j : j + 1;
+  }
+}
+
+/// y, in beta's memory from beta_1 on, and the dimension.
+template <class T>
+__global__ void __launch_bounds__(column_threads) solve_kernel(const __grid_constant__ FomState<T> s) {
+  const std::int64_t stride = s.tiles * s.columns, e = std::int64_t(blockIdx.x) * column_threads + threadIdx.x;
+  if (e >= stride) return;
+  const std::int32_t signed_k = s.dimension[e], k = signed_k < 0 ? -1 - signed_k : signed_k;
+  s.dimension[e] = k;
+  double* const y = s.beta + stride + e;
+  if (k > 0) fom_solution(k, s.alpha + e, y, stride, s.shift, s.beta[e], precision_of<T>, y);
+}
+
+/// w := V y.
+template <class T>
+__global__ void __launch_bounds__(column_threads) combine_kernel(const __grid_constant__ FomState<T> s, int width) {
+  const ColumnPlace place(s.lanes);
+  const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
+  const bool counts = place.column < s.columns;
+  const int k = counts ? s.dimension[blockIdx.x * s.columns + place.column] : 0;
+  for (std::int64_t i = first; i < end; i += place.groups) {
+    T* const w = s.w + i * s.ldw;
+    if (counts) {
+      double sum = 0;
+#pragma unroll 4
+      for (int j = 0; j < k; ++j) sum += s.beta_of(j + 1, place.column) * double(s.v(j)[i * s.columns + place.column]);
+      w[place.column] = T(sum);
+    }
+    for (int c = s.columns + place.column; c < width; c += place.lanes) w[c] = T(0);
+  }
+}
+
+}  // namespace
+
+template <class V, class T>
+void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* piece, const void* index,
+                      const std::uint32_t* begins, const DeviceVectors<const T>& r, const DeviceVectors<T>& w,
+                      void* scratch) {
+  if (a.tiles == 0) return;
+  const FomScratch parts = fom_scratch(a.rows, a.tiles, a.columns, a.steps, sizeof(T));
+  char* const memory = static_cast<char*>(scratch);
+  const FomState<T> state{a.rows,
+                          a.tiles,
+                          a.columns,
+                          a.steps,
+                          threads_of_row(a.columns),
+                          a.shift,
+                          begins,
+                          r.data,
+                          r.ld,
+                          w.data,
+                          w.ld,
+                          reinterpret_cast<T*>(memory + parts.basis),
+                          reinterpret_cast<double*>(memory + parts.alpha),
+                          reinterpret_cast<double*>(memory + parts.beta),
+                          reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
+  const auto tiles = static_cast<unsigned>(a.tiles);
+  const auto product_width = static_cast<std::size_t>(a.columns) * sizeof(T);
+  begin_kernel<T><<<tiles, column_threads, 0, stream>>>(state);
+  for (int j = 0; j < a.steps; ++j) {
+    if (a.shape.block_count > 0) {
+      const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
+      const DeviceVectors<T> product{w.data, w.ld, a.rows, a.columns};
+      launch_multiply_csb<V, T>(stream, a.shape, a.columns, true, true, piece, index, v, v, product, product);
+    } else {
+      cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
+                        static_cast<std::size_t>(a.rows), stream);
+    }
+    step_kernel<T><<<tiles, column_threads, 0, stream>>>(state, j);
+  }
+  const std::int64_t solutions = a.tiles * a.columns;
+  solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads, 0,
+                    stream>>>(state);
+  combine_kernel<T><<<tiles, column_threads, 0, stream>>>(state, static_cast<int>(w.width));
+}
+
+#define TESSERA_INSTANTIATE(V, T)                                                                                  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const void*,                                                     const std::uint32_t*, const DeviceVectors<const T>&, const DeviceVectors<T>&,                                        void*);
+TESSERA_INSTANTIATE(float, float)
+TESSERA_INSTANTIATE(float, double)
+TESSERA_INSTANTIATE(double, double)
+
+}  // namespace device
+
+namespace {
+
+/// Buffers: [piece, index], begins, R, W, scratch.
+template <class V, class T>
+void fom_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const FomArguments& a) {
+  const bool stored = a.shape.block_count > 0;
+  const int begins = stored ? 2 : 0;
+  const auto r = buffers.matrix<const T>(begins + 1);
+  const auto w = buffers.matrix<T>(begins + 2);
+  device::launch_fom_tiles<V, T>(context.stream, a, stored ? buffers.array<const char>(0).data() : nullptr,
+                                 stored ? buffers.array<const char>(1).data() : nullptr,
+                                 buffers.array<const std::uint32_t>(begins).data(), {r.data, r.ld, r.cols, r.rows},
+                                 {w.data, w.ld, w.cols, w.rows}, buffers.array<char>(begins + 3).data());
+}
+
+// A CPU takes the tiles one after the other, with other bits: a preconditioner must be the same in every iteration.
+#define TESSERA_REGISTER(V, T)                                                                         \
+  register_cuda<FomArguments, fom_cuda<V, T>>(std::is_same_v<V, T> ? "fom_tiles" : "fom_tiles_f", type_letter<T>, \
+                                              CudaOptions{.instead_of_cpu = true})
+const bool registered[] = {TESSERA_REGISTER(double, double), TESSERA_REGISTER(float, double),
+                           TESSERA_REGISTER(float, float)};
+
+}  // namespace
+}  // namespace tessera

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#if TESSERA_WITH_CUDA
+
+#include <cuda_runtime.h>
+
+#include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/codelets/csb/multiply_csb.hpp>
+
+namespace tessera::device {
+
+/// Row-major vectors: element j of row i is data[i * ld + j]; `width` columns are stored.
+template <class T>
+struct DeviceVectors {
+  T* data = nullptr;
+  std::int64_t ld = 0, rows = 0, width = 0;
+};
+
+/// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal x_rows and
+/// y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
+///
+/// Bytes from device memory an entry, of double values: side 0: 8 + 2 (column) + 4 a run; side 1: the same and 2 more
+/// (position), all in order but the values by position. One launch for up to 16 columns.
+template <class V, class T>
+void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
+                         bool overwrite_columns, const void* piece, const void* index,
+                         const DeviceVectors<const T>& x_columns, const DeviceVectors<const T>& x_rows,
+                         const DeviceVectors<T>& y_rows, const DeviceVectors<T>& y_columns);
+
+}  // namespace tessera::device
+
+#endif  // TESSERA_WITH_CUDA
