@@ -36,7 +36,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   Index order() const override;
   const std::shared_ptr<const RowSegments>& segments() const override;
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const override;
-  double norm_bound() const override;  ///< the largest sum of magnitudes of a row
+  double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
   Index groups() const;
@@ -47,8 +47,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal), which
   /// the segment's owner has. They are part of A and take part in apply.
   struct DiagonalTiles {
-    Data* piece;  ///< null where a segment has none
-    Data* index;  ///< for GPUs; invalid where none takes part
+    const Data* piece = nullptr;  ///< null where a segment has no entries there
+    const Data* index = nullptr;  ///< for GPUs; null or invalid where none takes part
     CsbPieceShape shape;
     std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
   };

@@ -9,10 +9,12 @@
 /// and its transpose in one pass over its entries:
 ///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it once).
 ///
-/// Arguments: columns 1 <= m <= 32 that take part; first_touch bits: Y_I, Y_J are overwritten, not added to.
+/// Arguments: columns 1 <= m <= 32 that take part; overwrite_rows, overwrite_columns: Y_I, Y_J are overwritten, not
+///            added to: access mode write, and their columns m, ..., width - 1 become zero.
 /// Buffers:   piece (read; bytes, csb_layout.hpp), [index (read; bytes, csb_index.hpp; GPUs only)],
 ///            X_J (read; width x columns of the piece, row-major vectors), Y_I (read-write; width x rows);
-///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of Y are left alone.
+///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added to
+///            are left alone.
 /// Flops:     4 m an entry (2 m on the diagonal; counted as 4).
 /// Footprint: entries and m decide: predicted by bytes (12 or 8 an entry, and the vectors').
 /// Order:     blocks in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
+
+namespace tessera {
+
+/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and sums of its
+/// own: a GPU of a rank, or a rank without GPUs.
+struct CsbPartition {
+  std::vector<Index> tiles;   ///< first row of each and, last, the order; at most 65536 rows each
+  std::vector<Index> bands;   ///< the same of the rows of blocks: tiles, tiny ones taken together, large ones cut
+  std::vector<Index> groups;  ///< first segment of each group and, last, the segments' number
+  std::shared_ptr<const RowSegments> segments;
+  std::vector<int> home;        ///< of each segment: the domain whose contributions go into y itself
+  std::vector<int> sub_matrix;  ///< domain of the sub-matrix (I, J), I >= J, at I (I + 1) / 2 + J
+  int domains_per_rank = 1;
+
+  Index group_count() const noexcept { return static_cast<Index>(groups.size()) - 1; }
+  Index group_of(Index segment) const noexcept;
+  int domain_of(Index row_group, Index column_group) const noexcept {
+    return sub_matrix[static_cast<std::size_t>(row_group * (row_group + 1) / 2 + column_group)];
+  }
+  int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
+};
+
+/// Collective. @throws InvalidArgument
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
+                           Index value_bytes);
+
+/// The sub-matrices (I, J), I >= J, column by column of the balanced arrangement: to column c belong the pairs {c, c},
+/// {c, c + 1}, ..., modulo the groups' number n, (n + 1) / 2 for each column when n is odd.
+struct CsbSubMatrix {
+  Index row, column;  ///< groups, row >= column
+  Index holder;       ///< c
+};
+std::vector<CsbSubMatrix> balanced_sub_matrices(Index groups);
+
+}  // namespace tessera

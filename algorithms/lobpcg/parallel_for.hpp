@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <tessera/runtime/runtime.hpp>
+
+namespace tessera {
+
+/// Threads for work on the host while no tasks run.
+inline int host_threads(const Runtime& runtime) {
+  return std::max(runtime.info().cpu_workers, 1);
+}
+
+/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, in any order. Of exceptions the one of the
+/// lowest i is thrown at the end.
+template <class Work>
+void parallel_for(int threads, Index count, const Work& work) {
+  std::atomic<Index> next = 0;
+  std::mutex mutex;
+  Index failed = count;
+  std::exception_ptr caught;
+  const auto run = [&](int thread) {
+    for (Index i; (i = next.fetch_add(1)) < count;) {
+      try {
+        work(i, thread);
+      } catch (...) {
+        // What comes later is not begun; what is lower has begun already, and may fail, too.
+        next.store(count);
+        const std::lock_guard lock(mutex);
+        if (i < failed) {
+          failed = i;
+          caught = std::current_exception();
+        }
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (int thread = 1; thread < threads && thread < count; ++thread) others.emplace_back(run, thread);
+    run(0);
+  }
+  if (caught) std::rethrow_exception(caught);
+}
+
+}  // namespace tessera

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/algorithms/lobpcg/checked_entries.hpp>
+#include <tessera/algorithms/lobpcg/parallel_for.hpp>
+#include <tessera/algorithms/lobpcg/row_survey.hpp>
+#include <tessera/runtime/agreement.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr Index most_cells = 256, samples_of_cell = 16;
+
+double overlap(Index begin, Index end, Index first, Index last) noexcept {
+  return static_cast<double>(std::max<Index>(0, std::min(end, last) - std::max(begin, first)));
+}
+
+}  // namespace
+
+RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
+    : order_(rows.order()),
+      cells_(std::min(order_, most_cells)),
+      counts_(static_cast<std::size_t>(cells_ * cells_)),
+      work_(static_cast<std::size_t>(cells_ + 1)) {
+  const auto samples = [&](Index cell) {
+    return std::min(samples_of_cell, cell_begin(cell + 1) - cell_begin(cell));
+  };
+  // Whole numbers are summed: exact on whatever number of ranks.
+  agree(runtime, 0, [&] {
+    const int threads = host_threads(runtime);
+    std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+    const Index mine = (cells_ - runtime.rank() + runtime.size() - 1) / runtime.size();
+    parallel_for(threads, mine, [&](Index i, int thread) {
+      const Index cell = runtime.rank() + i * runtime.size(), begin = cell_begin(cell),
+                  size = cell_begin(cell + 1) - begin, count = samples(cell);
+      double* const counts = counts_.data() + cell * cells_;
+      for (Index sample = 0; sample < count; ++sample) {
+        const Index row = begin + (2 * sample + 1) * size / (2 * count);
+        for_checked_entries<double>(rows, row, row + 1, 0, row + 1, space[static_cast<std::size_t>(thread)],
+                                    [&](Index, Index column, double) {
+                                      Index c = column * cells_ / order_;
+                                      while (cell_begin(c + 1) <= column) ++c;
+                                      counts[c] += 1;
+                                    });
+      }
+    });
+  });
+  runtime.all_reduce_sum(counts_.data(), static_cast<Index>(counts_.size()));
+  std::vector<double> work(static_cast<std::size_t>(cells_));
+  for (Index i = 0; i < cells_; ++i) {
+    const double size = static_cast<double>(cell_begin(i + 1) - cell_begin(i));
+    work[static_cast<std::size_t>(i)] += size;
+    for (Index j = 0; j <= i; ++j) {
+      double& count = counts_[static_cast<std::size_t>(i * cells_ + j)];
+      count *= size / static_cast<double>(samples(i));
+      entries_ += count;
+      work[static_cast<std::size_t>(i)] += count;
+      work[static_cast<std::size_t>(j)] += count;
+    }
+  }
+  for (std::size_t i = 0; i < work.size(); ++i) work_[i + 1] = work_[i] + work[i];
+}
+
+double RowSurvey::entries(Index begin, Index end, Index first, Index last) const {
+  const auto shares = [&](Index from, Index to) {
+    std::vector<double> result(static_cast<std::size_t>(cells_));
+    for (Index i = 0; i < cells_; ++i)
+      result[static_cast<std::size_t>(i)] = overlap(cell_begin(i), cell_begin(i + 1), from, to) /
+                                            static_cast<double>(cell_begin(i + 1) - cell_begin(i));
+    return result;
+  };
+  const std::vector<double> of_rows = shares(begin, end), of_columns = shares(first, last);
+  double sum = 0;
+  for (std::size_t i = 0; i < of_rows.size(); ++i)
+    if (of_rows[i] > 0)
+      for (std::size_t j = 0; j <= i; ++j) sum += of_rows[i] * of_columns[j] * counts_[i * of_rows.size() + j];
+  return sum;
+}
+
+double RowSurvey::work_before(Index row) const {
+  Index cell = std::min(row * cells_ / order_, cells_ - 1);
+  while (cell_begin(cell + 1) < row) ++cell;
+  const auto c = static_cast<std::size_t>(cell);
+  return work_[c] + (work_[c + 1] - work_[c]) * overlap(cell_begin(cell), cell_begin(cell + 1), 0, row) /
+                        static_cast<double>(cell_begin(cell + 1) - cell_begin(cell));
+}
+
+std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts, const std::vector<Index>& places) const {
+  const Index first = std::lower_bound(places.begin(), places.end(), begin) - places.begin(),
+              last = std::lower_bound(places.begin(), places.end(), end) - places.begin();
+  parts = std::min(parts, last - first);
+  const double from = work_before(begin), work = work_before(end) - from;
+  std::vector<Index> result{begin};
+  Index at = first;
+  for (Index part = 1; part < parts; ++part) {
+    const double wanted = from + work * static_cast<double>(part) / static_cast<double>(parts);
+    // The nearest place that leaves at least one for each part.
+    const Index lowest = at + 1, highest = last - (parts - part);
+    at = lowest;
+    const auto distance = [&](Index place) {
+      return std::abs(work_before(places[static_cast<std::size_t>(place)]) - wanted);
+    };
+    while (at < highest && distance(at + 1) <= distance(at)) ++at;
+    result.push_back(places[static_cast<std::size_t>(at)]);
+  }
+  result.push_back(end);
+  return result;
+}
+
+}  // namespace tessera
