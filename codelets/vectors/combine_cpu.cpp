@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/vectors/combine.hpp>
+#include <tessera/codelets/vectors/pack_rows.hpp>
+
+namespace tessera::kernels {
+
+template <class T>
+void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs, std::span<const VectorBlock<T>> outputs,
+             const double* c) noexcept {
+  const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
+  if (out == 0) return;
+  alignas(64) double input_rows[packed_rows * 4 * most_block_columns];
+  alignas(64) double output_rows[packed_rows * 2 * most_block_columns];
+  for (std::int64_t first = 0; first < rows; first += packed_rows) {
+    const std::int64_t count = std::min(packed_rows, rows - first);
+    pack_rows(inputs, first, count, input_rows, in);
+    if (in == 0)
+      std::fill_n(output_rows, out * count, 0.0);
+    else
+      blas::gemm(Op::transpose, Op::none, out, count, in, 1.0, c, in, input_rows, in, 0.0, output_rows, out);
+    const double* from = output_rows;
+    for (const VectorBlock<T>& block : outputs) {
+      T* const to = block.data + first * block.ld;
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int32_t j = 0; j < block.columns; ++j) to[i * block.ld + j] = static_cast<T>(from[i * out + j]);
+      from += block.columns;
+    }
+  }
+}
+
+template <class T>
+void clear_other_columns(std::int64_t rows, const VectorBlock<T>& whole, std::int32_t first,
+                         std::int32_t columns) noexcept {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    T* const row = whole.data + i * whole.ld;
+    std::fill(row, row + first, T(0));
+    std::fill(row + first + columns, row + whole.columns, T(0));
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                                 \
+  template void combine<T>(std::int64_t, std::span<const VectorBlock<const T>>, std::span<const VectorBlock<T>>, \
+                           const double*) noexcept;                                                            \
+  template void clear_other_columns<T>(std::int64_t, const VectorBlock<T>&, std::int32_t, std::int32_t) noexcept;
+TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::kernels
