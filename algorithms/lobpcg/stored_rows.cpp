@@ -24,8 +24,8 @@ void require_tiles(Index order, const std::vector<Index>& tiles) {
                           fmt::format("rows that ascend from 0 to {}", order));
 }
 
-/// Both triangles of a general file, each as entries of the lower one: they must be the same. The largest element
-/// counts for zero.
+/// Both triangles of a general file, each as entries of the lower one: they must be the same. The largest
+/// element counts for zero.
 void require_equal(const std::string& path, std::vector<StoredRows::Entry>& lower,
                    std::vector<StoredRows::Entry>& upper) {
   const auto before = [](const StoredRows::Entry& a, const StoredRows::Entry& b) {
@@ -72,14 +72,16 @@ StoredRows::StoredRows(Index order, const std::vector<Entry>& entries, std::vect
   std::vector<std::pair<Index, double>> sorted(entries.size());
   std::vector<Index> next = begins_;
   for (const Entry& entry : entries)
-    sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.row)]++)] = {entry.column, entry.value};
+    sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(entry.row)]++)] = {entry.column,
+                                                                                     entry.value};
   for (Index i = 0; i < order; ++i) {
     const auto begin = sorted.begin() + begins_[static_cast<std::size_t>(i)],
                end = sorted.begin() + begins_[static_cast<std::size_t>(i) + 1];
     std::sort(begin, end);
     const auto twice =
         std::adjacent_find(begin, end, [](const auto& a, const auto& b) { return a.first == b.first; });
-    if (twice != end) throw InvalidArgument("entries", text_of({i, twice->first, twice->second}), "none given twice");
+    if (twice != end)
+      throw InvalidArgument("entries", text_of({i, twice->first, twice->second}), "none given twice");
   }
   columns_.reserve(sorted.size());
   values_.reserve(sorted.size());
@@ -98,7 +100,8 @@ StoredRows StoredRows::read(const std::string& path, std::vector<Index> tiles) {
   reader.for_each([&](Index row, Index column, std::complex<double> given) {
     const double value = matrix_market_value<double>(reader, given);
     if (array && value == 0) return;
-    (general && column > row ? upper : lower).push_back({std::max(row, column), std::min(row, column), value});
+    (general && column > row ? upper : lower)
+        .push_back({std::max(row, column), std::min(row, column), value});
   });
   if (general) require_equal(path, lower, upper);
   return {reader.header().rows, lower, std::move(tiles)};
@@ -109,8 +112,10 @@ void StoredRows::entries(Index first_row, Index end_row, Index first_column, Ind
   for (Index row = first_row; row < end_row; ++row) {
     const auto begin = columns_.begin() + begins_[static_cast<std::size_t>(row)],
                end = columns_.begin() + begins_[static_cast<std::size_t>(row) + 1];
-    for (auto column = std::lower_bound(begin, end, first_column); column != end && *column < end_column; ++column)
-      out.push_back({static_cast<std::uint32_t>(row - first_row), static_cast<std::uint32_t>(*column - first_column),
+    for (auto column = std::lower_bound(begin, end, first_column); column != end && *column < end_column;
+         ++column)
+      out.push_back({static_cast<std::uint32_t>(row - first_row),
+                     static_cast<std::uint32_t>(*column - first_column),
                      values_[static_cast<std::size_t>(column - columns_.begin())]});
   }
 }

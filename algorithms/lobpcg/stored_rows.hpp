@@ -9,7 +9,8 @@
 
 namespace tessera {
 
-/// A symmetric matrix whose lower triangle is in memory, by rows: what a user has who holds a matrix already, or a file.
+/// A symmetric matrix whose lower triangle is in memory, by rows: what a user has who holds a matrix already,
+/// or a file.
 class StoredRows final : public SymmetricRows {
  public:
   struct Entry {
@@ -22,8 +23,8 @@ class StoredRows final : public SymmetricRows {
   /// @throws InvalidArgument
   StoredRows(Index order, const std::vector<Entry>& entries, std::vector<Index> tiles = {});
 
-  /// Reads a Matrix Market file, gzipped or not: real, integer or pattern, symmetric, or general with a symmetric
-  /// matrix (to 1e-13 of its largest element); coordinates, or an array, whose zeros are left out.
+  /// Reads a Matrix Market file, gzipped or not: real, integer or pattern, symmetric, or general with a
+  /// symmetric matrix (to 1e-13 of its largest element); coordinates, or an array, whose zeros are left out.
   /// @throws InputError
   static StoredRows read(const std::string& path, std::vector<Index> tiles = {});
 
