@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Coupling coefficients of angular momenta, with the Condon-Shortley phases. All arguments are twice the angular
-/// momenta, so that they are integers; the sums of three coupled ones are at most 150.
-/// Source: D. A. Varshalovich, A. N. Moskalev, V. K. Khersonskii, Quantum Theory of Angular Momentum (1988),
-/// Eqs. 8.2.1 (3) and 9.2.1 (1).
+/// Coupling coefficients of angular momenta, with the Condon-Shortley phases. All arguments are twice the
+/// angular momenta, so that they are integers; the sums of three coupled ones are at most 150. Source: D. A.
+/// Varshalovich, A. N. Moskalev, V. K. Khersonskii, Quantum Theory of Angular Momentum (1988), Eqs. 8.2.1 (3)
+/// and 9.2.1 (1).
 namespace tessera {
 
 /// <j1 m1 j2 m2 | j m>; zero where angular momentum forbids it.

@@ -40,7 +40,8 @@ void require_orbits(const std::vector<ShellOrbit>& orbits) {
   }
 }
 
-/// Calls visit(a, b, c, d, J, T) for each element that is allowed, with a <= b, c <= d and (a, b) not after (c, d).
+/// Calls visit(a, b, c, d, J, T) for each element that is allowed, with a <= b, c <= d and (a, b) not after
+/// (c, d).
 template <class Visit>
 void for_each_element(const ShellInteraction& interaction, Visit visit) {
   const int orbits = static_cast<int>(interaction.orbits().size());
@@ -92,8 +93,7 @@ double ShellInteraction::exchange_sign(int a, int b, int j, int t) const noexcep
 bool ShellInteraction::allowed(int a, int b, int c, int d, int j, int t) const noexcept {
   const auto couples = [&](int x, int y) {
     const int twice_x = orbits_[x].twice_j, twice_y = orbits_[y].twice_j;
-    return std::abs(twice_x - twice_y) <= 2 * j && 2 * j <= twice_x + twice_y &&
-           (x != y || (j + t) % 2 == 1);
+    return std::abs(twice_x - twice_y) <= 2 * j && 2 * j <= twice_x + twice_y && (x != y || (j + t) % 2 == 1);
   };
   return (t == 0 || t == 1) && j >= 0 && couples(a, b) && couples(c, d) &&
          (orbits_[a].l + orbits_[b].l + orbits_[c].l + orbits_[d].l) % 2 == 0;
@@ -187,8 +187,8 @@ ShellInteraction pairing_interaction(std::vector<ShellOrbit> orbits, double stre
 double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept {
   if ((a.l + b.l) % 2 != 0) return 0;
   // (ja 2 jb; 1/2 0 -1/2) = (-1)^(ja - 2 + 1/2) <ja 1/2 2 0 | jb 1/2> / sqrt(2 jb + 1)
-  const double three_j = sign_of((a.twice_j + 1) / 2) *
-                         clebsch_gordan(a.twice_j, 1, 4, 0, b.twice_j, 1) / std::sqrt(b.twice_j + 1.0);
+  const double three_j = sign_of((a.twice_j + 1) / 2) * clebsch_gordan(a.twice_j, 1, 4, 0, b.twice_j, 1) /
+                         std::sqrt(b.twice_j + 1.0);
   return sign_of((a.twice_j - 1) / 2) * three_j *
          std::sqrt((a.twice_j + 1.0) * (b.twice_j + 1.0) * 5 / (4 * std::numbers::pi));
 }

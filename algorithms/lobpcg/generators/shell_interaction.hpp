@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-/// Interactions of the nuclear shell model: one- and two-body, isospin-invariant, the same orbits for protons and
-/// neutrons. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear Spectroscopy (1977).
+/// Interactions of the nuclear shell model: one- and two-body, isospin-invariant, the same orbits for protons
+/// and neutrons. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
+/// Spectroscopy (1977).
 namespace tessera {
 
 /// One orbit n l j; n is a label.
@@ -29,7 +30,8 @@ struct MassDependence {
 class ShellInteraction {
  public:
   /// No energies, no two-body elements.
-  /// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more than 62
+  /// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more
+  /// than 62
   ///         single-particle states
   explicit ShellInteraction(std::vector<ShellOrbit> orbits);
 
@@ -42,7 +44,8 @@ class ShellInteraction {
 
   /// Whether angular momentum, isospin, parity and Pauli's principle allow <ab;JT|V|cd;JT>.
   bool allowed(int a, int b, int c, int d, int j, int t) const noexcept;
-  /// The normalised antisymmetric element V_JT(ab;cd), for any order of the orbits; zero where it is not allowed.
+  /// The normalised antisymmetric element V_JT(ab;cd), for any order of the orbits; zero where it is not
+  /// allowed.
   double element(int a, int b, int c, int d, int j, int t) const noexcept;
   /// Sets an allowed element and those that follow from it by symmetry.
   void set_element(int a, int b, int c, int d, int j, int t, double value) noexcept;
@@ -68,7 +71,7 @@ class ShellInteraction {
                      bool both_isospins) const noexcept;
 
   std::vector<ShellOrbit> orbits_;
-  int largest_j_ = 0;            ///< of two particles
+  int largest_j_ = 0;             ///< of two particles
   std::vector<double> elements_;  ///< V_JT(ab;cd) for a <= b and c <= d
 };
 
@@ -76,25 +79,26 @@ class ShellInteraction {
 std::vector<ShellOrbit> sd_shell_orbits();
 std::vector<ShellOrbit> pf_shell_orbits();
 
-/// The two-body random ensemble: V_JT(ab;cd) uniform in [-1, 1], times sqrt(2) where ab = cd; a function of the seed
-/// and the orbits' numbers. No energies.
-/// Source: J. B. French, S. S. M. Wong, Phys. Lett. B 33, 449 (1970).
+/// The two-body random ensemble: V_JT(ab;cd) uniform in [-1, 1], times sqrt(2) where ab = cd; a function of
+/// the seed and the orbits' numbers. No energies. Source: J. B. French, S. S. M. Wong, Phys. Lett. B 33, 449
+/// (1970).
 ShellInteraction random_interaction(std::vector<ShellOrbit> orbits, std::uint64_t seed);
 
-/// -G P+ . P with the isovector pairs P+ = sum of c+ c+ over time-reversed states, J = 0 and T = 1, in degenerate
-/// orbits: V_01(aa;cc) = -G sqrt((ja + 1/2)(jc + 1/2)).
+/// -G P+ . P with the isovector pairs P+ = sum of c+ c+ over time-reversed states, J = 0 and T = 1, in
+/// degenerate orbits: V_01(aa;cc) = -G sqrt((ja + 1/2)(jc + 1/2)).
 ShellInteraction pairing_interaction(std::vector<ShellOrbit> orbits, double strength = 1);
 
-/// Pairing as above, minus chi times the two-body part of Q . Q, Q = the spherical harmonics of order two with radial
-/// integrals of one; and the energies -xi l.s.
+/// Pairing as above, minus chi times the two-body part of Q . Q, Q = the spherical harmonics of order two
+/// with radial integrals of one; and the energies -xi l.s.
 ShellInteraction pairing_quadrupole_interaction(std::vector<ShellOrbit> orbits, double pairing = 0.5,
                                                 double chi = 1, double spin_orbit = 1);
 
-/// The reduced element <j || Y2 || j'> (Edmonds' convention: <jm|Y2q|j'm'> = (-1)^(j-m) (3j symbol) <j||Y2||j'>).
+/// The reduced element <j || Y2 || j'> (Edmonds' convention: <jm|Y2q|j'm'> = (-1)^(j-m) (3j symbol)
+/// <j||Y2||j'>).
 double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 
-/// Reads the orbits (`.sps`, "iso") and the interaction (`.int`) in the format of OXBASH and BIGSTICK. Elements that
-/// are not in the file are zero.
+/// Reads the orbits (`.sps`, "iso") and the interaction (`.int`) in the format of OXBASH and BIGSTICK.
+/// Elements that are not in the file are zero.
 /// @throws InputError that names the file and the line
 std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
 ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);

@@ -78,7 +78,8 @@ class WordLines {
   std::vector<std::string_view> words_;
 };
 
-/// The head of an interaction file: the number of elements, which is returned, the energies, the mass dependence.
+/// The head of an interaction file: the number of elements, which is returned, the energies, the mass
+/// dependence.
 int read_head(WordLines& lines, ShellInteraction& interaction) {
   lines.require_next("the head");
   const std::size_t orbits = interaction.orbits().size();

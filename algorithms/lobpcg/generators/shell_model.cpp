@@ -29,8 +29,8 @@ struct ShellModelRows::Window {
 /// Rows with one proton determinant: the neutron determinants [first, end) of a class.
 struct ShellModelRows::RowGroup {
   int proton_class, neutron_class;
-  std::uint32_t proton;      ///< in its class
-  Index begin;               ///< row of neutron determinant 0
+  std::uint32_t proton;  ///< in its class
+  Index begin;           ///< row of neutron determinant 0
   std::uint32_t first, end;
 };
 
@@ -69,13 +69,15 @@ void ShellModelRows::list_tiles() {
         groups_.push_back(begin);
         const int partner = neutrons().find(n, space_.twice_m - protons().at(c).twice_m);
         if (partner >= 0)
-          begin += static_cast<Index>(protons().at(c).count) * static_cast<Index>(neutrons().at(partner).count);
+          begin +=
+              static_cast<Index>(protons().at(c).count) * static_cast<Index>(neutrons().at(partner).count);
       }
       if (begin == tile_begin) {
         groups_.resize(offset);
         continue;
       }
-      tile_of_[static_cast<std::size_t>(p * neutrons().configurations() + n)] = static_cast<int>(tiles_.size());
+      tile_of_[static_cast<std::size_t>(p * neutrons().configurations() + n)] =
+          static_cast<int>(tiles_.size());
       tiles_.push_back({p, n, offset});
       tile_begins_.push_back(tile_begin);
     }
@@ -91,8 +93,8 @@ void ShellModelRows::list_field_strengths(const ShellInteraction& interaction) {
   for (int change = 0; change < operators_.changes(); ++change)
     for (const auto& proton : operators_.members(change))
       for (const auto& neutron : operators_.members(operators_.opposite(change))) {
-        const double v = interaction.unlike_element(states[proton.to], states[neutron.to], states[proton.from],
-                                                    states[neutron.from]);
+        const double v = interaction.unlike_element(states[proton.to], states[neutron.to],
+                                                    states[proton.from], states[neutron.from]);
         strengths_[change].push_back(std::abs(v) > negligible_ ? v : 0);
       }
   const int none = operators_.no_change(), count = operators_.count(none);
@@ -220,14 +222,15 @@ void ShellModelRows::add_diagonal(const Window& window, const RowGroup& group,
 }
 
 template <bool inside>
-void ShellModelRows::add_protons(const Window& window, const RowGroup& group, int proton_number, const Tile& to,
-                                 std::vector<SparseEntry>& out) const {
+void ShellModelRows::add_protons(const Window& window, const RowGroup& group, int proton_number,
+                                 const Tile& to, std::vector<SparseEntry>& out) const {
   const int target = protons().find(to.protons, protons().at(group.proton_class).twice_m);
   if (target < 0) return;
   const Index begin = group_begin(to, target), width = neutrons().at(group.neutron_class).count;
   const std::uint32_t neutrons_begin = neutrons().at(group.neutron_class).begin;
   const bool same_tile = &to == &window.tile;
-  for (const ShellNucleons::Element& p : protons().elements(group.proton_class, proton_number, group.proton)) {
+  for (const ShellNucleons::Element& p :
+       protons().elements(group.proton_class, proton_number, group.proton)) {
     const Index column = begin + p.to * width;
     if (same_tile && p.to == group.proton) continue;  // the diagonal
     const double* field = neutron_field_.data() +
@@ -250,11 +253,13 @@ void ShellModelRows::add_neutrons(const Window& window, const RowGroup& group, i
               column = group_begin(to, group.proton_class) + group.proton * width;
   const std::size_t proton = protons().at(group.proton_class).begin + group.proton;
   for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron)
-    for (const ShellNucleons::Element& n : neutrons().elements(group.neutron_class, neutron_number, neutron)) {
+    for (const ShellNucleons::Element& n :
+         neutrons().elements(group.neutron_class, neutron_number, neutron)) {
       if (same_tile && n.to == neutron) continue;  // the diagonal
       double value = n.value;
       if (n.sign != 0)
-        value += n.sign * proton_field_[static_cast<std::size_t>(n.number) * protons().determinants() + proton];
+        value +=
+            n.sign * proton_field_[static_cast<std::size_t>(n.number) * protons().determinants() + proton];
       if (std::abs(value) > negligible_)
         window.store<inside>(group.begin + neutron, column + n.to, value, out);
     }

@@ -17,20 +17,21 @@ struct ShellModelSpace {
   int parity = 0;         ///< 1 or -1; 0: both
 };
 
-/// The Hamiltonian of the nuclear shell model in the m-scheme: all ways to put the nucleons into the orbits' states
-/// with the given M and parity, tiles by proton and neutron configuration.
+/// The Hamiltonian of the nuclear shell model in the m-scheme: all ways to put the nucleons into the orbits'
+/// states with the given M and parity, tiles by proton and neutron configuration.
 ///
 ///   H = sum e_i c+_i c_i + sum_{i<j, k<l} <ij|V|kl> c+_i c+_j c_l c_k
 ///
 /// A state is a proton and a neutron determinant, so an element is one of three: protons alone move (proton
-/// interaction, and the field of the neutrons that stay), neutrons alone, or one nucleon of each kind with opposite
-/// changes of M. Rows are made from lists of what one- and two-body operators do to determinants of one kind. Elements
-/// that cancel to 1e-12 of the interaction's largest are not stored.
-/// Source: E. Caurier, G. Martinez-Pinedo, F. Nowacki, A. Poves, A. P. Zuker, Rev. Mod. Phys. 77, 427 (2005), Sec. IV.
+/// interaction, and the field of the neutrons that stay), neutrons alone, or one nucleon of each kind with
+/// opposite changes of M. Rows are made from lists of what one- and two-body operators do to determinants of
+/// one kind. Elements that cancel to 1e-12 of the interaction's largest are not stored. Source: E. Caurier,
+/// G. Martinez-Pinedo, F. Nowacki, A. Poves, A. P. Zuker, Rev. Mod. Phys. 77, 427 (2005), Sec. IV.
 class ShellModelRows final : public SymmetricRows {
  public:
   /// A mass dependence is applied.
-  /// @throws InvalidArgument for numbers of particles that the orbits do not hold, a 2M that is odd for an even number
+  /// @throws InvalidArgument for numbers of particles that the orbits do not hold, a 2M that is odd for an
+  /// even number
   ///         of particles (or even for an odd one), and where there is no such state
   ShellModelRows(ShellInteraction interaction, const ShellModelSpace& space);
 
@@ -41,8 +42,8 @@ class ShellModelRows final : public SymmetricRows {
 
  private:
   struct Tile {
-    int protons, neutrons;      ///< configurations
-    std::size_t group_offset;   ///< in groups_, by the class of protons
+    int protons, neutrons;     ///< configurations
+    std::size_t group_offset;  ///< in groups_, by the class of protons
   };
   struct Window;
   struct RowGroup;
@@ -56,8 +57,8 @@ class ShellModelRows final : public SymmetricRows {
                 const ShellNucleons::Neighbour& neutron_move, int neutron_number, const Tile& to,
                 std::vector<SparseEntry>& out) const;
   template <bool inside>
-  void add_both(const Window& window, const RowGroup& group, int proton_near, int neutron_near, const Tile& to,
-                std::vector<SparseEntry>& out) const;
+  void add_both(const Window& window, const RowGroup& group, int proton_near, int neutron_near,
+                const Tile& to, std::vector<SparseEntry>& out) const;
   template <bool inside>
   void add_protons(const Window& window, const RowGroup& group, int proton_number, const Tile& to,
                    std::vector<SparseEntry>& out) const;
@@ -80,8 +81,8 @@ class ShellModelRows final : public SymmetricRows {
   double negligible_ = 0;
   /// Per change of the protons' M: <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons).
   std::vector<std::vector<double>> strengths_;
-  /// What operators that keep M meet in the field of the other kind: by the operator's number and the determinant of
-  /// the other kind.
+  /// What operators that keep M meet in the field of the other kind: by the operator's number and the
+  /// determinant of the other kind.
   std::vector<double> neutron_field_, proton_field_;
 };
 

@@ -52,7 +52,8 @@ struct PairElement {
   double value;
 };
 
-/// For each k < l (number l (l - 1) / 2 + k) the pairs i < j with <ij|V|kl> != 0, of two nucleons of one kind.
+/// For each k < l (number l (l - 1) / 2 + k) the pairs i < j with <ij|V|kl> != 0, of two nucleons of one
+/// kind.
 std::vector<std::vector<PairElement>> pair_elements(const ShellInteraction& interaction,
                                                     const std::vector<ShellState>& states) {
   std::vector<std::vector<PairElement>> all;
@@ -189,8 +190,8 @@ void ShellNucleons::list_moves(const OneBodyOperators& operators) {
           const std::uint32_t number = number_of_.at(moved);
           const Class& to = classes_[class_of_[number]];
           const int change = operators.change(i, k);
-          const std::uint64_t row =
-              static_cast<std::uint64_t>(near[to.configuration]) * changes_ + static_cast<std::uint64_t>(change);
+          const std::uint64_t row = static_cast<std::uint64_t>(near[to.configuration]) * changes_ +
+                                    static_cast<std::uint64_t>(change);
           found.push_back({row * from.count + local,
                            {number - to.begin, static_cast<std::uint16_t>(operators.number(i, k)),
                             static_cast<std::int16_t>(sign)}});
@@ -274,13 +275,12 @@ void ShellNucleons::list_elements(const ShellInteraction& interaction, const One
         const std::uint64_t bucket = row * from.count + local;
         while (next < found.size() && found[next].bucket == bucket) {
           Element element = found[next].element;
-          for (++next; next < found.size() && found[next].bucket == bucket &&
-                       found[next].element.to == element.to;
+          for (++next;
+               next < found.size() && found[next].bucket == bucket && found[next].element.to == element.to;
                ++next)
             element.value += found[next].element.value;
           elements_.push_back(element);
-          if (row == own && element.to == local)
-            energies_[from.begin + local] = element.value;
+          if (row == own && element.to == local) energies_[from.begin + local] = element.value;
         }
         element_begins_.push_back(elements_.size());
       }

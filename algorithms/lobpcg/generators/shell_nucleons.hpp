@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// The operators c+_i c_k of one kind of nucleon, numbered within those that change 2M by the same amount. An amount
-/// is counted as `change` = (2m_i - 2m_k) / 2 + (largest 2j), from 0 to changes() - 1.
+/// The operators c+_i c_k of one kind of nucleon, numbered within those that change 2M by the same amount. An
+/// amount is counted as `change` = (2m_i - 2m_k) / 2 + (largest 2j), from 0 to changes() - 1.
 class OneBodyOperators {
  public:
   explicit OneBodyOperators(const std::vector<ShellState>& states);
@@ -36,9 +36,9 @@ class OneBodyOperators {
 
 /// All Slater determinants of n nucleons of one kind, and what one- and two-body operators make of them.
 ///
-/// Determinants are sorted by configuration (occupation numbers of the orbits), then 2M, then bits. Those of one
-/// configuration and one 2M are a class. Moves are listed so that the ones of a class's consecutive determinants to
-/// the same class stand together.
+/// Determinants are sorted by configuration (occupation numbers of the orbits), then 2M, then bits. Those of
+/// one configuration and one 2M are a class. Moves are listed so that the ones of a class's consecutive
+/// determinants to the same class stand together.
 class ShellNucleons {
  public:
   struct Class {
@@ -56,8 +56,8 @@ class ShellNucleons {
     std::uint16_t number;  ///< of the operator among those of its change
     std::int16_t sign;
   };
-  /// An element of this kind's own Hamiltonian. Where one nucleon alone moves, number and sign are those of the move
-  /// (the other kind's field acts on it too); otherwise the sign is zero.
+  /// An element of this kind's own Hamiltonian. Where one nucleon alone moves, number and sign are those of
+  /// the move (the other kind's field acts on it too); otherwise the sign is zero.
   struct Element {
     std::uint32_t to;
     std::uint16_t number;
@@ -72,7 +72,8 @@ class ShellNucleons {
     bool empty() const noexcept { return first == last; }
   };
 
-  /// @throws InvalidArgument (argument `name`) for nucleons < 0 or more than there are states, and where there would
+  /// @throws InvalidArgument (argument `name`) for nucleons < 0 or more than there are states, and where
+  /// there would
   ///         be more than 2^24 determinants
   ShellNucleons(const ShellInteraction& interaction, const OneBodyOperators& operators, int nucleons,
                 const char* name);
@@ -95,14 +96,15 @@ class ShellNucleons {
   /// Of the determinant number `local` of a class, to the neighbour number `neighbour` of its configuration.
   Run<Move> moves(int number, int near, int change, std::uint32_t local) const noexcept {
     const std::uint64_t* begin =
-        &move_begins_[move_offset_[number] + (static_cast<std::uint64_t>(near) * changes_ + change) *
-                                                 (classes_[number].count + 1) + local];
+        &move_begins_[move_offset_[number] +
+                      (static_cast<std::uint64_t>(near) * changes_ + change) * (classes_[number].count + 1) +
+                      local];
     return {moves_.data() + begin[0], moves_.data() + begin[1]};
   }
   Run<Element> elements(int number, int neighbour, std::uint32_t local) const noexcept {
-    const std::uint64_t* begin = &element_begins_[element_offset_[number] +
-                                                  static_cast<std::uint64_t>(neighbour) *
-                                                      (classes_[number].count + 1) + local];
+    const std::uint64_t* begin =
+        &element_begins_[element_offset_[number] +
+                         static_cast<std::uint64_t>(neighbour) * (classes_[number].count + 1) + local];
     return {elements_.data() + begin[0], elements_.data() + begin[1]};
   }
 
@@ -119,8 +121,8 @@ class ShellNucleons {
   std::vector<int> first_class_;
   std::vector<Class> classes_;
   std::vector<std::uint64_t> masks_;
-  std::vector<int> class_of_;      ///< per determinant
-  std::vector<double> energies_;   ///< per determinant
+  std::vector<int> class_of_;     ///< per determinant
+  std::vector<double> energies_;  ///< per determinant
   std::unordered_map<std::uint64_t, std::uint32_t> number_of_;
   std::vector<std::vector<Neighbour>> neighbours_;
   std::vector<std::uint64_t> move_offset_, move_begins_, element_offset_, element_begins_;
