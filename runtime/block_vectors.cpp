@@ -49,8 +49,17 @@ BlockVectors<T>::BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegment
 }
 
 template <class T>
+void BlockVectors<T>::check(Index ld, Index columns) const {
+  if (columns < 0 || columns > width_)
+    throw InvalidArgument("columns", fmt::format("{}", columns), fmt::format("0 to {}", width_));
+  if (ld < columns) throw InvalidArgument("ld", fmt::format("{}", ld), fmt::format("at least {}", columns));
+}
+
+template <class T>
 void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
+  check(ld, columns);
   for (Index s = 0; s < count(); ++s) {
+    segment(s).flush_remote_copies();  // no task tells the other ranks that theirs are out of date
     if (!segment(s).local()) continue;
     const HostAccess access(segment(s), HostAccess::Mode::write);
     const MatrixView<T> rows = access.matrix<T>();
@@ -65,6 +74,7 @@ void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
 
 template <class T>
 void BlockVectors<T>::get(T* values, Index ld, Index columns) const {
+  check(ld, columns);
   for (Index s = 0; s < count(); ++s) {
     std::vector<T> rows(static_cast<std::size_t>(columns * segments_->size(s)));
     if (segment(s).local()) {

@@ -53,13 +53,14 @@ class BlockVectors {
 
   /// Copies all rows from a row-major host array that every rank has, n x columns with leading dimension ld, into
   /// the first `columns` vectors, zero into the others; waits. And back, on every rank (collective): the first
-  /// `columns` vectors.
+  /// `columns` vectors. @throws InvalidArgument
   void set(const T* values, Index ld, Index columns) const;
   void get(T* values, Index ld, Index columns) const;
 
   void release() { data_.clear(); }
 
  private:
+  void check(Index ld, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
   Index width_ = 0;
   std::vector<Data> data_;

@@ -4,73 +4,10 @@
 // Body of multiply_csb for one instruction set level (see dispatch.hpp).
 #include <tessera/codelets/csb/csb_kernels.hpp>
 
+#include <tessera/codelets/csb/row_registers.inl>
+
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
-
-#define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
-
-#if TESSERA_CPU_LEVEL == 4
-constexpr int register_bytes = 64;
-#elif TESSERA_CPU_LEVEL == 3
-constexpr int register_bytes = 32;
-#else
-constexpr int register_bytes = 16;
-#endif
-
-template <class T, int lanes>
-struct Lanes {
-  typedef T Vector __attribute__((vector_size(lanes * sizeof(T))));
-  typedef T Unaligned __attribute__((vector_size(lanes * sizeof(T)), aligned(sizeof(T)), may_alias));
-};
-template <class T>
-struct Lanes<T, 1> {
-  using Vector = T;
-  using Unaligned = T;
-};
-
-/// The largest register that a row of so many elements fills.
-template <class T>
-constexpr int first_lanes(int columns) noexcept {
-  int lanes = register_bytes / static_cast<int>(sizeof(T));
-  while (lanes > columns) lanes /= 2;
-  return lanes;
-}
-
-/// A row of `columns` elements in registers: whole ones, and for the rest smaller and smaller ones, so that a row
-/// needs neither masks nor elements beyond its end.
-template <class T, int columns>
-struct Row {
-  static constexpr int lanes = first_lanes<T>(columns);
-  using Rest = Row<T, columns - lanes>;
-  typename Lanes<T, lanes>::Vector first;
-  Rest rest;
-
-  static TESSERA_ALWAYS_INLINE Row load(const T* p) noexcept {
-    return {*reinterpret_cast<const typename Lanes<T, lanes>::Unaligned*>(p), Rest::load(p + lanes)};
-  }
-  TESSERA_ALWAYS_INLINE void store(T* p) const noexcept {
-    *reinterpret_cast<typename Lanes<T, lanes>::Unaligned*>(p) = first;
-    rest.store(p + lanes);
-  }
-  /// this += v (the row at p).
-  TESSERA_ALWAYS_INLINE void add_from(T v, const T* p) noexcept {
-    first += *reinterpret_cast<const typename Lanes<T, lanes>::Unaligned*>(p) * v;
-    rest.add_from(v, p + lanes);
-  }
-  /// (the row at p) += v this.
-  TESSERA_ALWAYS_INLINE void add_to(T v, T* p) const noexcept {
-    auto* const to = reinterpret_cast<typename Lanes<T, lanes>::Unaligned*>(p);
-    *to = *to + first * v;
-    rest.add_to(v, p + lanes);
-  }
-};
-template <class T>
-struct Row<T, 0> {
-  static TESSERA_ALWAYS_INLINE Row load(const T*) noexcept { return {}; }
-  TESSERA_ALWAYS_INLINE void store(T*) const noexcept {}
-  TESSERA_ALWAYS_INLINE void add_from(T, const T*) noexcept {}
-  TESSERA_ALWAYS_INLINE void add_to(T, T*) const noexcept {}
-};
 
 template <class T>
 struct Vectors {
@@ -130,25 +67,9 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
                   std::int64_t ldy_columns) noexcept {
   const Vectors<T> v{x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, y_columns, ldy_columns};
-  switch (columns) {
-#define TESSERA_CASE(COLUMNS) \
-  case COLUMNS:               \
-    return multiply<COLUMNS>(piece, v);
-#define TESSERA_CASES(FIRST) \
-  TESSERA_CASE(FIRST) TESSERA_CASE(FIRST + 1) TESSERA_CASE(FIRST + 2) TESSERA_CASE(FIRST + 3)
-    TESSERA_CASES(1)
-    TESSERA_CASES(5)
-    TESSERA_CASES(9)
-    TESSERA_CASES(13)
-    TESSERA_CASES(17)
-    TESSERA_CASES(21)
-    TESSERA_CASES(25)
-    TESSERA_CASES(29)
-#undef TESSERA_CASES
-#undef TESSERA_CASE
-    default:
-      break;
-  }
+#define TESSERA_CALL(COLUMNS) return multiply<COLUMNS>(piece, v);
+  TESSERA_FOR_COLUMNS(columns, TESSERA_CALL)
+#undef TESSERA_CALL
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                              \

@@ -40,7 +40,8 @@ class FunctionRows final : public SymmetricRows {
 class ListRows final : public SymmetricRows {
  public:
   using List = std::vector<std::pair<Index, double>>;
-  explicit ListRows(std::vector<List> rows, std::vector<Index> tiles = {})
+  using Lists = std::vector<List>;
+  explicit ListRows(Lists rows, std::vector<Index> tiles = {})
       : rows_(std::move(rows)), tiles_(std::move(tiles)) {}
   Index order() const override { return static_cast<Index>(rows_.size()); }
   std::span<const Index> tiles() const override { return tiles_; }
