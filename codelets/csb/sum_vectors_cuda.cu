@@ -44,8 +44,9 @@ void sum_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffer
     inputs.z[k] = z.data;
     inputs.ld[k] = z.ld;
   }
-  sum_kernel<T><<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, context.stream>>>(
-      arguments, inputs, y);
+  sum_kernel<T>
+      <<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, context.stream>>>(
+          arguments, inputs, y);
 }
 
 #define TESSERA_REGISTER(T) register_cuda<SumVectorsArguments, sum_cuda<T>>("sum_vectors", type_letter<T>),
