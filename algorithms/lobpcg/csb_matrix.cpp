@@ -18,7 +18,8 @@ namespace {
 
 constexpr Index usual_piece_bytes = Index(768) << 20;
 
-/// A piece and what its task does. A piece of a domain that is not a segment's home adds to a partial sum of y.
+/// A piece and what its task does. A piece of a domain that is not a segment's home adds to a partial sum of
+/// y.
 struct Piece {
   CsbPieceContents contents;
   Data data, index;
@@ -31,18 +32,21 @@ struct Partial {
   int domain;
 };
 
-/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order of a
-/// tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group in common. So do
-/// the segments of two groups. Tasks that are in flight together thus touch different segments of y.
+/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order
+/// of a tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group
+/// in common. So do the segments of two groups. Tasks that are in flight together thus touch different
+/// segments of y.
 auto tournament_order(const CsbPartition& partition, const CsbPieceContents& piece) {
   const auto group_sizes = [&](Index group) {
-    return partition.groups[static_cast<std::size_t>(group) + 1] - partition.groups[static_cast<std::size_t>(group)];
+    return partition.groups[static_cast<std::size_t>(group) + 1] -
+           partition.groups[static_cast<std::size_t>(group)];
   };
   const Index row_group = partition.group_of(piece.row), column_group = partition.group_of(piece.column);
   const Index row = piece.row - partition.groups[static_cast<std::size_t>(row_group)],
               column = piece.column - partition.groups[static_cast<std::size_t>(column_group)];
   const Index round = (row_group + column_group) % partition.group_count(),
-              round_of_segments = (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
+              round_of_segments =
+                  (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
   return std::tuple(!piece.diagonal_tiles, round, round_of_segments, piece.row, piece.column);
 }
 
@@ -70,8 +74,8 @@ struct CsbMatrix<V, T>::Detail {
   template <class U>
   std::vector<Data> make_partials(Index columns) const;
   template <class U, class Insert>
-  void sum_products(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
-                    const Insert& insert) const;
+  void sum_products(Sequence& sequence, const BlockVectors<U>& y, Index columns,
+                    const std::vector<Data>& partial, const Insert& insert) const;
   void bound_norm();
 };
 
@@ -83,8 +87,13 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
     if (!bytes.empty()) std::memcpy(static_cast<void*>(contents.data()), bytes.data(), bytes.size());
     for (const CsbPieceContents& c : contents) {
       const Index size = csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total;
-      pieces.push_back(
-          {c, Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)), {}, -1, -1, false, false});
+      pieces.push_back({c,
+                        Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)),
+                        {},
+                        -1,
+                        -1,
+                        false,
+                        false});
       entries += c.shape.entry_count;
       stored_bytes += static_cast<double>(size);
     }
@@ -138,7 +147,8 @@ void CsbMatrix<V, T>::Detail::note_tiles() {
     const Index segment = segments.segment_of(begin);
     tiles[static_cast<std::size_t>(segment)].begins.push_back(begin - segments.begin(segment));
   }
-  for (Index s = 0; s < segments.count(); ++s) tiles[static_cast<std::size_t>(s)].begins.push_back(segments.size(s));
+  for (Index s = 0; s < segments.count(); ++s)
+    tiles[static_cast<std::size_t>(s)].begins.push_back(segments.size(s));
   for (const Piece& piece : pieces) {
     if (!piece.contents.diagonal_tiles) continue;
     DiagonalTiles& here = tiles[static_cast<std::size_t>(piece.contents.row)];
@@ -167,7 +177,8 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
   for (const Piece& piece : pieces)
-    insert(piece, target(piece.row_partial, piece.contents.row), target(piece.column_partial, piece.contents.column));
+    insert(piece, target(piece.row_partial, piece.contents.row),
+           target(piece.column_partial, piece.contents.column));
   std::size_t next = 0;
   for (Index s = 0; s < partition.segments->count(); ++s) {
     std::vector<const Data*> terms;
@@ -186,8 +197,8 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
     Sequence sequence(runtime);
     sequence.begin_stage("norm");
     sum_products(sequence, sums, 1, partial, [&](const Piece& piece, const Data& rows, const Data& columns) {
-      insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows, piece.overwrite_columns,
-                               piece.data, rows, columns);
+      insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows,
+                               piece.overwrite_columns, piece.data, rows, columns);
     });
     sequence.wait();
   }
@@ -201,9 +212,11 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
 }
 
 template <class V, class T>
-CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options) {
+CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
+                                       const CsbOptions& options) {
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
-  agree(runtime, argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes),
+  agree(runtime,
+        argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes),
         [] {});
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options, sizeof(V)));
   CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
@@ -240,11 +253,13 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
     d.partial_data = d.template make_partials<T>(columns);
     d.partial_columns = columns;
   }
-  d.sum_products(sequence, y, columns, d.partial_data, [&](const Piece& piece, const Data& y_rows, const Data& y_columns) {
-    insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns), piece.overwrite_rows,
-                              piece.overwrite_columns, piece.data, piece.index, x.segment(piece.contents.column),
-                              x.segment(piece.contents.row), y_rows, y_columns);
-  });
+  d.sum_products(sequence, y, columns, d.partial_data,
+                 [&](const Piece& piece, const Data& y_rows, const Data& y_columns) {
+                   insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns),
+                                             piece.overwrite_rows, piece.overwrite_columns, piece.data,
+                                             piece.index, x.segment(piece.contents.column),
+                                             x.segment(piece.contents.row), y_rows, y_columns);
+                 });
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 

@@ -47,7 +47,8 @@ void check_arrays(const CsrArrays& arrays, Index segments) {
                           fmt::format("ascending from 0 to {}", arrays.columns.size()));
   for (const Index column : arrays.columns)
     if (column < 0 || column >= order_of(arrays))
-      throw InvalidArgument("columns", fmt::format("{}", column), fmt::format("0 to {}", order_of(arrays) - 1));
+      throw InvalidArgument("columns", fmt::format("{}", column),
+                            fmt::format("0 to {}", order_of(arrays) - 1));
   for (const double value : arrays.values)
     if (!std::isfinite(static_cast<V>(value)))
       throw InvalidArgument("values", fmt::format("{}", value), "finite values");
@@ -71,7 +72,8 @@ Index usual_segments(const Runtime& runtime, double bytes) {
 }
 
 /// For each segment of rows, the entries in each segment of columns.
-std::vector<Index> count_entries(const Runtime& runtime, const CsrArrays& arrays, const RowSegments& segments) {
+std::vector<Index> count_entries(const Runtime& runtime, const CsrArrays& arrays,
+                                 const RowSegments& segments) {
   std::vector<Index> counts(static_cast<std::size_t>(segments.count() * segments.count()));
   parallel_for(host_threads(runtime), segments.count(), [&](Index s, int) {
     for (Index e = begin_of(arrays, segments.begin(s)); e < begin_of(arrays, segments.end(s)); ++e)
@@ -92,7 +94,8 @@ struct PieceMemory {
 
 /// Deals the rows of a segment to its pieces, one for each segment of columns (or none).
 template <class V>
-void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s, std::vector<PieceMemory<V>>& pieces) {
+void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
+               std::vector<PieceMemory<V>>& pieces) {
   for (Index row = segments.begin(s); row < segments.end(s); ++row) {
     const auto note_begins = [&](Index at) {
       for (PieceMemory<V>& piece : pieces)
@@ -119,7 +122,8 @@ CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays
   matrix.entries_ = static_cast<Index>(arrays.columns.size());
   matrix.norm_ = largest_row_sum(arrays);
   const double bytes = static_cast<double>(matrix.entries_) * (sizeof(V) + 4);
-  matrix.segments_ = RowSegments::even(runtime, order_of(arrays), segments > 0 ? segments : usual_segments(runtime, bytes));
+  matrix.segments_ =
+      RowSegments::even(runtime, order_of(arrays), segments > 0 ? segments : usual_segments(runtime, bytes));
   matrix.pieces_ = std::make_shared<std::vector<Piece>>();
   const RowSegments& cut = *matrix.segments_;
   const Index count = cut.count();
@@ -136,8 +140,11 @@ CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays
       const bool first = std::none_of(matrix.pieces_->begin(), matrix.pieces_->end(),
                                       [&](const Piece& piece) { return piece.row == s; });
       const Index size = csr_piece_sizes(cut.size(s), here, sizeof(V)).total;
-      matrix.pieces_->push_back(
-          {s, t, {cut.size(s), here}, first, Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
+      matrix.pieces_->push_back({s,
+                                 t,
+                                 {cut.size(s), here},
+                                 first,
+                                 Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
     }
   std::vector<std::vector<PieceMemory<V>>> memory(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<HostAccess>> accesses;
@@ -149,7 +156,8 @@ CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays
     auto& of_rows = memory[static_cast<std::size_t>(piece.row)];
     of_rows.resize(static_cast<std::size_t>(count));
     of_rows[static_cast<std::size_t>(piece.column)] = {
-        reinterpret_cast<std::uint32_t*>(bytes_of_piece), reinterpret_cast<V*>(bytes_of_piece + sizes.values_offset),
+        reinterpret_cast<std::uint32_t*>(bytes_of_piece),
+        reinterpret_cast<V*>(bytes_of_piece + sizes.values_offset),
         reinterpret_cast<std::uint32_t*>(bytes_of_piece + sizes.columns_offset)};
   }
   parallel_for(host_threads(runtime), count, [&](Index s, int) {

@@ -3,7 +3,6 @@
 //
 // Body of multiply_csb for one instruction set level (see dispatch.hpp).
 #include <tessera/codelets/csb/csb_kernels.hpp>
-
 #include <tessera/codelets/csb/row_registers.inl>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
@@ -21,11 +20,14 @@ struct Vectors {
   std::int64_t ldy_columns;
 };
 
-/// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run of
-/// entries. On the diagonal no entry of a run touches the row itself but the one with row = column, which counts once.
-template <bool on_diagonal, int columns, class V, class T>
+/// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
+/// of entries. On the diagonal no entry of a run touches the row itself but the one with row = column, which
+/// counts once.
+template <bool on_diagonal, int columns, bool packed, class V, class T>
 TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values, const std::uint16_t* rows,
                                           const std::uint16_t* cols, const Vectors<T>& v) noexcept {
+  const std::int64_t ldx_columns = packed ? columns : v.ldx_columns,
+                     ldy_columns = packed ? columns : v.ldy_columns;
   for (std::uint32_t e = 0; e < entries;) {
     const std::uint16_t row = rows[e];
     T* const y = v.y_rows + row * v.ldy_rows;
@@ -34,30 +36,39 @@ TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values
     do {
       const T value = static_cast<T>(values[e]);
       const std::int64_t column = cols[e];
-      sum.add_from(value, v.x_columns + column * v.ldx_columns);
-      if (!on_diagonal || column != row) x.add_to(value, v.y_columns + column * v.ldy_columns);
+      sum.add_from(value, v.x_columns + column * ldx_columns);
+      if (!on_diagonal || column != row) x.add_to(value, v.y_columns + column * ldy_columns);
       ++e;
     } while (e < entries && rows[e] == row);
     sum.store(y);
   }
 }
 
-template <int columns, class V, class T>
+template <int columns, bool packed, class V, class T>
 void multiply(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
   for (std::int64_t b = 0; b < piece.block_count; ++b) {
     const CsbBlock& block = piece.blocks[b];
     const V* const values = piece.values + block.first_entry;
-    const std::uint16_t *const rows = piece.rows + block.first_entry,
-                        *const cols = piece.columns + block.first_entry;
+    const std::uint16_t *const rows = piece.rows + block.first_entry, *const cols =
+                                                                          piece.columns + block.first_entry;
     const std::int64_t row = block.first_row, column = block.first_column;
-    const Vectors<T> here{v.x_columns + column * v.ldx_columns, v.ldx_columns, v.x_rows + row * v.ldx_rows,
-                          v.ldx_rows, v.y_rows + row * v.ldy_rows, v.ldy_rows,
+    const Vectors<T> here{v.x_columns + column * v.ldx_columns, v.ldx_columns,
+                          v.x_rows + row * v.ldx_rows,          v.ldx_rows,
+                          v.y_rows + row * v.ldy_rows,          v.ldy_rows,
                           v.y_columns + column * v.ldy_columns, v.ldy_columns};
     if (piece.on_diagonal && row == column)
-      multiply_block<true, columns>(block.entries, values, rows, cols, here);
+      multiply_block<true, columns, packed>(block.entries, values, rows, cols, here);
     else
-      multiply_block<false, columns>(block.entries, values, rows, cols, here);
+      multiply_block<false, columns, packed>(block.entries, values, rows, cols, here);
   }
+}
+
+/// Where all columns of vectors with a power of two of them take part, shifts give the rows' addresses.
+template <int columns, class V, class T>
+void choose_packed(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
+  if constexpr ((columns & (columns - 1)) == 0)
+    if (v.ldx_columns == columns && v.ldy_columns == columns) return multiply<columns, true>(piece, v);
+  multiply<columns, false>(piece, v);
 }
 
 }  // namespace
@@ -67,14 +78,14 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
                   std::int64_t ldy_columns) noexcept {
   const Vectors<T> v{x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, y_columns, ldy_columns};
-#define TESSERA_CALL(COLUMNS) return multiply<COLUMNS>(piece, v);
+#define TESSERA_CALL(COLUMNS) return choose_packed<COLUMNS>(piece, v);
   TESSERA_FOR_COLUMNS(columns, TESSERA_CALL)
 #undef TESSERA_CALL
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                              \
-  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, \
-                                   T*, std::int64_t, T*, std::int64_t) noexcept;
+#define TESSERA_INSTANTIATE(V, T)                                                                 \
+  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, \
+                                   std::int64_t, T*, std::int64_t, T*, std::int64_t) noexcept;
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

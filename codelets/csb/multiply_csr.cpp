@@ -54,18 +54,18 @@ void kernels::multiply_csr(const CsrPieceView<V>& piece, int columns, const T* x
 }
 
 template <class V, class T>
-void insert_multiply_csr(Sequence& sequence, int priority, const CsrPieceShape& shape, int columns, bool overwrite,
-                         const Data& piece, const Data& x, const Data& y) {
+void insert_multiply_csr(Sequence& sequence, int priority, const CsrPieceShape& shape, int columns,
+                         bool overwrite, const Data& piece, const Data& x, const Data& y) {
   sequence.insert(multiply_codelet<V, T>, MultiplyCsrArguments{shape, columns, overwrite},
                   {.priority = priority, .flops = 2.0 * columns * static_cast<double>(shape.entry_count)},
                   {read(piece), read(x), overwrite ? write(y) : read_write(y)});
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                                 \
-  template void kernels::multiply_csr<V, T>(const CsrPieceView<V>&, int, const T*, std::int64_t, T*, std::int64_t) \
-      noexcept;                                                                                                   \
-  template void insert_multiply_csr<V, T>(Sequence&, int, const CsrPieceShape&, int, bool, const Data&, const Data&, \
-                                          const Data&);
+#define TESSERA_INSTANTIATE(V, T)                                                                       \
+  template void kernels::multiply_csr<V, T>(const CsrPieceView<V>&, int, const T*, std::int64_t, T*,    \
+                                            std::int64_t) noexcept;                                     \
+  template void insert_multiply_csr<V, T>(Sequence&, int, const CsrPieceShape&, int, bool, const Data&, \
+                                          const Data&, const Data&);
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

@@ -15,7 +15,8 @@ void multiply(const CsrPieceView<V>& piece, const T* x, std::int64_t ldx, T* y, 
     std::uint32_t e = piece.begins[row];
     if (e == end) continue;
     Row<T, columns> sum = Row<T, columns>::load(y + row * ldy);
-    for (; e < end; ++e) sum.add_from(static_cast<T>(piece.values[e]), x + std::int64_t(piece.columns[e]) * ldx);
+    for (; e < end; ++e)
+      sum.add_from(static_cast<T>(piece.values[e]), x + std::int64_t(piece.columns[e]) * ldx);
     sum.store(y + row * ldy);
   }
 }
@@ -30,8 +31,9 @@ void multiply_csr(const CsrPieceView<V>& piece, int columns, const T* x, std::in
 #undef TESSERA_CALL
 }
 
-#define TESSERA_INSTANTIATE(V, T) \
-  template void multiply_csr<V, T>(const CsrPieceView<V>&, int, const T*, std::int64_t, T*, std::int64_t) noexcept;
+#define TESSERA_INSTANTIATE(V, T)                                                           \
+  template void multiply_csr<V, T>(const CsrPieceView<V>&, int, const T*, std::int64_t, T*, \
+                                   std::int64_t) noexcept;
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

@@ -20,15 +20,14 @@ constexpr int register_bytes = 16;
 #define TESSERA_CASE(CALL, COLUMNS) \
   case COLUMNS:                     \
     CALL(COLUMNS)
-#define TESSERA_CASES(CALL, FIRST)                            \
-  TESSERA_CASE(CALL, FIRST) TESSERA_CASE(CALL, FIRST + 1)     \
-  TESSERA_CASE(CALL, FIRST + 2) TESSERA_CASE(CALL, FIRST + 3)
+#define TESSERA_CASES(CALL, FIRST) \
+  TESSERA_CASE(CALL, FIRST)        \
+  TESSERA_CASE(CALL, FIRST + 1) TESSERA_CASE(CALL, FIRST + 2) TESSERA_CASE(CALL, FIRST + 3)
 #define TESSERA_FOR_COLUMNS(COLUMNS, CALL)                                                        \
   switch (COLUMNS) {                                                                              \
-    TESSERA_CASES(CALL, 1) TESSERA_CASES(CALL, 5) TESSERA_CASES(CALL, 9) TESSERA_CASES(CALL, 13)  \
-    TESSERA_CASES(CALL, 17) TESSERA_CASES(CALL, 21) TESSERA_CASES(CALL, 25) TESSERA_CASES(CALL, 29) \
-    default:                                                                                      \
-      break;                                                                                      \
+    TESSERA_CASES(CALL, 1)                                                                        \
+    TESSERA_CASES(CALL, 5) TESSERA_CASES(CALL, 9) TESSERA_CASES(CALL, 13) TESSERA_CASES(CALL, 17) \
+        TESSERA_CASES(CALL, 21) TESSERA_CASES(CALL, 25) TESSERA_CASES(CALL, 29) default : break;  \
   }
 
 template <class T, int lanes>
@@ -50,8 +49,8 @@ constexpr int first_lanes(int columns) noexcept {
   return lanes;
 }
 
-/// A row of `columns` elements in registers: whole ones, and for the rest smaller and smaller ones, so that a row
-/// needs neither masks nor elements beyond its end.
+/// A row of `columns` elements in registers: whole ones, and for the rest smaller and smaller ones, so that a
+/// row needs neither masks nor elements beyond its end.
 template <class T, int columns>
 struct Row {
   static constexpr int lanes = first_lanes<T>(columns);
@@ -59,7 +58,9 @@ struct Row {
   typename Lanes<T, lanes>::Vector first;
   Rest rest;
 
-  static TESSERA_ALWAYS_INLINE Row zero() noexcept { return {typename Lanes<T, lanes>::Vector{}, Rest::zero()}; }
+  static TESSERA_ALWAYS_INLINE Row zero() noexcept {
+    return {typename Lanes<T, lanes>::Vector{}, Rest::zero()};
+  }
   static TESSERA_ALWAYS_INLINE Row load(const T* p) noexcept {
     return {*reinterpret_cast<const typename Lanes<T, lanes>::Unaligned*>(p), Rest::load(p + lanes)};
   }

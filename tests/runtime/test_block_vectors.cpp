@@ -17,7 +17,8 @@ TYPED_TEST(BlockVectorsTest, Segments) {
   EXPECT_EQ(segments.rows(), 10);
   EXPECT_EQ(segments.count(), 3);
   const std::vector<Index> of_row{0, 0, 0, 1, 2, 2, 2, 2, 2, 2};
-  for (Index row = 0; row < 10; ++row) EXPECT_EQ(segments.segment_of(row), of_row[static_cast<std::size_t>(row)]);
+  for (Index row = 0; row < 10; ++row)
+    EXPECT_EQ(segments.segment_of(row), of_row[static_cast<std::size_t>(row)]);
   EXPECT_EQ(segments.begin(2), 4);
   EXPECT_EQ(segments.end(1), 4);
   EXPECT_EQ(segments.size(2), 6);

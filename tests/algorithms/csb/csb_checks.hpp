@@ -11,14 +11,16 @@
 
 namespace tessera::test {
 
-/// y := A x for whole numbers x, which all types can represent, in vectors `wider` columns wider; y holds NaN before.
+/// y := A x for whole numbers x, which all types can represent, in vectors `wider` columns wider; y holds NaN
+/// before.
 template <class T>
-std::vector<T> product(Runtime& runtime, const SymmetricOperator<T>& a, const std::vector<double>& x, Index columns,
-                       Index wider = 0, int times = 1) {
+std::vector<T> product(Runtime& runtime, const SymmetricOperator<T>& a, const std::vector<double>& x,
+                       Index columns, Index wider = 0, int times = 1) {
   const Index n = a.order();
   const std::vector<T> from(x.begin(), x.end());
   std::vector<T> result(from.size(), not_a_number<T>());
-  const BlockVectors<T> in(runtime, a.segments(), columns + wider), out(runtime, a.segments(), columns + 2 * wider);
+  const BlockVectors<T> in(runtime, a.segments(), columns + wider),
+      out(runtime, a.segments(), columns + 2 * wider);
   in.set(from.data(), columns, columns);
   Sequence sequence(runtime);
   sequence.begin_stage("product");

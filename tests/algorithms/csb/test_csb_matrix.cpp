@@ -62,7 +62,8 @@ TYPED_TEST(CsbMatrixTest, Tiles) {
   for (std::size_t i = 0; i < one_each.size(); ++i) one_each[i] = static_cast<Index>(i);
   for (const auto& tiles : {one_each, large, one})
     for (const Index segments : {1, 3}) {
-      const auto a = this->check(random_rows(60, 6, 3, tiles), {.groups = 2, .segments = segments, .tile_rows = 0});
+      const auto a =
+          this->check(random_rows(60, 6, 3, tiles), {.groups = 2, .segments = segments, .tile_rows = 0});
       // Segments end with tiles.
       for (Index s = 0; s < a.segments()->count(); ++s)
         EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s)));
@@ -87,7 +88,8 @@ TYPED_TEST(CsbMatrixTest, EmptyAndDense) {
 /// Rows and columns at the ends of the 16 bits, tiles that are larger, far entries.
 TYPED_TEST(CsbMatrixTest, LargeTiles) {
   const Index n = 150000;
-  for (const auto& tiles : {std::vector<Index>{}, std::vector<Index>{0, n}, std::vector<Index>{0, 3, 65539, 140000, n}}) {
+  for (const auto& tiles :
+       {std::vector<Index>{}, std::vector<Index>{0, n}, std::vector<Index>{0, 3, 65539, 140000, n}}) {
     Lists rows(static_cast<std::size_t>(n));
     const std::vector<Index> marks{0, 1, 65534, 65535, 65536, 65537, 65538, 65539, 131071, 131072, 149999};
     for (const Index i : marks)
@@ -97,7 +99,8 @@ TYPED_TEST(CsbMatrixTest, LargeTiles) {
       if (std::find(marks.begin(), marks.end(), i) == marks.end())
         rows[static_cast<std::size_t>(i)] = {{i / 3, 2}, {i, -1}};
     check_matrix<typename TypeParam::V, typename TypeParam::T>(
-        this->runtime(), ListRows(rows, tiles), {.segments = 2, .tile_rows = tiles.empty() ? csb_block_rows : 0}, {2});
+        this->runtime(), ListRows(rows, tiles),
+        {.segments = 2, .tile_rows = tiles.empty() ? csb_block_rows : 0}, {2});
   }
 }
 
@@ -116,12 +119,15 @@ TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
     ASSERT_NE(of_segment.piece, nullptr);
     EXPECT_TRUE(of_segment.shape.on_diagonal);
     const HostAccess access(*of_segment.piece, HostAccess::Mode::read);
-    const auto view = csb_view<V>(access.template array<const std::byte>().data(), of_segment.shape.block_count,
-                                  of_segment.shape.entry_count, true);
+    const auto view = csb_view<V>(access.template array<const std::byte>().data(),
+                                  of_segment.shape.block_count, of_segment.shape.entry_count, true);
     for (Index b = 0; b < view.block_count; ++b) {
       const CsbBlock& block = view.blocks[b];
       EXPECT_EQ(block.first_row, block.first_column);
       EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s) + block.first_row));
+      const auto place = [&](Index e) { return std::pair(view.rows[e], view.columns[e]); };
+      for (Index e = block.first_entry + 1; e < block.first_entry + block.entries; ++e)
+        EXPECT_LT(place(e - 1), place(e));
       for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e)
         found(a.segments()->begin(s) + block.first_row + view.rows[e],
               a.segments()->begin(s) + block.first_column + view.columns[e]) = view.values[e];
@@ -130,7 +136,8 @@ TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
   EXPECT_EQ(begins, tiles);
   for (Index row = 0; row < 80; ++row)
     for (const auto& [column, value] : rows.lists()[static_cast<std::size_t>(row)])
-      if (std::upper_bound(tiles.begin(), tiles.end(), row) == std::upper_bound(tiles.begin(), tiles.end(), column))
+      if (std::upper_bound(tiles.begin(), tiles.end(), row) ==
+          std::upper_bound(tiles.begin(), tiles.end(), column))
         expected(row, column) = value;
   EXPECT_EQ(difference(found, expected), 0);
 }
@@ -140,9 +147,8 @@ TYPED_TEST(CsbMatrixTest, RoundedSums) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const Index n = 500, m = 4;
-  const FunctionRows rows(n, [](Index i, Index j) {
-    return (i * 31 + j * 17) % 5 == 0 ? random_uniform(7, 0, i, j) : 0.0;
-  });
+  const FunctionRows rows(
+      n, [](Index i, Index j) { return (i * 31 + j * 17) % 5 == 0 ? random_uniform(7, 0, i, j) : 0.0; });
   Matrix<double> dense(n, n);
   std::vector<Index> begins{0}, columns;
   std::vector<double> values;
@@ -186,11 +192,13 @@ TYPED_TEST(CsbMatrixTest, BadEntries) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const auto refuse = [&](Lists lists, std::vector<Index> tiles = {}) {
-    expect_refused("rows", [&] { CsbMatrix<V, T>::build(this->runtime(), ListRows(std::move(lists), std::move(tiles))); });
+    expect_refused("rows", [&] {
+      CsbMatrix<V, T>::build(this->runtime(), ListRows(std::move(lists), std::move(tiles)));
+    });
   };
   const double infinite = std::numeric_limits<double>::infinity();
-  refuse(Lists{List{{0, 1}, {1, 1}}, List{}});                  // above the diagonal
-  refuse(Lists{List{}, List{{0, 1}, {1, 2}, {0, 3}}});          // twice
+  refuse(Lists{List{{0, 1}, {1, 1}}, List{}});                     // above the diagonal
+  refuse(Lists{List{}, List{{0, 1}, {1, 2}, {0, 3}}});             // twice
   refuse(Lists{List{}, List{}, List{{0, 1}, {0, 1}}}, {0, 2, 3});  // twice, outside the diagonal tiles
   refuse(Lists{List{{0, not_a_number<double>()}}});
   refuse(Lists{List{}, List{{0, infinite}}});
@@ -198,7 +206,8 @@ TYPED_TEST(CsbMatrixTest, BadEntries) {
   class Outside final : public SymmetricRows {
    public:
     Index order() const override { return 10; }
-    void entries(Index first, Index end, Index begin, Index last, std::vector<SparseEntry>& out) const override {
+    void entries(Index first, Index end, Index begin, Index last,
+                 std::vector<SparseEntry>& out) const override {
       out.push_back({static_cast<std::uint32_t>(end - first), 0, 1.0});
       (void)begin, (void)last;
     }
@@ -209,7 +218,8 @@ TYPED_TEST(CsbMatrixTest, BadEntries) {
     Index order() const override { return 4; }
     void entries(Index first, Index end, Index, Index, std::vector<SparseEntry>& out) const override {
       if (end - first == 4 && calls++ == 0) return;
-      for (Index row = first; row < end; ++row) out.push_back({static_cast<std::uint32_t>(row - first), 0, 1.0});
+      for (Index row = first; row < end; ++row)
+        out.push_back({static_cast<std::uint32_t>(row - first), 0, 1.0});
     }
     mutable int calls = 0;
   };

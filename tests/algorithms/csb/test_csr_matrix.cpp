@@ -47,9 +47,9 @@ struct Arrays {
 TYPED_TEST(CsrMatrixTest, Products) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
-  const std::vector<ListRows> all{ListRows(Lists{List{{0, 2}}}), ListRows(Lists(1)), ListRows(Lists{List{}, List{{0, 3}}}),
-                                  ListRows(Lists(30)), random_rows(200, 5, 1),
-                                  random_rows(150, 3, 2, {}, false)};
+  const std::vector<ListRows> all{
+      ListRows(Lists{List{{0, 2}}}), ListRows(Lists(1)),     ListRows(Lists{List{}, List{{0, 3}}}),
+      ListRows(Lists(30)),           random_rows(200, 5, 1), random_rows(150, 3, 2, {}, false)};
   for (const ListRows& rows : all)
     for (const Index segments : {0, 1, 3, 1000}) {
       const Arrays arrays(rows);
@@ -72,9 +72,12 @@ TYPED_TEST(CsrMatrixTest, Products) {
 TYPED_TEST(CsrMatrixTest, BadArguments) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
-  const auto refuse = [&](const char* name, const std::vector<Index>& begins, const std::vector<Index>& columns,
-                          const std::vector<double>& values, Index segments = 0) {
-    expect_refused(name, [&] { CsrMatrix<V, T>::build(this->runtime(), {begins, columns, values}, segments); });
+  const auto refuse = [&](const char* name, const std::vector<Index>& begins,
+                          const std::vector<Index>& columns, const std::vector<double>& values,
+                          Index segments = 0) {
+    expect_refused(name, [&] {
+      CsrMatrix<V, T>::build(this->runtime(), {begins, columns, values}, segments);
+    });
   };
   refuse("begins", {}, {}, {});
   refuse("begins", {0}, {}, {});

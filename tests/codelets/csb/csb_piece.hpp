@@ -35,7 +35,8 @@ struct TestPiece {
         const V value = static_cast<V>(entry.value);
         const auto row = static_cast<std::uint16_t>(entry.row - block.first_row),
                    column = static_cast<std::uint16_t>(entry.column - block.first_column);
-        std::memcpy(memory.data() + sizes.values_offset + e * static_cast<Index>(sizeof(V)), &value, sizeof value);
+        std::memcpy(memory.data() + sizes.values_offset + e * static_cast<Index>(sizeof(V)), &value,
+                    sizeof value);
         std::memcpy(memory.data() + sizes.rows_offset + 2 * e, &row, 2);
         std::memcpy(memory.data() + sizes.columns_offset + 2 * e, &column, 2);
       }
@@ -43,10 +44,11 @@ struct TestPiece {
   }
 };
 
-/// Blocks begin at the given rows and columns (last: the ends); a share `density` of the elements is stored, whole
-/// numbers. On the diagonal only the lower triangle is. Blocks are cut after `most` entries.
+/// Blocks begin at the given rows and columns (last: the ends); a share `density` of the elements is stored,
+/// whole numbers. On the diagonal only the lower triangle is. Blocks are cut after `most` entries.
 inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::vector<Index>& column_begins,
-                              bool on_diagonal, double density, std::uint64_t seed, Index most = csb_block_entries) {
+                              bool on_diagonal, double density, std::uint64_t seed,
+                              Index most = csb_block_entries) {
   TestPiece piece;
   piece.rows = row_begins.back();
   piece.columns = column_begins.back();
@@ -58,7 +60,8 @@ inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::v
         const Index count = static_cast<Index>(piece.entries.size()) - first;
         if (count == 0) return;
         piece.blocks.push_back({first, static_cast<std::uint32_t>(row_begins[i]),
-                                static_cast<std::uint32_t>(column_begins[j]), static_cast<std::uint32_t>(count),
+                                static_cast<std::uint32_t>(column_begins[j]),
+                                static_cast<std::uint32_t>(count),
                                 static_cast<std::uint16_t>(row_begins[i + 1] - row_begins[i] - 1),
                                 static_cast<std::uint16_t>(column_begins[j + 1] - column_begins[j] - 1)});
         first += count;

@@ -22,8 +22,8 @@ class MultiplyCsb : public RuntimeTest<P, true> {};
 TYPED_TEST_SUITE(MultiplyCsb, Pairs);
 
 template <class V, class T>
-using Kernel = void (*)(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, T*, std::int64_t,
-                        T*, std::int64_t) noexcept;
+using Kernel = void (*)(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, T*,
+                        std::int64_t, T*, std::int64_t) noexcept;
 
 /// The levels that this processor has, and the dispatching function.
 template <class V, class T>
@@ -61,8 +61,10 @@ void check_kernels(const TestPiece& piece, int columns, Index width) {
       return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                         [](T p, T q) { return p == q || (std::isnan(p) && std::isnan(q)); });
     };
-    ASSERT_TRUE(equal(rows, expected_rows)) << "rows, " << columns << " of " << width << ", kernel " << number;
-    ASSERT_TRUE(equal(cols, expected_columns)) << "columns, " << columns << " of " << width << ", kernel " << number;
+    ASSERT_TRUE(equal(rows, expected_rows))
+        << "rows, " << columns << " of " << width << ", kernel " << number;
+    ASSERT_TRUE(equal(cols, expected_columns))
+        << "columns, " << columns << " of " << width << ", kernel " << number;
     ++number;
   }
 }
@@ -130,7 +132,8 @@ TYPED_TEST(MultiplyCsb, Tasks) {
       return a;
     };
     const Data stored = upload(runtime, piece.bytes<V>()), none, xc = upload(runtime, as_matrix(x_columns)),
-               xr = upload(runtime, as_matrix(x_rows)), yr = Data::matrix(runtime, width, piece.rows, sizeof(T)),
+               xr = upload(runtime, as_matrix(x_rows)),
+               yr = Data::matrix(runtime, width, piece.rows, sizeof(T)),
                yc = Data::matrix(runtime, width, piece.columns, sizeof(T));
     SequenceStatistics statistics;
     {
@@ -168,7 +171,8 @@ TYPED_TEST(MultiplyCsb, Magnitudes) {
     ASSERT_TRUE(this->run([&](Sequence& s) {
                       insert_csb_magnitudes<V>(s, 0, piece.shape, true, true, stored, of_rows,
                                                on_diagonal ? of_rows : of_columns);
-                    }).ok());
+                    })
+                    .ok());
     EXPECT_EQ(difference(download<double>(of_rows), rows), 0);
     if (!on_diagonal) {
       EXPECT_EQ(difference(download<double>(of_columns), columns), 0);

@@ -31,7 +31,8 @@ TYPED_TEST(SumVectors, AddsAndOverwrites) {
         for (const Data& input : inputs) terms.push_back(&input);
         const Data y = overwrite ? Data::matrix(this->runtime(), width, rows, sizeof(T))
                                  : upload(this->runtime(), before);
-        ASSERT_TRUE(this->run([&](Sequence& s) { insert_sum_vectors<T>(s, 0, columns, overwrite, terms, y); }).ok());
+        ASSERT_TRUE(
+            this->run([&](Sequence& s) { insert_sum_vectors<T>(s, 0, columns, overwrite, terms, y); }).ok());
         EXPECT_EQ(difference(download<T>(y), expected), 0) << columns << ' ' << overwrite << ' ' << count;
       }
 }

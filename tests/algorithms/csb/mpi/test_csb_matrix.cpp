@@ -9,7 +9,8 @@
 
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
 
-/// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all ranks.
+/// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
+/// ranks.
 namespace tessera::test {
 namespace {
 
@@ -30,10 +31,10 @@ class CsbMatrixMpi : public ::testing::Test {
 
 TEST_F(CsbMatrixMpi, Products) {
   const ListRows rows = random_rows(250, 8, 1);
-  for (const Index groups : {0, 2, 3, 5})
+  for (const Index groups : {0, 4})
     for (const Index segments : {0, 2}) {
-      const auto a = check_matrix<double, double>(runtime(), rows,
-                                                  {.groups = groups, .segments = segments, .tile_rows = 9}, {3});
+      const auto a = check_matrix<double, double>(
+          runtime(), rows, {.groups = groups, .segments = segments, .tile_rows = 9}, {3});
       if (groups > 0) {
         EXPECT_EQ(a.groups(), groups);
       }
@@ -59,12 +60,12 @@ TEST_F(CsbMatrixMpi, UsualGroups) {
   EXPECT_EQ(*owners.rbegin(), size - 1);
 }
 
-/// Sums of other than whole numbers have the same bits in every run, also when tasks of several products are in flight.
+/// Sums of other than whole numbers have the same bits in every run, also when tasks of several products are
+/// in flight.
 TEST_F(CsbMatrixMpi, SameBits) {
   const Index n = 300, m = 3;
-  const FunctionRows rows(n, [](Index i, Index j) {
-    return (i + 2 * j) % 3 == 0 ? random_uniform(7, 0, i, j) : 0.0;
-  });
+  const FunctionRows rows(
+      n, [](Index i, Index j) { return (i + 2 * j) % 3 == 0 ? random_uniform(7, 0, i, j) : 0.0; });
   const auto a = CsbMatrix<double, double>::build(runtime(), rows, {.tile_rows = 10});
   const std::vector<double> x = whole_block(n, m, 1);
   const auto first = product<double>(runtime(), a, x, m);
@@ -132,12 +133,14 @@ TEST_F(CsbMatrixMpi, Errors) {
   for (const double bad : {not_a_number<double>(), 1.0}) {
     std::vector<ListRows::List> lists = good.lists();
     lists[59] = {{0, 1}, {0, bad}};  // not finite, or twice: one rank places it
-    expect_refused("rows", [&] { CsbMatrix<double, double>::build(runtime(), ListRows(lists), {.tile_rows = 5}); });
+    expect_refused("rows",
+                   [&] { CsbMatrix<double, double>::build(runtime(), ListRows(lists), {.tile_rows = 5}); });
   }
   if (runtime().size() > 1) {
     // Other options than the others'.
-    EXPECT_THROW((CsbMatrix<double, double>::build(runtime(), good, {.groups = runtime().rank() == 0 ? 1 : 2})),
-                 InvalidArgument);
+    EXPECT_THROW(
+        (CsbMatrix<double, double>::build(runtime(), good, {.groups = runtime().rank() == 0 ? 1 : 2})),
+        InvalidArgument);
   }
   check_matrix<double, double>(runtime(), good, {.tile_rows = 5}, {2});
 }
