@@ -36,6 +36,13 @@ struct SparseRows {
   }
 };
 
+inline Matrix<double> dense(const SparseRows& a) {
+  Matrix<double> all(a.order(), a.order());
+  for (Index i = 0; i < a.order(); ++i)
+    for (const auto& [j, value] : a.rows[std::size_t(i)]) all(i, j) += value;
+  return all;
+}
+
 inline SparseRows diagonal(const std::vector<double>& values) {
   SparseRows a(static_cast<Index>(values.size()));
   for (Index i = 0; i < a.order(); ++i) a.add(i, i, values[static_cast<std::size_t>(i)]);

@@ -173,7 +173,9 @@ TYPED_TEST(Vectors, Residual) {
             const long double e = static_cast<long double>(blocks[1](j, i)) - arguments.theta[j] * (long double)(bx(j, i));
             const long double x = blocks[0](j, i), ax = blocks[1](j, i), b = bx(j, i);
             sums[0] += e * e, sums[1] += x * x, sums[2] += ax * ax, sums[3] += b * b;
-            if (j >= arguments.first) EXPECT_NEAR(double(result(j - arguments.first, i)), double(e), 4 * this->unit);
+            if (j >= arguments.first) {
+              EXPECT_NEAR(double(result(j - arguments.first, i)), double(e), 4 * this->unit);
+            }
           }
           for (Index k = 0; k < 4; ++k)
             EXPECT_NEAR(squares[std::size_t(32 * k + j)], double(sums[k]), 1e-15 * double(rows + 8) * 4);
