@@ -68,7 +68,8 @@ TEST_F(LobpcgInterface, HistoryAndMonitor) {
     EXPECT_EQ(step.values.size(), 5);
     EXPECT_EQ(step.residuals.size(), 5);
     EXPECT_TRUE(std::is_sorted(step.values.begin(), step.values.end()));
-    EXPECT_NEAR(step.largest_residual, *std::max_element(step.residuals.begin(), step.residuals.begin() + 3) / 1e-8,
+    EXPECT_NEAR(step.largest_residual,
+                *std::max_element(step.residuals.begin(), step.residuals.begin() + 3) / 1e-8,
                 1e-6 * step.largest_residual);
     // The sum of the block's Ritz values falls in every iteration.
     double sum = 0;
@@ -78,8 +79,9 @@ TEST_F(LobpcgInterface, HistoryAndMonitor) {
     EXPECT_GE(step.seconds, before);
     before = step.seconds;
     EXPECT_GE(step.waiting_seconds, 0);
-    EXPECT_NEAR(step.multiply_seconds + step.preconditioner_seconds + step.dense_seconds + step.waiting_seconds,
-                step.seconds, 0.02 * step.seconds + 1e-3);
+    EXPECT_NEAR(
+        step.multiply_seconds + step.preconditioner_seconds + step.dense_seconds + step.waiting_seconds,
+        step.seconds, 0.02 * step.seconds + 1e-3);
     EXPECT_EQ(step.preconditioner_seconds, 0);
     EXPECT_GT(step.multiply_seconds, 0);
   }
@@ -143,8 +145,7 @@ TEST_F(LobpcgInterface, BasicVariantAgrees) {
   const SparseRows a = grid_laplacian(12);
   const auto op = operator_of<double>(runtime(), a, 2);
   const auto good = lobpcg<double>(runtime(), {.a = &op}, {.count = 4});
-  const auto basic =
-      lobpcg<double>(runtime(), {.a = &op}, {.count = 4, .variant = LobpcgVariant::basic});
+  const auto basic = lobpcg<double>(runtime(), {.a = &op}, {.count = 4, .variant = LobpcgVariant::basic});
   expect_values(good, grid_values(12), 1e-10);
   expect_values(basic, grid_values(12), 1e-10);
   expect_eigenpairs<double>(basic, a, nullptr, 1e-6, 1e-9);
@@ -178,7 +179,8 @@ TEST_F(LobpcgInterface, GeneralizedWithADenseMatrix) {
 TEST_F(LobpcgInterface, BadInput) {
   const auto op = operator_of<double>(runtime(), laplacian(n), 2);
   const auto other = operator_of<double>(runtime(), laplacian(n), 3);
-  const auto refused = [&](const std::string& name, const LobpcgProblem<double>& problem, LobpcgOptions options) {
+  const auto refused = [&](const std::string& name, const LobpcgProblem<double>& problem,
+                           LobpcgOptions options) {
     expect_refused(name, [&] { lobpcg<double>(runtime(), problem, options); });
   };
   const LobpcgProblem<double> good{.a = &op};
@@ -206,12 +208,13 @@ TEST_F(LobpcgInterface, BadInput) {
   });
   refused("constraints", {.a = &op, .constraints = &dependent, .constraint_count = 3}, {.count = 2});
   // No symmetric operator: a derivative.
-  UserOperator<double> asymmetric(runtime(), n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < columns; ++j)
-        y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
-                         (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
-  });
+  UserOperator<double> asymmetric(
+      runtime(), n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < columns; ++j)
+            y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
+                             (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
+      });
   refused("a", {.a = &asymmetric}, {.count = 2});
   const auto tiny = operator_of<double>(runtime(), laplacian(4));
   refused("count", {.a = &tiny}, {.count = 1});

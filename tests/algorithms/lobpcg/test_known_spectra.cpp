@@ -65,14 +65,16 @@ TEST_F(LobpcgSpectra, MikotaPair) {
   const Index n = 50;
   const auto [k, m] = mikota(n);
   for (const Index segments : {1, 2}) {
-    const auto a = operator_of<double>(runtime(), k, segments), b = operator_of<double>(runtime(), m, segments);
+    const auto a = operator_of<double>(runtime(), k, segments),
+               b = operator_of<double>(runtime(), m, segments);
     std::vector<double> values;
     for (Index i = 1; i <= n; ++i) values.push_back(double(i * i));
     auto result = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 5, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
     std::reverse(values.begin(), values.end());
-    result = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
+    result = lobpcg<double>(runtime(), {.a = &a, .b = &b},
+                            {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
   }

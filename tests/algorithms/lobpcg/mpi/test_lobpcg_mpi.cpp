@@ -104,15 +104,14 @@ TEST_F(LobpcgMpi, OneRankStopsAll) {
 TEST_F(LobpcgMpi, OneRanksErrorIsEverybodys) {
   const auto op = operator_of<double>(runtime_, laplacian(80), 6);
   const bool last = runtime_.rank() == runtime_.size() - 1;
-  expect_refused("a", [&] {
-    lobpcg<double>(runtime_, {.a = last ? nullptr : &op}, {.count = 2});
-  });
+  expect_refused("a", [&] { lobpcg<double>(runtime_, {.a = last ? nullptr : &op}, {.count = 2}); });
   // NaN that one rank makes.
-  UserOperator<double> broken(runtime_, op.segments(),
-                              [&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-                                function_of<double>(laplacian(80))(first, end, columns, x, ldx, y, ldy);
-                                if (first == 0) y[0] = NAN;
-                              });
+  UserOperator<double> broken(
+      runtime_, op.segments(),
+      [&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        function_of<double>(laplacian(80))(first, end, columns, x, ldx, y, ldy);
+        if (first == 0) y[0] = NAN;
+      });
   const auto result = lobpcg<double>(runtime_, {.a = &broken}, {.count = 2});
   EXPECT_EQ(result.status, LobpcgStatus::not_finite);
   EXPECT_EQ(lobpcg<double>(runtime_, {.a = &op}, {.count = 2, .iterations = 1}).status,
