@@ -11,7 +11,7 @@ namespace {
 
 class LobpcgHardCases : public RuntimeTest<double> {
  protected:
-  static constexpr Index n = 120;
+  static constexpr Index n = 60;
   static std::vector<double> values(Index order = n) {
     std::vector<double> all;
     for (Index k = 1; k <= order; ++k) all.push_back(laplacian_value(order, k));
@@ -192,7 +192,7 @@ TEST_F(LobpcgHardCases, ClustersOfOneHundredMillionth) {
 }
 
 TEST_F(LobpcgHardCases, HugeAndTinyScales) {
-  for (const double scale : {1e-100, 1e-20, 1e20, 1e100}) {
+  for (const double scale : {1e-100, 1e100}) {
     SparseRows a = laplacian(n);
     for (auto& row : a.rows)
       for (auto& [j, value] : row) value *= scale;
