@@ -15,10 +15,12 @@ RowSegments::RowSegments(std::vector<Index> begins, std::vector<int> owners)
   if (begins_.size() != owners_.size() + 1)
     throw InvalidArgument("begins", fmt::format("{} numbers", begins_.size()),
                           fmt::format("one more than the {} owners", owners_.size()));
-  if (begins_.front() != 0) throw InvalidArgument("begins", fmt::format("{} first", begins_.front()), "0 first");
+  if (begins_.front() != 0)
+    throw InvalidArgument("begins", fmt::format("{} first", begins_.front()), "0 first");
   for (std::size_t s = 0; s < owners_.size(); ++s) {
     if (begins_[s] >= begins_[s + 1])
-      throw InvalidArgument("begins", fmt::format("{} after {}", begins_[s + 1], begins_[s]), "ascending rows");
+      throw InvalidArgument("begins", fmt::format("{} after {}", begins_[s + 1], begins_[s]),
+                            "ascending rows");
     if (owners_[s] < 0) throw InvalidArgument("owners", fmt::format("{}", owners_[s]), "ranks");
   }
 }
@@ -49,8 +51,17 @@ BlockVectors<T>::BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegment
 }
 
 template <class T>
+void BlockVectors<T>::check(Index ld, Index columns) const {
+  if (columns < 0 || columns > width_)
+    throw InvalidArgument("columns", fmt::format("{}", columns), fmt::format("0 to {}", width_));
+  if (ld < columns) throw InvalidArgument("ld", fmt::format("{}", ld), fmt::format("at least {}", columns));
+}
+
+template <class T>
 void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
+  check(ld, columns);
   for (Index s = 0; s < count(); ++s) {
+    segment(s).flush_remote_copies();  // no task tells the other ranks that theirs are out of date
     if (!segment(s).local()) continue;
     const HostAccess access(segment(s), HostAccess::Mode::write);
     const MatrixView<T> rows = access.matrix<T>();
@@ -65,6 +76,7 @@ void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
 
 template <class T>
 void BlockVectors<T>::get(T* values, Index ld, Index columns) const {
+  check(ld, columns);
   for (Index s = 0; s < count(); ++s) {
     std::vector<T> rows(static_cast<std::size_t>(columns * segments_->size(s)));
     if (segment(s).local()) {
@@ -72,7 +84,8 @@ void BlockVectors<T>::get(T* values, Index ld, Index columns) const {
       for (Index i = 0; i < segments_->size(s); ++i)
         std::copy_n(&access.matrix<T>()(0, i), columns, rows.data() + i * columns);
     }
-    segment(s).runtime()->broadcast(rows.data(), static_cast<Index>(rows.size() * sizeof(T)), segment(s).owner());
+    segment(s).runtime()->broadcast(rows.data(), static_cast<Index>(rows.size() * sizeof(T)),
+                                    segment(s).owner());
     for (Index i = 0; i < segments_->size(s); ++i)
       std::copy_n(rows.data() + i * columns, columns, values + (segments_->begin(s) + i) * ld);
   }

@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank. Equal on
-/// all ranks.
+/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank. Equal
+/// on all ranks.
 class RowSegments {
  public:
   /// @param begins first row of each segment and, last, the number of rows: strictly ascending from 0
@@ -34,9 +34,9 @@ class RowSegments {
   std::vector<int> owners_;
 };
 
-/// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours) in
-/// segments, one handle each: segment s is a matrix of `width` x size(s) elements for StarPU, column-major, so
-/// that MatrixView(j, i) is element i of vector j. Allocated lazily. float and double.
+/// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours)
+/// in segments, one handle each: segment s is a matrix of `width` x size(s) elements for StarPU,
+/// column-major, so that MatrixView(j, i) is element i of vector j. Allocated lazily. float and double.
 template <class T>
 class BlockVectors {
  public:
@@ -50,15 +50,16 @@ class BlockVectors {
   Index count() const noexcept { return static_cast<Index>(data_.size()); }
   const Data& segment(Index s) const noexcept { return data_[static_cast<std::size_t>(s)]; }
 
-  /// Copies all rows from a row-major host array that every rank has, n x columns with leading dimension ld, into
-  /// the first `columns` vectors, zero into the others; waits. And back, on every rank (collective): the first
-  /// `columns` vectors.
+  /// Copies all rows from a row-major host array that every rank has, n x columns with leading dimension ld,
+  /// into the first `columns` vectors, zero into the others; waits. And back, on every rank (collective): the
+  /// first `columns` vectors. @throws InvalidArgument
   void set(const T* values, Index ld, Index columns) const;
   void get(T* values, Index ld, Index columns) const;
 
   void release() { data_.clear(); }
 
  private:
+  void check(Index ld, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
   Index width_ = 0;
   std::vector<Data> data_;

@@ -12,12 +12,12 @@
 
 namespace tessera {
 
-/// Calls visit(row, column, value) for the entries of a part of the matrix, with rows and columns of the whole. V: the
-/// type in which the values must be finite.
+/// Calls visit(row, column, value) for the entries of a part of the matrix, with rows and columns of the
+/// whole. V: the type in which the values must be finite.
 /// @throws InvalidArgument for entries outside the part, above the diagonal or not finite
 template <class V, class Visit>
-void for_checked_entries(const SymmetricRows& rows, Index first_row, Index end_row, Index first_column, Index end_column,
-                         std::vector<SparseEntry>& space, const Visit& visit) {
+void for_checked_entries(const SymmetricRows& rows, Index first_row, Index end_row, Index first_column,
+                         Index end_column, std::vector<SparseEntry>& space, const Visit& visit) {
   constexpr Index most_columns = Index(1) << 32;
   for (Index begin = first_column; begin < end_column; begin += most_columns) {
     const Index end = std::min(end_column, begin + most_columns);

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
+#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
+#include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
@@ -18,7 +20,8 @@ namespace {
 
 constexpr Index usual_piece_bytes = Index(768) << 20;
 
-/// A piece and what its task does. A piece of a domain that is not a segment's home adds to a partial sum of y.
+/// A piece and what its task does. A piece of a domain that is not a segment's home adds to a partial sum of
+/// y.
 struct Piece {
   CsbPieceContents contents;
   Data data, index;
@@ -31,18 +34,21 @@ struct Partial {
   int domain;
 };
 
-/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order of a
-/// tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group in common. So do
-/// the segments of two groups. Tasks that are in flight together thus touch different segments of y.
+/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order
+/// of a tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group
+/// in common. So do the segments of two groups. Tasks that are in flight together thus touch different
+/// segments of y.
 auto tournament_order(const CsbPartition& partition, const CsbPieceContents& piece) {
   const auto group_sizes = [&](Index group) {
-    return partition.groups[static_cast<std::size_t>(group) + 1] - partition.groups[static_cast<std::size_t>(group)];
+    return partition.groups[static_cast<std::size_t>(group) + 1] -
+           partition.groups[static_cast<std::size_t>(group)];
   };
   const Index row_group = partition.group_of(piece.row), column_group = partition.group_of(piece.column);
   const Index row = piece.row - partition.groups[static_cast<std::size_t>(row_group)],
               column = piece.column - partition.groups[static_cast<std::size_t>(column_group)];
   const Index round = (row_group + column_group) % partition.group_count(),
-              round_of_segments = (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
+              round_of_segments =
+                  (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
   return std::tuple(!piece.diagonal_tiles, round, round_of_segments, piece.row, piece.column);
 }
 
@@ -59,19 +65,20 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<bool> direct;       ///< whether some piece writes the segment of y itself
   std::vector<DiagonalTiles> tiles;
   Index entries = 0;
-  double stored_bytes = 0, norm = 0;
+  double stored_bytes = 0, index_bytes = 0, norm = 0;
   /// The partial sums of the last product, for the next one with as many columns.
   std::vector<Data> partial_data;
   Index partial_columns = 0;
 
   void exchange(const std::vector<CsbPieceContents>& mine);
+  void build_indices(CsbOrder order);
   void plan();
   void note_tiles();
   template <class U>
   std::vector<Data> make_partials(Index columns) const;
   template <class U, class Insert>
-  void sum_products(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
-                    const Insert& insert) const;
+  void sum_products(Sequence& sequence, const BlockVectors<U>& y, Index columns,
+                    const std::vector<Data>& partial, const Insert& insert) const;
   void bound_norm();
 };
 
@@ -83,12 +90,62 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
     if (!bytes.empty()) std::memcpy(static_cast<void*>(contents.data()), bytes.data(), bytes.size());
     for (const CsbPieceContents& c : contents) {
       const Index size = csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total;
-      pieces.push_back(
-          {c, Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)), {}, -1, -1, false, false});
+      pieces.push_back({c,
+                        Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)),
+                        {},
+                        -1,
+                        -1,
+                        false,
+                        false});
       entries += c.shape.entry_count;
       stored_bytes += static_cast<double>(size);
     }
   }
+}
+
+/// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of exchange.
+template <class V, class T>
+void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
+  if (!runtime.any_gpus()) return;
+  std::vector<Piece*> mine;
+  std::vector<std::unique_ptr<HostAccess>> values, indices;
+  for (Piece& piece : pieces)
+    if (piece.data.local()) {
+      mine.push_back(&piece);
+      values.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::read));
+    }
+  const auto for_mine = [&](const auto& work) {
+    parallel_for(host_threads(runtime), static_cast<Index>(mine.size()), [&](Index k, int) {
+      const auto p = static_cast<std::size_t>(k);
+      const CsbPieceContents& c = mine[p]->contents;
+      work(p,
+           csb_view<V>(values[p]->array<const std::byte>().data(), c.shape.block_count, c.shape.entry_count,
+                       c.shape.on_diagonal),
+           partition.segments->size(c.row), partition.segments->size(c.column));
+    });
+  };
+  std::vector<std::int64_t> sizes(mine.size());
+  agree(runtime, 0, [&] {
+    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
+      sizes[p] = csb_index_bytes(view, rows, columns, order);
+    });
+  });
+  std::size_t next = 0;
+  for (const std::vector<std::byte>& bytes : runtime.all_gather(std::as_bytes(std::span(sizes))))
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int64_t), ++next) {
+      std::int64_t size = 0;
+      std::memcpy(&size, bytes.data() + at, sizeof(size));
+      pieces[next].index = Data::bytes(runtime, static_cast<std::size_t>(size),
+                                       partition.rank_of(pieces[next].contents.domain));
+      index_bytes += static_cast<double>(size);
+    }
+  agree(runtime, 0, [&] {
+    for (Piece* piece : mine)
+      indices.push_back(std::make_unique<HostAccess>(piece->index, HostAccess::Mode::write));
+    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
+      build_csb_index(view, rows, columns, order, indices[p]->array<std::byte>().data());
+    });
+  });
 }
 
 /// Orders the pieces' tasks, and finds out which of them are first to touch what they write.
@@ -138,7 +195,8 @@ void CsbMatrix<V, T>::Detail::note_tiles() {
     const Index segment = segments.segment_of(begin);
     tiles[static_cast<std::size_t>(segment)].begins.push_back(begin - segments.begin(segment));
   }
-  for (Index s = 0; s < segments.count(); ++s) tiles[static_cast<std::size_t>(s)].begins.push_back(segments.size(s));
+  for (Index s = 0; s < segments.count(); ++s)
+    tiles[static_cast<std::size_t>(s)].begins.push_back(segments.size(s));
   for (const Piece& piece : pieces) {
     if (!piece.contents.diagonal_tiles) continue;
     DiagonalTiles& here = tiles[static_cast<std::size_t>(piece.contents.row)];
@@ -167,7 +225,8 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
   for (const Piece& piece : pieces)
-    insert(piece, target(piece.row_partial, piece.contents.row), target(piece.column_partial, piece.contents.column));
+    insert(piece, target(piece.row_partial, piece.contents.row),
+           target(piece.column_partial, piece.contents.column));
   std::size_t next = 0;
   for (Index s = 0; s < partition.segments->count(); ++s) {
     std::vector<const Data*> terms;
@@ -186,8 +245,8 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
     Sequence sequence(runtime);
     sequence.begin_stage("norm");
     sum_products(sequence, sums, 1, partial, [&](const Piece& piece, const Data& rows, const Data& columns) {
-      insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows, piece.overwrite_columns,
-                               piece.data, rows, columns);
+      insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows,
+                               piece.overwrite_columns, piece.data, rows, columns);
     });
     sequence.wait();
   }
@@ -201,9 +260,12 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
 }
 
 template <class V, class T>
-CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options) {
+CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
+                                       const CsbOptions& options) {
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
-  agree(runtime, argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes),
+  agree(runtime,
+        argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes,
+                               options.ordered_values),
         [] {});
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options, sizeof(V)));
   CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
@@ -220,13 +282,16 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       }
     builder.place(memory);
   });
+  detail->build_indices(options.ordered_values ? CsbOrder::values : CsbOrder::positions);
   detail->plan();
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
   if (detail->partition.domains_per_rank > 1)
     for (const Piece& piece : detail->pieces)
-      if (piece.data.local()) piece.data.prefetch(piece.contents.domain % detail->partition.domains_per_rank);
+      for (const Data* data : {&piece.data, &piece.index})
+        if (data->valid() && data->local())
+          data->prefetch(piece.contents.domain % detail->partition.domains_per_rank);
   return CsbMatrix(std::move(detail));
 }
 
@@ -240,11 +305,13 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
     d.partial_data = d.template make_partials<T>(columns);
     d.partial_columns = columns;
   }
-  d.sum_products(sequence, y, columns, d.partial_data, [&](const Piece& piece, const Data& y_rows, const Data& y_columns) {
-    insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns), piece.overwrite_rows,
-                              piece.overwrite_columns, piece.data, piece.index, x.segment(piece.contents.column),
-                              x.segment(piece.contents.row), y_rows, y_columns);
-  });
+  d.sum_products(sequence, y, columns, d.partial_data,
+                 [&](const Piece& piece, const Data& y_rows, const Data& y_columns) {
+                   insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns),
+                                             piece.overwrite_rows, piece.overwrite_columns, piece.data,
+                                             piece.index, x.segment(piece.contents.column),
+                                             x.segment(piece.contents.row), y_rows, y_columns);
+                 });
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 
@@ -285,6 +352,10 @@ Index CsbMatrix<V, T>::stored_entries() const {
 template <class V, class T>
 double CsbMatrix<V, T>::stored_bytes() const {
   return detail_->stored_bytes;
+}
+template <class V, class T>
+double CsbMatrix<V, T>::index_bytes() const {
+  return detail_->index_bytes;
 }
 template <class V, class T>
 Index CsbMatrix<V, T>::groups() const {

@@ -13,39 +13,45 @@ namespace tessera {
 
 /// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
 struct CsbOptions {
-  Index groups = 0;      ///< n_d: the rows are cut into so many groups, and the n_d (n_d + 1) / 2 sub-matrices of the
-                         ///< half are dealt to ranks and GPUs (Maris et al. 2022, Fig. 1)
-  Index segments = 0;    ///< pieces of rows, a handle each, in every group
-  Index tile_rows = 0;   ///< rows of a tile where the rows come without tiles
-  Index piece_bytes = 0; ///< about the largest piece
+  Index groups = 0;  ///< n_d: the rows are cut into so many groups, and the n_d (n_d + 1) / 2 sub-matrices of
+                     ///< the half are dealt to ranks and GPUs (Maris et al. 2022, Fig. 1)
+  Index segments = 0;     ///< pieces of rows, a handle each, in every group
+  Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
+  Index piece_bytes = 0;  ///< about the largest piece
+  /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2 for
+  /// positions in the first copy, and faster products.
+  bool ordered_values = true;
 };
 
-/// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit coordinates, in
-/// pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
+/// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
+/// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
-/// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a fixed
-/// order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added at its owner in
-/// a fixed order; StarPU-MPI moves x and the contributions while local products run.
+/// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
+/// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added
+/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run.
 template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
-  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad options
+  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad
+  /// options
   static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
 
   Index order() const override;
   const std::shared_ptr<const RowSegments>& segments() const override;
-  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const override;
+  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+             Index columns) const override;
   double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
+  double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
   Index groups() const;
 
   /// The matrix's diagonal, on every rank (collective).
   std::vector<double> diagonal() const;
 
-  /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal), which
-  /// the segment's owner has. They are part of A and take part in apply.
+  /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal),
+  /// which the segment's owner has. They are part of A and take part in apply.
   struct DiagonalTiles {
     const Data* piece = nullptr;  ///< null where a segment has no entries there
     const Data* index = nullptr;  ///< for GPUs; null or invalid where none takes part

@@ -12,12 +12,13 @@
 namespace tessera {
 namespace {
 
-/// Rows of a block when nothing else says: X and Y of its rows and columns stay in a core's second cache for eight
-/// vectors. Larger where blocks would hold hardly any entries otherwise, smaller where there are few rows.
+/// Rows of a block when nothing else says: X and Y of its rows and columns stay in a core's second cache for
+/// eight vectors. Larger where blocks would hold hardly any entries otherwise, smaller where there are few
+/// rows.
 Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
   constexpr double least = 1024, entries_of_block = 64;
-  const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) *
-                                  static_cast<double>(order) / std::max(survey.entries(), 1.0));
+  const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) * static_cast<double>(order) /
+                                  std::max(survey.entries(), 1.0));
   const double rows = std::clamp(wanted, least, static_cast<double>(csb_block_rows));
   return std::min(static_cast<Index>(rows), std::max<Index>(order / (8 * workers), 64));
 }
@@ -33,7 +34,8 @@ std::vector<Index> cut_tiles(const SymmetricRows& rows, Index tile_rows) {
   const std::span<const Index> given = rows.tiles();
   if (given.empty())
     for (Index begin = 0; begin < rows.order(); begin += tile_rows) tiles.push_back(begin);
-  for (std::size_t t = 0; t + 1 < given.size(); ++t) append_parts(given[t], given[t + 1], csb_block_rows, tiles);
+  for (std::size_t t = 0; t + 1 < given.size(); ++t)
+    append_parts(given[t], given[t + 1], csb_block_rows, tiles);
   tiles.push_back(rows.order());
   return tiles;
 }
@@ -52,7 +54,8 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// One sub-matrix for each domain if that is possible, and else many, so that their sums of entries can be balanced.
+/// One sub-matrix for each domain if that is possible, and else many, so that their sums of entries can be
+/// balanced.
 Index usual_groups(Index domains) {
   constexpr Index sub_matrices_of_domain = 8;
   const auto count = [](Index n) { return n * (n + 1) / 2; };
@@ -63,8 +66,8 @@ Index usual_groups(Index domains) {
   return n;
 }
 
-/// In a group: on CPUs enough for products that are in flight together to touch different ones, if they are not too
-/// small to be worth a task; on GPUs one for each.
+/// In a group: on CPUs enough for products that are in flight together to touch different ones, if they are
+/// not too small to be worth a task; on GPUs one for each.
 Index usual_segments(const Runtime& runtime, double bytes, Index groups, Index domains) {
   constexpr double least_bytes = 1 << 20;
   const Index for_domains = (domains + groups - 1) / groups;
@@ -74,7 +77,8 @@ Index usual_segments(const Runtime& runtime, double bytes, Index groups, Index d
 }
 
 /// Deals the sub-matrices to the domains: one each, or runs of them with about equal numbers of entries.
-void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains, CsbPartition& partition) {
+void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains,
+          CsbPartition& partition) {
   const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
   const auto count = static_cast<Index>(all.size());
   std::vector<double> work;
@@ -90,10 +94,11 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
   for (Index i = 0; i < count; ++i) {
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
-    const Index domain = count <= domains
-                             ? i
-                             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
-                                        domains - 1);
+    const Index domain =
+        count <= domains
+            ? i
+            : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
+                       domains - 1);
     before += here;
     partition.sub_matrix[static_cast<std::size_t>(row * (row + 1) / 2 + column)] = static_cast<int>(domain);
     std::vector<int>& of_column = holders[static_cast<std::size_t>(holder)];
@@ -123,7 +128,8 @@ void check_options(const SymmetricRows& rows, const CsbOptions& options) {
   const auto at_least_0 = [](const char* name, Index value) {
     if (value < 0) throw InvalidArgument(name, fmt::format("{}", value), "at least 0");
   };
-  if (rows.order() < 1) throw InvalidArgument("rows", fmt::format("order {}", rows.order()), "at least one row");
+  if (rows.order() < 1)
+    throw InvalidArgument("rows", fmt::format("order {}", rows.order()), "at least one row");
   at_least_0("groups", options.groups);
   at_least_0("segments", options.segments);
   at_least_0("tile_rows", options.tile_rows);
@@ -172,7 +178,8 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, co
   std::vector<Index> begins;
   for (std::size_t g = 0; g + 1 < group_begins.size(); ++g) {
     partition.groups.push_back(static_cast<Index>(begins.size()));
-    const std::vector<Index> cuts = survey.cut(group_begins[g], group_begins[g + 1], in_group, partition.tiles);
+    const std::vector<Index> cuts =
+        survey.cut(group_begins[g], group_begins[g + 1], in_group, partition.tiles);
     begins.insert(begins.end(), cuts.begin(), cuts.end() - 1);
   }
   partition.groups.push_back(static_cast<Index>(begins.size()));

@@ -9,11 +9,12 @@
 
 namespace tessera {
 
-/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and sums of its
-/// own: a GPU of a rank, or a rank without GPUs.
+/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and
+/// sums of its own: a GPU of a rank, or a rank without GPUs.
 struct CsbPartition {
-  std::vector<Index> tiles;   ///< first row of each and, last, the order; at most 65536 rows each
-  std::vector<Index> bands;   ///< the same of the rows of blocks: tiles, tiny ones taken together, large ones cut
+  std::vector<Index> tiles;  ///< first row of each and, last, the order; at most 65536 rows each
+  std::vector<Index>
+      bands;  ///< the same of the rows of blocks: tiles, tiny ones taken together, large ones cut
   std::vector<Index> groups;  ///< first segment of each group and, last, the segments' number
   std::shared_ptr<const RowSegments> segments;
   std::vector<int> home;        ///< of each segment: the domain whose contributions go into y itself
@@ -32,8 +33,8 @@ struct CsbPartition {
 CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
                            Index value_bytes);
 
-/// The sub-matrices (I, J), I >= J, column by column of the balanced arrangement: to column c belong the pairs {c, c},
-/// {c, c + 1}, ..., modulo the groups' number n, (n + 1) / 2 for each column when n is odd.
+/// The sub-matrices (I, J), I >= J, column by column of the balanced arrangement: to column c belong the
+/// pairs {c, c}, {c, c + 1}, ..., modulo the groups' number n, (n + 1) / 2 for each column when n is odd.
 struct CsbSubMatrix {
   Index row, column;  ///< groups, row >= column
   Index holder;       ///< c

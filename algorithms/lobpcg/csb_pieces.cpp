@@ -14,7 +14,8 @@ namespace {
 constexpr Index rows_of_chunk = 512;
 
 InvalidArgument changed() {
-  return InvalidArgument("rows", "other entries in the second pass", "the same entries whenever they are asked for");
+  return InvalidArgument("rows", "other entries in the second pass",
+                         "the same entries whenever they are asked for");
 }
 
 bool before(const SparseEntry& a, const SparseEntry& b) noexcept {
@@ -24,8 +25,8 @@ bool before(const SparseEntry& a, const SparseEntry& b) noexcept {
 }  // namespace
 
 template <class V>
-CsbPieceBuilder<V>::CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows, const CsbPartition& partition,
-                                    Index piece_bytes)
+CsbPieceBuilder<V>::CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows,
+                                    const CsbPartition& partition, Index piece_bytes)
     : runtime_(runtime),
       rows_(rows),
       partition_(partition),
@@ -45,7 +46,8 @@ Index CsbPieceBuilder<V>::band_of(Index column, Space& space) const noexcept {
   return space.guess;
 }
 
-/// Of the columns below end_row those that this rank holds in rows of the tile: of pairs of segments, and the tile's.
+/// Of the columns below end_row those that this rank holds in rows of the tile: of pairs of segments, and the
+/// tile's.
 template <class V>
 std::vector<std::pair<Index, Index>> CsbPieceBuilder<V>::column_ranges(Index segment, Index tile,
                                                                        Index end_row) const {
@@ -58,13 +60,14 @@ std::vector<std::pair<Index, Index>> CsbPieceBuilder<V>::column_ranges(Index seg
       ranges.emplace_back(begin, end);
   };
   for (Index column = 0; column <= segment; ++column)
-    if (holds(domain_of(segment, column))) add(segments.begin(column), std::min(segments.end(column), end_row));
+    if (holds(domain_of(segment, column)))
+      add(segments.begin(column), std::min(segments.end(column), end_row));
   if (holds(partition_.home[static_cast<std::size_t>(segment)])) add(tile_begin(tile), end_row);
   return ranges;
 }
 
-/// The entries that this rank holds in a band, some rows of one tile at a time: visit(row, column, value, is it in the
-/// diagonal tile) for each, end(first row, tile) after each chunk.
+/// The entries that this rank holds in a band, some rows of one tile at a time: visit(row, column, value, is
+/// it in the diagonal tile) for each, end(first row, tile) after each chunk.
 template <class V>
 template <class Visit, class End>
 void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit, const End& end) const {
@@ -77,13 +80,13 @@ void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit
     if (row == tile_begin(tile + 1)) ++tile;
     const Index end_row = std::min({row + rows_of_chunk, tile_begin(tile + 1), band_begin(band + 1)});
     for (const auto& [begin_column, end_column] : column_ranges(segment, tile, end_row))
-      for_checked_entries<V>(rows_, row, end_row, begin_column, end_column, space.given,
-                             [&](Index i, Index j, double value) {
-                               const bool in_tile = j >= tile_begin(tile);
-                               // The segment's diagonal may be shared between its home and another domain.
-                               if (in_tile ? holds_tiles : holds_rest || j < partition_.segments->begin(segment))
-                                 visit(i, j, value, in_tile);
-                             });
+      for_checked_entries<V>(
+          rows_, row, end_row, begin_column, end_column, space.given, [&](Index i, Index j, double value) {
+            const bool in_tile = j >= tile_begin(tile);
+            // The segment's diagonal may be shared between its home and another domain.
+            if (in_tile ? holds_tiles : holds_rest || j < partition_.segments->begin(segment))
+              visit(i, j, value, in_tile);
+          });
     end(row, tile);
     row = end_row;
   }
@@ -160,14 +163,16 @@ void CsbPieceBuilder<V>::lay_out() {
 template <class V>
 void CsbPieceBuilder<V>::lay_out_diagonal(Index segment) {
   const RowSegments& segments = *partition_.segments;
-  const auto first = std::lower_bound(partition_.bands.begin(), partition_.bands.end(), segments.begin(segment)) -
-                     partition_.bands.begin();
+  const auto first =
+      std::lower_bound(partition_.bands.begin(), partition_.bands.end(), segments.begin(segment)) -
+      partition_.bands.begin();
   bool open = false;
   // A tile may be spread over several bands, and a band over several tiles: tiles come in ascending order.
   std::vector<BandBlock*> of_tile;
   const auto finish = [&] {
     if (of_tile.empty()) return;
-    if (!std::exchange(open, true)) open_piece(segment, segment, partition_.home[static_cast<std::size_t>(segment)], true);
+    if (!std::exchange(open, true))
+      open_piece(segment, segment, partition_.home[static_cast<std::size_t>(segment)], true);
     const Index tile = of_tile.front()->block, begin = tile_begin(tile) - segments.begin(segment);
     Index sum = 0;
     for (BandBlock* part : of_tile) {
@@ -191,7 +196,8 @@ template <class V>
 void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
   const RowSegments& segments = *partition_.segments;
   const auto band_at = [&](Index position) {
-    return std::lower_bound(partition_.bands.begin(), partition_.bands.end(), position) - partition_.bands.begin();
+    return std::lower_bound(partition_.bands.begin(), partition_.bands.end(), position) -
+           partition_.bands.begin();
   };
   const Index first_column = band_at(segments.begin(column)), end_column = band_at(segments.end(column));
   bool open = false;
@@ -204,7 +210,8 @@ void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
       const auto larger = [&](const CsbPieceShape& shape) {
         return csb_piece_sizes(shape.block_count + blocks, shape.entry_count + part->count, sizeof(V)).total;
       };
-      if (!open || larger(contents_.back().shape) > piece_bytes_) open_piece(row, column, domain_of(row, column), false);
+      if (!open || larger(contents_.back().shape) > piece_bytes_)
+        open_piece(row, column, domain_of(row, column), false);
       open = true;
       part->piece = static_cast<Index>(contents_.size()) - 1;
       part->first = contents_.back().shape.entry_count;
@@ -225,8 +232,9 @@ void CsbPieceBuilder<V>::place(const std::vector<std::byte*>& memory) {
   for (std::size_t p = 0; p < contents_.size(); ++p) {
     const CsbPieceShape& shape = contents_[p].shape;
     const CsbPieceSizes sizes = csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V));
-    const CsbPieceHeader header{shape.block_count, shape.entry_count, sizes.blocks_offset, sizes.values_offset,
-                                sizes.rows_offset, sizes.columns_offset, sizeof(V), shape.on_diagonal};
+    const CsbPieceHeader header{shape.block_count,   shape.entry_count, sizes.blocks_offset,
+                                sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
+                                sizeof(V),           shape.on_diagonal};
     std::memcpy(memory[p], &header, sizeof header);
     std::memcpy(memory[p] + sizes.blocks_offset, blocks_[p].data(), blocks_[p].size() * sizeof(CsbBlock));
     views.push_back(csb_view<V>(memory[p], shape.block_count, shape.entry_count, shape.on_diagonal));
@@ -259,8 +267,8 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
         }
         if (slot < 0) throw changed();
         const Index row_begin = of_tile ? begin : band_begin(number);
-        space.entries.push_back({static_cast<std::uint32_t>(row - row_begin),
-                                 static_cast<std::uint32_t>(column - begin), value});
+        space.entries.push_back(
+            {static_cast<std::uint32_t>(row - row_begin), static_cast<std::uint32_t>(column - begin), value});
         space.slot.push_back(static_cast<std::uint32_t>(slot));
       },
       [&](Index first_row, Index tile) { place_chunk(first_row, tile, band, space, views); });
@@ -287,10 +295,12 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Band& band, Sp
                end = space.sorted.begin() + space.next[slot];
     if (begin == end) continue;
     if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
-    const auto twice = std::adjacent_find(
-        begin, end, [](const SparseEntry& a, const SparseEntry& b) { return a.row == b.row && a.column == b.column; });
+    const auto twice = std::adjacent_find(begin, end, [](const SparseEntry& a, const SparseEntry& b) {
+      return a.row == b.row && a.column == b.column;
+    });
     if (twice != end)
-      throw InvalidArgument("rows", fmt::format("an entry twice in the rows from {}", first_row), "each entry once");
+      throw InvalidArgument("rows", fmt::format("an entry twice in the rows from {}", first_row),
+                            "each entry once");
     const auto part = slot + 1 < slots
                           ? band.pairs.begin() + static_cast<std::ptrdiff_t>(slot)
                           : std::find_if(band.diagonal.begin(), band.diagonal.end(),

@@ -16,12 +16,14 @@ struct CsbPieceContents {
   CsbPieceShape shape;
 };
 
-/// Makes the pieces of one rank, in parallel, from two passes over its rows: the first counts the entries of every
-/// block, and so tells the sizes of all; the second places them. Nothing but the pieces grows with the entries.
+/// Makes the pieces of one rank, in parallel, from two passes over its rows: the first counts the entries of
+/// every block, and so tells the sizes of all; the second places them. Nothing but the pieces grows with the
+/// entries.
 template <class V>
 class CsbPieceBuilder {
  public:
-  CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows, const CsbPartition& partition, Index piece_bytes);
+  CsbPieceBuilder(const Runtime& runtime, const SymmetricRows& rows, const CsbPartition& partition,
+                  Index piece_bytes);
 
   /// The first pass. @throws InvalidArgument for bad entries
   void count();
@@ -62,7 +64,8 @@ class CsbPieceBuilder {
   void for_chunks(Index band, Space& space, const Visit& visit, const End& end) const;
   void count_band(Index band, Space& space);
   void place_band(Index band, Space& space, const std::vector<CsbPieceView<V>>& views);
-  void place_chunk(Index first_row, Index tile, Band& band, Space& space, const std::vector<CsbPieceView<V>>& views) const;
+  void place_chunk(Index first_row, Index tile, Band& band, Space& space,
+                   const std::vector<CsbPieceView<V>>& views) const;
   void lay_out();
   void lay_out_diagonal(Index segment);
   void lay_out_pair(Index row, Index column);

@@ -18,8 +18,8 @@ inline int host_threads(const Runtime& runtime) {
   return std::max(runtime.info().cpu_workers, 1);
 }
 
-/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, in any order. Of exceptions the one of the
-/// lowest i is thrown at the end.
+/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, in any order. Of exceptions the one
+/// of the lowest i is thrown at the end.
 template <class Work>
 void parallel_for(int threads, Index count, const Work& work) {
   std::atomic<Index> next = 0;

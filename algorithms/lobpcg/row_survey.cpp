@@ -74,7 +74,8 @@ double RowSurvey::entries(Index begin, Index end, Index first, Index last) const
   double sum = 0;
   for (std::size_t i = 0; i < of_rows.size(); ++i)
     if (of_rows[i] > 0)
-      for (std::size_t j = 0; j <= i; ++j) sum += of_rows[i] * of_columns[j] * counts_[i * of_rows.size() + j];
+      for (std::size_t j = 0; j <= i; ++j)
+        sum += of_rows[i] * of_columns[j] * counts_[i * of_rows.size() + j];
   return sum;
 }
 
@@ -86,7 +87,8 @@ double RowSurvey::work_before(Index row) const {
                         static_cast<double>(cell_begin(cell + 1) - cell_begin(cell));
 }
 
-std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts, const std::vector<Index>& places) const {
+std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts,
+                                  const std::vector<Index>& places) const {
   const Index first = std::lower_bound(places.begin(), places.end(), begin) - places.begin(),
               last = std::lower_bound(places.begin(), places.end(), end) - places.begin();
   parts = std::min(parts, last - first);

@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// Where a matrix has its entries, about: rows are cut into cells, and some rows of each are counted. Equal on all
-/// ranks.
+/// Where a matrix has its entries, about: rows are cut into cells, and some rows of each are counted. Equal
+/// on all ranks.
 class RowSurvey {
  public:
   /// Collective. @throws InvalidArgument for bad entries
@@ -20,9 +20,9 @@ class RowSurvey {
   double entries() const noexcept { return entries_; }
   /// Entries of rows [begin, end) and columns [first, last), spread evenly in the cells.
   double entries(Index begin, Index end, Index first, Index last) const;
-  /// Cuts [begin, end) into at most `parts` of about equal work: counts both for an entry's row and for its column, and
-  /// for the rows themselves. Cuts are among `places` (ascending; begin and end are among them, and stand first and
-  /// last in the result).
+  /// Cuts [begin, end) into at most `parts` of about equal work: counts both for an entry's row and for its
+  /// column, and for the rows themselves. Cuts are among `places` (ascending; begin and end are among them,
+  /// and stand first and last in the result).
   std::vector<Index> cut(Index begin, Index end, Index parts, const std::vector<Index>& places) const;
 
  private:

@@ -11,16 +11,18 @@ namespace tessera {
 
 /// What y := A x asks of its vectors. @throws InvalidArgument
 template <class T>
-void check_operands(const RowSegments& segments, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) {
+void check_operands(const RowSegments& segments, const BlockVectors<T>& x, const BlockVectors<T>& y,
+                    Index columns) {
   constexpr Index most_columns = 32;
   const auto check = [&](const char* name, const BlockVectors<T>& vectors) {
     bool fits = vectors.rows() == segments.rows() && vectors.count() == segments.count();
     for (Index s = 0; fits && s < segments.count(); ++s)
-      fits = vectors.segments().begin(s) == segments.begin(s) && vectors.segments().owner(s) == segments.owner(s);
+      fits = vectors.segments().begin(s) == segments.begin(s) &&
+             vectors.segments().owner(s) == segments.owner(s);
     if (!fits)
-      throw InvalidArgument(name, fmt::format("{} rows in {} segments", vectors.rows(), vectors.count()),
-                            fmt::format("{} rows in {} segments as the operator has them", segments.rows(),
-                                        segments.count()));
+      throw InvalidArgument(
+          name, fmt::format("{} rows in {} segments", vectors.rows(), vectors.count()),
+          fmt::format("{} rows in {} segments as the operator has them", segments.rows(), segments.count()));
   };
   check("x", x);
   check("y", y);

@@ -4,8 +4,10 @@
 
 #include <tessera/codelets/csb/multiply_csb.hpp>
 
-/// Codelet csb_magnitudes: what a piece of a half-stored symmetric matrix adds to the sums of magnitudes of the rows:
-///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it once).
+/// Codelet csb_magnitudes: what a piece of a half-stored symmetric matrix adds to the sums of magnitudes of
+/// the rows:
+///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
+///   once).
 ///
 /// Arguments: shape of the piece; whether s_I and s_J are overwritten, not added to.
 /// Buffers:   piece (read; bytes), s_I (read-write; 1 x rows of doubles) and, unless I = J, s_J (read-write).

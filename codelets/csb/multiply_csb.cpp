@@ -45,8 +45,7 @@ struct MagnitudesArguments {
 template <class V>
 void magnitudes_task(const TaskContext&, TaskBuffers buffers, const MagnitudesArguments& arguments) {
   const CsbPieceShape& shape = arguments.shape;
-  const auto rows = buffers.matrix<double>(1),
-             columns = shape.on_diagonal ? rows : buffers.matrix<double>(2);
+  const auto rows = buffers.matrix<double>(1), columns = shape.on_diagonal ? rows : buffers.matrix<double>(2);
   if (arguments.overwrite_rows) clear(rows);
   if (arguments.overwrite_columns && !shape.on_diagonal) clear(columns);
   kernels::add_csb_magnitudes(csb_view<V>(buffers.array<const char>(0).data(), shape.block_count,
@@ -55,8 +54,8 @@ void magnitudes_task(const TaskContext&, TaskBuffers buffers, const MagnitudesAr
 }
 
 template <class V>
-Codelet magnitudes_codelet =
-    make_codelet<MagnitudesArguments, magnitudes_task<V>>("csb_magnitudes", type_letter<V>);
+Codelet magnitudes_codelet = make_codelet<MagnitudesArguments, magnitudes_task<V>>("csb_magnitudes",
+                                                                                   type_letter<V>);
 
 Access access_to(bool overwrite, const Data& y) {
   return overwrite ? write(y) : read_write(y);
@@ -65,9 +64,10 @@ Access access_to(bool overwrite, const Data& y) {
 }  // namespace
 
 template <class V, class T>
-void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns, bool overwrite_rows,
-                         bool overwrite_columns, const Data& piece, const Data& index, const Data& x_columns,
-                         const Data& x_rows, const Data& y_rows, const Data& y_columns) {
+void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns,
+                         bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
+                         const Data& x_columns, const Data& x_rows, const Data& y_rows,
+                         const Data& y_columns) {
   const MultiplyCsbArguments arguments{shape, columns, overwrite_rows, overwrite_columns, index.valid()};
   std::array<Access, 6> accesses;
   std::size_t count = 0;
@@ -94,15 +94,16 @@ void insert_csb_magnitudes(Sequence& sequence, int priority, const CsbPieceShape
                   std::span<const Access>(accesses.data(), shape.on_diagonal ? 2 : 3));
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                                    \
-  template void insert_multiply_csb<V, T>(Sequence&, int, const CsbPieceShape&, int, bool, bool, const Data&,        \
-                                          const Data&, const Data&, const Data&, const Data&, const Data&);
+#define TESSERA_INSTANTIATE(V, T)                                                                          \
+  template void insert_multiply_csb<V, T>(Sequence&, int, const CsbPieceShape&, int, bool, bool,           \
+                                          const Data&, const Data&, const Data&, const Data&, const Data&, \
+                                          const Data&);
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)
-template void insert_csb_magnitudes<double>(Sequence&, int, const CsbPieceShape&, bool, bool, const Data&, const Data&,
-                                            const Data&);
-template void insert_csb_magnitudes<float>(Sequence&, int, const CsbPieceShape&, bool, bool, const Data&, const Data&,
-                                           const Data&);
+template void insert_csb_magnitudes<double>(Sequence&, int, const CsbPieceShape&, bool, bool, const Data&,
+                                            const Data&, const Data&);
+template void insert_csb_magnitudes<float>(Sequence&, int, const CsbPieceShape&, bool, bool, const Data&,
+                                           const Data&, const Data&);
 
 }  // namespace tessera

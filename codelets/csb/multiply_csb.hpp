@@ -5,20 +5,22 @@
 #include <tessera/codelets/csb/csb_layout.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet multiply_csb: one piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it
-/// and its transpose in one pass over its entries:
-///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it once).
+/// Codelet multiply_csb: one piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors,
+/// both it and its transpose in one pass over its entries:
+///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
+///   once).
 ///
-/// Arguments: columns 1 <= m <= 32 that take part; overwrite_rows, overwrite_columns: Y_I, Y_J are overwritten, not
+/// Arguments: columns 1 <= m <= 32 that take part; overwrite_rows, overwrite_columns: Y_I, Y_J are
+/// overwritten, not
 ///            added to: access mode write, and their columns m, ..., width - 1 become zero.
 /// Buffers:   piece (read; bytes, csb_layout.hpp), [index (read; bytes, csb_index.hpp; GPUs only)],
 ///            X_J (read; width x columns of the piece, row-major vectors), Y_I (read-write; width x rows);
-///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added to
-///            are left alone.
+///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added
+///            to are left alone.
 /// Flops:     4 m an entry (2 m on the diagonal; counted as 4).
 /// Footprint: entries and m decide: predicted by bytes (12 or 8 an entry, and the vectors').
-/// Order:     blocks in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
-/// Source:    Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
+/// Order:     blocks in the order of the piece, rows ascending: the same bits in every run on the same kind
+/// of worker. Source:    Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 namespace tessera {
 
 struct CsbPieceShape {
@@ -36,11 +38,12 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
 
 }  // namespace kernels
 
-/// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V = double only
-/// with T = double).
+/// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V =
+/// double only with T = double).
 template <class V, class T>
-void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns, bool overwrite_rows,
-                         bool overwrite_columns, const Data& piece, const Data& index, const Data& x_columns,
-                         const Data& x_rows, const Data& y_rows, const Data& y_columns);
+void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns,
+                         bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
+                         const Data& x_columns, const Data& x_rows, const Data& y_rows,
+                         const Data& y_columns);
 
 }  // namespace tessera

@@ -3,74 +3,10 @@
 //
 // Body of multiply_csb for one instruction set level (see dispatch.hpp).
 #include <tessera/codelets/csb/csb_kernels.hpp>
+#include <tessera/codelets/csb/row_registers.inl>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
-
-#define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
-
-#if TESSERA_CPU_LEVEL == 4
-constexpr int register_bytes = 64;
-#elif TESSERA_CPU_LEVEL == 3
-constexpr int register_bytes = 32;
-#else
-constexpr int register_bytes = 16;
-#endif
-
-template <class T, int lanes>
-struct Lanes {
-  typedef T Vector __attribute__((vector_size(lanes * sizeof(T))));
-  typedef T Unaligned __attribute__((vector_size(lanes * sizeof(T)), aligned(sizeof(T)), may_alias));
-};
-template <class T>
-struct Lanes<T, 1> {
-  using Vector = T;
-  using Unaligned = T;
-};
-
-/// The largest register that a row of so many elements fills.
-template <class T>
-constexpr int first_lanes(int columns) noexcept {
-  int lanes = register_bytes / static_cast<int>(sizeof(T));
-  while (lanes > columns) lanes /= 2;
-  return lanes;
-}
-
-/// A row of `columns` elements in registers: whole ones, and for the rest smaller and smaller ones, so that a row
-/// needs neither masks nor elements beyond its end.
-template <class T, int columns>
-struct Row {
-  static constexpr int lanes = first_lanes<T>(columns);
-  using Rest = Row<T, columns - lanes>;
-  typename Lanes<T, lanes>::Vector first;
-  Rest rest;
-
-  static TESSERA_ALWAYS_INLINE Row load(const T* p) noexcept {
-    return {*reinterpret_cast<const typename Lanes<T, lanes>::Unaligned*>(p), Rest::load(p + lanes)};
-  }
-  TESSERA_ALWAYS_INLINE void store(T* p) const noexcept {
-    *reinterpret_cast<typename Lanes<T, lanes>::Unaligned*>(p) = first;
-    rest.store(p + lanes);
-  }
-  /// this += v (the row at p).
-  TESSERA_ALWAYS_INLINE void add_from(T v, const T* p) noexcept {
-    first += *reinterpret_cast<const typename Lanes<T, lanes>::Unaligned*>(p) * v;
-    rest.add_from(v, p + lanes);
-  }
-  /// (the row at p) += v this.
-  TESSERA_ALWAYS_INLINE void add_to(T v, T* p) const noexcept {
-    auto* const to = reinterpret_cast<typename Lanes<T, lanes>::Unaligned*>(p);
-    *to = *to + first * v;
-    rest.add_to(v, p + lanes);
-  }
-};
-template <class T>
-struct Row<T, 0> {
-  static TESSERA_ALWAYS_INLINE Row load(const T*) noexcept { return {}; }
-  TESSERA_ALWAYS_INLINE void store(T*) const noexcept {}
-  TESSERA_ALWAYS_INLINE void add_from(T, const T*) noexcept {}
-  TESSERA_ALWAYS_INLINE void add_to(T, T*) const noexcept {}
-};
 
 template <class T>
 struct Vectors {
@@ -84,11 +20,14 @@ struct Vectors {
   std::int64_t ldy_columns;
 };
 
-/// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run of
-/// entries. On the diagonal no entry of a run touches the row itself but the one with row = column, which counts once.
-template <bool on_diagonal, int columns, class V, class T>
+/// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
+/// of entries. On the diagonal no entry of a run touches the row itself but the one with row = column, which
+/// counts once.
+template <bool on_diagonal, int columns, bool packed, class V, class T>
 TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values, const std::uint16_t* rows,
                                           const std::uint16_t* cols, const Vectors<T>& v) noexcept {
+  const std::int64_t ldx_columns = packed ? columns : v.ldx_columns,
+                     ldy_columns = packed ? columns : v.ldy_columns;
   for (std::uint32_t e = 0; e < entries;) {
     const std::uint16_t row = rows[e];
     T* const y = v.y_rows + row * v.ldy_rows;
@@ -97,30 +36,39 @@ TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values
     do {
       const T value = static_cast<T>(values[e]);
       const std::int64_t column = cols[e];
-      sum.add_from(value, v.x_columns + column * v.ldx_columns);
-      if (!on_diagonal || column != row) x.add_to(value, v.y_columns + column * v.ldy_columns);
+      sum.add_from(value, v.x_columns + column * ldx_columns);
+      if (!on_diagonal || column != row) x.add_to(value, v.y_columns + column * ldy_columns);
       ++e;
     } while (e < entries && rows[e] == row);
     sum.store(y);
   }
 }
 
-template <int columns, class V, class T>
+template <int columns, bool packed, class V, class T>
 void multiply(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
   for (std::int64_t b = 0; b < piece.block_count; ++b) {
     const CsbBlock& block = piece.blocks[b];
     const V* const values = piece.values + block.first_entry;
-    const std::uint16_t *const rows = piece.rows + block.first_entry,
-                        *const cols = piece.columns + block.first_entry;
+    const std::uint16_t *const rows = piece.rows + block.first_entry, *const cols =
+                                                                          piece.columns + block.first_entry;
     const std::int64_t row = block.first_row, column = block.first_column;
-    const Vectors<T> here{v.x_columns + column * v.ldx_columns, v.ldx_columns, v.x_rows + row * v.ldx_rows,
-                          v.ldx_rows, v.y_rows + row * v.ldy_rows, v.ldy_rows,
+    const Vectors<T> here{v.x_columns + column * v.ldx_columns, v.ldx_columns,
+                          v.x_rows + row * v.ldx_rows,          v.ldx_rows,
+                          v.y_rows + row * v.ldy_rows,          v.ldy_rows,
                           v.y_columns + column * v.ldy_columns, v.ldy_columns};
     if (piece.on_diagonal && row == column)
-      multiply_block<true, columns>(block.entries, values, rows, cols, here);
+      multiply_block<true, columns, packed>(block.entries, values, rows, cols, here);
     else
-      multiply_block<false, columns>(block.entries, values, rows, cols, here);
+      multiply_block<false, columns, packed>(block.entries, values, rows, cols, here);
   }
+}
+
+/// Where all columns of vectors with a power of two of them take part, shifts give the rows' addresses.
+template <int columns, class V, class T>
+void choose_packed(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
+  if constexpr ((columns & (columns - 1)) == 0)
+    if (v.ldx_columns == columns && v.ldy_columns == columns) return multiply<columns, true>(piece, v);
+  multiply<columns, false>(piece, v);
 }
 
 }  // namespace
@@ -130,30 +78,14 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
                   std::int64_t ldy_columns) noexcept {
   const Vectors<T> v{x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, y_columns, ldy_columns};
-  switch (columns) {
-#define TESSERA_CASE(COLUMNS) \
-  case COLUMNS:               \
-    return multiply<COLUMNS>(piece, v);
-#define TESSERA_CASES(FIRST) \
-  TESSERA_CASE(FIRST) TESSERA_CASE(FIRST + 1) TESSERA_CASE(FIRST + 2) TESSERA_CASE(FIRST + 3)
-    TESSERA_CASES(1)
-    TESSERA_CASES(5)
-    TESSERA_CASES(9)
-    TESSERA_CASES(13)
-    TESSERA_CASES(17)
-    TESSERA_CASES(21)
-    TESSERA_CASES(25)
-    TESSERA_CASES(29)
-#undef TESSERA_CASES
-#undef TESSERA_CASE
-    default:
-      break;
-  }
+#define TESSERA_CALL(COLUMNS) return choose_packed<COLUMNS>(piece, v);
+  TESSERA_FOR_COLUMNS(columns, TESSERA_CALL)
+#undef TESSERA_CALL
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                              \
-  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, \
-                                   T*, std::int64_t, T*, std::int64_t) noexcept;
+#define TESSERA_INSTANTIATE(V, T)                                                                 \
+  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, \
+                                   std::int64_t, T*, std::int64_t, T*, std::int64_t) noexcept;
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

@@ -8,7 +8,8 @@
 #include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/codelets/csb/multiply_csb.hpp>
 
-/// What the tasks of multiply_csb.hpp carry beside their buffers: shared by the CPU and the CUDA implementations.
+/// What the tasks of multiply_csb.hpp carry beside their buffers: shared by the CPU and the CUDA
+/// implementations.
 namespace tessera::csb_codelets {
 
 struct MultiplyCsbArguments {

@@ -10,9 +10,9 @@ template <class V, class T>
 void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
                   std::int64_t ldy_columns) noexcept {
-#define TESSERA_CALL(LEVEL)                                                                                    \
-  LEVEL::multiply_csb<V, T>(piece, columns, x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, y_columns, \
-                            ldy_columns)
+#define TESSERA_CALL(LEVEL)                                                                             \
+  LEVEL::multiply_csb<V, T>(piece, columns, x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, \
+                            y_columns, ldy_columns)
 #if defined(__x86_64__)
   switch (cpu_level()) {
     case 4:
@@ -41,9 +41,9 @@ void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* colu
   }
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                              \
-  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, \
-                                   T*, std::int64_t, T*, std::int64_t) noexcept;
+#define TESSERA_INSTANTIATE(V, T)                                                                 \
+  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, \
+                                   std::int64_t, T*, std::int64_t, T*, std::int64_t) noexcept;
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

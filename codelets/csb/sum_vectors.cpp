@@ -21,8 +21,8 @@ void sum_task(const TaskContext&, TaskBuffers buffers, const SumVectorsArguments
     z[static_cast<std::size_t>(k)] = from.data;
     ldz[static_cast<std::size_t>(k)] = from.ld;
   }
-  kernels::sum_vectors(y.cols, arguments.columns, static_cast<int>(y.rows), arguments.overwrite, arguments.inputs,
-                       z.data(), ldz.data(), y.data, y.ld);
+  kernels::sum_vectors(y.cols, arguments.columns, static_cast<int>(y.rows), arguments.overwrite,
+                       arguments.inputs, z.data(), ldz.data(), y.data, y.ld);
 }
 
 template <class T>
@@ -37,7 +37,8 @@ void insert_sum_vectors(Sequence& sequence, int priority, int columns, bool over
     const auto now = inputs.first(std::min<std::size_t>(inputs.size(), sum_vectors_inputs));
     std::array<Access, 1 + sum_vectors_inputs> accesses;
     accesses[0] = overwrite ? write(y) : read_write(y);
-    std::transform(now.begin(), now.end(), accesses.begin() + 1, [](const Data* data) { return read(*data); });
+    std::transform(now.begin(), now.end(), accesses.begin() + 1,
+                   [](const Data* data) { return read(*data); });
     sequence.insert(sum_codelet<T>, SumVectorsArguments{columns, static_cast<int>(now.size()), overwrite},
                     {.priority = priority}, std::span<const Access>(accesses.data(), 1 + now.size()));
     overwrite = false;

@@ -10,8 +10,10 @@
 ///   y := y + z_1 + z_2 + ... + z_k, from left to right; without y where it is overwritten.
 ///
 /// Arguments: columns that are summed; overwrite: y is not read, and its other columns become zero.
-/// Buffers:   y (read-write or write; width x rows), z_1, ..., z_k (read; at least `columns` x rows each). A task
-///            takes at most sum_vectors_inputs of them; insert_sum_vectors makes several where there are more.
+/// Buffers:   y (read-write or write; width x rows), z_1, ..., z_k (read; at least `columns` x rows each). A
+/// task
+///            takes at most sum_vectors_inputs of them; insert_sum_vectors makes several where there are
+///            more.
 /// Flops:     one an element and input.
 /// Cost:      that of its bytes.
 namespace tessera {

@@ -4,7 +4,8 @@
 
 #include <tessera/codelets/block_sparse/memory_cost.hpp>
 
-/// What the tasks of sum_vectors.hpp carry beside their buffers: shared by the CPU and the CUDA implementations.
+/// What the tasks of sum_vectors.hpp carry beside their buffers: shared by the CPU and the CUDA
+/// implementations.
 namespace tessera::csb_codelets {
 
 struct SumVectorsArguments {

@@ -19,9 +19,9 @@ void sum_vectors(std::int64_t rows, int columns, int width, bool overwrite, int 
   }
 }
 
-template void sum_vectors<float>(std::int64_t, int, int, bool, int, const float* const*, const std::int64_t*, float*,
-                                 std::int64_t) noexcept;
-template void sum_vectors<double>(std::int64_t, int, int, bool, int, const double* const*, const std::int64_t*, double*,
-                                  std::int64_t) noexcept;
+template void sum_vectors<float>(std::int64_t, int, int, bool, int, const float* const*, const std::int64_t*,
+                                 float*, std::int64_t) noexcept;
+template void sum_vectors<double>(std::int64_t, int, int, bool, int, const double* const*,
+                                  const std::int64_t*, double*, std::int64_t) noexcept;
 
 }  // namespace tessera::kernels

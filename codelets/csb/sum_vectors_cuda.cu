@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/codelets/csb/sum_vectors_arguments.hpp>
-#include <tessera/codelets/vectors/each_element.cuh>
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/runtime/cuda_codelet.hpp>
 
 namespace tessera {
@@ -10,44 +10,47 @@ namespace {
 
 using csb_codelets::SumVectorsArguments;
 
-template <class T>
-struct Sum {
-  int columns, inputs;
-  bool overwrite;
-  MatrixView<T> y;
-  const T* z[sum_vectors_inputs];
-  Index ldz[sum_vectors_inputs];
-  __device__ void operator()(int j, Index i) const {
-    T& to = y.data[i * y.ld + j];
-    if (j >= columns) {
-      if (overwrite) to = T(0);
-      return;
-    }
-    T terms[sum_vectors_inputs];
-#pragma unroll
-    for (int k = 0; k < sum_vectors_inputs; ++k)
-      if (k < inputs) terms[k] = __ldg(z[k] + i * ldz[k] + j);
-    T sum = overwrite ? T(0) : to;
-#pragma unroll
-    for (int k = 0; k < sum_vectors_inputs; ++k)
-      if (k < inputs) sum = overwrite && k == 0 ? terms[0] : sum + terms[k];
-    to = sum;
-  }
-};
+constexpr int threads = 256;
 
 template <class T>
-void sum_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const SumVectorsArguments& a) {
-  Sum<T> sum{a.columns, a.inputs, a.overwrite, buffers.matrix<T>(0), {}, {}};
-  for (int k = 0; k < a.inputs; ++k) {
-    const auto from = buffers.matrix<const T>(1 + k);
-    sum.z[k] = from.data;
-    sum.ldz[k] = from.ld;
+struct Inputs {
+  const T* z[sum_vectors_inputs];
+  Index ld[sum_vectors_inputs];
+};
+
+/// A thread takes an element of y; the terms are added from left to right.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    sum_kernel(SumVectorsArguments arguments, Inputs<T> inputs, MatrixView<T> y) {
+  const Index count = y.rows * y.cols;
+  for (Index e = Index(blockIdx.x) * threads + threadIdx.x; e < count; e += Index(gridDim.x) * threads) {
+    const Index i = e / y.rows, j = e - i * y.rows;
+    if (j >= arguments.columns && !arguments.overwrite) continue;
+    T& to = y.data[j + i * y.ld];
+    T sum = arguments.overwrite ? T(0) : to;
+    if (j < arguments.columns)
+      for (int k = 0; k < arguments.inputs; ++k) sum += inputs.z[k][j + i * inputs.ld[k]];
+    to = sum;
   }
-  device::for_elements_of_rows(context.stream, a.overwrite ? sum.y.rows : a.columns, sum.y.cols, sum);
+}
+
+template <class T>
+void sum_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+              const SumVectorsArguments& arguments) {
+  const MatrixView<T> y = buffers.matrix<T>(0);
+  Inputs<T> inputs{};
+  for (int k = 0; k < arguments.inputs; ++k) {
+    const auto z = buffers.matrix<const T>(1 + k);
+    inputs.z[k] = z.data;
+    inputs.ld[k] = z.ld;
+  }
+  sum_kernel<T>
+      <<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, context.stream>>>(
+          arguments, inputs, y);
 }
 
 #define TESSERA_REGISTER(T) register_cuda<SumVectorsArguments, sum_cuda<T>>("sum_vectors", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
+[[maybe_unused]] const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace
 }  // namespace tessera

@@ -12,8 +12,8 @@
 
 namespace tessera::test {
 
-/// Rows from a function of row and column (column <= row) that is zero where nothing is stored. Every element is asked
-/// for: for small matrices.
+/// Rows from a function of row and column (column <= row) that is zero where nothing is stored. Every element
+/// is asked for: for small matrices.
 class FunctionRows final : public SymmetricRows {
  public:
   using Element = std::function<double(Index, Index)>;
@@ -40,7 +40,8 @@ class FunctionRows final : public SymmetricRows {
 class ListRows final : public SymmetricRows {
  public:
   using List = std::vector<std::pair<Index, double>>;
-  explicit ListRows(std::vector<List> rows, std::vector<Index> tiles = {})
+  using Lists = std::vector<List>;
+  explicit ListRows(Lists rows, std::vector<Index> tiles = {})
       : rows_(std::move(rows)), tiles_(std::move(tiles)) {}
   Index order() const override { return static_cast<Index>(rows_.size()); }
   std::span<const Index> tiles() const override { return tiles_; }
@@ -64,7 +65,8 @@ class ListRows final : public SymmetricRows {
     std::vector<double> y(x.size());
     const auto add = [&](Index to, double value, Index from) {
       for (Index j = 0; j < columns; ++j)
-        y[static_cast<std::size_t>(to * columns + j)] += value * x[static_cast<std::size_t>(from * columns + j)];
+        y[static_cast<std::size_t>(to * columns + j)] +=
+            value * x[static_cast<std::size_t>(from * columns + j)];
     };
     for (Index row = 0; row < order(); ++row)
       for (const auto& [column, value] : rows_[static_cast<std::size_t>(row)]) {
@@ -79,7 +81,8 @@ class ListRows final : public SymmetricRows {
     for (std::size_t row = 0; row < rows_.size(); ++row)
       for (const auto& [column, value] : rows_[row]) {
         sums[row] += std::abs(value);
-        if (static_cast<std::size_t>(column) != row) sums[static_cast<std::size_t>(column)] += std::abs(value);
+        if (static_cast<std::size_t>(column) != row)
+          sums[static_cast<std::size_t>(column)] += std::abs(value);
       }
     return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
   }
@@ -89,10 +92,11 @@ class ListRows final : public SymmetricRows {
   std::vector<Index> tiles_;
 };
 
-/// A random matrix with about so many stored entries a row, whole numbers from -4 to 4 (exact in all types) but 0; half
-/// of the diagonal is empty. With `far` entries are anywhere, else within a band. Columns of a row are in no order.
-inline ListRows random_rows(Index order, double entries_of_row, std::uint64_t seed, std::vector<Index> tiles = {},
-                            bool far = true) {
+/// A random matrix with about so many stored entries a row, whole numbers from -4 to 4 (exact in all types)
+/// but 0; half of the diagonal is empty. With `far` entries are anywhere, else within a band. Columns of a
+/// row are in no order.
+inline ListRows random_rows(Index order, double entries_of_row, std::uint64_t seed,
+                            std::vector<Index> tiles = {}, bool far = true) {
   const auto uniform = [&](std::uint64_t stream, Index i, Index j) {
     return (random_uniform(seed, stream, i, j) + 1) / 2;
   };

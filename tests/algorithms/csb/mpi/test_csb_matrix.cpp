@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <tests/algorithms/csb/csb_checks.hpp>
+
+#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
+
+/// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
+/// ranks.
+namespace tessera::test {
+namespace {
+
+class CsbMatrixMpi : public ::testing::Test {
+ public:
+  static void SetUpTestSuite() {
+    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
+  }
+  static void TearDownTestSuite() { shared().reset(); }
+  static Runtime& runtime() { return *shared(); }
+
+ private:
+  static std::unique_ptr<Runtime>& shared() {
+    static std::unique_ptr<Runtime> runtime;
+    return runtime;
+  }
+};
+
+TEST_F(CsbMatrixMpi, Products) {
+  const ListRows rows = random_rows(250, 8, 1);
+  for (const Index groups : {0, 2, 3, 5})
+    for (const Index segments : {0, 2}) {
+      const auto a = check_matrix<double, double>(
+          runtime(), rows, {.groups = groups, .segments = segments, .tile_rows = 9}, {3});
+      if (groups > 0) {
+        EXPECT_EQ(a.groups(), groups);
+      }
+    }
+  check_matrix<float, double>(runtime(), rows, {.tile_rows = 20}, {3});
+  check_matrix<float, float>(runtime(), rows, {.tile_rows = 20, .piece_bytes = 3000}, {3});
+  check_matrix<double, double>(runtime(), random_rows(3, 1, 2), {.tile_rows = 1}, {2});
+  check_matrix<double, double>(runtime(), ListRows(ListRows::Lists(30)), {.tile_rows = 4}, {2});
+  check_matrix<double, double>(runtime(), random_rows(90, 6, 3, {0, 1, 40, 41, 70, 90}), {}, {2});
+}
+
+/// With as many ranks as sub-matrices every rank has one, and part of the vectors.
+TEST_F(CsbMatrixMpi, UsualGroups) {
+  const int size = runtime().size();
+  const auto a = CsbMatrix<double, double>::build(runtime(), random_rows(600, 10, 4), {.tile_rows = 4});
+  for (Index n = 1; n * (n + 1) / 2 <= size; ++n)
+    if (n * (n + 1) / 2 == size) {
+      EXPECT_EQ(a.groups(), n);
+    }
+  std::set<int> owners;
+  for (Index s = 0; s < a.segments()->count(); ++s) owners.insert(a.segments()->owner(s));
+  EXPECT_EQ(static_cast<int>(owners.size()), size);
+  EXPECT_EQ(*owners.rbegin(), size - 1);
+}
+
+/// Sums of other than whole numbers have the same bits in every run, also when tasks of several products are
+/// in flight.
+TEST_F(CsbMatrixMpi, SameBits) {
+  const Index n = 300, m = 3;
+  const FunctionRows rows(
+      n, [](Index i, Index j) { return (i + 2 * j) % 3 == 0 ? random_uniform(7, 0, i, j) : 0.0; });
+  const auto a = CsbMatrix<double, double>::build(runtime(), rows, {.tile_rows = 10});
+  const std::vector<double> x = whole_block(n, m, 1);
+  const auto first = product<double>(runtime(), a, x, m);
+  for (int time = 0; time < 2; ++time) {
+    const auto again = product<double>(runtime(), a, x, m, 0, 1 + time);
+    EXPECT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(double)), 0);
+  }
+}
+
+/// x changes between products: no rank goes on with an old copy.
+TEST_F(CsbMatrixMpi, ChangingVectors) {
+  const Index n = 200, m = 2;
+  const ListRows rows = random_rows(n, 6, 5);
+  const auto a = CsbMatrix<double, double>::build(runtime(), rows, {.tile_rows = 8});
+  const BlockVectors<double> u(runtime(), a.segments(), m), v(runtime(), a.segments(), m);
+  std::vector<double> x = whole_block(n, m, 6), y(x.size());
+  u.set(x.data(), m, m);
+  {
+    Sequence sequence(runtime());
+    a.apply(sequence, u, v, m);
+    a.apply(sequence, v, u, m);
+    a.apply(sequence, u, v, 1);
+    ASSERT_TRUE(sequence.wait().ok());
+  }
+  const auto twice = rows.multiply(rows.multiply(x, m), m), thrice = rows.multiply(twice, m);
+  u.get(y.data(), m, m);
+  EXPECT_EQ(y, twice);
+  v.get(y.data(), m, m);
+  for (std::size_t i = 0; i < y.size(); i += m) EXPECT_EQ(y[i], thrice[i]);
+  x = whole_block(n, m, 7);
+  u.set(x.data(), m, m);
+  Sequence sequence(runtime());
+  a.apply(sequence, u, v, m);
+  ASSERT_TRUE(sequence.wait().ok());
+  v.get(y.data(), m, m);
+  EXPECT_EQ(y, rows.multiply(x, m));
+}
+
+TEST_F(CsbMatrixMpi, FullRows) {
+  const Index n = 100, m = 3;
+  const ListRows rows = random_rows(n, 5, 8);
+  std::vector<ListRows::List> full = rows.lists();
+  for (Index row = 0; row < n; ++row)
+    for (const auto& [column, value] : rows.lists()[static_cast<std::size_t>(row)])
+      if (column != row) full[static_cast<std::size_t>(column)].emplace_back(row, value);
+  std::vector<Index> begins{0}, columns;
+  std::vector<double> values;
+  for (const auto& list : full) {
+    for (const auto& [column, value] : list) {
+      columns.push_back(column);
+      values.push_back(value);
+    }
+    begins.push_back(static_cast<Index>(columns.size()));
+  }
+  for (const Index segments : {0, 1, 7, 100}) {
+    const auto a = CsrMatrix<double, double>::build(runtime(), {begins, columns, values}, segments);
+    const std::vector<double> x = whole_block(n, m, 9);
+    EXPECT_EQ(product<double>(runtime(), a, x, m, 1, 2), rows.multiply(x, m));
+  }
+}
+
+/// What one rank finds wrong all throw, and go on.
+TEST_F(CsbMatrixMpi, Errors) {
+  const ListRows good = random_rows(60, 4, 1);
+  for (const double bad : {not_a_number<double>(), 1.0}) {
+    std::vector<ListRows::List> lists = good.lists();
+    lists[59] = {{0, 1}, {0, bad}};  // not finite, or twice: one rank places it
+    expect_refused("rows",
+                   [&] { CsbMatrix<double, double>::build(runtime(), ListRows(lists), {.tile_rows = 5}); });
+  }
+  if (runtime().size() > 1) {
+    // Other options than the others'.
+    EXPECT_THROW(
+        (CsbMatrix<double, double>::build(runtime(), good, {.groups = runtime().rank() == 0 ? 1 : 2})),
+        InvalidArgument);
+  }
+  check_matrix<double, double>(runtime(), good, {.tile_rows = 5}, {2});
+}
+
+TEST_F(CsbMatrixMpi, BlockVectors) {
+  const Index n = 50, width = 3;
+  const int size = runtime().size();
+  const auto segments = RowSegments::even(runtime(), n, 2 * size + 1);
+  for (Index s = 0; s + 1 < segments->count(); ++s) EXPECT_LE(segments->owner(s), segments->owner(s + 1));
+  EXPECT_EQ(segments->owner(segments->count() - 1), size - 1);
+  const BlockVectors<float> x(runtime(), segments, width);
+  const std::vector<double> values = whole_block(n, width, 2);
+  const std::vector<float> given(values.begin(), values.end());
+  std::vector<float> got(given.size());
+  x.set(given.data(), width, width);
+  x.get(got.data(), width, width);
+  EXPECT_EQ(got, given);
+}
+
+}  // namespace
+}  // namespace tessera::test
