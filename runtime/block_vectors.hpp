@@ -28,6 +28,7 @@ class RowSegments {
   int owner(Index s) const noexcept { return owners_[static_cast<std::size_t>(s)]; }
   /// The segment that holds a row.
   Index segment_of(Index row) const noexcept;
+  friend bool operator==(const RowSegments&, const RowSegments&) = default;
 
  private:
   std::vector<Index> begins_;

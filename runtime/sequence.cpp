@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -140,6 +142,28 @@ void Sequence::begin_stage(std::string_view name) {
   if (detail_->stage_names.size() >= max_stages) throw RuntimeError("a sequence has at most 32 stages");
   current_stage_ = static_cast<std::uint32_t>(detail_->stage_names.size());
   detail_->stage_names.emplace_back(name);
+}
+
+void Sequence::resume_stage(std::string_view name) {
+  const auto& names = detail_->stage_names;
+  const auto found = std::find(names.begin() + 1, names.end(), name);
+  if (found == names.end()) return begin_stage(name);
+  current_stage_ = static_cast<std::uint32_t>(found - names.begin());
+}
+
+double Sequence::busy_seconds(std::string_view stage) const {
+  double sum = 0;
+  Index workers = 0;
+  for (WorkerRecord& worker : detail_->workers) {
+    double any = 0;
+    for (std::size_t s = 0; s < detail_->stage_names.size(); ++s) {
+      const double busy = std::atomic_ref(worker.stages[s].busy).load(std::memory_order_relaxed);
+      any += busy;
+      if (detail_->stage_names[s] == stage) sum += busy;
+    }
+    if (any > 0) ++workers;
+  }
+  return workers > 0 ? sum / static_cast<double>(workers) : 0;
 }
 
 void Sequence::keep(std::shared_ptr<void> object) {
@@ -331,7 +355,7 @@ void end_task(const TaskHeader& header) noexcept {
   StageRecord& stage = record.stages[header.stage];
   stage.begin = std::min(stage.begin, start);
   stage.end = std::max(stage.end, end);
-  stage.busy += end - start;
+  std::atomic_ref(stage.busy).store(stage.busy + (end - start), std::memory_order_relaxed);
   stage.flops += header.flops;
   ++stage.tasks;
   if (header.on_device) ++stage.device_tasks;

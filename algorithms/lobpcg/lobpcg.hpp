@@ -23,27 +23,37 @@ enum class LobpcgVariant {
 };
 /// What the residual r = A x - theta B x of a vector is compared with.
 enum class LobpcgNorm {
-  backward,  ///< ||r|| <= tol (||A|| + |theta| ||B||) ||x||, norms estimated from above: a backward-stable stop
-  relative,  ///< ||r|| <= tol |theta| ||x||
+  /// ||r|| <= tol (||A|| + |theta| ||B||) ||x||: a backward-stable stop (Duersch et al.). The norms are the operators'
+  /// bounds; where an operator knows none, the largest that the iteration has seen, which is below the norm and asks
+  /// for more.
+  backward,
+  relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
   absolute,  ///< ||r|| <= tol ||x||
 };
 enum class EigenEnd { smallest, largest };
 
-/// One line of the history: the state before iteration `iteration` changes it (0: the start).
+/// One line of the history: the state after iteration `iteration` (0: the start; restarts count as iterations).
+///
+/// Times of this rank. The seconds of multiplications (A, B), preconditioner and dense work (tall vectors) are those
+/// that a worker has spent in such tasks, in the mean of the workers that have run any; waiting_seconds is the rest of
+/// the time, in which workers had no task: the host's small matrices, waits for other ranks, tasks too few for all
+/// workers. The four add up to `seconds`, but for tasks that are under way.
 struct LobpcgStep {
   Index iteration = 0;
   Index converged = 0;  ///< in order from the wanted end
   Index active = 0;     ///< columns that are still worked on
-  double largest_residual = 0;     ///< of the wanted ones not yet converged, scaled as the stop is, over tol
-  std::vector<double> values;      ///< Ritz values of the block
-  std::vector<double> residuals;   ///< norms of the block's residuals, as compared with the tolerance
+  double largest_residual = 0;     ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
+  std::vector<double> values;      ///< Ritz values of the block, from the wanted end
+  std::vector<double> residuals;   ///< of the block, scaled as the stop is: what is compared with the tolerance
   double seconds = 0;              ///< since the start
   double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0, waiting_seconds = 0;  ///< so far
 };
 
 struct LobpcgOptions {
-  Index count = 1;      ///< k: wanted eigenpairs
-  Index block = 0;      ///< vectors of the block, >= count; 0: count and some guard vectors
+  Index count = 1;      ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
+  Index block = 0;      ///< vectors of the block, >= count, at most 32, three times as many (and the constraints) <= n;
+                        ///< 0: count + max(2, count / 2), as far as these bounds allow. What exceeds count are guard
+                        ///< vectors: they separate the wanted eigenvalues from the others, also multiple ones
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0; ///< 0: 1e-8 (float vectors: 1e-4)
   LobpcgNorm norm = LobpcgNorm::backward;
@@ -51,7 +61,7 @@ struct LobpcgOptions {
   Index iterations = 500;  ///< at most
   bool lock = true;        ///< converged vectors take no more part in W (soft locking)
   std::uint64_t seed = 1;  ///< of the random start
-  /// After each iteration; false stops (status: stopped).
+  /// After each iteration, on every rank; false on any stops (status: stopped).
   std::function<bool(const LobpcgStep&)> monitor{};
 };
 
@@ -70,10 +80,11 @@ struct LobpcgResult {
   LobpcgStatus status = LobpcgStatus::converged;
   std::string message;            ///< one line for a person: what happened, and where
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end
-  std::vector<double> residuals;  ///< ||A x - theta B x|| / ||x||_B, computed afresh at the end
-  std::vector<double> scaled_residuals;  ///< the same over what the tolerance stands for
+  std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at the end (NaN
+                                  ///< where the status is not_finite)
+  std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
   BlockVectors<T> vectors;        ///< the block, columns in the order of values; B-orthonormal
-  Index converged = 0;
+  Index converged = 0;            ///< in order from the wanted end, by the fresh residuals
   Index iterations = 0, restarts = 0;
   Index columns_multiplied = 0;   ///< by A, in all
   Index multiplications = 0;      ///< calls of A's apply
@@ -92,10 +103,15 @@ struct LobpcgProblem {
   Index guess_count = 0;
 };
 
-/// Solves; blocking and collective. A is applied once an iteration, to the active columns alone, and once at the
-/// start and at the end.
-/// @throws InvalidArgument naming the argument: count < 1, count > n / 5 with the block's size, segments that do not
-///         fit, ...
+/// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the active
+/// columns alone, and once to the whole block at the start, at a restart and at the end, where the residuals are computed
+/// afresh: if they are larger than the recurrences said, the iteration goes on from there. The host waits two or three
+/// times an iteration for small matrices; other sequences go on.
+///
+/// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the residuals
+/// stagnate, or a Gram matrix is singular. The basic variant ends with `breakdown` in the last case.
+/// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block too large,
+///         operators and vectors whose segments differ, linearly dependent constraints, an A found asymmetric, ...
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
 

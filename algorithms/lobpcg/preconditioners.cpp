@@ -212,7 +212,8 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
     throw InvalidArgument("interval", "none", "given, or Ritz values (prepare) before the first application");
   const int sign = shift_.sign();
   const double sigma = shift_.value(), bound = a_.norm_bound();
-  // The unwanted eigenvalues of the positive definite sign (A - sigma I): [low, high].
+  // The unwanted eigenvalues of the positive definite sign (A - sigma I): [low, high]. The iteration is that for
+  // sign (A - sigma I) w = sign r, with sign in the directions.
   const auto [first, last] = interval_  ? *interval_
                              : sign > 0 ? std::pair(*innermost_, bound)
                                         : std::pair(-bound, *innermost_);
@@ -223,7 +224,7 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
   const double middle = (high + low) / 2, half = (high - low) / 2;
   const Index count = r.count();
   for (Index s = 0; s < count; ++s)
-    insert_chebyshev_start<T>(sequence, 0, {static_cast<int>(columns), 1 / middle}, r.segment(s),
+    insert_chebyshev_start<T>(sequence, 0, {static_cast<int>(columns), sign / middle}, r.segment(s),
                               residual_.segment(s), direction_.segment(s), w.segment(s));
   double rho = half / middle;
   for (int k = 0; k < degree_; ++k) {
@@ -232,10 +233,9 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
     for (Index s = 0; s < count; ++s)
       insert_chebyshev_step<T>(sequence, 0,
                                {.columns = static_cast<int>(columns),
-                                .sign = sign,
                                 .shift = sigma,
                                 .old = next * rho,
-                                .residual = 2 * next / half},
+                                .residual = sign * 2 * next / half},
                                product_.segment(s), residual_.segment(s), direction_.segment(s),
                                w.segment(s));
     rho = next;

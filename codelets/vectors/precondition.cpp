@@ -47,7 +47,7 @@ void step_task(const TaskContext&, TaskBuffers buffers, const ChebyshevStepArgum
   const MatrixView<T> q = buffers.matrix<T>(1), d = buffers.matrix<T>(2), w = buffers.matrix<T>(3);
   for (Index i = 0; i < w.cols; ++i)
     for (Index j = 0; j < a.columns; ++j) {
-      const double residual = double(q(j, i)) - a.sign * (double(ad(j, i)) - a.shift * double(d(j, i)));
+      const double residual = double(q(j, i)) - (double(ad(j, i)) - a.shift * double(d(j, i)));
       const double direction = a.old * double(d(j, i)) + a.residual * residual;
       q(j, i) = T(residual);
       d(j, i) = T(direction);

@@ -40,13 +40,13 @@ void insert_chebyshev_start(Sequence& sequence, int priority, const ChebyshevSta
                             const Data& r, const Data& q, const Data& d, const Data& w);
 
 /// Codelet chebyshev_step: with AD = A D,
-///   Q := Q - sign (AD - shift D),  D := old D + residual Q,  W := W + D.
+///   Q := Q - (AD - shift D),  D := old D + residual Q,  W := W + D.
 ///
-/// Arguments: m, sign, shift, old, residual. Buffers: AD (read), Q, D, W (read-write; their columns m, ...,
+/// Arguments: m, shift, old, residual. Buffers: AD (read), Q, D, W (read-write; their columns m, ...,
 /// width - 1 are left alone). Flops: 8 m a row. Source:    Saad, Iterative Methods for Sparse Linear Systems,
 /// 2nd ed., Algorithm 12.1.
 struct ChebyshevStepArguments {
-  int columns = 0, sign = 1;
+  int columns = 0;
   double shift = 0, old = 0, residual = 0;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Interactions of the nuclear shell model: one- and two-body, isospin-invariant, the same orbits for protons
+/// and neutrons. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
+/// Spectroscopy (1977).
+namespace tessera {
+
+/// One orbit n l j; n is a label.
+struct ShellOrbit {
+  int n, l, twice_j;
+};
+
+/// A single-particle state: one m of an orbit (its number, from 0).
+struct ShellState {
+  int orbit, twice_m;
+};
+
+/// Every two-body element is multiplied by (reference / A)^exponent, A = core + valence particles.
+struct MassDependence {
+  double core, reference, exponent;
+};
+
+class ShellInteraction {
+ public:
+  /// No energies, no two-body elements.
+  /// @throws InvalidArgument for no orbits, an orbit that cannot be (j = l +- 1/2), one given twice, or more
+  /// than 62
+  ///         single-particle states
+  explicit ShellInteraction(std::vector<ShellOrbit> orbits);
+
+  const std::vector<ShellOrbit>& orbits() const noexcept { return orbits_; }
+  /// All states, orbit after orbit, m ascending: the order of the bits of a Slater determinant.
+  std::vector<ShellState> states() const;
+
+  std::vector<double> energies;  ///< of one particle in each orbit
+  std::optional<MassDependence> mass_dependence;
+
+  /// Whether angular momentum, isospin, parity and Pauli's principle allow <ab;JT|V|cd;JT>.
+  bool allowed(int a, int b, int c, int d, int j, int t) const noexcept;
+  /// The normalised antisymmetric element V_JT(ab;cd), for any order of the orbits; zero where it is not
+  /// allowed.
+  double element(int a, int b, int c, int d, int j, int t) const noexcept;
+  /// Sets an allowed element and those that follow from it by symmetry.
+  void set_element(int a, int b, int c, int d, int j, int t, double value) noexcept;
+  /// Multiplies all two-body elements.
+  void scale(double factor) noexcept;
+  /// The largest magnitude of an energy or a two-body element.
+  double magnitude() const noexcept;
+  int largest_j() const noexcept { return largest_j_; }
+
+  /// <ij|V|kl> of two protons or two neutrons.
+  double like_element(const ShellState& i, const ShellState& j, const ShellState& k,
+                      const ShellState& l) const noexcept;
+  /// <ij|V|kl> with protons i, k and neutrons j, l.
+  double unlike_element(const ShellState& i, const ShellState& j, const ShellState& k,
+                        const ShellState& l) const noexcept;
+
+ private:
+  int pair(int a, int b) const noexcept;
+  std::size_t position(int a, int b, int c, int d, int j, int t) const noexcept;
+  /// (-1)^(ja + jb + J + T), the sign of V_JT(ba;cd) against V_JT(ab;cd).
+  double exchange_sign(int a, int b, int j, int t) const noexcept;
+  double coupled_sum(const ShellState& i, const ShellState& j, const ShellState& k, const ShellState& l,
+                     bool both_isospins) const noexcept;
+
+  std::vector<ShellOrbit> orbits_;
+  int largest_j_ = 0;             ///< of two particles
+  std::vector<double> elements_;  ///< V_JT(ab;cd) for a <= b and c <= d
+};
+
+/// The sd shell (0d5/2, 1s1/2, 0d3/2) and the pf shell (0f7/2, 1p3/2, 0f5/2, 1p1/2).
+std::vector<ShellOrbit> sd_shell_orbits();
+std::vector<ShellOrbit> pf_shell_orbits();
+
+/// The two-body random ensemble: V_JT(ab;cd) uniform in [-1, 1], times sqrt(2) where ab = cd; a function of
+/// the seed and the orbits' numbers. No energies. Source: J. B. French, S. S. M. Wong, Phys. Lett. B 33, 449
+/// (1970).
+ShellInteraction random_interaction(std::vector<ShellOrbit> orbits, std::uint64_t seed);
+
+/// -G P+ . P with the isovector pairs P+ = sum of c+ c+ over time-reversed states, J = 0 and T = 1, in
+/// degenerate orbits: V_01(aa;cc) = -G sqrt((ja + 1/2)(jc + 1/2)).
+ShellInteraction pairing_interaction(std::vector<ShellOrbit> orbits, double strength = 1);
+
+/// Pairing as above, minus chi times the two-body part of Q . Q, Q = the spherical harmonics of order two
+/// with radial integrals of one; and the energies -xi l.s.
+ShellInteraction pairing_quadrupole_interaction(std::vector<ShellOrbit> orbits, double pairing = 0.5,
+                                                double chi = 1, double spin_orbit = 1);
+
+/// The reduced element <j || Y2 || j'> (Edmonds' convention: <jm|Y2q|j'm'> = (-1)^(j-m) (3j symbol)
+/// <j||Y2||j'>).
+double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
+
+/// Reads the orbits (`.sps`, "iso") and the interaction (`.int`) in the format of OXBASH and BIGSTICK.
+/// Elements that are not in the file are zero.
+/// @throws InputError that names the file and the line
+std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
+ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);
+
+}  // namespace tessera

@@ -1,0 +1,337 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
+#include <tessera/algorithms/lobpcg/subspace.hpp>
+
+namespace tessera {
+
+std::string_view to_string(LobpcgStatus status) {
+  switch (status) {
+    case LobpcgStatus::converged:
+      return "converged";
+    case LobpcgStatus::iterations_exhausted:
+      return "iterations exhausted";
+    case LobpcgStatus::stagnated:
+      return "stagnated";
+    case LobpcgStatus::breakdown:
+      return "breakdown";
+    case LobpcgStatus::stopped:
+      return "stopped";
+    case LobpcgStatus::not_finite:
+      return "not finite";
+  }
+  return "";
+}
+
+namespace {
+
+/// Residuals of a block, and what they are compared with.
+class StopTest {
+ public:
+  StopTest(LobpcgNorm norm, double tolerance, double a_bound, double b_bound)
+      : norm_(norm), tolerance_(tolerance), a_bound_(a_bound), b_bound_(b_bound) {}
+
+  /// @param squares as residual.hpp says
+  /// @param norm_seen of A
+  void measure(const std::vector<double>& squares, const std::vector<double>& values, double norm_seen) {
+    const auto length = [&](Index kind, std::size_t j) {
+      return std::sqrt(squares[static_cast<std::size_t>(kind * most_block_columns) + j]);
+    };
+    a_seen_ = std::max(a_seen_, norm_seen);
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      a_seen_ = std::max(a_seen_, length(2, j) / length(1, j));
+      b_seen_ = std::max(b_seen_, length(3, j) / length(1, j));
+    }
+    const double a = a_bound_ > 0 ? a_bound_ : a_seen_, b = b_bound_ > 0 ? b_bound_ : b_seen_;
+    residuals_.clear(), scaled_.clear();
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      const double theta = std::abs(values[j]);
+      const double unit = norm_ == LobpcgNorm::backward   ? a + theta * b
+                          : norm_ == LobpcgNorm::relative ? theta
+                                                          : 1;
+      const double residual = length(0, j);
+      residuals_.push_back(residual);
+      scaled_.push_back(residual == 0 ? 0 : residual / (unit * length(1, j)));
+    }
+  }
+  bool finite() const {
+    return std::none_of(residuals_.begin(), residuals_.end(), [](double r) { return !std::isfinite(r); });
+  }
+  /// In order from the first.
+  Index converged() const {
+    const auto end = std::find_if(scaled_.begin(), scaled_.end(), [&](double r) { return !(r <= tolerance_); });
+    return end - scaled_.begin();
+  }
+  double largest(Index count) const {
+    return *std::max_element(scaled_.begin(), scaled_.begin() + count) / tolerance_;
+  }
+  double norm() const { return a_bound_ > 0 ? a_bound_ : a_seen_; }
+  const std::vector<double>& residuals() const { return residuals_; }
+  const std::vector<double>& scaled() const { return scaled_; }
+
+ private:
+  LobpcgNorm norm_;
+  double tolerance_, a_bound_, b_bound_, a_seen_ = 0, b_seen_ = 0;
+  std::vector<double> residuals_, scaled_;
+};
+
+/// Whether anything still becomes better.
+class Progress {
+ public:
+  /// @param rounding of a Ritz value
+  void note(Index converged, double largest, double sum_of_values, double rounding) {
+    const bool better = converged > converged_ || largest < 0.9 * largest_ || sum_of_values < sum_ - rounding;
+    converged_ = std::max(converged_, converged);
+    largest_ = std::min(largest_, largest);
+    sum_ = std::min(sum_, sum_of_values);
+    since_ = better ? 0 : since_ + 1;
+  }
+  bool stagnates() const { return since_ >= 60; }
+  void give_another_chance() { since_ = 0; }
+
+ private:
+  Index converged_ = -1, since_ = 0;
+  double largest_ = std::numeric_limits<double>::infinity(), sum_ = std::numeric_limits<double>::infinity();
+};
+
+template <class T>
+class Solver {
+ public:
+  Solver(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options)
+      : runtime_(runtime),
+        options_(options),
+        sequence_(runtime),
+        space_(sequence_, problem, options, options.block),
+        test_(options.norm, options.tolerance, problem.a->norm_bound(), problem.b ? problem.b->norm_bound() : 1),
+        preconditioned_(problem.preconditioner != nullptr) {}
+
+  LobpcgResult<T> solve();
+
+ private:
+  using Outcome = typename Subspace<T>::Outcome;
+  bool iterate();
+  bool decide();
+  bool confirm();
+  bool restart(const char* reason);
+  void record();
+  bool end(LobpcgStatus status, std::string message);
+  void finish();
+
+  Runtime& runtime_;
+  LobpcgOptions options_;
+  Sequence sequence_;
+  Subspace<T> space_;
+  StopTest test_;
+  Progress progress_;
+  bool preconditioned_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Index locked_ = 0;
+  int useless_ = 0, unconfirmed_ = 0, stagnations_ = 0, singular_ = 0;
+  bool fresh_ = true;       ///< W is the start's or a restart's
+  bool confirmed_ = false;  ///< the residuals are those of A X computed afresh
+  LobpcgResult<T> result_;
+};
+
+template <class T>
+bool Solver<T>::end(LobpcgStatus status, std::string message) {
+  result_.status = status;
+  result_.message = std::move(message);
+  return false;
+}
+
+template <class T>
+LobpcgResult<T> Solver<T>::solve() {
+  if (!space_.start()) {
+    sequence_.wait();
+    throw InvalidArgument("constraints", "linearly dependent or not finite", "linearly independent vectors");
+  }
+  while (iterate()) {
+  }
+  finish();
+  return std::move(result_);
+}
+
+/// From new directions W to residuals, and to the next W; false at the end.
+template <class T>
+bool Solver<T>::iterate() {
+  const Outcome directions = space_.orthonormalise();
+  if (directions == Outcome::not_finite)
+    return end(LobpcgStatus::not_finite,
+               fmt::format("NaN or infinity in iteration {} in {}", result_.iterations,
+                           fresh_            ? "the start vectors or B times them"
+                           : preconditioned_ ? "the preconditioner's result or B times it"
+                                             : "the residuals or B times them"));
+  // Random directions do for once; not if nothing else comes.
+  useless_ = directions == Outcome::nothing_left ? useless_ + 1 : 0;
+  if (useless_ >= 3)
+    return end(LobpcgStatus::breakdown,
+               fmt::format("{} leave no new direction since iteration {}",
+                           preconditioned_ ? "the preconditioned residuals" : "the residuals",
+                           result_.iterations - 2));
+  space_.multiply();
+  const Outcome outcome = space_.rayleigh_ritz(locked_);
+  if (outcome == Outcome::not_finite)
+    return end(LobpcgStatus::not_finite,
+               fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));
+  if (outcome == Outcome::not_positive) {
+    if (options_.variant == LobpcgVariant::basic)
+      return end(LobpcgStatus::breakdown,
+                 fmt::format("the Gram matrix of iteration {} is not positive definite: the orthonormal variant "
+                             "has no such matrix",
+                             result_.iterations));
+    if (++singular_ > 2)
+      return end(LobpcgStatus::breakdown,
+                 fmt::format("the basis of iteration {} is singular after restarts, too", result_.iterations));
+    return restart("singular basis");
+  }
+  if (result_.iterations == 0 && space_.asymmetry() > std::sqrt(double(precision<T>))) {
+    sequence_.wait();
+    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |A W|", space_.asymmetry()),
+                          "a symmetric operator");
+  }
+  const std::vector<double> squares = space_.residuals(locked_);
+  if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
+  if (squares.empty() || !test_.finite())
+    return end(LobpcgStatus::not_finite, fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
+  fresh_ = confirmed_ = false;
+  return decide();
+}
+
+/// What to do about the residuals.
+template <class T>
+bool Solver<T>::decide() {
+  const Index converged = test_.converged();
+  const Index stored_from = locked_;
+  locked_ = options_.lock ? std::min(converged, space_.columns()) : 0;
+  record();
+  if (options_.monitor) {
+    double stops = options_.monitor(result_.history.back()) ? 0 : 1;
+    runtime_.all_reduce_max(&stops, 1);
+    if (stops > 0) return end(LobpcgStatus::stopped, fmt::format("stopped by the monitor after iteration {}", result_.iterations));
+  }
+  if (converged >= options_.count) return confirm();
+  if (result_.iterations >= options_.iterations)
+    return end(LobpcgStatus::iterations_exhausted,
+               fmt::format("{} of {} converged in {} iterations", converged, options_.count, result_.iterations));
+  const auto& values = space_.values();
+  double sum = 0;
+  for (Index j = 0; j < options_.count; ++j)
+    sum += options_.end == EigenEnd::smallest ? values[static_cast<std::size_t>(j)] : -values[static_cast<std::size_t>(j)];
+  progress_.note(converged, test_.largest(options_.count), sum,
+                 10 * double(precision<T>) * test_.norm() * static_cast<double>(options_.count));
+  if (progress_.stagnates()) {
+    if (++stagnations_ > 1)
+      return end(LobpcgStatus::stagnated,
+                 fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
+                             test_.largest(options_.count), result_.iterations));
+    progress_.give_another_chance();
+    return restart("stagnation");
+  }
+  if (space_.drift() > std::max(0.1 * options_.tolerance, 100 * double(precision<T>))) return restart("drift");
+  ++result_.iterations;
+  space_.forget_directions(locked_);
+  if (locked_ != stored_from) space_.store_residuals(locked_);
+  space_.new_directions(locked_);
+  return true;
+}
+
+/// The recurrences say that all have converged: whether A X says so, too.
+template <class T>
+bool Solver<T>::confirm() {
+  double defect = 0;
+  const std::vector<double> squares = space_.verify(defect);
+  if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
+  if (squares.empty() || !test_.finite())
+    return end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors");
+  confirmed_ = true;
+  const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>));
+  if (test_.converged() >= options_.count && orthonormal)
+    return end(LobpcgStatus::converged,
+               fmt::format("{} eigenpairs in {} iterations", options_.count, result_.iterations));
+  if (++unconfirmed_ > 3)
+    return end(LobpcgStatus::stagnated,
+               fmt::format("the recurrences reach the tolerance, A X computed afresh does not: {:.1e} of it",
+                           test_.largest(options_.count)));
+  if (result_.iterations >= options_.iterations)
+    return end(LobpcgStatus::iterations_exhausted,
+               fmt::format("{} of {} converged in {} iterations", test_.converged(), options_.count,
+                           result_.iterations));
+  return restart("residuals computed afresh are larger");
+}
+
+template <class T>
+bool Solver<T>::restart(const char* reason) {
+  runtime_.log(LogLevel::debug, fmt::format("lobpcg: restart after iteration {}: {}", result_.iterations, reason));
+  ++result_.restarts;
+  ++result_.iterations;
+  locked_ = 0;
+  fresh_ = true;
+  space_.restart();
+  return true;
+}
+
+template <class T>
+void Solver<T>::record() {
+  LobpcgStep step;
+  step.iteration = result_.iterations;
+  step.converged = std::min(test_.converged(), options_.count);
+  step.active = space_.columns() - locked_;
+  step.largest_residual = test_.largest(options_.count);
+  step.values = space_.values();
+  step.residuals = test_.scaled();
+  step.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  step.multiply_seconds = sequence_.busy_seconds("multiply");
+  step.preconditioner_seconds = sequence_.busy_seconds("preconditioner");
+  step.dense_seconds = sequence_.busy_seconds("dense");
+  step.waiting_seconds = std::max(
+      0.0, step.seconds - step.multiply_seconds - step.preconditioner_seconds - step.dense_seconds);
+  result_.history.push_back(std::move(step));
+}
+
+/// Results as they are: also without convergence they are the best that there is.
+template <class T>
+void Solver<T>::finish() {
+  const auto wanted = static_cast<std::size_t>(std::min(options_.count, space_.columns()));
+  if (result_.status != LobpcgStatus::not_finite && !confirmed_ && wanted > 0) {
+    double defect = 0;
+    const std::vector<double> squares = space_.verify(defect);
+    if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
+  }
+  const Status status = sequence_.wait();
+  if (!status.ok()) {
+    result_.status = status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
+    result_.message = status.message();
+  }
+  result_.columns_multiplied = space_.columns_multiplied();
+  result_.multiplications = space_.multiplications();
+  result_.values.assign(space_.values().begin(), space_.values().begin() + static_cast<std::ptrdiff_t>(wanted));
+  if (result_.status == LobpcgStatus::not_finite) {
+    result_.residuals.assign(wanted, std::numeric_limits<double>::quiet_NaN());
+    result_.scaled_residuals = result_.residuals;
+  } else if (wanted > 0) {
+    result_.converged = std::min(test_.converged(), options_.count);
+    result_.residuals.assign(test_.residuals().begin(), test_.residuals().begin() + static_cast<std::ptrdiff_t>(wanted));
+    result_.scaled_residuals.assign(test_.scaled().begin(), test_.scaled().begin() + static_cast<std::ptrdiff_t>(wanted));
+  }
+  result_.vectors = std::move(space_.vectors());
+}
+
+}  // namespace
+
+template <class T>
+LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
+  const LobpcgOptions resolved = checked_options(runtime, problem, options);
+  return Solver<T>(runtime, problem, resolved).solve();
+}
+
+template LobpcgResult<float> lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
+template LobpcgResult<double> lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+
+}  // namespace tessera

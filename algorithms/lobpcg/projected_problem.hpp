@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/algorithms/lobpcg/small_dense.hpp>
+
+/// What LOBPCG does with small matrices, in double and on one rank: to make new directions orthonormal, and the
+/// Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos and Wu, SIAM J.
+/// Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
+namespace tessera {
+
+/// How exact vectors are, and what orthogonality is asked for.
+struct OrthonormalRules {
+  double unit = 0;      ///< rounding of the vectors' elements
+  double accept = 0;    ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this: what
+                        ///< the round leaves of non-orthogonality is about unit / sqrt(accept)
+  double smallest = 0;  ///< vectors shorter than this are dropped (0: zero vectors alone)
+  bool transform = true;  ///< false: project and scale alone
+};
+
+/// One round of W := (W - Z Z^T B W) T with Z^T B Z = I, such that W^T B W comes near to I.
+struct OrthonormalRound {
+  Index finite = 1, accepted = 0;
+  SmallMatrix of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
+  double growth = 1;       ///< factor by which rounding errors of W may have grown
+
+  template <class Visit>
+  void each_field(const Visit& visit) {
+    visit(finite), visit(accepted), visit(of_z), visit(of_w), visit(growth);
+  }
+};
+/// @param z_w Z^T B W
+/// @param w_w W^T B W
+OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w, const OrthonormalRules& rules);
+
+/// A projected problem in the basis S = [X W P], the matrix already with the sign that makes its smallest eigenvalues
+/// the wanted ones.
+struct ProjectedProblem {
+  Index x = 0, w = 0, p = 0;   ///< columns
+  SmallMatrix matrix, gram;    ///< S^T A S and S^T B S, symmetric
+  Index keep = 0;              ///< columns of the new X
+  Index first_active = 0;      ///< new directions P belong to columns first_active, ..., keep - 1
+  bool orthonormal = true;     ///< the variant; else P stays what it is, but for its length
+};
+struct RitzStep {
+  Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
+  std::vector<double> values;      ///< of the new X, ascending
+  double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
+  double defect = 0;               ///< largest element of |S^T B S - I|
+  SmallMatrix coefficients;        ///< [X P] := S coefficients
+  SmallMatrix p_matrix;            ///< P^T A P of the new P
+  std::vector<Index> owners;       ///< column of X that each column of P belongs to, ascending
+
+  template <class Visit>
+  void each_field(const Visit& visit) {
+    visit(finite), visit(positive), visit(values), visit(norm), visit(defect), visit(coefficients), visit(p_matrix),
+        visit(owners);
+  }
+};
+RitzStep ritz_step(const ProjectedProblem& problem);
+
+}  // namespace tessera

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include <tessera/algorithms/lobpcg/small_dense.hpp>
+#include <tessera/runtime/runtime.hpp>
+
+/// What rank 0 has computed is sent to all ranks, so that all decide the same: BLAS and LAPACK need not give the same
+/// bits on different processors.
+namespace tessera {
+namespace internal {
+
+class FieldWriter {
+ public:
+  void operator()(const Index& value) { bytes_of(&value, sizeof value); }
+  void operator()(const double& value) { bytes_of(&value, sizeof value); }
+  template <class E>
+  void operator()(const std::vector<E>& values) {
+    (*this)(static_cast<Index>(values.size()));
+    bytes_of(values.data(), sizeof(E) * values.size());
+  }
+  void operator()(const SmallMatrix& a) { (*this)(a.rows), (*this)(a.cols), (*this)(a.values); }
+  std::vector<std::byte> bytes;
+
+ private:
+  void bytes_of(const void* from, std::size_t count) {
+    const auto* const first = static_cast<const std::byte*>(from);
+    bytes.insert(bytes.end(), first, first + count);
+  }
+};
+
+class FieldReader {
+ public:
+  explicit FieldReader(const std::vector<std::byte>& bytes) : from_(bytes.data()) {}
+  void operator()(Index& value) { bytes_to(&value, sizeof value); }
+  void operator()(double& value) { bytes_to(&value, sizeof value); }
+  template <class E>
+  void operator()(std::vector<E>& values) {
+    Index count = 0;
+    (*this)(count);
+    values.resize(static_cast<std::size_t>(count));
+    bytes_to(values.data(), sizeof(E) * values.size());
+  }
+  void operator()(SmallMatrix& a) { (*this)(a.rows), (*this)(a.cols), (*this)(a.values); }
+
+ private:
+  void bytes_to(void* to, std::size_t count) {
+    if (count > 0) std::memcpy(to, from_, count);
+    from_ += count;
+  }
+  const std::byte* from_;
+};
+
+}  // namespace internal
+
+/// `result` of rank 0 on all ranks; collective. Its member each_field(visit) names its parts.
+template <class Result>
+void share_result(const Runtime& runtime, Result& result) {
+  if (runtime.size() == 1) return;
+  internal::FieldWriter writer;
+  if (runtime.rank() == 0) result.each_field([&](const auto& field) { writer(field); });
+  auto count = static_cast<Index>(writer.bytes.size());
+  runtime.broadcast(&count, sizeof count, 0);
+  writer.bytes.resize(static_cast<std::size_t>(count));
+  runtime.broadcast(writer.bytes.data(), count, 0);
+  internal::FieldReader reader(writer.bytes);
+  if (runtime.rank() != 0) result.each_field([&](auto& field) { reader(field); });
+}
+
+}  // namespace tessera
