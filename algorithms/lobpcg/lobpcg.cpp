@@ -85,13 +85,15 @@ class StopTest {
 /// Whether anything still becomes better.
 class Progress {
  public:
-  /// @param rounding of a Ritz value
+  /// @param rounding of the sum of the Ritz values
   void note(Index converged, double largest, double sum_of_values, double rounding) {
-    const bool better = converged > converged_ || largest < 0.9 * largest_ || sum_of_values < sum_ - rounding;
+    ++since_;
+    // Against what was when something last became better: slow progress is progress.
+    if (!(converged > converged_ || largest < 0.9 * largest_ || sum_of_values < sum_ - rounding)) return;
     converged_ = std::max(converged_, converged);
     largest_ = std::min(largest_, largest);
     sum_ = std::min(sum_, sum_of_values);
-    since_ = better ? 0 : since_ + 1;
+    since_ = 0;
   }
   bool stagnates() const { return since_ >= 60; }
   void give_another_chance() { since_ = 0; }

@@ -240,6 +240,7 @@ typename Subspace<T>::Outcome Subspace<T>::rayleigh_ritz(Index first_active) {
   const RitzOutcome outcome = solve_projected(first_active, all);
   if (!outcome.step.finite) return Outcome::not_finite;
   if (!outcome.step.positive) return Outcome::not_positive;
+  projected_norm_ = std::max(projected_norm_, outcome.step.norm);
   if (!problem_.b) norm_ = std::max({norm_, outcome.step.norm, outcome.a_norm});
   if (x_ == 0) asymmetry_ = outcome.asymmetry;
   if (x_ > 0 && all) drift_ = outcome.drift;
@@ -274,7 +275,6 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
   };
   fill(h, x_, sums[0], 0, w_);
   fill(g, x_, sums[0], w_, w_);
-  const double scale_of_drift = norm_ > 0 ? norm_ : 1;
   if (x_ > 0 && all) {
     fill(h, 0, sums[1], 0, x_);
     fill(h, x_ + w_, sums[1], x_, p_);
@@ -282,7 +282,7 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
     fill(g, x_ + w_, sums[2], x_, p_);
     for (Index j = 0; j < w_; ++j)
       for (Index i = 0; i < x_; ++i)
-        outcome.drift = std::max(outcome.drift, std::abs(h(i, x_ + j) - h(x_ + j, i)) / scale_of_drift);
+        outcome.drift = std::max(outcome.drift, std::abs(h(i, x_ + j) - h(x_ + j, i)) / projected_norm_);
   } else {
     for (Index j = 0; j < w_; ++j)
       for (Index i = 0; i < s; ++i)

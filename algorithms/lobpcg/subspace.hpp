@@ -90,7 +90,8 @@ class Subspace {
   /// Of A, from below: the largest that has been seen, in units of the standard problem.
   double norm() const { return norm_; }
   double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over |A W|
-  double drift() const { return drift_; }  ///< |X^T (A W) - (A X)^T W| when last measured
+  /// |X^T (A W) - (A X)^T W| when last measured, over the largest eigenvalue of a projected problem.
+  double drift() const { return drift_; }
   Index columns_multiplied() const { return columns_multiplied_; }
   Index multiplications() const { return multiplications_; }
   BlockVectors<T>& vectors() { return x_block_.v; }
@@ -121,7 +122,7 @@ class Subspace {
   std::vector<double> values_;
   SmallMatrix p_matrix_;
   std::vector<Index> owners_;
-  double norm_ = 0, asymmetry_ = 0, drift_ = 0;
+  double norm_ = 0, projected_norm_ = 0, asymmetry_ = 0, drift_ = 0;
   Index passes_ = 0, columns_multiplied_ = 0, multiplications_ = 0;
   std::uint64_t random_fills_ = 0;
 };

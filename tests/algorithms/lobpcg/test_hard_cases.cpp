@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
+#include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
+#include <tests/support/runtime_test.hpp>
+
+/// What has broken implementations of LOBPCG elsewhere: starts, constraints, preconditioners and spectra.
+namespace tessera::test {
+namespace {
+
+class LobpcgHardCases : public RuntimeTest<double> {
+ protected:
+  static constexpr Index n = 120;
+  static std::vector<double> values(Index order = n) {
+    std::vector<double> all;
+    for (Index k = 1; k <= order; ++k) all.push_back(laplacian_value(order, k));
+    return all;
+  }
+  static double eigenvector(Index i, Index k) {
+    return std::sqrt(2.0 / double(n + 1)) * std::sin(double((i + 1) * k) * std::numbers::pi / double(n + 1));
+  }
+  /// The lowest four of the Laplacian from a start.
+  static LobpcgResult<double> solve_from(const std::function<double(Index, Index)>& element, Index columns) {
+    const SparseRows a = laplacian(n);
+    const auto op = operator_of<double>(runtime(), a, 2);
+    const auto guess = vectors_of<double>(runtime(), op.segments(), columns, element);
+    auto result = lobpcg<double>(runtime(), {.a = &op, .guess = &guess, .guess_count = columns},
+                                       {.count = 4, .block = 6});
+    expect_values(result, values(), 1e-10);
+    expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
+    return result;
+  }
+};
+
+TEST_F(LobpcgHardCases, RankDeficientStart) {
+  solve_from([](Index i, Index) { return random_uniform(3, 0, i, 0); }, 6);
+  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j / 2) * double(j + 1); }, 5);
+  // Dependent up to 1e-9 of their length.
+  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, 0) + 1e-9 * random_uniform(3, 0, i, j); }, 6);
+}
+
+TEST_F(LobpcgHardCases, ZeroAndOneSidedStarts) {
+  solve_from([](Index, Index) { return 0; }, 6);
+  solve_from([](Index i, Index j) { return j == 1 ? 0 : random_uniform(3, 0, i, j); }, 3);
+  // Uniform in [0, 1], all with a large share of the constant vector; and of very different lengths.
+  solve_from([](Index i, Index j) { return 0.5 + 0.5 * random_uniform(3, 0, i, j); }, 6);
+  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); }, 6);
+}
+
+TEST_F(LobpcgHardCases, ExactStarts) {
+  // All wanted vectors: nothing is left to do but for the guard vectors.
+  auto result = solve_from([](Index i, Index j) { return eigenvector(i, j + 1); }, 4);
+  EXPECT_LT(result.iterations, 20);
+  // Eigenvectors that are not the wanted ones, and fewer than are wanted.
+  solve_from([](Index i, Index j) { return eigenvector(i, j + 5); }, 3);
+  // Some of them, in another order.
+  solve_from([](Index i, Index j) { return eigenvector(i, j == 0 ? 3 : 1); }, 2);
+}
+
+TEST_F(LobpcgHardCases, ZeroMatrixAndIdentity) {
+  for (const double value : {0.0, 1.0, -3e5}) {
+    const SparseRows a = diagonal(std::vector<double>(40, value));
+    const auto op = operator_of<double>(runtime(), a);
+    const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 3});
+    expect_values(result, std::vector<double>(40, value), 1e-9);
+    expect_eigenpairs<double>(result, a, nullptr, 1e-9, 1e-11);
+    EXPECT_LE(result.iterations, 1);
+  }
+}
+
+TEST_F(LobpcgHardCases, SingularMatrixWithItsNullVectorAsConstraint) {
+  const Index order = 60;
+  const SparseRows a = ring_laplacian(order);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  std::vector<double> all;
+  for (Index k = 0; k < order; ++k) all.push_back(2 - 2 * std::cos(2 * std::numbers::pi * double(k) / double(order)));
+  std::sort(all.begin(), all.end());
+  auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 5});
+  expect_values(result, all, 1e-10);
+  for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
+    const auto ones = vectors_of<double>(runtime(), op.segments(), 2, [](Index, Index) { return 1; });
+    result = lobpcg<double>(runtime(), {.a = &op, .constraints = &ones, .constraint_count = 1},
+                            {.count = 4, .variant = variant});
+    expect_values(result, {all.begin() + 1, all.end()}, 1e-10);
+    const std::vector<double> x = columns_of(result.vectors, 4);
+    for (Index j = 0; j < 4; ++j) {
+      double sum = 0;
+      for (Index i = 0; i < order; ++i) sum += x[std::size_t(i * 4 + j)];
+      EXPECT_NEAR(sum, 0, 1e-9) << j;
+    }
+  }
+}
+
+TEST_F(LobpcgHardCases, ManyConstraints) {
+  // Those found are constraints of the next solve: 40 of them, in two groups, not orthonormal.
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  const auto found = vectors_of<double>(runtime(), op.segments(), 40, [](Index i, Index j) {
+    return eigenvector(i, j + 1) + 0.5 * eigenvector(i, (j + 1) % 40 + 1);
+  });
+  const auto result =
+      lobpcg<double>(runtime(), {.a = &op, .constraints = &found, .constraint_count = 40}, {.count = 3});
+  const auto all = values();
+  expect_values(result, {all.begin() + 40, all.end()}, 1e-10);
+}
+
+TEST_F(LobpcgHardCases, ConstraintsInTheGeneralizedProblem) {
+  const Index order = 40;
+  const auto [k, m] = mikota(order);
+  const auto a = operator_of<double>(runtime(), k), b = operator_of<double>(runtime(), m);
+  const auto first = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 2, .tolerance = 1e-13});
+  ASSERT_EQ(first.status, LobpcgStatus::converged);
+  const auto second = lobpcg<double>(
+      runtime(), {.a = &a, .b = &b, .constraints = &first.vectors, .constraint_count = 2}, {.count = 2, .tolerance = 1e-12});
+  expect_values(second, {9, 16}, 1e-7);
+}
+
+TEST_F(LobpcgHardCases, OrderBarelyAboveThreeBlocks) {
+  for (const Index order : {5, 6, 7, 10, 16}) {
+    const SparseRows a = laplacian(order);
+    const auto op = operator_of<double>(runtime(), a, 2);
+    for (Index count = 1; count <= order / 5; ++count)
+      for (const Index block : {count, order / 3}) {
+        const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = block});
+        expect_values(result, values(order), 1e-10);
+        expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
+      }
+  }
+}
+
+TEST_F(LobpcgHardCases, Preconditioners) {
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  const auto solve = [&](UserFunction<double> function) {
+    UserPreconditioner<double> t(runtime(), op.segments(), std::move(function));
+    return lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t}, {.count = 4, .iterations = 60});
+  };
+  // Indefinite: the inverse of A - 0.01, between its eigenvalues; negative definite; of great length.
+  for (const auto& function : {tridiagonal_inverse<double>(n, 2 - 0.01, -1), tridiagonal_inverse<double>(n, 2, -1, -1),
+                               tridiagonal_inverse<double>(n, 2, -1, 1e150)}) {
+    const auto result = solve(function);
+    expect_values(result, values(), 1e-10);
+    EXPECT_LT(result.iterations, 30);
+  }
+  // Of rank one, and none at all: no new directions.
+  for (const double rank : {1.0, 0.0}) {
+    const auto result = solve([&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+      for (Index j = 0; j < columns; ++j)
+        for (Index i = first; i < end; ++i) y[(i - first) * ldy + j] = rank * x[j] * 1e-3 + 0 * x[i * ldx + j];
+    });
+    if (rank == 0) {
+      EXPECT_EQ(result.status, LobpcgStatus::breakdown);
+      EXPECT_NE(result.message.find("precondition"), std::string::npos) << result.message;
+    } else {
+      EXPECT_NE(result.status, LobpcgStatus::not_finite) << result.message;
+      EXPECT_FALSE(result.message.empty());
+    }
+  }
+}
+
+TEST_F(LobpcgHardCases, ClustersOfOneHundredMillionth) {
+  std::vector<double> all;
+  for (Index i = 0; i < 200; ++i) all.push_back(i < 4 ? 1 + 1e-8 * double(i) : 2 + double(i));
+  const SparseRows a = diagonal(all);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  for (const Index count : {2, 4}) {
+    const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = 6, .tolerance = 1e-12});
+    expect_values(result, all, 2e-10 * 202);
+    expect_eigenpairs<double>(result, a, nullptr, 1e-9, 1e-11);
+  }
+}
+
+TEST_F(LobpcgHardCases, HugeAndTinyScales) {
+  for (const double scale : {1e-100, 1e-20, 1e20, 1e100}) {
+    SparseRows a = laplacian(n);
+    for (auto& row : a.rows)
+      for (auto& [j, value] : row) value *= scale;
+    const auto op = operator_of<double>(runtime(), a, 1, scale < 1);
+    const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 3});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+    for (Index k = 0; k < 3; ++k)
+      EXPECT_NEAR(result.values[std::size_t(k)] / scale, laplacian_value(n, k + 1), 1e-10);
+  }
+}
+
+TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<double>(runtime(), a);
+  const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 2, .tolerance = 1e-30, .iterations = 2000});
+  EXPECT_EQ(result.status, LobpcgStatus::stagnated) << result.message;
+  EXPECT_EQ(result.converged, 0);
+  for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
+}
+
+TEST_F(LobpcgHardCases, NumbersThatAreNone) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const auto op = operator_of<double>(runtime(), laplacian(n), 2);
+    int calls = 0;
+    const auto broken = [&](Index order, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+      function_of<double>(laplacian(order))(0, order, columns, x, ldx, y, ldy);
+      if (++calls == 4) y[3 * ldy] = bad;
+    };
+    UserOperator<double> late(runtime(), n, broken);
+    auto result = lobpcg<double>(runtime(), {.a = &late}, {.count = 2});
+    EXPECT_EQ(result.status, LobpcgStatus::not_finite);
+    EXPECT_EQ(result.message, "NaN or infinity in iteration 3 in A times vectors");
+    EXPECT_EQ(result.values.size(), 2);
+    EXPECT_TRUE(std::isnan(result.residuals[0]));
+
+    UserPreconditioner<double> t(runtime(), op.segments(),
+                                 [&](Index first, Index end, Index columns, const double*, Index, double* y, Index ldy) {
+                                   for (Index i = 0; i < end - first; ++i) std::fill_n(y + i * ldy, columns, bad);
+                                 });
+    result = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t}, {.count = 2});
+    EXPECT_EQ(result.status, LobpcgStatus::not_finite);
+    EXPECT_NE(result.message.find("preconditioner"), std::string::npos) << result.message;
+  }
+  // What a function throws ends there.
+  UserOperator<double> throws(runtime(), n, [](Index, Index, const double*, Index, double*, Index) { throw 1; });
+  EXPECT_EQ(lobpcg<double>(runtime(), {.a = &throws}, {.count = 2}).status, LobpcgStatus::not_finite);
+}
+
+TEST_F(LobpcgHardCases, SinglePrecision) {
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<float>(runtime(), a, 2);
+  for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
+    const auto result = lobpcg<float>(runtime(), {.a = &op}, {.count = 4, .tolerance = 1e-5, .variant = variant});
+    expect_values(result, values(), 2e-5);
+    expect_eigenpairs<float>(result, a, nullptr, 8e-5, 2e-5);
+  }
+  // A diagonal over many powers of ten.
+  std::vector<double> all;
+  for (Index i = 0; i < 100; ++i) all.push_back(std::pow(10.0, 5.0 * double(i) / 99.0));
+  const SparseRows hard = diagonal(all);
+  const auto hard_op = operator_of<float>(runtime(), hard, 2);
+  UserPreconditioner<float> jacobi(
+      runtime(), hard_op.segments(),
+      [&](Index first, Index end, Index columns, const float* x, Index ldx, float* y, Index ldy) {
+        for (Index i = first; i < end; ++i)
+          for (Index j = 0; j < columns; ++j)
+            y[(i - first) * ldy + j] = float(double(x[i * ldx + j]) / all[std::size_t(i)]);
+      });
+  for (const EigenEnd end : {EigenEnd::smallest, EigenEnd::largest}) {
+    const bool smallest = end == EigenEnd::smallest;
+    const auto result = lobpcg<float>(runtime(), {.a = &hard_op, .preconditioner = smallest ? &jacobi : nullptr},
+                                      {.count = 4, .end = end, .tolerance = 1e-6});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(result.values[k], all[smallest ? k : 99 - k], 1e-5 * 1e5);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
