@@ -103,7 +103,8 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
   }
 }
 
-/// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of exchange.
+/// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of
+/// exchange.
 template <class V, class T>
 void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
   if (!runtime.any_gpus()) return;
@@ -265,7 +266,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
   agree(runtime,
         argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes,
-                               options.ordered_values),
+                      options.ordered_values),
         [] {});
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options, sizeof(V)));
   CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);

@@ -18,8 +18,8 @@ struct CsbOptions {
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece
-  /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2 for
-  /// positions in the first copy, and faster products.
+  /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2
+  /// for positions in the first copy, and faster products.
   bool ordered_values = true;
 };
 

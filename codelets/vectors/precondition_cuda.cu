@@ -52,7 +52,8 @@ struct Step {
 };
 
 template <class T>
-void divide_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const DivideRowsArguments& a) {
+void divide_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+                 const DivideRowsArguments& a) {
   const MatrixView<T> w = buffers.matrix<T>(2);
   device::for_elements_of_rows(
       context.stream, w.rows, w.cols,
@@ -68,16 +69,17 @@ void start_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buff
 }
 
 template <class T>
-void step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const ChebyshevStepArguments& a) {
+void step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+               const ChebyshevStepArguments& a) {
   const MatrixView<T> w = buffers.matrix<T>(3);
   device::for_elements_of_rows(
       context.stream, a.columns, w.cols,
       Step<T>{a, buffers.matrix<const T>(0), buffers.matrix<T>(1), buffers.matrix<T>(2), w});
 }
 
-#define TESSERA_REGISTER(T)                                                                          \
-  register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),                 \
-      register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>),      \
+#define TESSERA_REGISTER(T)                                                                     \
+  register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),            \
+      register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>), \
       register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
