@@ -18,6 +18,9 @@ struct CsbOptions {
   Index segments = 0;    ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;   ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0; ///< about the largest piece
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x, whose
+  /// vectors are A's. Its own tiles do not count.
+  const SymmetricRows* like = nullptr;
 };
 
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit coordinates, in
