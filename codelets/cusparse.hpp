@@ -9,8 +9,8 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
-/// cuSPARSE's product of a sparse matrix and row-major vectors, for comparison. What owns something frees it; statuses
-/// are kept for the caller to look at.
+/// cuSPARSE's product of a sparse matrix and row-major vectors, for comparison. What owns something frees it;
+/// statuses are kept for the caller to look at.
 namespace tessera::cusparse {
 
 template <class T>
@@ -20,8 +20,8 @@ inline constexpr cudaDataType data_type = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_6
 template <class T, class I>
 class RowProduct {
  public:
-  RowProduct(cudaStream_t stream, std::int64_t n, std::int64_t entries, I* begins, I* columns,
-             T* values, std::int64_t width, T* x, T* y) noexcept {
+  RowProduct(cudaStream_t stream, std::int64_t n, std::int64_t entries, I* begins, I* columns, T* values,
+             std::int64_t width, T* x, T* y) noexcept {
     keep(cusparseCreate(&handle_));
     keep(cusparseSetStream(handle_, stream));
     keep(cusparseCreateCsr(&a_, n, n, entries, begins, columns, values, indices, indices,
@@ -40,11 +40,13 @@ class RowProduct {
 
   std::size_t work_bytes() noexcept {
     std::size_t bytes = 0;
-    keep(cusparseSpMM_bufferSize(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm, &bytes));
+    keep(cusparseSpMM_bufferSize(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm,
+                                 &bytes));
     return bytes;
   }
   void prepare(void* work) noexcept {
-    keep(cusparseSpMM_preprocess(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm, work));
+    keep(
+        cusparseSpMM_preprocess(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm, work));
   }
   void multiply(void* work) noexcept {
     keep(cusparseSpMM(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm, work));

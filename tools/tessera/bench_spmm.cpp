@@ -40,7 +40,8 @@ class SpmmRunner {
       throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
     if (options_.peer == "cusparse" && sizeof(V) != sizeof(T))
       throw InvalidArgument("--peer", options_.peer, "--storage and --type of one precision");
-    if (options_.peer == "cusparse" && runtime_.gpus() == 0) throw RuntimeError("--peer cusparse: there is no GPU");
+    if (options_.peer == "cusparse" && runtime_.gpus() == 0)
+      throw RuntimeError("--peer cusparse: there is no GPU");
     make_matrix();
     describe();
     measure_limit();
@@ -54,8 +55,11 @@ class SpmmRunner {
     rows_ = load_rows(session_, {.matrix = options_.matrix,
                                  .overlap = {},
                                  .generate = options_.matrix.empty() ? options_.generate : std::string(),
+                                 .interaction = "random",
+                                 .orbits = {},
                                  .seed = options_.common.seed});
-    a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd}));
+    a_ = std::make_unique<CsbMatrix<V, T>>(
+        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd}));
     x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));
@@ -98,11 +102,13 @@ class SpmmRunner {
     json["segments"] = a_->segments()->count();
     json["peer"] = options_.peer;
     report_.lines.emplace_back(
-        "matrix", fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
-                              source, a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
-                              a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
-                              a_->segments()->count()));
-    report_.lines.emplace_back("vectors", fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
+        "matrix",
+        fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
+                    source, a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
+                    a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
+                    a_->segments()->count()));
+    report_.lines.emplace_back("vectors",
+                               fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
   }
 
   void measure_limit() {
@@ -151,9 +157,10 @@ class SpmmRunner {
     if (options_.peer != "none") time_peer(timed, checked ? &*run.check : nullptr, y);
     if (index == options_.common.repeat - 1) {
       report_.results.emplace_back(
-          "stream", fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
-                                a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
-                                bytes / seconds / report_.limit->copy_rate));
+          "stream",
+          fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
+                      a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
+                      bytes / seconds / report_.limit->copy_rate));
       report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
     }
     if (timed) report_.runs.push_back(std::move(run));
@@ -180,7 +187,8 @@ class SpmmRunner {
     record.residual = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
       const double difference = std::abs(static_cast<double>(y[i]) - sums[i]);
-      const double error = difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitudes[i]);
+      const double error =
+          difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitudes[i]);
       record.residual = std::isnan(error) ? HUGE_VAL : std::max(record.residual, error);
     }
     return record;
@@ -208,7 +216,8 @@ class SpmmRunner {
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       largest = std::max(largest, std::abs(static_cast<double>(ours[i])));
-      difference = std::max(difference, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
+      difference =
+          std::max(difference, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
     }
     check->values_difference = difference;
     check->values = largest > 0 ? difference / (largest * static_cast<double>(precision<T>) *

@@ -19,19 +19,21 @@ namespace {
 
 /// I: of offsets and columns, as short as the number of entries allows.
 template <class I, class T>
-double time_product(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat, std::vector<T>& y) {
+double time_product(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat,
+                    std::vector<T>& y) {
   const Device device;
   const DeviceMemory<I> begins(std::vector<I>(a.begins.begin(), a.begins.end())),
       places(std::vector<I>(a.columns.begin(), a.columns.end()));
   const DeviceMemory<T> values(a.values), in(x), out(x.size());
   cusparse::RowProduct<T, I> product(device.stream(), static_cast<Index>(a.begins.size()) - 1,
-                                     static_cast<Index>(a.values.size()), begins.data(), places.data(), values.data(),
-                                     columns, in.data(), out.data());
+                                     static_cast<Index>(a.values.size()), begins.data(), places.data(),
+                                     values.data(), columns, in.data(), out.data());
   const DeviceMemory<char> work(product.work_bytes());
   product.prepare(work.data());
   product.multiply(work.data());
   std::vector<double> seconds;
-  for (int run = 0; run < repeat; ++run) seconds.push_back(device.time([&] { product.multiply(work.data()); }));
+  for (int run = 0; run < repeat; ++run)
+    seconds.push_back(device.time([&] { product.multiply(work.data()); }));
   if (product.status() != CUSPARSE_STATUS_SUCCESS)
     throw RuntimeError(fmt::format("cuSPARSE failed with status {}", static_cast<int>(product.status())));
   y = out.get(x.size());
@@ -41,7 +43,8 @@ double time_product(const FullRows<T>& a, Index columns, const std::vector<T>& x
 }  // namespace
 
 template <class T>
-double time_cusparse_spmm(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat, std::vector<T>& y) {
+double time_cusparse_spmm(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat,
+                          std::vector<T>& y) {
   return a.values.size() < (std::size_t(1) << 31) ? time_product<std::int32_t>(a, columns, x, repeat, y)
                                                   : time_product<std::int64_t>(a, columns, x, repeat, y);
 }
