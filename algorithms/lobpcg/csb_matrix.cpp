@@ -14,6 +14,7 @@
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -268,7 +269,10 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
         argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes,
                       options.ordered_values),
         [] {});
-  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options, sizeof(V)));
+  const SymmetricRows& like = options.like ? *options.like : rows;
+  if (like.order() != rows.order())
+    throw InvalidArgument("like", fmt::format("order {}", like.order()), fmt::format("order {}", rows.order()));
+  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, like, options, sizeof(V)));
   CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
   agree(runtime, 0, [&] { builder.count(); });
   detail->exchange(builder.pieces());

@@ -21,6 +21,9 @@ struct CsbOptions {
   /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2
   /// for positions in the first copy, and faster products.
   bool ordered_values = true;
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x, whose
+  /// vectors are A's. Its own tiles do not count.
+  const SymmetricRows* like = nullptr;
 };
 
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit

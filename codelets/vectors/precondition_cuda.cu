@@ -43,7 +43,7 @@ struct Step {
   __device__ void operator()(int j, Index i) const {
     T &q_element = q.data[i * q.ld + j], &d_element = d.data[i * d.ld + j], &w_element = w.data[i * w.ld + j];
     const double residual =
-        double(q_element) - a.sign * (double(ad.data[i * ad.ld + j]) - a.shift * double(d_element));
+        double(q_element) - (double(ad.data[i * ad.ld + j]) - a.shift * double(d_element));
     const double direction = a.old * double(d_element) + a.residual * residual;
     q_element = T(residual);
     d_element = T(direction);
