@@ -25,7 +25,7 @@ Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
 
 /// Appends the beginnings of about equal parts of [begin, end) with at most so many rows.
 void append_parts(Index begin, Index end, Index most, std::vector<Index>& begins) {
-  const Index parts = (end - begin + most - 1) / most;
+  const Index parts = ceil_div(end - begin, most);
   for (Index part = 0; part < parts; ++part) begins.push_back(begin + (end - begin) * part / parts);
 }
 
@@ -66,14 +66,16 @@ Index usual_groups(Index domains) {
   return n;
 }
 
-/// In a group: on CPUs enough for products that are in flight together to touch different ones, if they are
-/// not too small to be worth a task; on GPUs one for each.
+/// In a group: on GPUs one for each; on CPUs two a worker, so that products of different pairs can be in
+/// flight together, if they are not too small to be worth a task.
 Index usual_segments(const Runtime& runtime, double bytes, Index groups, Index domains) {
   constexpr double least_bytes = 1 << 20;
-  const Index for_domains = (domains + groups - 1) / groups;
+  const Index for_domains = ceil_div(domains, groups);
   if (runtime.any_gpus()) return for_domains;
+  const Index of_rank = 2 * Index(runtime.common_workers()),
+              for_workers = std::min(of_rank, ceil_div(of_rank * runtime.size(), groups));
   const auto of_work = static_cast<Index>(std::sqrt(2 * bytes / least_bytes) / static_cast<double>(groups));
-  return std::max({for_domains, std::min<Index>(of_work, 4 * runtime.common_workers()), Index(1)});
+  return std::max(for_domains, std::min(of_work, for_workers));
 }
 
 /// Deals the sub-matrices to the domains: one each, or runs of them with about equal numbers of entries.

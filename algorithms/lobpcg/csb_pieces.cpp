@@ -72,21 +72,19 @@ template <class V>
 template <class Visit, class End>
 void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit, const End& end) const {
   const Index segment = partition_.segments->segment_of(band_begin(band));
-  const bool holds_tiles = holds(partition_.home[static_cast<std::size_t>(segment)]),
-             holds_rest = holds(domain_of(segment, segment));
+  const bool holds_tiles = holds(partition_.home[static_cast<std::size_t>(segment)]);
   Index tile = std::upper_bound(partition_.tiles.begin(), partition_.tiles.end(), band_begin(band)) -
                partition_.tiles.begin() - 1;
   for (Index row = band_begin(band); row < band_begin(band + 1);) {
     if (row == tile_begin(tile + 1)) ++tile;
     const Index end_row = std::min({row + rows_of_chunk, tile_begin(tile + 1), band_begin(band + 1)});
     for (const auto& [begin_column, end_column] : column_ranges(segment, tile, end_row))
-      for_checked_entries<V>(
-          rows_, row, end_row, begin_column, end_column, space.given, [&](Index i, Index j, double value) {
-            const bool in_tile = j >= tile_begin(tile);
-            // The segment's diagonal may be shared between its home and another domain.
-            if (in_tile ? holds_tiles : holds_rest || j < partition_.segments->begin(segment))
-              visit(i, j, value, in_tile);
-          });
+      for_checked_entries<V>(rows_, row, end_row, begin_column, end_column, space.given,
+                             [&](Index i, Index j, double value) {
+                               const bool in_tile = j >= tile_begin(tile);
+                               // A rank may hold the rest of a segment's diagonal, and another one its tiles.
+                               if (!in_tile || holds_tiles) visit(i, j, value, in_tile);
+                             });
     end(row, tile);
     row = end_row;
   }

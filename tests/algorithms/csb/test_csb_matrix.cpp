@@ -125,6 +125,9 @@ TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
       const CsbBlock& block = view.blocks[b];
       EXPECT_EQ(block.first_row, block.first_column);
       EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s) + block.first_row));
+      const auto place = [&](Index e) { return std::pair(view.rows[e], view.columns[e]); };
+      for (Index e = block.first_entry + 1; e < block.first_entry + block.entries; ++e)
+        EXPECT_LT(place(e - 1), place(e));
       for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e)
         found(a.segments()->begin(s) + block.first_row + view.rows[e],
               a.segments()->begin(s) + block.first_column + view.columns[e]) = view.values[e];

@@ -31,7 +31,7 @@ class CsbMatrixMpi : public ::testing::Test {
 
 TEST_F(CsbMatrixMpi, Products) {
   const ListRows rows = random_rows(250, 8, 1);
-  for (const Index groups : {0, 2, 3, 5})
+  for (const Index groups : {0, 4})
     for (const Index segments : {0, 2}) {
       const auto a = check_matrix<double, double>(
           runtime(), rows, {.groups = groups, .segments = segments, .tile_rows = 9}, {3});
