@@ -88,11 +88,12 @@ class Sequence {
 
   /// Tasks inserted from now on belong to the named stage.
   void begin_stage(std::string_view name);
-  /// Tasks inserted from now on belong to the stage of that name, which may have begun before: for iterations, whose
-  /// stages follow each other again and again (of their statistics only busy seconds, flops and tasks tell much).
+  /// Tasks inserted from now on belong to the stage of that name, which may have begun before: for
+  /// iterations, whose stages follow each other again and again (of their statistics only busy seconds, flops
+  /// and tasks tell much).
   void resume_stage(std::string_view name);
-  /// Seconds so far that a worker of this rank has spent in tasks of the named stage, in the mean of the workers that
-  /// have run any task of the sequence. Also while tasks run.
+  /// Seconds so far that a worker of this rank has spent in tasks of the named stage, in the mean of the
+  /// workers that have run any task of the sequence. Also while tasks run.
   double busy_seconds(std::string_view stage) const;
 
   /// Inserts a task, in one process or many (all ranks insert the same tasks in the same order; a task runs

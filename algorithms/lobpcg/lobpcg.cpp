@@ -66,7 +66,8 @@ class StopTest {
   }
   /// In order from the first.
   Index converged() const {
-    const auto end = std::find_if(scaled_.begin(), scaled_.end(), [&](double r) { return !(r <= tolerance_); });
+    const auto end =
+        std::find_if(scaled_.begin(), scaled_.end(), [&](double r) { return !(r <= tolerance_); });
     return end - scaled_.begin();
   }
   double largest(Index count) const {
@@ -111,8 +112,10 @@ class Solver {
         options_(options),
         sequence_(runtime),
         space_(sequence_, problem, options, options.block),
-        test_(options.norm, options.tolerance, problem.a->norm_bound(), problem.b ? problem.b->norm_bound() : 1),
-        preconditioned_(problem.preconditioner != nullptr) {}
+        test_(options.norm, options.tolerance, problem.a->norm_bound(),
+              problem.b ? problem.b->norm_bound() : 1),
+        preconditioned_(problem.preconditioner != nullptr),
+        random_start_(problem.guess_count < options.block) {}
 
   LobpcgResult<T> solve();
 
@@ -132,7 +135,7 @@ class Solver {
   Subspace<T> space_;
   StopTest test_;
   Progress progress_;
-  bool preconditioned_;
+  bool preconditioned_, random_start_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index locked_ = 0;
   int useless_ = 0, unconfirmed_ = 0, stagnations_ = 0, singular_ = 0;
@@ -184,16 +187,19 @@ bool Solver<T>::iterate() {
                fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));
   if (outcome == Outcome::not_positive) {
     if (options_.variant == LobpcgVariant::basic)
-      return end(LobpcgStatus::breakdown,
-                 fmt::format("the Gram matrix of iteration {} is not positive definite: the orthonormal variant "
-                             "has no such matrix",
-                             result_.iterations));
+      return end(
+          LobpcgStatus::breakdown,
+          fmt::format("the Gram matrix of iteration {} is not positive definite: the orthonormal variant "
+                      "has no such matrix",
+                      result_.iterations));
     if (++singular_ > 2)
-      return end(LobpcgStatus::breakdown,
-                 fmt::format("the basis of iteration {} is singular after restarts, too", result_.iterations));
+      return end(
+          LobpcgStatus::breakdown,
+          fmt::format("the basis of iteration {} is singular after restarts, too", result_.iterations));
     return restart("singular basis");
   }
-  if (result_.iterations == 0 && space_.asymmetry() > std::sqrt(double(precision<T>))) {
+  // Of random vectors: those of a guess may be so near to null vectors that A times them is rounding alone.
+  if (result_.iterations == 0 && random_start_ && space_.asymmetry() > std::sqrt(double(precision<T>))) {
     sequence_.wait();
     throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |A W|", space_.asymmetry()),
                           "a symmetric operator");
@@ -201,7 +207,8 @@ bool Solver<T>::iterate() {
   const std::vector<double> squares = space_.residuals(locked_);
   if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
   if (squares.empty() || !test_.finite())
-    return end(LobpcgStatus::not_finite, fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
+    return end(LobpcgStatus::not_finite,
+               fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
   fresh_ = confirmed_ = false;
   return decide();
 }
@@ -216,27 +223,33 @@ bool Solver<T>::decide() {
   if (options_.monitor) {
     double stops = options_.monitor(result_.history.back()) ? 0 : 1;
     runtime_.all_reduce_max(&stops, 1);
-    if (stops > 0) return end(LobpcgStatus::stopped, fmt::format("stopped by the monitor after iteration {}", result_.iterations));
+    if (stops > 0)
+      return end(LobpcgStatus::stopped,
+                 fmt::format("stopped by the monitor after iteration {}", result_.iterations));
   }
   if (converged >= options_.count) return confirm();
   if (result_.iterations >= options_.iterations)
-    return end(LobpcgStatus::iterations_exhausted,
-               fmt::format("{} of {} converged in {} iterations", converged, options_.count, result_.iterations));
+    return end(
+        LobpcgStatus::iterations_exhausted,
+        fmt::format("{} of {} converged in {} iterations", converged, options_.count, result_.iterations));
   const auto& values = space_.values();
   double sum = 0;
   for (Index j = 0; j < options_.count; ++j)
-    sum += options_.end == EigenEnd::smallest ? values[static_cast<std::size_t>(j)] : -values[static_cast<std::size_t>(j)];
+    sum += options_.end == EigenEnd::smallest ? values[static_cast<std::size_t>(j)]
+                                              : -values[static_cast<std::size_t>(j)];
   progress_.note(converged, test_.largest(options_.count), sum,
                  10 * double(precision<T>) * test_.norm() * static_cast<double>(options_.count));
   if (progress_.stagnates()) {
     if (++stagnations_ > 1)
-      return end(LobpcgStatus::stagnated,
-                 fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
-                             test_.largest(options_.count), result_.iterations));
+      return end(
+          LobpcgStatus::stagnated,
+          fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
+                      test_.largest(options_.count), result_.iterations));
     progress_.give_another_chance();
     return restart("stagnation");
   }
-  if (space_.drift() > std::max(0.1 * options_.tolerance, 100 * double(precision<T>))) return restart("drift");
+  if (space_.drift() > std::max(0.1 * options_.tolerance, 100 * double(precision<T>)))
+    return restart("drift");
   ++result_.iterations;
   space_.forget_directions(locked_);
   if (locked_ != stored_from) space_.store_residuals(locked_);
@@ -270,7 +283,8 @@ bool Solver<T>::confirm() {
 
 template <class T>
 bool Solver<T>::restart(const char* reason) {
-  runtime_.log(LogLevel::debug, fmt::format("lobpcg: restart after iteration {}: {}", result_.iterations, reason));
+  runtime_.log(LogLevel::debug,
+               fmt::format("lobpcg: restart after iteration {}: {}", result_.iterations, reason));
   ++result_.restarts;
   ++result_.iterations;
   locked_ = 0;
@@ -292,8 +306,8 @@ void Solver<T>::record() {
   step.multiply_seconds = sequence_.busy_seconds("multiply");
   step.preconditioner_seconds = sequence_.busy_seconds("preconditioner");
   step.dense_seconds = sequence_.busy_seconds("dense");
-  step.waiting_seconds = std::max(
-      0.0, step.seconds - step.multiply_seconds - step.preconditioner_seconds - step.dense_seconds);
+  step.waiting_seconds =
+      std::max(0.0, step.seconds - step.multiply_seconds - step.preconditioner_seconds - step.dense_seconds);
   result_.history.push_back(std::move(step));
 }
 
@@ -308,19 +322,23 @@ void Solver<T>::finish() {
   }
   const Status status = sequence_.wait();
   if (!status.ok()) {
-    result_.status = status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
+    result_.status =
+        status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
     result_.message = status.message();
   }
   result_.columns_multiplied = space_.columns_multiplied();
   result_.multiplications = space_.multiplications();
-  result_.values.assign(space_.values().begin(), space_.values().begin() + static_cast<std::ptrdiff_t>(wanted));
+  result_.values.assign(space_.values().begin(),
+                        space_.values().begin() + static_cast<std::ptrdiff_t>(wanted));
   if (result_.status == LobpcgStatus::not_finite) {
     result_.residuals.assign(wanted, std::numeric_limits<double>::quiet_NaN());
     result_.scaled_residuals = result_.residuals;
   } else if (wanted > 0) {
     result_.converged = std::min(test_.converged(), options_.count);
-    result_.residuals.assign(test_.residuals().begin(), test_.residuals().begin() + static_cast<std::ptrdiff_t>(wanted));
-    result_.scaled_residuals.assign(test_.scaled().begin(), test_.scaled().begin() + static_cast<std::ptrdiff_t>(wanted));
+    result_.residuals.assign(test_.residuals().begin(),
+                             test_.residuals().begin() + static_cast<std::ptrdiff_t>(wanted));
+    result_.scaled_residuals.assign(test_.scaled().begin(),
+                                    test_.scaled().begin() + static_cast<std::ptrdiff_t>(wanted));
   }
   result_.vectors = std::move(space_.vectors());
 }

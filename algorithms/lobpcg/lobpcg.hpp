@@ -11,20 +11,22 @@
 
 #include <tessera/algorithms/lobpcg/symmetric_operator.hpp>
 
-/// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23 (2001) 517):
-/// a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A symmetric, B symmetric
-/// positive definite.
+/// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23
+/// (2001) 517): a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A
+/// symmetric, B symmetric positive definite.
 namespace tessera {
 
 enum class LobpcgVariant {
-  orthonormal,  ///< [X W P] is kept orthonormal: a standard Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput.
-                ///< Phys. 218 (2006) 324; Duersch et al., SIAM J. Sci. Comput. 40 (2018) C655)
-  basic,        ///< the generalized Rayleigh-Ritz problem of the Gram matrices (Maris et al. 2022, Algorithm 1)
+  orthonormal,  ///< [X W P] is kept orthonormal: a standard Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J.
+                ///< Comput. Phys. 218 (2006) 324; Duersch et al., SIAM J. Sci. Comput. 40 (2018) C655)
+  basic,  ///< the generalized Rayleigh-Ritz problem of the Gram matrices (Maris et al. 2022, Algorithm 1)
 };
 /// What the residual r = A x - theta B x of a vector is compared with.
 enum class LobpcgNorm {
-  /// ||r|| <= tol (||A|| + |theta| ||B||) ||x||: a backward-stable stop (Duersch et al.). The norms are the operators'
-  /// bounds; where an operator knows none, the largest that the iteration has seen, which is below the norm and asks
+  /// ||r|| <= tol (||A|| + |theta| ||B||) ||x||: a backward-stable stop (Duersch et al.). The norms are the
+  /// operators'
+  /// bounds; where an operator knows none, the largest that the iteration has seen, which is below the norm
+  /// and asks
   /// for more.
   backward,
   relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
@@ -32,30 +34,35 @@ enum class LobpcgNorm {
 };
 enum class EigenEnd { smallest, largest };
 
-/// One line of the history: the state after iteration `iteration` (0: the start; restarts count as iterations).
+/// One line of the history: the state after iteration `iteration` (0: the start; restarts count as
+/// iterations).
 ///
-/// Times of this rank. The seconds of multiplications (A, B), preconditioner and dense work (tall vectors) are those
-/// that a worker has spent in such tasks, in the mean of the workers that have run any; waiting_seconds is the rest of
-/// the time, in which workers had no task: the host's small matrices, waits for other ranks, tasks too few for all
-/// workers. The four add up to `seconds`, but for tasks that are under way.
+/// Times of this rank. The seconds of multiplications (A, B), preconditioner and dense work (tall vectors)
+/// are those that a worker has spent in such tasks, in the mean of the workers that have run any;
+/// waiting_seconds is the rest of the time, in which workers had no task: the host's small matrices, waits
+/// for other ranks, tasks too few for all workers. The four add up to `seconds`, but for tasks that are under
+/// way.
 struct LobpcgStep {
   Index iteration = 0;
-  Index converged = 0;  ///< in order from the wanted end
-  Index active = 0;     ///< columns that are still worked on
-  double largest_residual = 0;     ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
-  std::vector<double> values;      ///< Ritz values of the block, from the wanted end
-  std::vector<double> residuals;   ///< of the block, scaled as the stop is: what is compared with the tolerance
-  double seconds = 0;              ///< since the start
-  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0, waiting_seconds = 0;  ///< so far
+  Index converged = 0;          ///< in order from the wanted end
+  Index active = 0;             ///< columns that are still worked on
+  double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
+  std::vector<double> values;   ///< Ritz values of the block, from the wanted end
+  std::vector<double>
+      residuals;       ///< of the block, scaled as the stop is: what is compared with the tolerance
+  double seconds = 0;  ///< since the start
+  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0,
+         waiting_seconds = 0;  ///< so far
 };
 
 struct LobpcgOptions {
-  Index count = 1;      ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
-  Index block = 0;      ///< vectors of the block, >= count, at most 32, three times as many (and the constraints) <= n;
-                        ///< 0: count + max(2, count / 2), as far as these bounds allow. What exceeds count are guard
-                        ///< vectors: they separate the wanted eigenvalues from the others, also multiple ones
+  Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
+  Index block =
+      0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints) <= n;
+          ///< 0: count + max(2, count / 2), as far as these bounds allow. What exceeds count are guard
+          ///< vectors: they separate the wanted eigenvalues from the others, also multiple ones
   EigenEnd end = EigenEnd::smallest;
-  double tolerance = 0; ///< 0: 1e-8 (float vectors: 1e-4)
+  double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
   LobpcgNorm norm = LobpcgNorm::backward;
   LobpcgVariant variant = LobpcgVariant::orthonormal;
   Index iterations = 500;  ///< at most
@@ -68,10 +75,10 @@ struct LobpcgOptions {
 enum class LobpcgStatus {
   converged,
   iterations_exhausted,
-  stagnated,      ///< the residuals do not fall any more, restarts included
-  breakdown,      ///< the variant or the preconditioner leaves no usable direction
-  stopped,        ///< by the monitor
-  not_finite,     ///< NaN or infinity in the operator's, B's or the preconditioner's result
+  stagnated,   ///< the residuals do not fall any more, restarts included
+  breakdown,   ///< the variant or the preconditioner leaves no usable direction
+  stopped,     ///< by the monitor
+  not_finite,  ///< NaN or infinity in the operator's, B's or the preconditioner's result
 };
 std::string_view to_string(LobpcgStatus status);
 
@@ -80,14 +87,14 @@ struct LobpcgResult {
   LobpcgStatus status = LobpcgStatus::converged;
   std::string message;            ///< one line for a person: what happened, and where
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end
-  std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at the end (NaN
-                                  ///< where the status is not_finite)
+  std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
+                                  ///< the end (NaN where the status is not_finite)
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
-  BlockVectors<T> vectors;        ///< the block, columns in the order of values; B-orthonormal
-  Index converged = 0;            ///< in order from the wanted end, by the fresh residuals
+  BlockVectors<T> vectors;               ///< the block, columns in the order of values; B-orthonormal
+  Index converged = 0;                   ///< in order from the wanted end, by the fresh residuals
   Index iterations = 0, restarts = 0;
-  Index columns_multiplied = 0;   ///< by A, in all
-  Index multiplications = 0;      ///< calls of A's apply
+  Index columns_multiplied = 0;  ///< by A, in all
+  Index multiplications = 0;     ///< calls of A's apply
   std::vector<LobpcgStep> history;
 };
 
@@ -95,23 +102,29 @@ struct LobpcgResult {
 template <class T>
 struct LobpcgProblem {
   const SymmetricOperator<T>* a = nullptr;
-  const SymmetricOperator<T>* b = nullptr;          ///< null: the identity
-  Preconditioner<T>* preconditioner = nullptr;      ///< null: none
-  const BlockVectors<T>* constraints = nullptr;     ///< the solution is B-orthogonal to these; linearly independent
-  Index constraint_count = 0;                       ///< of its columns
-  const BlockVectors<T>* guess = nullptr;           ///< start vectors; the rest of the block is random
+  const SymmetricOperator<T>* b = nullptr;      ///< null: the identity
+  Preconditioner<T>* preconditioner = nullptr;  ///< null: none
+  const BlockVectors<T>* constraints =
+      nullptr;                 ///< the solution is B-orthogonal to these; linearly independent
+  Index constraint_count = 0;  ///< of its columns
+  /// Start vectors; the rest of the block is random. Exact eigenvectors are taken for what they are, also if
+  /// there are others nearer to the wanted end that no start vector has shown yet.
+  const BlockVectors<T>* guess = nullptr;
   Index guess_count = 0;
 };
 
-/// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the active
-/// columns alone, and once to the whole block at the start, at a restart and at the end, where the residuals are computed
-/// afresh: if they are larger than the recurrences said, the iteration goes on from there. The host waits two or three
-/// times an iteration for small matrices; other sequences go on.
+/// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the
+/// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
+/// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
+/// there. The host waits two or three times an iteration for small matrices; other sequences go on.
 ///
-/// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the residuals
-/// stagnate, or a Gram matrix is singular. The basic variant ends with `breakdown` in the last case.
-/// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block too large,
-///         operators and vectors whose segments differ, linearly dependent constraints, an A found asymmetric, ...
+/// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the
+/// residuals stagnate, or a Gram matrix is singular. The basic variant ends with `breakdown` in the last
+/// case.
+/// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
+/// too large,
+///         operators and vectors whose segments differ, linearly dependent constraints, an A found
+///         asymmetric, ...
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
 

@@ -19,11 +19,13 @@ void require(bool condition, std::string_view name, const std::string& value, co
 void check_segments(std::string_view name, const RowSegments& segments, const RowSegments& expected) {
   require(segments == expected, name,
           fmt::format("{} rows in {} segments", segments.rows(), segments.count()),
-          fmt::format("the segments of A: {} rows in {} segments, of the same ranks", expected.rows(), expected.count()));
+          fmt::format("the segments of A: {} rows in {} segments, of the same ranks", expected.rows(),
+                      expected.count()));
 }
 
 template <class T>
-void check_vectors(std::string_view name, const BlockVectors<T>* vectors, Index count, const RowSegments& expected) {
+void check_vectors(std::string_view name, const BlockVectors<T>* vectors, Index count,
+                   const RowSegments& expected) {
   require(count >= 0, name, fmt::format("{} columns", count), "at least 0");
   require(count == 0 || vectors, name, fmt::format("null, with {} columns", count), "vectors");
   if (!vectors || count == 0) return;
@@ -38,7 +40,8 @@ void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
   require(problem.a != nullptr, "a", "null", "an operator");
   const RowSegments& segments = *problem.a->segments();
   require(segments.rows() == problem.a->order(), "a",
-          fmt::format("segments of {} rows for order {}", segments.rows(), problem.a->order()), "segments of all rows");
+          fmt::format("segments of {} rows for order {}", segments.rows(), problem.a->order()),
+          "segments of all rows");
   for (Index s = 0; s < segments.count(); ++s)
     require(segments.owner(s) < runtime.size(), "a", fmt::format("a segment of rank {}", segments.owner(s)),
             fmt::format("ranks below {}", runtime.size()));
@@ -61,8 +64,8 @@ void resolve(const LobpcgProblem<T>& problem, LobpcgOptions& o) {
           fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
   if (o.block == 0) o.block = std::min(o.count + std::max<Index>(2, o.count / 2), most);
   require(o.block >= o.count && o.block <= most, "block", fmt::format("{}", o.block),
-          fmt::format("{} to {}: at least count, at most {}, and 3 blocks and the constraints within n = {}", o.count,
-                      most, most_block_columns, n));
+          fmt::format("{} to {}: at least count, at most {}, and 3 blocks and the constraints within n = {}",
+                      o.count, most, most_block_columns, n));
   require(problem.guess_count <= o.block, "guess_count", fmt::format("{}", problem.guess_count),
           fmt::format("at most the block's {}", o.block));
   require(o.tolerance >= 0 && std::isfinite(o.tolerance), "tolerance", fmt::format("{}", o.tolerance),
@@ -74,12 +77,13 @@ void resolve(const LobpcgProblem<T>& problem, LobpcgOptions& o) {
 }  // namespace
 
 template <class T>
-LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
+LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
+                              const LobpcgOptions& options) {
   LobpcgOptions resolved = options;
-  const std::uint64_t hash = argument_hash(
-      options.count, options.block, options.end, options.tolerance, options.norm, options.variant, options.iterations,
-      options.lock, options.seed, problem.constraint_count, problem.guess_count, problem.b == nullptr,
-      problem.preconditioner == nullptr);
+  const std::uint64_t hash =
+      argument_hash(options.count, options.block, options.end, options.tolerance, options.norm,
+                    options.variant, options.iterations, options.lock, options.seed, problem.constraint_count,
+                    problem.guess_count, problem.b == nullptr, problem.preconditioner == nullptr);
   agree(runtime, hash, [&] {
     check_problem(runtime, problem);
     resolve(problem, resolved);

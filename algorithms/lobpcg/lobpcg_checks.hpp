@@ -10,6 +10,7 @@ namespace tessera {
 /// The options with nothing left to choose. Collective.
 /// @throws InvalidArgument, on all ranks
 template <class T>
-LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options);
+LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
+                              const LobpcgOptions& options);
 
 }  // namespace tessera

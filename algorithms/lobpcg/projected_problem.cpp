@@ -25,9 +25,9 @@ void project_out(const SmallMatrix& q, Index first, Index end, SmallMatrix& y, I
   }
 }
 
-/// The directions in which the active columns of X have changed, in the coordinates of an orthonormal basis of S,
-/// orthonormal to each other and to all of X. From the last to the first: when columns are locked, in order from the
-/// first, the directions of the others stay the same space.
+/// The directions in which the active columns of X have changed, in the coordinates of an orthonormal basis
+/// of S, orthonormal to each other and to all of X. From the last to the first: when columns are locked, in
+/// order from the first, the directions of the others stay the same space.
 SmallMatrix orthonormal_directions(const SmallMatrix& x, SmallMatrix y, std::vector<Index>& owners) {
   std::vector<Index> kept;  // columns of y
   SmallMatrix basis(y.rows, y.cols);
@@ -69,7 +69,8 @@ SmallMatrix scaled_directions(SmallMatrix y, std::vector<Index>& owners) {
 
 }  // namespace
 
-OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w, const OrthonormalRules& rules) {
+OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
+                                   const OrthonormalRules& rules) {
   OrthonormalRound round;
   const Index z = z_w.rows, w = w_w.cols;
   round.finite = all_finite(z_w) && all_finite(w_w);
@@ -101,8 +102,8 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
     std::vector<double> lambda;
     transform = symmetric_part(gram);
     round.finite = symmetric_eigen(transform, lambda);
-    // Shorter directions are rounding for all that this Gram matrix tells: they are made longer, and seen in the next
-    // round.
+    // Shorter directions are rounding for all that this Gram matrix tells: they are made longer, and seen in
+    // the next round.
     const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
                                   100 * rules.unit * rules.unit);
     round.accepted = k > 0 && lambda.front() >= std::max(rules.accept, least);

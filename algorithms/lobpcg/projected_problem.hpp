@@ -4,17 +4,17 @@
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 
-/// What LOBPCG does with small matrices, in double and on one rank: to make new directions orthonormal, and the
-/// Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos and Wu, SIAM J.
-/// Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
+/// What LOBPCG does with small matrices, in double and on one rank: to make new directions orthonormal, and
+/// the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
+/// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
 namespace tessera {
 
 /// How exact vectors are, and what orthogonality is asked for.
 struct OrthonormalRules {
-  double unit = 0;      ///< rounding of the vectors' elements
-  double accept = 0;    ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this: what
-                        ///< the round leaves of non-orthogonality is about unit / sqrt(accept)
-  double smallest = 0;  ///< vectors shorter than this are dropped (0: zero vectors alone)
+  double unit = 0;    ///< rounding of the vectors' elements
+  double accept = 0;  ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this:
+                      ///< what the round leaves of non-orthogonality is about unit / sqrt(accept)
+  double smallest = 0;    ///< vectors shorter than this are dropped (0: zero vectors alone)
   bool transform = true;  ///< false: project and scale alone
 };
 
@@ -31,16 +31,17 @@ struct OrthonormalRound {
 };
 /// @param z_w Z^T B W
 /// @param w_w W^T B W
-OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w, const OrthonormalRules& rules);
+OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
+                                   const OrthonormalRules& rules);
 
-/// A projected problem in the basis S = [X W P], the matrix already with the sign that makes its smallest eigenvalues
-/// the wanted ones.
+/// A projected problem in the basis S = [X W P], the matrix already with the sign that makes its smallest
+/// eigenvalues the wanted ones.
 struct ProjectedProblem {
-  Index x = 0, w = 0, p = 0;   ///< columns
-  SmallMatrix matrix, gram;    ///< S^T A S and S^T B S, symmetric
-  Index keep = 0;              ///< columns of the new X
-  Index first_active = 0;      ///< new directions P belong to columns first_active, ..., keep - 1
-  bool orthonormal = true;     ///< the variant; else P stays what it is, but for its length
+  Index x = 0, w = 0, p = 0;  ///< columns
+  SmallMatrix matrix, gram;   ///< S^T A S and S^T B S, symmetric
+  Index keep = 0;             ///< columns of the new X
+  Index first_active = 0;     ///< new directions P belong to columns first_active, ..., keep - 1
+  bool orthonormal = true;    ///< the variant; else P stays what it is, but for its length
 };
 struct RitzStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
@@ -53,8 +54,8 @@ struct RitzStep {
 
   template <class Visit>
   void each_field(const Visit& visit) {
-    visit(finite), visit(positive), visit(values), visit(norm), visit(defect), visit(coefficients), visit(p_matrix),
-        visit(owners);
+    visit(finite), visit(positive), visit(values), visit(norm), visit(defect), visit(coefficients),
+        visit(p_matrix), visit(owners);
   }
 };
 RitzStep ritz_step(const ProjectedProblem& problem);

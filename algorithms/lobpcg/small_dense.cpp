@@ -36,7 +36,8 @@ SmallMatrix product(Op op_a, const SmallMatrix& a, Op op_b, const SmallMatrix& b
   const Index n = op_b == Op::none ? b.cols : b.rows;
   SmallMatrix c(m, n);
   if (m > 0 && n > 0 && k > 0)
-    blas::gemm(op_a, op_b, m, n, k, 1.0, a.values.data(), a.rows, b.values.data(), b.rows, 0.0, c.values.data(), m);
+    blas::gemm(op_a, op_b, m, n, k, 1.0, a.values.data(), a.rows, b.values.data(), b.rows, 0.0,
+               c.values.data(), m);
   return c;
 }
 

@@ -16,7 +16,9 @@ struct SmallMatrix {
 
   SmallMatrix() = default;
   SmallMatrix(Index row_count, Index column_count)
-      : rows(row_count), cols(column_count), values(static_cast<std::size_t>(row_count * column_count), 0.0) {}
+      : rows(row_count),
+        cols(column_count),
+        values(static_cast<std::size_t>(row_count * column_count), 0.0) {}
   double& operator()(Index i, Index j) { return values[static_cast<std::size_t>(i + j * rows)]; }
   double operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * rows)]; }
   SmallMatrix block(Index row, Index col, Index m, Index n) const;
@@ -33,7 +35,8 @@ SmallMatrix symmetric_part(const SmallMatrix& a);
 bool cholesky(SmallMatrix& a);
 /// b := inv(op(l)) b.
 void solve_lower(Op op, const SmallMatrix& l, SmallMatrix& b);
-/// Eigenvalues of the symmetric a, ascending; a := its eigenvectors (divide and conquer). False if LAPACK fails.
+/// Eigenvalues of the symmetric a, ascending; a := its eigenvectors (divide and conquer). False if LAPACK
+/// fails.
 bool symmetric_eigen(SmallMatrix& a, std::vector<double>& values);
 
 }  // namespace tessera

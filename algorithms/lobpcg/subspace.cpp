@@ -38,7 +38,8 @@ struct Subspace<T>::RitzOutcome {
 };
 
 template <class T>
-Subspace<T>::Subspace(Sequence& sequence, const LobpcgProblem<T>& problem, const LobpcgOptions& options, Index block)
+Subspace<T>::Subspace(Sequence& sequence, const LobpcgProblem<T>& problem, const LobpcgOptions& options,
+                      Index block)
     : tasks_(sequence, problem.a->segments(), widest(problem, block)),
       problem_(problem),
       options_(options),
@@ -96,6 +97,7 @@ void Subspace<T>::restart() {
   w_ = x_;
   x_ = p_ = p_first_ = 0;
   passes_ = 0;
+  drift_ = 0;
 }
 
 template <class T>
@@ -134,7 +136,8 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise() {
 /// @param want columns to have at the end, random ones if need be
 /// @param strict orthonormal to rounding; else so far that the Rayleigh-Ritz step's Gram matrix does the rest
 template <class T>
-typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& columns, Index want, bool strict) {
+typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& columns, Index want,
+                                                          bool strict) {
   constexpr Index most_rounds = 10;
   constexpr double growth_of_products = 1e3;
   const double unit = precision<T>;
@@ -202,7 +205,8 @@ OrthonormalRound Subspace<T>::round(Block& block, Index columns, const Orthonorm
 
 /// @param masses the products with B, too
 template <class T>
-void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRound& step, bool to_x, bool masses) {
+void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRound& step, bool to_x,
+                              bool masses) {
   const Index x = to_x ? x_ : 0, p = to_x ? p_ : 0, kept = step.of_w.cols;
   if (kept == 0) return;
   const auto apply = [&](auto part) {
@@ -233,7 +237,8 @@ void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRoun
 
 template <class T>
 typename Subspace<T>::Outcome Subspace<T>::rayleigh_ritz(Index first_active) {
-  // What is known of the projected problem without large vectors gathers rounding: now and then all is computed.
+  // What is known of the projected problem without large vectors gathers rounding: now and then all is
+  // computed.
   const Index interval = sizeof(T) == 4 ? 8 : 20;
   const bool all = options_.variant == LobpcgVariant::basic || passes_ % interval == interval - 1;
   ++passes_;
@@ -270,9 +275,8 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
   const Index s = x_ + w_ + p_;
   const double sign = options_.end == EigenEnd::smallest ? 1 : -1;
   SmallMatrix h(s, s), g = unit_matrix(s);
-  const auto fill = [&](SmallMatrix& to, Index column, const SmallMatrix& from, Index from_column, Index count) {
-    to.set_block(0, column, from.block(0, from_column, s, count));
-  };
+  const auto fill = [&](SmallMatrix& to, Index column, const SmallMatrix& from, Index from_column,
+                        Index count) { to.set_block(0, column, from.block(0, from_column, s, count)); };
   fill(h, x_, sums[0], 0, w_);
   fill(g, x_, sums[0], w_, w_);
   if (x_ > 0 && all) {
@@ -345,7 +349,8 @@ void Subspace<T>::update(const RitzStep& step) {
 
 template <class T>
 std::vector<double> Subspace<T>::residuals(Index first) {
-  return tasks_.residual(x_block_.v, x_block_.av, problem_.b ? &x_block_.bv : nullptr, r_, values_, first, true);
+  return tasks_.residual(x_block_.v, x_block_.av, problem_.b ? &x_block_.bv : nullptr, r_, values_, first,
+                         true);
 }
 
 template <class T>
@@ -355,7 +360,8 @@ void Subspace<T>::store_residuals(Index first) {
 
 template <class T>
 void Subspace<T>::forget_directions(Index first) {
-  const auto gone = static_cast<Index>(std::lower_bound(owners_.begin(), owners_.end(), first) - owners_.begin());
+  const auto gone =
+      static_cast<Index>(std::lower_bound(owners_.begin(), owners_.end(), first) - owners_.begin());
   if (gone == 0) return;
   owners_.erase(owners_.begin(), owners_.begin() + gone);
   p_first_ += gone;

@@ -24,10 +24,10 @@ struct GramJob {
   std::vector<BlockColumns<T>> left, right;
 };
 
-/// The operations of LOBPCG on large vectors, as tasks a segment each, and the small matrices that come from them. In a
-/// call that needs a small matrix the host waits for it, and other sequences go on; all other calls submit and return.
-/// Small matrices are summed in the order of the segments on each rank, then by rank: the same bits in every run of as
-/// many ranks.
+/// The operations of LOBPCG on large vectors, as tasks a segment each, and the small matrices that come from
+/// them. In a call that needs a small matrix the host waits for it, and other sequences go on; all other
+/// calls submit and return. Small matrices are summed in the order of the segments on each rank, then by
+/// rank: the same bits in every run of as many ranks.
 template <class T>
 class VectorTasks {
  public:
@@ -36,16 +36,18 @@ class VectorTasks {
   BlockVectors<T> block(Index width) const { return {sequence_.runtime(), segments_, width}; }
   Sequence& sequence() const { return sequence_; }
 
-  /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the others.
+  /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
+  /// others.
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
   /// outputs := inputs c. @param whole as for insert_combine
-  void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs, const SmallMatrix& c,
-               bool whole);
+  void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
+               const SmallMatrix& c, bool whole);
   void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear);
-  /// r := ax - bx diag(theta) of columns first, ..., and the squared norms as residual.hpp says; on every rank. Empty if
-  /// a task has failed. `wait` false: r alone, without waiting.
+  /// r := ax - bx diag(theta) of columns first, ..., and the squared norms as residual.hpp says; on every
+  /// rank. Empty if a task has failed. `wait` false: r alone, without waiting.
   std::vector<double> residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
-                               const BlockVectors<T>& r, std::span<const double> theta, Index first, bool wait);
+                               const BlockVectors<T>& r, std::span<const double> theta, Index first,
+                               bool wait);
 
  private:
   Sequence& sequence_;
@@ -69,8 +71,8 @@ class Subspace {
   void new_directions(Index first);
 
   enum class Outcome { done, not_finite, nothing_left, not_positive };
-  /// Makes W B-orthonormal to itself, X, P and the constraints (basic variant: to the constraints alone); dropped
-  /// columns become random ones. nothing_left: none came of W itself.
+  /// Makes W B-orthonormal to itself, X, P and the constraints (basic variant: to the constraints alone);
+  /// dropped columns become random ones. nothing_left: none came of W itself.
   Outcome orthonormalise();
   /// AW := A W.
   void multiply();

@@ -15,13 +15,13 @@ UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegment
                           "a function for the host");
   functions_ = std::make_shared<const UserFunctions<T>>(UserFunctions<T>{std::move(host), std::move(device)});
   if (segments_->count() > 1)
-    gathered_ = Data::scratch(
-        runtime, sizeof(T) * static_cast<std::size_t>(segments_->rows()) * static_cast<std::size_t>(most_block_columns));
+    gathered_ = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(segments_->rows()) *
+                                           static_cast<std::size_t>(most_block_columns));
 }
 
 template <class T>
-UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserFunction<T> function,
-                              double norm_bound)
+UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
+                              UserFunction<T> function, double norm_bound)
     : UserOperator(runtime, std::move(segments), UserDeviceFunction<T>(), std::move(function), norm_bound) {}
 
 template <class T>
@@ -29,11 +29,12 @@ UserOperator<T>::UserOperator(Runtime& runtime, Index order,
                               std::function<void(Index, Index, const T*, Index, T*, Index)> function,
                               double norm_bound)
     : UserOperator(runtime, RowSegments::even(runtime, order, 1),
-                   function ? UserFunction<T>([f = std::move(function)](Index first, Index end, Index columns, const T* x,
-                                                                        Index ldx, T* y, Index ldy) {
-                     f(end - first, columns, x, ldx, y, ldy);
-                   })
-                            : UserFunction<T>(),
+                   function
+                       ? UserFunction<T>([f = std::move(function)](Index first, Index end, Index columns,
+                                                                   const T* x, Index ldx, T* y, Index ldy) {
+                           f(end - first, columns, x, ldx, y, ldy);
+                         })
+                       : UserFunction<T>(),
                    norm_bound) {}
 
 template <class T>
@@ -43,8 +44,8 @@ void UserOperator<T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
   std::vector<const Data*> all;
   for (Index s = 0; s < x.count(); ++s) all.push_back(&x.segment(s));
   for (Index s = 0; s < y.count(); ++s)
-    insert_user_function<T>(sequence, 0, {functions_.get(), segments_->begin(s), segments_->end(s), columns}, on_device_,
-                            all, y.segment(s), gathered_);
+    insert_user_function<T>(sequence, 0, {functions_.get(), segments_->begin(s), segments_->end(s), columns},
+                            on_device_, all, y.segment(s), gathered_);
   // Messages bring x to other ranks for this product alone.
   for (const Data* segment : all) segment->flush_remote_copies();
 }

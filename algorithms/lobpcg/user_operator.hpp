@@ -7,12 +7,13 @@
 
 namespace tessera {
 
-/// A symmetric operator that a function of the user applies, a task for each segment of rows. The function gets all rows
-/// of x in one piece: with one segment where they lie, with several as a copy that each task makes (and, over ranks, as
-/// messages to all). One segment is right on one rank unless the function is much slower than a copy of x.
+/// A symmetric operator that a function of the user applies, a task for each segment of rows. The function
+/// gets all rows of x in one piece: with one segment where they lie, with several as a copy that each task
+/// makes (and, over ranks, as messages to all). One segment is right on one rank unless the function is much
+/// slower than a copy of x.
 ///
-/// The function is called from workers, of several segments at once, and must not throw: what it throws counts as a
-/// result that is not finite.
+/// The function is called from workers, of several segments at once, and must not throw: what it throws
+/// counts as a result that is not finite.
 template <class T>
 class UserOperator final : public SymmetricOperator<T> {
  public:
@@ -21,9 +22,10 @@ class UserOperator final : public SymmetricOperator<T> {
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserFunction<T> function,
                double norm_bound = 0);
   /// One segment: y := A x on whole row-major host arrays, rows x columns.
-  UserOperator(Runtime& runtime, Index order,
-               std::function<void(Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy)> function,
-               double norm_bound = 0);
+  UserOperator(
+      Runtime& runtime, Index order,
+      std::function<void(Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy)> function,
+      double norm_bound = 0);
   /// With a function for GPUs, which is used where the ranks have some. `host` may be empty then.
   /// @throws InvalidArgument if there are no GPUs and no function for the host
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserDeviceFunction<T> device,
@@ -31,7 +33,8 @@ class UserOperator final : public SymmetricOperator<T> {
 
   Index order() const override { return segments_->rows(); }
   const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
-  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const override;
+  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+             Index columns) const override;
   double norm_bound() const override { return norm_bound_; }
 
  private:

@@ -48,7 +48,8 @@ std::vector<double> sum_of_ranks(const std::vector<std::vector<std::byte>>& all)
 }  // namespace
 
 template <class T>
-VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments, Index most_columns)
+VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments,
+                            Index most_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
       gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)) {
@@ -74,8 +75,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
   // The host waits: what comes next depends on these numbers.
   std::vector<double> sums;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const auto count =
-        static_cast<std::size_t>(columns_of<T>(jobs[j].left) * columns_of<T>(jobs[j].right));
+    const auto count = static_cast<std::size_t>(columns_of<T>(jobs[j].left) * columns_of<T>(jobs[j].right));
     const std::size_t first = sums.size();
     sums.resize(first + count, 0.0);
     for (const Data& g : grams_[j]) {
@@ -102,22 +102,23 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
 }
 
 template <class T>
-void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
-                             const SmallMatrix& c, bool whole) {
+void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
+                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c, bool whole) {
   if (columns_of<T>(outputs) == 0) return;
-  const Data coefficients =
-      Data::bytes(sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
+  const Data coefficients = Data::bytes(
+      sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
   {
     const HostAccess access(coefficients, HostAccess::Mode::write);
     std::copy(c.values.begin(), c.values.end(), access.array<double>().begin());
   }
   for (Index s = 0; s < segments_->count(); ++s)
-    insert_combine<T>(sequence_, priority, segments_->size(s), of_segment<T>(inputs, s), of_segment<T>(outputs, s),
-                      whole, coefficients);
+    insert_combine<T>(sequence_, priority, segments_->size(s), of_segment<T>(inputs, s),
+                      of_segment<T>(outputs, s), whole, coefficients);
 }
 
 template <class T>
-void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear) {
+void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed,
+                            bool clear) {
   for (Index s = 0; s < segments_->count(); ++s)
     insert_random_vectors<T>(sequence_, priority,
                              {.seed = seed,

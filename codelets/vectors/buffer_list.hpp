@@ -20,7 +20,8 @@ struct BufferList {
     return count++;
   }
   /// Appends the ranges that have columns; returns how many columns.
-  std::int32_t add(std::span<const VectorColumns> from, ColumnRange* ranges, std::int32_t& range_count) noexcept {
+  std::int32_t add(std::span<const VectorColumns> from, ColumnRange* ranges,
+                   std::int32_t& range_count) noexcept {
     std::int32_t columns = 0;
     for (const VectorColumns& range : from) {
       if (range.columns == 0) continue;

@@ -14,7 +14,8 @@ struct ColumnRange {
   std::int32_t buffer = 0, first = 0, columns = 0;
 };
 
-/// The same with memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and CUDA code.
+/// The same with memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and CUDA
+/// code.
 template <class T>
 struct VectorBlock {
   T* data = nullptr;

@@ -6,17 +6,20 @@
 
 /// Codelet combine: linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
 ///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C,
-/// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of columns, their
-/// scaling, a projection W := (W - Z S) inv(R) are combinations, too.
+/// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
+/// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
 ///
-/// Arguments: input_count <= 4, output_count <= 2 ranges of 1 to 32 columns. Outputs do not overlap; an output may
+/// Arguments: input_count <= 4, output_count <= 2 ranges of 1 to 32 columns. Outputs do not overlap; an
+/// output may
 ///            overlap inputs in any way (a row is read before it is written).
-///            clear: bit k is set where buffer k is only written: its columns outside the output become zero (it holds
-///            one output then). Other buffers' other columns keep what they hold.
-/// Buffers:   V_0, ..., V_{k-1}, k <= 6 (each width x rows elements of T, column-major for StarPU: row-major vectors
-///            with ld = width; read, read-write or write: with inputs, inputs and outputs, or outputs alone. An output
-///            without inputs that keeps its other columns is read-write), then C (read; bytes: an array of double,
-///            column-major, i x o, ld = i, with the sums of the input and the output columns; every rank has it).
+///            clear: bit k is set where buffer k is only written: its columns outside the output become zero
+///            (it holds one output then). Other buffers' other columns keep what they hold.
+/// Buffers:   V_0, ..., V_{k-1}, k <= 6 (each width x rows elements of T, column-major for StarPU: row-major
+/// vectors
+///            with ld = width; read, read-write or write: with inputs, inputs and outputs, or outputs alone.
+///            An output without inputs that keeps its other columns is read-write), then C (read; bytes: an
+///            array of double, column-major, i x o, ld = i, with the sums of the input and the output
+///            columns; every rank has it).
 /// Flops:     2 i o a row, in double, rounded to T at the end.
 /// Footprint: i and o decide beside the size of the vectors: predicted by the flops and the bytes.
 namespace tessera {
@@ -46,8 +49,8 @@ void clear_other_columns(std::int64_t rows, const VectorBlock<T>& whole, std::in
 
 }  // namespace kernels
 
-/// Ranges without columns are left out. @param whole outputs that are no inputs are overwritten, the rest of their
-/// columns with zero (so they need not hold anything before); else they keep their other columns
+/// Ranges without columns are left out. @param whole outputs that are no inputs are overwritten, the rest of
+/// their columns with zero (so they need not hold anything before); else they keep their other columns
 template <class T>
 void insert_combine(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> inputs,
                     std::span<const VectorColumns> outputs, bool whole, const Data& c);

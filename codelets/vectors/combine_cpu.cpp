@@ -9,8 +9,8 @@
 namespace tessera::kernels {
 
 template <class T>
-void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs, std::span<const VectorBlock<T>> outputs,
-             const double* c) noexcept {
+void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
+             std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
   const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
   if (out == 0) return;
   alignas(64) double input_rows[packed_rows * 4 * most_block_columns];
@@ -26,7 +26,8 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs, st
     for (const VectorBlock<T>& block : outputs) {
       T* const to = block.data + first * block.ld;
       for (std::int64_t i = 0; i < count; ++i)
-        for (std::int32_t j = 0; j < block.columns; ++j) to[i * block.ld + j] = static_cast<T>(from[i * out + j]);
+        for (std::int32_t j = 0; j < block.columns; ++j)
+          to[i * block.ld + j] = static_cast<T>(from[i * out + j]);
       from += block.columns;
     }
   }
@@ -42,10 +43,11 @@ void clear_other_columns(std::int64_t rows, const VectorBlock<T>& whole, std::in
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                 \
-  template void combine<T>(std::int64_t, std::span<const VectorBlock<const T>>, std::span<const VectorBlock<T>>, \
-                           const double*) noexcept;                                                            \
-  template void clear_other_columns<T>(std::int64_t, const VectorBlock<T>&, std::int32_t, std::int32_t) noexcept;
+#define TESSERA_INSTANTIATE(T)                                                            \
+  template void combine<T>(std::int64_t, std::span<const VectorBlock<const T>>,           \
+                           std::span<const VectorBlock<T>>, const double*) noexcept;      \
+  template void clear_other_columns<T>(std::int64_t, const VectorBlock<T>&, std::int32_t, \
+                                       std::int32_t) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::kernels

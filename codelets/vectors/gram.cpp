@@ -35,8 +35,8 @@ void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const V
                   {accesses, static_cast<std::size_t>(list.count) + 1});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                            \
-  template void insert_gram<T>(Sequence&, int, Index, std::span<const VectorColumns>,     \
+#define TESSERA_INSTANTIATE(T)                                                        \
+  template void insert_gram<T>(Sequence&, int, Index, std::span<const VectorColumns>, \
                                std::span<const VectorColumns>, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 

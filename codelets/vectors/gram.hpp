@@ -8,13 +8,16 @@
 #include <tessera/codelets/vectors/column_range.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet gram: inner products of blocks of row-major vectors, of one segment of rows, in one pass over them:
+/// Codelet gram: inner products of blocks of row-major vectors, of one segment of rows, in one pass over
+/// them:
 ///   G = [L_0 L_1 L_2]^T [R_0 R_1].
 ///
-/// Arguments: left_count <= 3, right_count <= 2 ranges of 1 to 32 columns; several may lie in one buffer, and overlap.
-/// Buffers:   V_0, ..., V_{k-1}, k <= 5 (read; each width x rows elements of T, column-major for StarPU: row-major
-///            vectors with ld = width), then G (write; bytes: an array of double of which the first l r are used:
-///            column-major, l x r, ld = l, where l and r are the sums of the left and the right columns).
+/// Arguments: left_count <= 3, right_count <= 2 ranges of 1 to 32 columns; several may lie in one buffer, and
+/// overlap. Buffers:   V_0, ..., V_{k-1}, k <= 5 (read; each width x rows elements of T, column-major for
+/// StarPU: row-major
+///            vectors with ld = width), then G (write; bytes: an array of double of which the first l r are
+///            used: column-major, l x r, ld = l, where l and r are the sums of the left and the right
+///            columns).
 /// Flops:     2 l r a row. Products and sums in double, also of float vectors.
 /// Footprint: l and r decide beside the size of the vectors: predicted by the flops and the bytes.
 /// Order:     rows ascend: the same bits in every run on the same kind of worker.
@@ -43,8 +46,8 @@ namespace kernels {
 
 /// g: l x r without gaps.
 template <class T>
-void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left, std::span<const VectorBlock<const T>> right,
-          double* g) noexcept;
+void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
+          std::span<const VectorBlock<const T>> right, double* g) noexcept;
 
 }  // namespace kernels
 

@@ -9,8 +9,8 @@
 namespace tessera::kernels {
 
 template <class T>
-void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left, std::span<const VectorBlock<const T>> right,
-          double* g) noexcept {
+void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
+          std::span<const VectorBlock<const T>> right, double* g) noexcept {
   const std::int64_t l = columns_of(left), r = columns_of(right);
   std::fill_n(g, l * r, 0.0);
   if (l == 0 || r == 0) return;

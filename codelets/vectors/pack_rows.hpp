@@ -20,8 +20,8 @@ std::int64_t columns_of(std::span<const Block> blocks) noexcept {
 
 /// Rows first, ..., first + rows - 1 of the blocks side by side, in double: row i at packed + i * ld.
 template <class T>
-void pack_rows(std::span<const VectorBlock<const T>> blocks, std::int64_t first, std::int64_t rows, double* packed,
-               std::int64_t ld) noexcept {
+void pack_rows(std::span<const VectorBlock<const T>> blocks, std::int64_t first, std::int64_t rows,
+               double* packed, std::int64_t ld) noexcept {
   for (const VectorBlock<const T>& block : blocks) {
     const T* from = block.data + first * block.ld;
     double* to = packed;

@@ -12,12 +12,14 @@ void random_task(const TaskContext&, TaskBuffers buffers, const RandomVectorsArg
 }
 
 template <class T>
-Codelet random_codelet = make_codelet<RandomVectorsArguments, random_task<T>>("random_vectors", type_letter<T>);
+Codelet random_codelet = make_codelet<RandomVectorsArguments, random_task<T>>("random_vectors",
+                                                                              type_letter<T>);
 
 }  // namespace
 
 template <class T>
-void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments, const Data& v) {
+void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments,
+                           const Data& v) {
   sequence.insert(random_codelet<T>, arguments, {.priority = priority},
                   {arguments.clear ? write(v) : read_write(v)});
 }

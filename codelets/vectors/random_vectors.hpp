@@ -7,14 +7,14 @@
 #include <tessera/codelets/vectors/column_range.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet random_vectors: columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of
-/// rows, := random numbers of mean zero, about normally distributed, each of which depends on the seed, its column and
-/// its row in the whole vector alone: not on segments, ranks or workers.
+/// Codelet random_vectors: columns first, ..., first + columns - 1 of a block of row-major vectors, of one
+/// segment of rows, := random numbers of mean zero, about normally distributed, each of which depends on the
+/// seed, its column and its row in the whole vector alone: not on segments, ranks or workers.
 ///
-/// Arguments: seed, first_row (of the segment in the whole vector), first, columns; clear: the other columns := 0.
-/// Buffers:   V (write with `clear`, else read-write; width x rows elements of T, column-major for StarPU).
-/// Flops:     none counted.
-/// Cost:      that of its bytes. On CPUs and GPUs, with the same bits (sums of integers).
+/// Arguments: seed, first_row (of the segment in the whole vector), first, columns; clear: the other columns
+/// := 0. Buffers:   V (write with `clear`, else read-write; width x rows elements of T, column-major for
+/// StarPU). Flops:     none counted. Cost:      that of its bytes. On CPUs and GPUs, with the same bits (sums
+/// of integers).
 namespace tessera {
 
 struct RandomVectorsArguments {
@@ -24,10 +24,13 @@ struct RandomVectorsArguments {
   static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 
-/// Element (row, column): the sum of four uniform integers of 16 bits, brought to variance 4/3 (float has it exactly).
+/// Element (row, column): the sum of four uniform integers of 16 bits, brought to variance 4/3 (float has it
+/// exactly).
 TESSERA_HOST_DEVICE constexpr float random_vector_element(std::uint64_t seed, std::int64_t row, std::int32_t column) noexcept {
-  const std::uint64_t bits = splitmix(splitmix(seed, static_cast<std::uint64_t>(column)), static_cast<std::uint64_t>(row));
-  const auto sum = static_cast<std::int32_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
+  const std::uint64_t bits =
+      splitmix(splitmix(seed, static_cast<std::uint64_t>(column)), static_cast<std::uint64_t>(row));
+  const auto sum = static_cast<std::int32_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) +
+                                             (bits >> 48));
   return static_cast<float>(sum - 131070) * (1.0f / 32768.0f);
 }
 
@@ -40,6 +43,7 @@ void random_vectors(std::int64_t rows, std::int64_t width, const RandomVectorsAr
 }  // namespace kernels
 
 template <class T>
-void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments, const Data& v);
+void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments,
+                           const Data& v);
 
 }  // namespace tessera

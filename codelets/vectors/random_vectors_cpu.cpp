@@ -17,7 +17,7 @@ void random_vectors(std::int64_t rows, std::int64_t width, const RandomVectorsAr
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                         \
+#define TESSERA_INSTANTIATE(T)                                                                   \
   template void random_vectors<T>(std::int64_t, std::int64_t, const RandomVectorsArguments&, T*, \
                                   std::int64_t) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)

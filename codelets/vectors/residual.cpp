@@ -20,8 +20,8 @@ Codelet residual_codelet = make_codelet<ResidualArguments, residual_task<T>>("re
 }  // namespace
 
 template <class T>
-void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows, const Data& x,
-                     const Data& a_x, const Data* b_x, const Data& r, const Data& norms) {
+void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
+                     const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms) {
   ResidualArguments complete = arguments;
   complete.generalized = b_x != nullptr;
   const TaskOptions options{.priority = priority,
@@ -33,9 +33,9 @@ void insert_residual(Sequence& sequence, int priority, const ResidualArguments& 
     sequence.insert(residual_codelet<T>, complete, options, {read(a_x), read(x), write(r), write(norms)});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                           \
-  template void insert_residual<T>(Sequence&, int, const ResidualArguments&, Index, const Data&, const Data&, \
-                                   const Data*, const Data&, const Data&);
+#define TESSERA_INSTANTIATE(T)                                                                   \
+  template void insert_residual<T>(Sequence&, int, const ResidualArguments&, Index, const Data&, \
+                                   const Data&, const Data*, const Data&, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

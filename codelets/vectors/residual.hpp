@@ -5,19 +5,21 @@
 #include <tessera/codelets/vectors/gram.hpp>
 
 /// Codelet residual: of one segment of rows, in one pass,
-///   R(:, 0 : columns - first) := AX(:, first : columns) - BX(:, first : columns) diag(theta(first : columns))
+///   R(:, 0 : columns - first) := AX(:, first : columns) - BX(:, first : columns) diag(theta(first :
+///   columns))
 /// and, for all columns 0 <= j < columns, squared norms of this segment's rows of
 ///   r_j = ax_j - theta_j bx_j,  x_j,  ax_j,  bx_j.
 ///
-/// Arguments: columns <= 32, 0 <= first <= columns, theta(0 : columns) in double, generalized (whether X is a buffer of
+/// Arguments: columns <= 32, 0 <= first <= columns, theta(0 : columns) in double, generalized (whether X is a
+/// buffer of
 ///            its own; else BX stands for X).
 /// Buffers:   AX, BX (read; width x rows elements of T each, column-major for StarPU: row-major vectors with
-///            ld = width), [generalized: X (read; the same)], R (write; the same; its columns from columns - first on
-///            become zero), norms (write; bytes: an array of 128 doubles: norms[32 k + j] for k = 0: r, 1: x, 2: ax,
-///            3: bx; those of j >= columns are zero).
-/// Flops:     10 columns a row. Norms in double; r_j is rounded to T after it is computed, and its norm taken, in double.
-/// Footprint: predicted by the bytes.
-/// Order:     rows ascend: the same bits in every run on the same kind of worker.
+///            ld = width), [generalized: X (read; the same)], R (write; the same; its columns from columns -
+///            first on become zero), norms (write; bytes: an array of 128 doubles: norms[32 k + j] for k = 0:
+///            r, 1: x, 2: ax, 3: bx; those of j >= columns are zero).
+/// Flops:     10 columns a row. Norms in double; r_j is rounded to T after it is computed, and its norm
+/// taken, in double. Footprint: predicted by the bytes. Order:     rows ascend: the same bits in every run on
+/// the same kind of worker.
 namespace tessera {
 
 struct ResidualArguments {
@@ -32,15 +34,15 @@ namespace kernels {
 
 /// norms: 128 numbers. bx may be x.
 template <class T>
-void residual(std::int64_t rows, const ResidualArguments& arguments, const T* ax, std::int64_t ldax, const T* bx,
-              std::int64_t ldbx, const T* x, std::int64_t ldx, T* r, std::int64_t ldr, std::int64_t r_width,
-              double* norms) noexcept;
+void residual(std::int64_t rows, const ResidualArguments& arguments, const T* ax, std::int64_t ldax,
+              const T* bx, std::int64_t ldbx, const T* x, std::int64_t ldx, T* r, std::int64_t ldr,
+              std::int64_t r_width, double* norms) noexcept;
 
 }  // namespace kernels
 
 /// @param b_x null for a standard problem (B = I)
 template <class T>
-void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows, const Data& x,
-                     const Data& a_x, const Data* b_x, const Data& r, const Data& norms);
+void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
+                     const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms);
 
 }  // namespace tessera

@@ -28,9 +28,10 @@ void residual(std::int64_t rows, const ResidualArguments& a, const T* ax, std::i
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                    \
-  template void residual<T>(std::int64_t, const ResidualArguments&, const T*, std::int64_t, const T*, std::int64_t, \
-                            const T*, std::int64_t, T*, std::int64_t, std::int64_t, double*) noexcept;
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void residual<T>(std::int64_t, const ResidualArguments&, const T*, std::int64_t, const T*, \
+                            std::int64_t, const T*, std::int64_t, T*, std::int64_t, std::int64_t,     \
+                            double*) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::kernels

@@ -8,28 +8,29 @@
 #include <tessera/codelets/vectors/gram.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets user_function and user_device_function: a function of the user makes one segment of rows of a block of
-/// row-major vectors from all rows of another: Y(first_row : end_row, :) := f(X).
+/// Codelets user_function and user_device_function: a function of the user makes one segment of rows of a
+/// block of row-major vectors from all rows of another: Y(first_row : end_row, :) := f(X).
 ///
 /// Arguments: pointer to the function (which outlives the task), first_row, end_row, columns <= 32.
-/// Buffers:   X_0, ..., X_{k-1} (read; the segments of X in order, each width x rows elements of T, column-major for
-///            StarPU: row-major vectors), Y (write; the same for the segment; columns from `columns` on become zero),
-///            W (scratch; rows of X x width elements of T: X in one piece, if k > 1).
+/// Buffers:   X_0, ..., X_{k-1} (read; the segments of X in order, each width x rows elements of T,
+/// column-major for
+///            StarPU: row-major vectors), Y (write; the same for the segment; columns from `columns` on
+///            become zero), W (scratch; rows of X x width elements of T: X in one piece, if k > 1).
 /// Flops:     none counted.
 /// Cost:      that of the vectors' bytes: what the function itself takes is not known.
-/// What the function throws ends there, and Y becomes NaN. user_function runs on CPUs; user_device_function on GPUs, on
-/// device memory, and on CPUs where there are no GPUs and a function for the host is given, too.
+/// What the function throws ends there, and Y becomes NaN. user_function runs on CPUs; user_device_function
+/// on GPUs, on device memory, and on CPUs where there are no GPUs and a function for the host is given, too.
 namespace tessera {
 
-/// y(i, j), first_row <= i < end_row, from all of x, which has element (i, j) at x[i ldx + j]; row `first_row` of y
-/// begins at y[0].
+/// y(i, j), first_row <= i < end_row, from all of x, which has element (i, j) at x[i ldx + j]; row
+/// `first_row` of y begins at y[0].
 template <class T>
-using UserFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x, Index ldx, T* y,
-                                        Index ldy)>;
+using UserFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x, Index ldx,
+                                        T* y, Index ldy)>;
 /// The same with device pointers: enqueues on `stream` (a cudaStream_t) and returns.
 template <class T>
-using UserDeviceFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x, Index ldx,
-                                              T* y, Index ldy, void* stream)>;
+using UserDeviceFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x,
+                                              Index ldx, T* y, Index ldy, void* stream)>;
 
 template <class T>
 struct UserFunctions {
@@ -47,7 +48,8 @@ struct UserFunctionArguments {
 /// @param x the segments of X
 /// @param gathered a scratch piece; not looked at if X has one segment
 template <class T>
-void insert_user_function(Sequence& sequence, int priority, const UserFunctionArguments<T>& arguments, bool on_device,
-                          std::span<const Data* const> x, const Data& y, const Data& gathered);
+void insert_user_function(Sequence& sequence, int priority, const UserFunctionArguments<T>& arguments,
+                          bool on_device, std::span<const Data* const> x, const Data& y,
+                          const Data& gathered);
 
 }  // namespace tessera

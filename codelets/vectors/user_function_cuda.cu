@@ -22,8 +22,8 @@ void user_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
     ldx = a.columns;
     for (int s = 0; s < segments; ++s) {
       const auto part = buffers.matrix<const T>(s);
-      cudaMemcpy2DAsync(to, bytes(ldx), part.data, bytes(part.ld), bytes(a.columns), static_cast<std::size_t>(part.cols),
-                        cudaMemcpyDeviceToDevice, context.stream);
+      cudaMemcpy2DAsync(to, bytes(ldx), part.data, bytes(part.ld), bytes(a.columns),
+                        static_cast<std::size_t>(part.cols), cudaMemcpyDeviceToDevice, context.stream);
       to += ldx * part.cols;
     }
   }
@@ -32,12 +32,14 @@ void user_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
     a.functions->device(a.first_row, a.end_row, a.columns, x, ldx, y.data, y.ld, context.stream);
   } catch (...) {
     // Bytes of ones are NaN.
-    cudaMemset2DAsync(y.data, bytes(y.ld), 0xff, bytes(a.columns), static_cast<std::size_t>(y.cols), context.stream);
+    cudaMemset2DAsync(y.data, bytes(y.ld), 0xff, bytes(a.columns), static_cast<std::size_t>(y.cols),
+                      context.stream);
   }
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<UserFunctionArguments<T>, user_cuda<T>>("user_device_function", type_letter<T>, {.instead_of_cpu = true}),
+#define TESSERA_REGISTER(T)                                                                     \
+  register_cuda<UserFunctionArguments<T>, user_cuda<T>>("user_device_function", type_letter<T>, \
+                                                        {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

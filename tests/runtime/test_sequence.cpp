@@ -152,6 +152,29 @@ TEST_F(SequenceTest, StatisticsAddUp) {
   EXPECT_EQ(codelet_flops, 357);
 }
 
+TEST_F(SequenceTest, StagesGoOn) {
+  const Data data = number(0);
+  Sequence sequence(runtime());
+  for (int k = 0; k < 40; ++k)
+    for (const char* stage : {"one", "two"}) {
+      sequence.resume_stage(stage);
+      sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+    }
+  EXPECT_GE(sequence.busy_seconds("one"), 0);  // while tasks run
+  ASSERT_TRUE(sequence.wait());
+  EXPECT_EQ(value_of(data), 80);
+  const SequenceStatistics statistics = sequence.statistics();
+  ASSERT_EQ(statistics.stages.size(), 2);
+  for (const StageStatistics& stage : statistics.stages) {
+    EXPECT_EQ(stage.tasks, 40);
+    EXPECT_GT(sequence.busy_seconds(stage.name), 0);
+    // One or two workers have run tasks.
+    EXPECT_LE(sequence.busy_seconds(stage.name), stage.busy_seconds * (1 + 1e-12));
+    EXPECT_GE(sequence.busy_seconds(stage.name), stage.busy_seconds / 2 * (1 - 1e-12));
+  }
+  EXPECT_EQ(sequence.busy_seconds("three"), 0);
+}
+
 TEST_F(SequenceTest, TooManyStagesAreAnError) {
   Sequence sequence(runtime());
   EXPECT_THROW(

@@ -36,6 +36,13 @@ struct SparseRows {
   }
 };
 
+inline Matrix<double> dense(const SparseRows& a) {
+  Matrix<double> all(a.order(), a.order());
+  for (Index i = 0; i < a.order(); ++i)
+    for (const auto& [j, value] : a.rows[std::size_t(i)]) all(i, j) += value;
+  return all;
+}
+
 inline SparseRows diagonal(const std::vector<double>& values) {
   SparseRows a(static_cast<Index>(values.size()));
   for (Index i = 0; i < a.order(); ++i) a.add(i, i, values[static_cast<std::size_t>(i)]);
@@ -99,14 +106,16 @@ UserFunction<T> function_of(SparseRows a) {
     for (Index i = first; i < end; ++i, y += ldy)
       for (Index j = 0; j < columns; ++j) {
         double sum = 0;
-        for (const auto& [k, value] : a.rows[static_cast<std::size_t>(i)]) sum += value * double(x[k * ldx + j]);
+        for (const auto& [k, value] : a.rows[static_cast<std::size_t>(i)])
+          sum += value * double(x[k * ldx + j]);
         y[j] = T(sum);
       }
   };
 }
 
 template <class T>
-UserOperator<T> operator_of(Runtime& runtime, const SparseRows& a, Index segments = 1, bool with_norm = true) {
+UserOperator<T> operator_of(Runtime& runtime, const SparseRows& a, Index segments = 1,
+                            bool with_norm = true) {
   return UserOperator<T>(runtime, RowSegments::even(runtime, a.order(), segments), function_of<T>(a),
                          with_norm ? a.norm() : 0);
 }
@@ -118,7 +127,8 @@ class UserPreconditioner final : public Preconditioner<T> {
   UserPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserFunction<T> function)
       : operator_(runtime, std::move(segments), std::move(function)) {}
   const char* name() const override { return "user"; }
-  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w, Index columns) const override {
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override {
     operator_.apply(sequence, r, w, columns);
   }
 
@@ -136,10 +146,12 @@ UserFunction<T> tridiagonal_inverse(Index n, double diagonal, double off, double
     for (Index j = 0; j < columns; ++j) {
       for (Index i = 0; i < n; ++i)
         solution[std::size_t(i)] =
-            double(x[i * ldx + j]) - (i > 0 ? off / pivot[std::size_t(i - 1)] * solution[std::size_t(i - 1)] : 0);
+            double(x[i * ldx + j]) -
+            (i > 0 ? off / pivot[std::size_t(i - 1)] * solution[std::size_t(i - 1)] : 0);
       for (Index i = n - 1; i >= 0; --i)
         solution[std::size_t(i)] =
-            (solution[std::size_t(i)] - (i + 1 < n ? off * solution[std::size_t(i + 1)] : 0)) / pivot[std::size_t(i)];
+            (solution[std::size_t(i)] - (i + 1 < n ? off * solution[std::size_t(i + 1)] : 0)) /
+            pivot[std::size_t(i)];
       for (Index i = first; i < end; ++i) y[(i - first) * ldy + j] = T(factor * solution[std::size_t(i)]);
     }
   };
@@ -153,8 +165,8 @@ std::vector<T> columns_of(const BlockVectors<T>& v, Index columns) {
 }
 
 template <class T>
-BlockVectors<T> vectors_of(Runtime& runtime, const std::shared_ptr<const RowSegments>& segments, Index columns,
-                           const std::function<double(Index, Index)>& element) {
+BlockVectors<T> vectors_of(Runtime& runtime, const std::shared_ptr<const RowSegments>& segments,
+                           Index columns, const std::function<double(Index, Index)>& element) {
   BlockVectors<T> v(runtime, segments, columns);
   std::vector<T> values(static_cast<std::size_t>(v.rows() * columns));
   for (Index i = 0; i < v.rows(); ++i)
@@ -165,14 +177,15 @@ BlockVectors<T> vectors_of(Runtime& runtime, const std::shared_ptr<const RowSegm
 
 /// Residuals and orthonormality of what the solver gave, by plain loops.
 template <class T>
-void expect_eigenpairs(const LobpcgResult<T>& result, const SparseRows& a, const SparseRows* b, double residual_gate,
-                       double orthogonality_gate) {
+void expect_eigenpairs(const LobpcgResult<T>& result, const SparseRows& a, const SparseRows* b,
+                       double residual_gate, double orthogonality_gate) {
   const auto count = static_cast<Index>(result.values.size());
   const Index n = a.order();
   const std::vector<T> x = columns_of(result.vectors, count);
   const auto times = [&](const SparseRows& m, Index i, Index j) {
     double sum = 0;
-    for (const auto& [k, value] : m.rows[std::size_t(i)]) sum += value * double(x[std::size_t(k * count + j)]);
+    for (const auto& [k, value] : m.rows[std::size_t(i)])
+      sum += value * double(x[std::size_t(k * count + j)]);
     return sum;
   };
   std::vector<double> bx(x.begin(), x.end());
@@ -191,7 +204,8 @@ void expect_eigenpairs(const LobpcgResult<T>& result, const SparseRows& a, const
         << "reported residual of pair " << j;
     for (Index k = 0; k < count; ++k) {
       double sum = 0;
-      for (Index i = 0; i < n; ++i) sum += double(x[std::size_t(i * count + k)]) * bx[std::size_t(i * count + j)];
+      for (Index i = 0; i < n; ++i)
+        sum += double(x[std::size_t(i * count + k)]) * bx[std::size_t(i * count + j)];
       EXPECT_NEAR(sum, j == k, orthogonality_gate) << j << " " << k;
     }
   }

@@ -11,7 +11,7 @@ namespace {
 
 class LobpcgHardCases : public RuntimeTest<double> {
  protected:
-  static constexpr Index n = 120;
+  static constexpr Index n = 60;
   static std::vector<double> values(Index order = n) {
     std::vector<double> all;
     for (Index k = 1; k <= order; ++k) all.push_back(laplacian_value(order, k));
@@ -26,7 +26,7 @@ class LobpcgHardCases : public RuntimeTest<double> {
     const auto op = operator_of<double>(runtime(), a, 2);
     const auto guess = vectors_of<double>(runtime(), op.segments(), columns, element);
     auto result = lobpcg<double>(runtime(), {.a = &op, .guess = &guess, .guess_count = columns},
-                                       {.count = 4, .block = 6});
+                                 {.count = 4, .block = 6});
     expect_values(result, values(), 1e-10);
     expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
     return result;
@@ -37,7 +37,8 @@ TEST_F(LobpcgHardCases, RankDeficientStart) {
   solve_from([](Index i, Index) { return random_uniform(3, 0, i, 0); }, 6);
   solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j / 2) * double(j + 1); }, 5);
   // Dependent up to 1e-9 of their length.
-  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, 0) + 1e-9 * random_uniform(3, 0, i, j); }, 6);
+  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, 0) + 1e-9 * random_uniform(3, 0, i, j); },
+             6);
 }
 
 TEST_F(LobpcgHardCases, ZeroAndOneSidedStarts) {
@@ -45,17 +46,30 @@ TEST_F(LobpcgHardCases, ZeroAndOneSidedStarts) {
   solve_from([](Index i, Index j) { return j == 1 ? 0 : random_uniform(3, 0, i, j); }, 3);
   // Uniform in [0, 1], all with a large share of the constant vector; and of very different lengths.
   solve_from([](Index i, Index j) { return 0.5 + 0.5 * random_uniform(3, 0, i, j); }, 6);
-  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); }, 6);
+  solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); },
+             6);
 }
 
 TEST_F(LobpcgHardCases, ExactStarts) {
   // All wanted vectors: nothing is left to do but for the guard vectors.
-  auto result = solve_from([](Index i, Index j) { return eigenvector(i, j + 1); }, 4);
+  const auto result = solve_from([](Index i, Index j) { return eigenvector(i, j + 1); }, 4);
   EXPECT_LT(result.iterations, 20);
   // Eigenvectors that are not the wanted ones, and fewer than are wanted.
   solve_from([](Index i, Index j) { return eigenvector(i, j + 5); }, 3);
   // Some of them, in another order.
   solve_from([](Index i, Index j) { return eigenvector(i, j == 0 ? 3 : 1); }, 2);
+}
+
+TEST_F(LobpcgHardCases, NullVectorAsTheWholeBlock) {
+  // A x is zero or rounding: no sign of an operator that is not symmetric.
+  SparseRows a = ring_laplacian(n);
+  for (auto& row : a.rows)
+    for (auto& [j, value] : row) value *= 0.1;
+  const auto op = operator_of<double>(runtime(), a, 2, false);
+  const auto ones = vectors_of<double>(runtime(), op.segments(), 1, [](Index, Index) { return 1; });
+  const auto result = lobpcg<double>(runtime(), {.a = &op, .guess = &ones, .guess_count = 1},
+                                     {.count = 1, .block = 1, .norm = LobpcgNorm::absolute});
+  expect_values(result, {0}, 1e-14);
 }
 
 TEST_F(LobpcgHardCases, ZeroMatrixAndIdentity) {
@@ -74,7 +88,8 @@ TEST_F(LobpcgHardCases, SingularMatrixWithItsNullVectorAsConstraint) {
   const SparseRows a = ring_laplacian(order);
   const auto op = operator_of<double>(runtime(), a, 2);
   std::vector<double> all;
-  for (Index k = 0; k < order; ++k) all.push_back(2 - 2 * std::cos(2 * std::numbers::pi * double(k) / double(order)));
+  for (Index k = 0; k < order; ++k)
+    all.push_back(2 - 2 * std::cos(2 * std::numbers::pi * double(k) / double(order)));
   std::sort(all.begin(), all.end());
   auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 5});
   expect_values(result, all, 1e-10);
@@ -111,8 +126,9 @@ TEST_F(LobpcgHardCases, ConstraintsInTheGeneralizedProblem) {
   const auto a = operator_of<double>(runtime(), k), b = operator_of<double>(runtime(), m);
   const auto first = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 2, .tolerance = 1e-13});
   ASSERT_EQ(first.status, LobpcgStatus::converged);
-  const auto second = lobpcg<double>(
-      runtime(), {.a = &a, .b = &b, .constraints = &first.vectors, .constraint_count = 2}, {.count = 2, .tolerance = 1e-12});
+  const auto second =
+      lobpcg<double>(runtime(), {.a = &a, .b = &b, .constraints = &first.vectors, .constraint_count = 2},
+                     {.count = 2, .tolerance = 1e-12});
   expect_values(second, {9, 16}, 1e-7);
 }
 
@@ -137,18 +153,21 @@ TEST_F(LobpcgHardCases, Preconditioners) {
     return lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t}, {.count = 4, .iterations = 60});
   };
   // Indefinite: the inverse of A - 0.01, between its eigenvalues; negative definite; of great length.
-  for (const auto& function : {tridiagonal_inverse<double>(n, 2 - 0.01, -1), tridiagonal_inverse<double>(n, 2, -1, -1),
-                               tridiagonal_inverse<double>(n, 2, -1, 1e150)}) {
+  for (const auto& function :
+       {tridiagonal_inverse<double>(n, 2 - 0.01, -1), tridiagonal_inverse<double>(n, 2, -1, -1),
+        tridiagonal_inverse<double>(n, 2, -1, 1e150)}) {
     const auto result = solve(function);
     expect_values(result, values(), 1e-10);
     EXPECT_LT(result.iterations, 30);
   }
   // Of rank one, and none at all: no new directions.
   for (const double rank : {1.0, 0.0}) {
-    const auto result = solve([&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-      for (Index j = 0; j < columns; ++j)
-        for (Index i = first; i < end; ++i) y[(i - first) * ldy + j] = rank * x[j] * 1e-3 + 0 * x[i * ldx + j];
-    });
+    const auto result =
+        solve([&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+          for (Index j = 0; j < columns; ++j)
+            for (Index i = first; i < end; ++i)
+              y[(i - first) * ldy + j] = rank * x[j] * 1e-3 + 0 * x[i * ldx + j];
+        });
     if (rank == 0) {
       EXPECT_EQ(result.status, LobpcgStatus::breakdown);
       EXPECT_NE(result.message.find("precondition"), std::string::npos) << result.message;
@@ -165,14 +184,15 @@ TEST_F(LobpcgHardCases, ClustersOfOneHundredMillionth) {
   const SparseRows a = diagonal(all);
   const auto op = operator_of<double>(runtime(), a, 2);
   for (const Index count : {2, 4}) {
-    const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = 6, .tolerance = 1e-12});
+    const auto result =
+        lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = 6, .tolerance = 1e-12});
     expect_values(result, all, 2e-10 * 202);
     expect_eigenpairs<double>(result, a, nullptr, 1e-9, 1e-11);
   }
 }
 
 TEST_F(LobpcgHardCases, HugeAndTinyScales) {
-  for (const double scale : {1e-100, 1e-20, 1e20, 1e100}) {
+  for (const double scale : {1e-100, 1e100}) {
     SparseRows a = laplacian(n);
     for (auto& row : a.rows)
       for (auto& [j, value] : row) value *= scale;
@@ -187,14 +207,16 @@ TEST_F(LobpcgHardCases, HugeAndTinyScales) {
 TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a);
-  const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = 2, .tolerance = 1e-30, .iterations = 2000});
+  const auto result =
+      lobpcg<double>(runtime(), {.a = &op}, {.count = 2, .tolerance = 1e-30, .iterations = 2000});
   EXPECT_EQ(result.status, LobpcgStatus::stagnated) << result.message;
   EXPECT_EQ(result.converged, 0);
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
 }
 
 TEST_F(LobpcgHardCases, NumbersThatAreNone) {
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     const auto op = operator_of<double>(runtime(), laplacian(n), 2);
     int calls = 0;
     const auto broken = [&](Index order, Index columns, const double* x, Index ldx, double* y, Index ldy) {
@@ -208,16 +230,18 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
     EXPECT_EQ(result.values.size(), 2);
     EXPECT_TRUE(std::isnan(result.residuals[0]));
 
-    UserPreconditioner<double> t(runtime(), op.segments(),
-                                 [&](Index first, Index end, Index columns, const double*, Index, double* y, Index ldy) {
-                                   for (Index i = 0; i < end - first; ++i) std::fill_n(y + i * ldy, columns, bad);
-                                 });
+    UserPreconditioner<double> t(
+        runtime(), op.segments(),
+        [&](Index first, Index end, Index columns, const double*, Index, double* y, Index ldy) {
+          for (Index i = 0; i < end - first; ++i) std::fill_n(y + i * ldy, columns, bad);
+        });
     result = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t}, {.count = 2});
     EXPECT_EQ(result.status, LobpcgStatus::not_finite);
     EXPECT_NE(result.message.find("preconditioner"), std::string::npos) << result.message;
   }
   // What a function throws ends there.
-  UserOperator<double> throws(runtime(), n, [](Index, Index, const double*, Index, double*, Index) { throw 1; });
+  UserOperator<double> throws(runtime(), n,
+                              [](Index, Index, const double*, Index, double*, Index) { throw 1; });
   EXPECT_EQ(lobpcg<double>(runtime(), {.a = &throws}, {.count = 2}).status, LobpcgStatus::not_finite);
 }
 
@@ -225,7 +249,8 @@ TEST_F(LobpcgHardCases, SinglePrecision) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<float>(runtime(), a, 2);
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
-    const auto result = lobpcg<float>(runtime(), {.a = &op}, {.count = 4, .tolerance = 1e-5, .variant = variant});
+    const auto result =
+        lobpcg<float>(runtime(), {.a = &op}, {.count = 4, .tolerance = 1e-5, .variant = variant});
     expect_values(result, values(), 2e-5);
     expect_eigenpairs<float>(result, a, nullptr, 8e-5, 2e-5);
   }
@@ -243,8 +268,9 @@ TEST_F(LobpcgHardCases, SinglePrecision) {
       });
   for (const EigenEnd end : {EigenEnd::smallest, EigenEnd::largest}) {
     const bool smallest = end == EigenEnd::smallest;
-    const auto result = lobpcg<float>(runtime(), {.a = &hard_op, .preconditioner = smallest ? &jacobi : nullptr},
-                                      {.count = 4, .end = end, .tolerance = 1e-6});
+    const auto result =
+        lobpcg<float>(runtime(), {.a = &hard_op, .preconditioner = smallest ? &jacobi : nullptr},
+                      {.count = 4, .end = end, .tolerance = 1e-6});
     EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
     for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(result.values[k], all[smallest ? k : 99 - k], 1e-5 * 1e5);
   }

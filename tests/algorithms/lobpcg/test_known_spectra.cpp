@@ -34,11 +34,11 @@ TEST_F(LobpcgSpectra, LaplacianSmallAndLarge) {
 }
 
 TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
-  const Index m = 20;
+  const Index m = 16;
   const SparseRows a = grid_laplacian(m);
   const auto op = operator_of<double>(runtime(), a, 2);
   // The block's edge in a multiplet, too.
-  for (const Index block : {0, 2, 3, 5})
+  for (const Index block : {0, 3})
     for (const Index count : {2, 3}) {
       if (block != 0 && block < count) continue;
       const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = block});
@@ -48,7 +48,7 @@ TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
 }
 
 TEST_F(LobpcgSpectra, PreconditionerSavesIterations) {
-  const Index n = 300;
+  const Index n = 200;
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a, 2);
   UserPreconditioner<double> inverse(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
@@ -62,17 +62,19 @@ TEST_F(LobpcgSpectra, PreconditionerSavesIterations) {
 }
 
 TEST_F(LobpcgSpectra, MikotaPair) {
-  const Index n = 50;
+  const Index n = 30;
   const auto [k, m] = mikota(n);
-  for (const Index segments : {1, 2}) {
-    const auto a = operator_of<double>(runtime(), k, segments), b = operator_of<double>(runtime(), m, segments);
+  for (const Index segments : {2}) {
+    const auto a = operator_of<double>(runtime(), k, segments),
+               b = operator_of<double>(runtime(), m, segments);
     std::vector<double> values;
     for (Index i = 1; i <= n; ++i) values.push_back(double(i * i));
     auto result = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 5, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
     std::reverse(values.begin(), values.end());
-    result = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
+    result = lobpcg<double>(runtime(), {.a = &a, .b = &b},
+                            {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
   }

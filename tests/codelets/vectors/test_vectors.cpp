@@ -6,8 +6,8 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 
-/// The tasks on tall vectors against plain loops in long double. A test matrix of width x rows is a block of row-major
-/// vectors: element (j, i) is element i of vector j.
+/// The tasks on tall vectors against plain loops in long double. A test matrix of width x rows is a block of
+/// row-major vectors: element (j, i) is element i of vector j.
 namespace tessera::test {
 namespace {
 
@@ -25,7 +25,8 @@ class Vectors : public RuntimeTest<T> {
     return sum;
   }
   /// Column number c of all ranges side by side.
-  static double column(const std::vector<Matrix<T>>& blocks, const std::vector<ColumnRange>& ranges, Index c, Index i) {
+  static double column(const std::vector<Matrix<T>>& blocks, const std::vector<ColumnRange>& ranges, Index c,
+                       Index i) {
     for (const ColumnRange& range : ranges) {
       if (c < range.columns) return element(blocks, range, c, i);
       c -= range.columns;
@@ -42,7 +43,8 @@ class Vectors : public RuntimeTest<T> {
     for (const Matrix<T>& block : blocks) data.push_back(upload(this->runtime(), block));
     return data;
   }
-  static std::vector<VectorColumns> on(const std::vector<Data>& data, const std::vector<ColumnRange>& ranges) {
+  static std::vector<VectorColumns> on(const std::vector<Data>& data,
+                                       const std::vector<ColumnRange>& ranges) {
     std::vector<VectorColumns> result;
     for (const ColumnRange& range : ranges)
       result.push_back({&data[std::size_t(range.buffer)], range.first, range.columns});
@@ -118,9 +120,11 @@ TYPED_TEST(Vectors, Combine) {
       const auto data = this->uploaded(blocks);
       const Index in = this->columns(c.inputs), out = this->columns(c.outputs);
       const Matrix<double> coefficients = random_matrix<double>(std::max<Index>(in, 1), out, 5);
-      const Data matrix = upload(this->runtime(), std::vector<double>(coefficients.data(), coefficients.data() + in * out));
+      const Data matrix =
+          upload(this->runtime(), std::vector<double>(coefficients.data(), coefficients.data() + in * out));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
-        insert_combine<T>(sequence, 0, rows, this->on(data, c.inputs), this->on(data, c.outputs), c.whole, matrix);
+        insert_combine<T>(sequence, 0, rows, this->on(data, c.inputs), this->on(data, c.outputs), c.whole,
+                          matrix);
       }));
       for (std::size_t b = 0; b < blocks.size(); ++b) {
         const auto result = download<T>(data[b]);
@@ -136,7 +140,8 @@ TYPED_TEST(Vectors, Combine) {
               if (std::size_t(range.buffer) == b && j >= range.first && j < range.first + range.columns) {
                 expected = 0;
                 for (Index k = 0; k < in; ++k)
-                  expected += this->column(blocks, c.inputs, k, i) * coefficients(k, column + j - range.first);
+                  expected +=
+                      this->column(blocks, c.inputs, k, i) * coefficients(k, column + j - range.first);
                 gate = double(in + 1) * (1e-15 + this->unit);
               }
               column += range.columns;
@@ -162,7 +167,8 @@ TYPED_TEST(Vectors, Residual) {
         const Data r = Data::matrix(this->runtime(), width, rows, sizeof(T)),
                    norms = Data::bytes(this->runtime(), sizeof(double) * residual_norms);
         ASSERT_TRUE(this->run([&](Sequence& sequence) {
-          insert_residual<T>(sequence, 0, arguments, rows, data[0], data[1], generalized ? &data[2] : nullptr, r, norms);
+          insert_residual<T>(sequence, 0, arguments, rows, data[0], data[1], generalized ? &data[2] : nullptr,
+                             r, norms);
         }));
         const auto result = download<T>(r);
         const auto squares = download_values<double>(norms);
@@ -170,10 +176,13 @@ TYPED_TEST(Vectors, Residual) {
         for (Index j = 0; j < columns; ++j) {
           long double sums[4] = {};
           for (Index i = 0; i < rows; ++i) {
-            const long double e = static_cast<long double>(blocks[1](j, i)) - arguments.theta[j] * (long double)(bx(j, i));
+            const long double e =
+                static_cast<long double>(blocks[1](j, i)) - arguments.theta[j] * (long double)(bx(j, i));
             const long double x = blocks[0](j, i), ax = blocks[1](j, i), b = bx(j, i);
             sums[0] += e * e, sums[1] += x * x, sums[2] += ax * ax, sums[3] += b * b;
-            if (j >= arguments.first) EXPECT_NEAR(double(result(j - arguments.first, i)), double(e), 4 * this->unit);
+            if (j >= arguments.first) {
+              EXPECT_NEAR(double(result(j - arguments.first, i)), double(e), 4 * this->unit);
+            }
           }
           for (Index k = 0; k < 4; ++k)
             EXPECT_NEAR(squares[std::size_t(32 * k + j)], double(sums[k]), 1e-15 * double(rows + 8) * 4);
@@ -215,7 +224,8 @@ TYPED_TEST(Vectors, RandomVectors) {
   for (Index j = 0; j < width; ++j)
     for (Index k = 0; k <= j; ++k) {
       double mean = 0, product = 0;
-      for (Index i = 0; i < rows; ++i) mean += double(all(j, i)), product += double(all(j, i)) * double(all(k, i));
+      for (Index i = 0; i < rows; ++i)
+        mean += double(all(j, i)), product += double(all(j, i)) * double(all(k, i));
       EXPECT_NEAR(mean / double(rows), 0, 5 * 1.16 / std::sqrt(double(rows)));
       EXPECT_NEAR(product / double(rows), j == k ? 4.0 / 3 : 0, 5 * 1.9 / std::sqrt(double(rows)));
     }
