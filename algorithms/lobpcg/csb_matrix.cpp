@@ -8,10 +8,13 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
+#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
+#include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -63,12 +66,13 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<bool> direct;       ///< whether some piece writes the segment of y itself
   std::vector<DiagonalTiles> tiles;
   Index entries = 0;
-  double stored_bytes = 0, norm = 0;
+  double stored_bytes = 0, index_bytes = 0, norm = 0;
   /// The partial sums of the last product, for the next one with as many columns.
   std::vector<Data> partial_data;
   Index partial_columns = 0;
 
   void exchange(const std::vector<CsbPieceContents>& mine);
+  void build_indices(CsbOrder order);
   void plan();
   void note_tiles();
   template <class U>
@@ -98,6 +102,52 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
       stored_bytes += static_cast<double>(size);
     }
   }
+}
+
+/// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of
+/// exchange.
+template <class V, class T>
+void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
+  if (!runtime.any_gpus()) return;
+  std::vector<Piece*> mine;
+  std::vector<std::unique_ptr<HostAccess>> values, indices;
+  for (Piece& piece : pieces)
+    if (piece.data.local()) {
+      mine.push_back(&piece);
+      values.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::read));
+    }
+  const auto for_mine = [&](const auto& work) {
+    parallel_for(host_threads(runtime), static_cast<Index>(mine.size()), [&](Index k, int) {
+      const auto p = static_cast<std::size_t>(k);
+      const CsbPieceContents& c = mine[p]->contents;
+      work(p,
+           csb_view<V>(values[p]->array<const std::byte>().data(), c.shape.block_count, c.shape.entry_count,
+                       c.shape.on_diagonal),
+           partition.segments->size(c.row), partition.segments->size(c.column));
+    });
+  };
+  std::vector<std::int64_t> sizes(mine.size());
+  agree(runtime, 0, [&] {
+    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
+      sizes[p] = csb_index_bytes(view, rows, columns, order);
+    });
+  });
+  std::size_t next = 0;
+  for (const std::vector<std::byte>& bytes : runtime.all_gather(std::as_bytes(std::span(sizes))))
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int64_t), ++next) {
+      std::int64_t size = 0;
+      std::memcpy(&size, bytes.data() + at, sizeof(size));
+      pieces[next].index = Data::bytes(runtime, static_cast<std::size_t>(size),
+                                       partition.rank_of(pieces[next].contents.domain));
+      index_bytes += static_cast<double>(size);
+    }
+  agree(runtime, 0, [&] {
+    for (Piece* piece : mine)
+      indices.push_back(std::make_unique<HostAccess>(piece->index, HostAccess::Mode::write));
+    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
+      build_csb_index(view, rows, columns, order, indices[p]->array<std::byte>().data());
+    });
+  });
 }
 
 /// Orders the pieces' tasks, and finds out which of them are first to touch what they write.
@@ -216,9 +266,13 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
                                        const CsbOptions& options) {
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
   agree(runtime,
-        argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes),
+        argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes,
+                      options.ordered_values),
         [] {});
-  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options, sizeof(V)));
+  const SymmetricRows& like = options.like ? *options.like : rows;
+  if (like.order() != rows.order())
+    throw InvalidArgument("like", fmt::format("order {}", like.order()), fmt::format("order {}", rows.order()));
+  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, like, options, sizeof(V)));
   CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
   agree(runtime, 0, [&] { builder.count(); });
   detail->exchange(builder.pieces());
@@ -233,13 +287,16 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       }
     builder.place(memory);
   });
+  detail->build_indices(options.ordered_values ? CsbOrder::values : CsbOrder::positions);
   detail->plan();
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
   if (detail->partition.domains_per_rank > 1)
     for (const Piece& piece : detail->pieces)
-      if (piece.data.local()) piece.data.prefetch(piece.contents.domain % detail->partition.domains_per_rank);
+      for (const Data* data : {&piece.data, &piece.index})
+        if (data->valid() && data->local())
+          data->prefetch(piece.contents.domain % detail->partition.domains_per_rank);
   return CsbMatrix(std::move(detail));
 }
 
@@ -300,6 +357,10 @@ Index CsbMatrix<V, T>::stored_entries() const {
 template <class V, class T>
 double CsbMatrix<V, T>::stored_bytes() const {
   return detail_->stored_bytes;
+}
+template <class V, class T>
+double CsbMatrix<V, T>::index_bytes() const {
+  return detail_->index_bytes;
 }
 template <class V, class T>
 Index CsbMatrix<V, T>::groups() const {

@@ -18,6 +18,12 @@ struct CsbOptions {
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece
+  /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2
+  /// for positions in the first copy, and faster products.
+  bool ordered_values = true;
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x, whose
+  /// vectors are A's. Its own tiles do not count.
+  const SymmetricRows* like = nullptr;
 };
 
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
@@ -41,6 +47,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
+  double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
   Index groups() const;
 
   /// The matrix's diagonal, on every rank (collective).

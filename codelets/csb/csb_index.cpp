@@ -11,13 +11,14 @@ namespace {
 
 using Runs = std::vector<std::uint32_t>;
 
-/// The positions of a block's entries in the order of its columns, rows ascending in a column; without those on the
-/// diagonal of a piece on the diagonal.
+/// The positions of a block's entries in the order of its columns, rows ascending in a column; without those
+/// on the diagonal of a piece on the diagonal.
 template <class V>
 class ColumnOrder {
  public:
   const std::vector<std::uint16_t>& of(const CsbPieceView<V>& piece, const CsbBlock& block) {
-    const std::uint16_t *const rows = piece.rows + block.first_entry, *const columns = piece.columns + block.first_entry;
+    const std::uint16_t *const rows = piece.rows + block.first_entry, *const columns =
+                                                                          piece.columns + block.first_entry;
     const auto counts = [&](std::uint32_t e) {
       return !piece.on_diagonal || block.first_row + rows[e] != block.first_column + columns[e];
     };
@@ -44,7 +45,8 @@ class ColumnOrder {
   std::vector<std::uint32_t> begins_;
 };
 
-/// Cuts `count` entries with ascending rows base + row(e) of Y into chunks: emit(strip, first entry, entries, runs).
+/// Cuts `count` entries with ascending rows base + row(e) of Y into chunks: emit(strip, first entry, entries,
+/// runs).
 template <class Row, class Emit>
 void cut_into_chunks(std::int64_t base, std::int64_t count, const Row& row, Runs& runs, const Emit& emit) {
   std::int64_t strip = 0, begin = 0;
@@ -74,8 +76,8 @@ void cut_into_chunks(std::int64_t base, std::int64_t count, const Row& row, Runs
   close(count);
 }
 
-/// Goes through all chunks, in the order of their blocks: emit(strip, chunk, runs) with chunk.first_run not yet known,
-/// and order(block, positions) once for each block.
+/// Goes through all chunks, in the order of their blocks: emit(strip, chunk, runs) with chunk.first_run not
+/// yet known, and order(block, positions) once for each block.
 template <class V, class Emit, class Order>
 void for_chunks(const CsbPieceView<V>& piece, std::int64_t rows, const Emit& emit, const Order& order) {
   ColumnOrder<V> column_order;
@@ -84,19 +86,20 @@ void for_chunks(const CsbPieceView<V>& piece, std::int64_t rows, const Emit& emi
   for (std::int64_t b = 0; b < piece.block_count; ++b) {
     const CsbBlock& block = piece.blocks[b];
     const auto emit_side = [&](int side, std::uint32_t gather) {
-      return [&emit, &block, &first_strip, side, gather](std::int64_t strip, std::int64_t begin, std::int64_t entries,
-                                                         const Runs& chunk_runs) {
+      return [&emit, &block, &first_strip, side, gather](std::int64_t strip, std::int64_t begin,
+                                                         std::int64_t entries, const Runs& chunk_runs) {
         const auto is_long = [](std::uint32_t run) { return csb_run_length(run) >= csb_long_run; };
         const auto long_runs = std::count_if(chunk_runs.begin(), chunk_runs.end(), is_long);
         emit(first_strip[side] + strip,
-             CsbChunk{block.first_entry + begin, block.first_entry, 0, gather, static_cast<std::uint16_t>(entries),
-                      static_cast<std::uint16_t>(chunk_runs.size()), static_cast<std::uint16_t>(long_runs),
-                      static_cast<std::uint16_t>(side)},
+             CsbChunk{block.first_entry + begin, block.first_entry, 0, gather,
+                      static_cast<std::uint16_t>(entries), static_cast<std::uint16_t>(chunk_runs.size()),
+                      static_cast<std::uint16_t>(long_runs), static_cast<std::uint16_t>(side)},
              chunk_runs);
       };
     };
-    const std::uint16_t *const local_rows = piece.rows + block.first_entry,
-                        *const local_columns = piece.columns + block.first_entry;
+    const std::uint16_t *const local_rows = piece.rows + block.first_entry, *const local_columns =
+                                                                                piece.columns +
+                                                                                block.first_entry;
     cut_into_chunks(
         block.first_row, block.entries, [&](std::int64_t e) { return local_rows[e]; }, runs,
         emit_side(0, block.first_column));
@@ -142,7 +145,8 @@ std::int64_t strips_of(const CsbPieceView<V>& piece, std::int64_t rows, std::int
 }  // namespace
 
 template <class V>
-std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, CsbOrder order) {
+std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns,
+                             CsbOrder order) {
   std::int64_t chunks = 0, runs = 0;
   for_chunks(
       piece, rows,
@@ -151,7 +155,8 @@ std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, st
         runs += static_cast<std::int64_t>(chunk_runs.size());
       },
       [](const CsbBlock&, const std::vector<std::uint16_t>&) {});
-  return make_header(strips_of(piece, rows, columns), chunks, runs, piece.entry_count, order, sizeof(V)).total;
+  return make_header(strips_of(piece, rows, columns), chunks, runs, piece.entry_count, order, sizeof(V))
+      .total;
 }
 
 template <class V>
@@ -227,8 +232,8 @@ void build_csb_index(const CsbPieceView<V>& piece, std::int64_t rows, std::int64
   for (std::size_t s = 0; s < strips.size(); ++s) sorted_strips[s] = strips[by_work[s]];
 }
 
-#define TESSERA_INSTANTIATE(V)                                                                                     \
-  template std::int64_t csb_index_bytes<V>(const CsbPieceView<V>&, std::int64_t, std::int64_t, CsbOrder);          \
+#define TESSERA_INSTANTIATE(V)                                                                            \
+  template std::int64_t csb_index_bytes<V>(const CsbPieceView<V>&, std::int64_t, std::int64_t, CsbOrder); \
   template void build_csb_index<V>(const CsbPieceView<V>&, std::int64_t, std::int64_t, CsbOrder, void*);
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/codelets/csb/fom_tiles.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -48,6 +49,8 @@ void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& sha
                       const Data& index, const Data& begins, const Data& r, const Data& w,
                       const Data& scratch) {
   const bool stored = shape.block_count > 0, indexed = stored && index.valid();
+  if (stored && !indexed && sequence.runtime().any_gpus())
+    throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
   const FomArguments arguments{shape, rows, tiles, columns, steps, indexed, sizeof(V), sizeof(T), shift};
   std::vector<Access> accesses;
   if (stored) accesses.push_back(read(piece));

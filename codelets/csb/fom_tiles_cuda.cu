@@ -15,7 +15,8 @@ namespace {
 template <class T>
 constexpr double precision_of = std::numeric_limits<T>::epsilon();
 
-/// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space is whole.
+/// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space
+/// is whole.
 template <class T>
 struct FomState {
   std::int64_t rows, tiles;
@@ -32,8 +33,12 @@ struct FomState {
 
   __device__ T* v(int j) const { return basis + j * rows * columns; }
   /// Of step j, of the thread block's tile.
-  __device__ double& alpha_of(int j, int column) const { return alpha[(j * tiles + blockIdx.x) * columns + column]; }
-  __device__ double& beta_of(int j, int column) const { return beta[(j * tiles + blockIdx.x) * columns + column]; }
+  __device__ double& alpha_of(int j, int column) const {
+    return alpha[(j * tiles + blockIdx.x) * columns + column];
+  }
+  __device__ double& beta_of(int j, int column) const {
+    return beta[(j * tiles + blockIdx.x) * columns + column];
+  }
 };
 
 /// v_1 := r / ||r||.
@@ -62,7 +67,8 @@ __global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_cons
   }
 }
 
-/// Step j, when w is K v_{j+1} (steps count from 0, the basis from 1): alpha, the next direction and its norm.
+/// Step j, when w is K v_{j+1} (steps count from 0, the basis from 1): alpha, the next direction and its
+/// norm.
 template <class T>
 __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_constant__ FomState<T> s, int j) {
   __shared__ double shared[column_threads];
@@ -75,7 +81,8 @@ __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_const
   double product = 0;
   if (counts)
 #pragma unroll 4
-    for (std::int64_t i = first; i < end; i += place.groups) product += double(v[i * s.columns]) * double(w[i * s.ldw]);
+    for (std::int64_t i = first; i < end; i += place.groups)
+      product += double(v[i * s.columns]) * double(w[i * s.ldw]);
   const double alpha = column_sum(product, place, shared);
 
   double squares = 0;
@@ -112,7 +119,8 @@ __global__ void __launch_bounds__(column_threads) step_kernel(const __grid_const
 /// y, in beta's memory from beta_1 on, and the dimension.
 template <class T>
 __global__ void __launch_bounds__(column_threads) solve_kernel(const __grid_constant__ FomState<T> s) {
-  const std::int64_t stride = s.tiles * s.columns, e = std::int64_t(blockIdx.x) * column_threads + threadIdx.x;
+  const std::int64_t stride = s.tiles * s.columns,
+                     e = std::int64_t(blockIdx.x) * column_threads + threadIdx.x;
   if (e >= stride) return;
   const std::int32_t signed_k = s.dimension[e], k = signed_k < 0 ? -1 - signed_k : signed_k;
   s.dimension[e] = k;
@@ -122,7 +130,8 @@ __global__ void __launch_bounds__(column_threads) solve_kernel(const __grid_cons
 
 /// w := V y.
 template <class T>
-__global__ void __launch_bounds__(column_threads) combine_kernel(const __grid_constant__ FomState<T> s, int width) {
+__global__ void __launch_bounds__(column_threads)
+    combine_kernel(const __grid_constant__ FomState<T> s, int width) {
   const ColumnPlace place(s.lanes);
   const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
   const bool counts = place.column < s.columns;
@@ -132,7 +141,8 @@ __global__ void __launch_bounds__(column_threads) combine_kernel(const __grid_co
     if (counts) {
       double sum = 0;
 #pragma unroll 4
-      for (int j = 0; j < k; ++j) sum += s.beta_of(j + 1, place.column) * double(s.v(j)[i * s.columns + place.column]);
+      for (int j = 0; j < k; ++j)
+        sum += s.beta_of(j + 1, place.column) * double(s.v(j)[i * s.columns + place.column]);
       w[place.column] = T(sum);
     }
     for (int c = s.columns + place.column; c < width; c += place.lanes) w[c] = T(0);
@@ -178,12 +188,15 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* pi
     step_kernel<T><<<tiles, column_threads, 0, stream>>>(state, j);
   }
   const std::int64_t solutions = a.tiles * a.columns;
-  solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads, 0,
-                    stream>>>(state);
+  solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
+                    0, stream>>>(state);
   combine_kernel<T><<<tiles, column_threads, 0, stream>>>(state, static_cast<int>(w.width));
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                                  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const void*,                                                     const std::uint32_t*, const DeviceVectors<const T>&, const DeviceVectors<T>&,                                        void*);
+#define TESSERA_INSTANTIATE(V, T)                                                                   \
+  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const void*, \
+                                       const std::uint32_t*, const DeviceVectors<const T>&,         \
+                                       const DeviceVectors<T>&, void*);
 TESSERA_INSTANTIATE(float, float)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(double, double)
@@ -201,14 +214,16 @@ void fom_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffer
   const auto w = buffers.matrix<T>(begins + 2);
   device::launch_fom_tiles<V, T>(context.stream, a, stored ? buffers.array<const char>(0).data() : nullptr,
                                  stored ? buffers.array<const char>(1).data() : nullptr,
-                                 buffers.array<const std::uint32_t>(begins).data(), {r.data, r.ld, r.cols, r.rows},
-                                 {w.data, w.ld, w.cols, w.rows}, buffers.array<char>(begins + 3).data());
+                                 buffers.array<const std::uint32_t>(begins).data(),
+                                 {r.data, r.ld, r.cols, r.rows}, {w.data, w.ld, w.cols, w.rows},
+                                 buffers.array<char>(begins + 3).data());
 }
 
-// A CPU takes the tiles one after the other, with other bits: a preconditioner must be the same in every iteration.
-#define TESSERA_REGISTER(V, T)                                                                         \
-  register_cuda<FomArguments, fom_cuda<V, T>>(std::is_same_v<V, T> ? "fom_tiles" : "fom_tiles_f", type_letter<T>, \
-                                              CudaOptions{.instead_of_cpu = true})
+// A CPU takes the tiles one after the other, with other bits: a preconditioner must be the same in every
+// iteration.
+#define TESSERA_REGISTER(V, T)                                                                    \
+  register_cuda<FomArguments, fom_cuda<V, T>>(std::is_same_v<V, T> ? "fom_tiles" : "fom_tiles_f", \
+                                              type_letter<T>, CudaOptions{.instead_of_cpu = true})
 const bool registered[] = {TESSERA_REGISTER(double, double), TESSERA_REGISTER(float, double),
                            TESSERA_REGISTER(float, float)};
 

@@ -5,6 +5,7 @@
 
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
 #include <tessera/codelets/csb/multiply_csb_arguments.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -68,6 +69,8 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
                          bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
                          const Data& x_columns, const Data& x_rows, const Data& y_rows,
                          const Data& y_columns) {
+  if (!index.valid() && sequence.runtime().any_gpus())
+    throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
   const MultiplyCsbArguments arguments{shape, columns, overwrite_rows, overwrite_columns, index.valid()};
   std::array<Access, 6> accesses;
   std::size_t count = 0;

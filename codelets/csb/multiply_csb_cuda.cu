@@ -33,7 +33,8 @@ void launch_strips(cudaStream_t stream, std::int64_t strips, bool vector, const 
 
 /// Of the sizes that there are kernels for, the smallest with m columns.
 template <class V, class T>
-void launch_for_columns(cudaStream_t stream, std::int64_t strips, bool vector, const StripProduct<V, T>& product) {
+void launch_for_columns(cudaStream_t stream, std::int64_t strips, bool vector,
+                        const StripProduct<V, T>& product) {
   constexpr int each = 16 / sizeof(T);
   if (product.m == 1)
     launch_strips<V, T, 1, 1, false>(stream, strips, product);
@@ -70,7 +71,8 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
   for (int first = 0; first < columns; first += most_columns) {
     const int m = columns - first < most_columns ? columns - first : most_columns;
     const bool last = first + m == columns;
-    StripProduct<V, T> product{static_cast<const char*>(index), view.values, view.columns, m, {}, {}, {}, {}, {}, {}};
+    StripProduct<V, T> product{
+        static_cast<const char*>(index), view.values, view.columns, m, {}, {}, {}, {}, {}, {}};
     for (int side = 0; side < 2; ++side) {
       product.x[side] = x[side].data + first;
       product.x_row_bytes[side] = static_cast<std::uint32_t>(x[side].ld * sizeof(T));
@@ -101,24 +103,24 @@ void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers b
   const auto y_rows = vectors_of(buffers.matrix<T>(3));
   const bool both = !a.shape.on_diagonal;
   device::launch_multiply_csb<V, T>(context.stream, a.shape, a.columns, a.overwrite_rows, a.overwrite_columns,
-                                    buffers.array<const char>(0).data(), buffers.array<const char>(1).data(), x_columns,
-                                    both ? vectors_of(buffers.matrix<const T>(4)) : x_columns, y_rows,
-                                    both ? vectors_of(buffers.matrix<T>(5)) : y_rows);
+                                    buffers.array<const char>(0).data(), buffers.array<const char>(1).data(),
+                                    x_columns, both ? vectors_of(buffers.matrix<const T>(4)) : x_columns,
+                                    y_rows, both ? vectors_of(buffers.matrix<T>(5)) : y_rows);
 }
 
 // With the index that a GPU needs a CPU could still run the task, in another order of sums.
-#define TESSERA_REGISTER(V, T)                                                                             \
-  register_cuda<MultiplyCsbArguments, multiply_cuda<V, T>>(csb_codelets::multiply_csb_name<V, T>(), type_letter<T>, \
-                                                           CudaOptions{.instead_of_cpu = true})
+#define TESSERA_REGISTER(V, T)                              \
+  register_cuda<MultiplyCsbArguments, multiply_cuda<V, T>>( \
+      csb_codelets::multiply_csb_name<V, T>(), type_letter<T>, CudaOptions{.instead_of_cpu = true})
 const bool registered[] = {TESSERA_REGISTER(double, double), TESSERA_REGISTER(float, double),
                            TESSERA_REGISTER(float, float)};
 
 }  // namespace
 
-#define TESSERA_INSTANTIATE(V, T)                                                                              \
-  template void device::launch_multiply_csb<V, T>(cudaStream_t, const CsbPieceShape&, int, bool, bool, const void*, \
-                                                  const void*, const DeviceVectors<const T>&,                  \
-                                                  const DeviceVectors<const T>&, const DeviceVectors<T>&,      \
+#define TESSERA_INSTANTIATE(V, T)                                                                          \
+  template void device::launch_multiply_csb<V, T>(cudaStream_t, const CsbPieceShape&, int, bool, bool,     \
+                                                  const void*, const void*, const DeviceVectors<const T>&, \
+                                                  const DeviceVectors<const T>&, const DeviceVectors<T>&,  \
                                                   const DeviceVectors<T>&);
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)

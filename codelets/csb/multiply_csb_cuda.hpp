@@ -18,11 +18,11 @@ struct DeviceVectors {
   std::int64_t ld = 0, rows = 0, width = 0;
 };
 
-/// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal x_rows and
-/// y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
+/// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal
+/// x_rows and y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
 ///
-/// Bytes from device memory an entry, of double values: side 0: 8 + 2 (column) + 4 a run; side 1: the same and 2 more
-/// (position), all in order but the values by position. One launch for up to 16 columns.
+/// Bytes from device memory an entry, of double values: side 0: 8 + 2 (column) + 4 a run; side 1: the same
+/// and 2 more (position), all in order but the values by position. One launch for up to 16 columns.
 template <class V, class T>
 void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
                          bool overwrite_columns, const void* piece, const void* index,

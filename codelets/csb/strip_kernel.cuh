@@ -5,15 +5,16 @@
 #include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/runtime/types.hpp>
 
-/// The product of a piece of a half-stored CSB matrix, or its transpose, with up to 16 vectors: one thread block for
-/// each strip of the index (csb_index.hpp).
+/// The product of a piece of a half-stored CSB matrix, or its transpose, with up to 16 vectors: one thread
+/// block for each strip of the index (csb_index.hpp).
 ///
-/// The sums of the strip's rows lie in shared memory. Chunk after chunk its values and coordinates come to shared
-/// memory, through registers: the next chunk's are on their way while this one is worked on, and the positions and the
-/// description of the one after that as well, so that no load waits for another. A group of `lanes` neighbouring lanes
-/// takes a run: each lane has `each` neighbouring columns, multiplies gathered elements of X (through the first-level
-/// cache) and adds the run's sum to its row. Rows of a chunk are different, so nobody else has that row then; a barrier
-/// separates chunks. Every sum has one fixed order, whatever the thread blocks' order is.
+/// The sums of the strip's rows lie in shared memory. Chunk after chunk its values and coordinates come to
+/// shared memory, through registers: the next chunk's are on their way while this one is worked on, and the
+/// positions and the description of the one after that as well, so that no load waits for another. A group of
+/// `lanes` neighbouring lanes takes a run: each lane has `each` neighbouring columns, multiplies gathered
+/// elements of X (through the first-level cache) and adds the run's sum to its row. Rows of a chunk are
+/// different, so nobody else has that row then; a barrier separates chunks. Every sum has one fixed order,
+/// whatever the thread blocks' order is.
 namespace tessera::device {
 
 inline constexpr int strip_threads = 512;
@@ -23,7 +24,7 @@ struct StripProduct {
   const char* index;
   const V* values;
   const std::uint16_t* columns;
-  int m;  ///< vectors that take part: at most lanes * each
+  int m;          ///< vectors that take part: at most lanes * each
   const T* x[2];  ///< by side: X_J, X_I
   std::uint32_t x_row_bytes[2];
   T* y[2];
@@ -114,7 +115,8 @@ class StripWorker {
   __device__ void bring_positions(int c, std::uint16_t (&positions)[strip_brings]) const {
     const CsbChunk& chunk = memory_.chunks[c & 3];
     if (chunk.side == 0 || memory_.header.positions_offset == 0) return;
-    const std::uint16_t* const from = part_of_index<std::uint16_t>(memory_.header.positions_offset) + chunk.first;
+    const std::uint16_t* const from =
+        part_of_index<std::uint16_t>(memory_.header.positions_offset) + chunk.first;
 #pragma unroll
     for (int k = 0; k < strip_brings; ++k) {
       const int e = static_cast<int>(threadIdx.x) + k * strip_threads;
@@ -125,7 +127,8 @@ class StripWorker {
     const CsbChunk& chunk = memory_.chunks[c & 3];
     const bool by_position = chunk.side != 0 && memory_.header.positions_offset != 0;
     const std::uint16_t* const coordinates =
-        (chunk.side == 0 ? product_.columns : part_of_index<std::uint16_t>(memory_.header.rows_offset)) + chunk.first;
+        (chunk.side == 0 ? product_.columns : part_of_index<std::uint16_t>(memory_.header.rows_offset)) +
+        chunk.first;
     const V* const values = chunk.side == 0 ? product_.values + chunk.first
                             : by_position   ? product_.values + chunk.block
                                             : part_of_index<V>(memory_.header.values_offset) + chunk.first;
@@ -137,7 +140,8 @@ class StripWorker {
       part.values[k] = __ldcg(values + (by_position ? static_cast<int>(positions[k]) : e));
     }
     if (threadIdx.x < chunk.runs)
-      part.run = __ldcg(part_of_index<std::uint32_t>(memory_.header.runs_offset) + chunk.first_run + threadIdx.x);
+      part.run =
+          __ldcg(part_of_index<std::uint32_t>(memory_.header.runs_offset) + chunk.first_run + threadIdx.x);
   }
   __device__ void put(int c, const ChunkPart<V>& part) {
     const CsbChunk& chunk = memory_.chunks[c & 3];
@@ -157,19 +161,16 @@ class StripWorker {
   const CsbChunk* const chunks_;
 };
 
-/// `each` neighbouring elements of a row of X, of which the first `count` are there; the others of x stay as they are.
-/// `vector`: as one access.
+/// `each` neighbouring elements of a row of X, of which the first `count` are there; the others of x stay as
+/// they are. `vector`: as one access.
 template <class T, int each, bool vector>
 __device__ inline void gather(const T* row, int count, T (&x)[each]) {
-  if constexpr (vector && each * sizeof(T) == 16) {
-    if (count <= 0) return;
-    if constexpr (each == 2) {
-      const double2 pair = __ldg(reinterpret_cast<const double2*>(row));
-      x[0] = pair.x, x[1] = pair.y;
-    } else {
-      const float4 four = __ldg(reinterpret_cast<const float4*>(row));
-      x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
-    }
+  if constexpr (vector && each == 2) {
+    const double2 pair = __ldg(reinterpret_cast<const double2*>(row));
+    x[0] = pair.x, x[1] = pair.y;
+  } else if constexpr (vector) {
+    const float4 four = __ldg(reinterpret_cast<const float4*>(row));
+    x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
   } else {
 #pragma unroll
     for (int j = 0; j < each; ++j)
@@ -177,35 +178,51 @@ __device__ inline void gather(const T* row, int count, T (&x)[each]) {
   }
 }
 
-/// sum += the entries start, start + step, ... < end of the chunk in shared memory times their rows of X.
-template <int step, bool vector, class V, class T, int each>
-__device__ inline void add_entries(const V* values, const std::uint16_t* coordinates, int start, int end, const T* x,
-                                   std::uint32_t x_row_bytes, int count, T (&sum)[each]) {
-  constexpr int together = 4;
-  for (int e = start; e < end; e += together * step) {
-    T rows[together][each];
-    V factors[together];
+/// The entries of a chunk in shared memory, and the rows of X that they meet.
+template <class V, class T>
+struct ChunkEntries {
+  const V* values;
+  const std::uint16_t* coordinates;
+  const T* x;  ///< this lane's columns of the row that coordinate 0 means
+  std::uint32_t x_row_bytes;
+  int count;  ///< so many of the lane's columns take part
+};
+
+/// sum += entries at, at + step, ... (`number` of them, those < end) times their rows: all loads go out
+/// together.
+template <int number, int step, bool all, bool vector, class V, class T, int each>
+__device__ inline void add_some(const ChunkEntries<V, T>& entries, int at, int end, T (&sum)[each]) {
+  T rows[number][each] = {};
+  V factors[number] = {};
 #pragma unroll
-    for (int k = 0; k < together; ++k) {
-      factors[k] = V(0);
-#pragma unroll
-      for (int j = 0; j < each; ++j) rows[k][j] = T(0);
-      const int at = e + k * step;
-      if (at < end) {
-        factors[k] = values[at];
-        const std::uint64_t offset = std::uint64_t(std::uint32_t(coordinates[at])) * x_row_bytes;
-        gather<T, each, vector>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(x) + offset), count, rows[k]);
-      }
+  for (int k = 0; k < number; ++k) {
+    const int e = at + k * step;
+    if (all || e < end) {
+      factors[k] = entries.values[e];
+      const std::uint64_t offset = std::uint64_t(std::uint32_t(entries.coordinates[e])) * entries.x_row_bytes;
+      gather<T, each, vector>(reinterpret_cast<const T*>(reinterpret_cast<const char*>(entries.x) + offset),
+                              entries.count, rows[k]);
     }
-#pragma unroll
-    for (int k = 0; k < together; ++k)
-#pragma unroll
-      for (int j = 0; j < each; ++j) sum[j] = fma(T(factors[k]), rows[k][j], sum[j]);
   }
+#pragma unroll
+  for (int k = 0; k < number; ++k)
+#pragma unroll
+    for (int j = 0; j < each; ++j) sum[j] = fma(T(factors[k]), rows[k][j], sum[j]);
+}
+
+/// sum += the entries start, start + step, ... < end times their rows of X.
+template <int step, bool vector, class V, class T, int each>
+__device__ inline void add_entries(const ChunkEntries<V, T>& entries, int start, int end, T (&sum)[each]) {
+  constexpr int together = 4;
+  if (entries.count <= 0) return;
+  for (; start + (together - 1) * step < end; start += together * step)
+    add_some<together, step, true, vector>(entries, start, end, sum);
+  if (start < end) add_some<together - 1, step, false, vector>(entries, start, end, sum);
 }
 
 template <class V, class T, int lanes, int each, bool vector>
-__global__ void __launch_bounds__(strip_threads, 2) strip_kernel(const __grid_constant__ StripProduct<V, T> product) {
+__global__ void __launch_bounds__(strip_threads, 2)
+    strip_kernel(const __grid_constant__ StripProduct<V, T> product) {
   constexpr int columns = lanes * each, groups = 32 / lanes, warps = strip_threads / 32;
   using Memory = StripMemory<V, T, columns>;
   extern __shared__ __align__(16) char shared[];
@@ -217,38 +234,41 @@ __global__ void __launch_bounds__(strip_threads, 2) strip_kernel(const __grid_co
   const int lane = static_cast<int>(threadIdx.x) % lanes, column = lane * each;
   const int group = static_cast<int>(threadIdx.x) % 32 / lanes, warp = static_cast<int>(threadIdx.x) / 32;
   const int count = product.m - column;  // so many of this lane's columns take part
-  for (int i = static_cast<int>(threadIdx.x); i < strip.rows * columns; i += strip_threads) memory.y[i] = T(0);
+  for (int i = static_cast<int>(threadIdx.x); i < strip.rows * columns; i += strip_threads)
+    memory.y[i] = T(0);
 
-  if (strip.chunks > 0) worker.for_chunks([&](const CsbChunk& chunk) {
-    const std::uint32_t x_row_bytes = product.x_row_bytes[chunk.side];
-    const T* const x = reinterpret_cast<const T*>(reinterpret_cast<const char*>(product.x[chunk.side]) +
-                                                  std::uint64_t(chunk.gather) * x_row_bytes) +
-                       column;
-    const auto add_to_row = [&](std::uint32_t run, const T(&sum)[each]) {
-      T* const y = memory.y + csb_run_row(run) * columns + column;
+  if (strip.chunks > 0)
+    worker.for_chunks([&](const CsbChunk& chunk) {
+      const std::uint32_t x_row_bytes = product.x_row_bytes[chunk.side];
+      const T* const x = reinterpret_cast<const T*>(reinterpret_cast<const char*>(product.x[chunk.side]) +
+                                                    std::uint64_t(chunk.gather) * x_row_bytes) +
+                         column;
+      const ChunkEntries<V, T> entries{memory.values, memory.coordinates, x, x_row_bytes, count};
+      const auto add_to_row = [&](std::uint32_t run, const T(&sum)[each]) {
+        T* const y = memory.y + csb_run_row(run) * columns + column;
 #pragma unroll
-      for (int j = 0; j < each; ++j) y[j] += sum[j];
-    };
-    for (int r = warp; r < chunk.long_runs; r += warps) {
-      const std::uint32_t run = memory.runs[r];
-      const int start = csb_run_start(run), end = start + csb_run_length(run);
-      T sum[each] = {};
-      add_entries<groups, vector>(memory.values, memory.coordinates, start + group, end, x, x_row_bytes, count, sum);
-      __syncwarp();
+        for (int j = 0; j < each; ++j) y[j] += sum[j];
+      };
+      for (int r = warp; r < chunk.long_runs; r += warps) {
+        const std::uint32_t run = memory.runs[r];
+        const int start = csb_run_start(run), end = start + csb_run_length(run);
+        T sum[each] = {};
+        add_entries<groups, vector>(entries, start + group, end, sum);
+        __syncwarp();
 #pragma unroll
-      for (int mask = 16; mask >= lanes; mask /= 2)
+        for (int mask = 16; mask >= lanes; mask /= 2)
 #pragma unroll
-        for (int j = 0; j < each; ++j) sum[j] += __shfl_xor_sync(~0u, sum[j], mask);
-      if (group == 0) add_to_row(run, sum);
-    }
-    for (int r = chunk.long_runs + warp * groups + group; r < chunk.runs; r += warps * groups) {
-      const std::uint32_t run = memory.runs[r];
-      const int start = csb_run_start(run), end = start + csb_run_length(run);
-      T sum[each] = {};
-      add_entries<1, vector>(memory.values, memory.coordinates, start, end, x, x_row_bytes, count, sum);
-      add_to_row(run, sum);
-    }
-  });
+          for (int j = 0; j < each; ++j) sum[j] += __shfl_xor_sync(~0u, sum[j], mask);
+        if (group == 0) add_to_row(run, sum);
+      }
+      for (int r = chunk.long_runs + warp * groups + group; r < chunk.runs; r += warps * groups) {
+        const std::uint32_t run = memory.runs[r];
+        const int start = csb_run_start(run), end = start + csb_run_length(run);
+        T sum[each] = {};
+        add_entries<1, vector>(entries, start, end, sum);
+        add_to_row(run, sum);
+      }
+    });
   __syncthreads();
 
   T* const y = product.y[strip.side] + strip.first_row * product.ldy[strip.side];

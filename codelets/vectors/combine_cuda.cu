@@ -21,12 +21,13 @@ struct CombineProblem {
   CombineOutput<T> outputs[2];
   int output_count, output_columns;
   std::int64_t rows;
-  int depth, across;     ///< columns of the inputs, up to a multiple of four; tiles of 8 columns of the outputs
+  int depth, across;  ///< columns of the inputs, up to a multiple of four; tiles of 8 columns of the outputs
   int stride, c_stride;  ///< of rows in shared memory
   const double* c;
 };
 
-/// A warp takes eight rows at a time, of which it reads all before it writes; its next rows come while it works.
+/// A warp takes eight rows at a time, of which it reads all before it writes; its next rows come while it
+/// works.
 template <class T>
 __global__ void __launch_bounds__(threads) combine_kernel(const __grid_constant__ CombineProblem<T> p) {
   extern __shared__ __align__(16) char shared[];
@@ -108,7 +109,8 @@ void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const Vect
   p.c = c;
   const int bytes = p.depth * p.c_stride * int(sizeof(double)) + warps * 2 * 8 * p.stride * int(sizeof(T));
   const int together = std::clamp(multiprocessor_bytes / (bytes + 1024), 1, 4);
-  const std::int64_t blocks = std::min<std::int64_t>((rows + 8 * warps - 1) / (8 * warps), multiprocessors * together);
+  const std::int64_t blocks =
+      std::min<std::int64_t>((rows + 8 * warps - 1) / (8 * warps), multiprocessors * together);
   cudaFuncSetAttribute(combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   combine_kernel<T><<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(bytes), stream>>>(p);
 }
@@ -123,7 +125,8 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 namespace {
 
 template <class T>
-void combine_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const CombineArguments& a) {
+void combine_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+                  const CombineArguments& a) {
   VectorBlock<const T> inputs[4];
   device::CombineOutput<T> outputs[2];
   for (int k = 0; k < a.input_count; ++k) inputs[k] = block_of<const T, const T>(buffers, a.input[k]);

@@ -18,7 +18,9 @@ constexpr int threads = 256, warps = threads / 32;
 constexpr int down = 3, across = 4;
 constexpr int most_thread_blocks = 2 * 132;
 
-constexpr int ceil_of(int x, int y) { return (x + y - 1) / y; }
+constexpr int ceil_of(int x, int y) {
+  return (x + y - 1) / y;
+}
 
 template <class T>
 struct GramProblem {
@@ -31,8 +33,9 @@ struct GramProblem {
   double* parts;
 };
 
-/// Each thread block adds up the products of every gridDim.x-th tile of rows, which come to shared memory while the
-/// tile before is worked on. Warps share the result's tiles, and the rows where there are fewer tiles than warps.
+/// Each thread block adds up the products of every gridDim.x-th tile of rows, which come to shared memory
+/// while the tile before is worked on. Warps share the result's tiles, and the rows where there are fewer
+/// tiles than warps.
 template <class T>
 __global__ void __launch_bounds__(threads, 2) gram_kernel(const __grid_constant__ GramProblem<T> p) {
   extern __shared__ __align__(16) char shared[];
@@ -65,12 +68,15 @@ __global__ void __launch_bounds__(threads, 2) gram_kernel(const __grid_constant_
           a[i] = my_down + i < p.tiles_down ? double(tile[k * p.stride + 8 * (my_down + i)]) : 0;
 #pragma unroll
         for (int j = 0; j < across; ++j)
-          b[j] = my_across + j < p.tiles_across ? double(tile[k * p.stride + p.right_column + 8 * (my_across + j)]) : 0;
+          b[j] = my_across + j < p.tiles_across
+                     ? double(tile[k * p.stride + p.right_column + 8 * (my_across + j)])
+                     : 0;
 #pragma unroll
         for (int i = 0; i < down; ++i)
 #pragma unroll
           for (int j = 0; j < across; ++j)
-            if (my_down + i < p.tiles_down && my_across + j < p.tiles_across) mma_8x8x4(sum[i][j], a[i], b[j]);
+            if (my_down + i < p.tiles_down && my_across + j < p.tiles_across)
+              mma_8x8x4(sum[i][j], a[i], b[j]);
       }
     __syncthreads();
   }
@@ -117,7 +123,8 @@ void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorB
   p.warps_down = ceil_of(p.tiles_down, down);
   p.warps_across = ceil_of(p.tiles_across, across);
   p.warps_deep = warps / (p.warps_down * p.warps_across);
-  const int bytes = std::max(2 * p.tile_rows * row_bytes, p.tiles_down * p.tiles_across * 64 * int(sizeof(double)));
+  const int bytes =
+      std::max(2 * p.tile_rows * row_bytes, p.tiles_down * p.tiles_across * 64 * int(sizeof(double)));
   const int blocks = static_cast<int>(
       std::clamp<std::int64_t>((rows + p.tile_rows - 1) / p.tile_rows, 1, most_thread_blocks));
   const StreamMemory parts(stream, std::size_t(blocks) * std::size_t(elements) * sizeof(double));
@@ -127,8 +134,8 @@ void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorB
   add_parts(stream, blocks, elements, p.parts, g);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                        \
-  template void launch_gram<T>(cudaStream_t, std::int64_t, std::span<const VectorBlock<const T>>,     \
+#define TESSERA_INSTANTIATE(T)                                                                    \
+  template void launch_gram<T>(cudaStream_t, std::int64_t, std::span<const VectorBlock<const T>>, \
                                std::span<const VectorBlock<const T>>, double*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
@@ -141,9 +148,9 @@ void gram_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
   VectorBlock<const T> left[3], right[2];
   for (int k = 0; k < a.left_count; ++k) left[k] = block_of<const T, const T>(buffers, a.left[k]);
   for (int k = 0; k < a.right_count; ++k) right[k] = block_of<const T, const T>(buffers, a.right[k]);
-  device::launch_gram<T>(context.stream, buffers.matrix<const T>(0).cols, {left, static_cast<std::size_t>(a.left_count)},
-                         {right, static_cast<std::size_t>(a.right_count)},
-                         buffers.array<double>(buffers.count() - 1).data());
+  device::launch_gram<T>(
+      context.stream, buffers.matrix<const T>(0).cols, {left, static_cast<std::size_t>(a.left_count)},
+      {right, static_cast<std::size_t>(a.right_count)}, buffers.array<double>(buffers.count() - 1).data());
 }
 
 #define TESSERA_REGISTER(T) register_cuda<GramArguments, gram_cuda<T>>("gram", type_letter<T>),

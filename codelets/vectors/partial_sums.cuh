@@ -8,8 +8,8 @@ namespace tessera::device {
 
 inline constexpr int partial_threads = 256;
 
-/// sums[e] := parts[0][e] + parts[1][e] + ..., in a fixed order: 32 elements for each thread block, whose warps take
-/// every eighth part.
+/// sums[e] := parts[0][e] + parts[1][e] + ..., in a fixed order: 32 elements for each thread block, whose
+/// warps take every eighth part.
 __global__ static void __launch_bounds__(partial_threads)
     add_parts_kernel(int part_count, int count, const double* __restrict__ parts, double* sums) {
   constexpr int warps = partial_threads / 32;
@@ -30,8 +30,8 @@ __global__ static void __launch_bounds__(partial_threads)
 
 inline void add_parts(cudaStream_t stream, int part_count, int count, const double* parts, double* sums) {
   if (count > 0)
-    add_parts_kernel<<<static_cast<unsigned>((count + 31) / 32), partial_threads, 0, stream>>>(part_count, count, parts,
-                                                                                             sums);
+    add_parts_kernel<<<static_cast<unsigned>((count + 31) / 32), partial_threads, 0, stream>>>(
+        part_count, count, parts, sums);
 }
 
 }  // namespace tessera::device

@@ -43,7 +43,7 @@ struct Step {
   __device__ void operator()(int j, Index i) const {
     T &q_element = q.data[i * q.ld + j], &d_element = d.data[i * d.ld + j], &w_element = w.data[i * w.ld + j];
     const double residual =
-        double(q_element) - a.sign * (double(ad.data[i * ad.ld + j]) - a.shift * double(d_element));
+        double(q_element) - (double(ad.data[i * ad.ld + j]) - a.shift * double(d_element));
     const double direction = a.old * double(d_element) + a.residual * residual;
     q_element = T(residual);
     d_element = T(direction);
@@ -52,7 +52,8 @@ struct Step {
 };
 
 template <class T>
-void divide_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const DivideRowsArguments& a) {
+void divide_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+                 const DivideRowsArguments& a) {
   const MatrixView<T> w = buffers.matrix<T>(2);
   device::for_elements_of_rows(
       context.stream, w.rows, w.cols,
@@ -68,16 +69,17 @@ void start_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buff
 }
 
 template <class T>
-void step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const ChebyshevStepArguments& a) {
+void step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+               const ChebyshevStepArguments& a) {
   const MatrixView<T> w = buffers.matrix<T>(3);
   device::for_elements_of_rows(
       context.stream, a.columns, w.cols,
       Step<T>{a, buffers.matrix<const T>(0), buffers.matrix<T>(1), buffers.matrix<T>(2), w});
 }
 
-#define TESSERA_REGISTER(T)                                                                          \
-  register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),                 \
-      register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>),      \
+#define TESSERA_REGISTER(T)                                                                     \
+  register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),            \
+      register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>), \
       register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 

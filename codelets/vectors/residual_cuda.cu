@@ -26,7 +26,8 @@ struct ResidualProblem {
 
 /// A part of norms for each thread block; every row is read once.
 template <class T>
-__global__ void __launch_bounds__(column_threads) residual_kernel(const __grid_constant__ ResidualProblem<T> p) {
+__global__ void __launch_bounds__(column_threads)
+    residual_kernel(const __grid_constant__ ResidualProblem<T> p) {
   __shared__ double shared[column_threads];
   const ColumnPlace place(p.lanes);
   const ResidualArguments& a = p.arguments;
@@ -64,19 +65,20 @@ void launch_residual(cudaStream_t stream, std::int64_t rows, const ResidualArgum
                      std::int64_t ldax, const T* bx, std::int64_t ldbx, const T* x, std::int64_t ldx, T* r,
                      std::int64_t ldr, std::int64_t r_width, double* norms) {
   const int lanes = threads_of_row(arguments.columns), groups = column_threads / lanes;
-  const auto blocks =
-      static_cast<int>(std::clamp<std::int64_t>((rows + 4 * groups - 1) / (4 * groups), 1, most_thread_blocks));
+  const auto blocks = static_cast<int>(
+      std::clamp<std::int64_t>((rows + 4 * groups - 1) / (4 * groups), 1, most_thread_blocks));
   const StreamMemory parts(stream, std::size_t(blocks) * residual_norms * sizeof(double));
-  const ResidualProblem<T> problem{arguments, rows, ldax, ldbx,  ldx, ldr, ax, bx, x, r, static_cast<int>(r_width),
-                                   lanes,     parts.as<double>()};
+  const ResidualProblem<T> problem{
+      arguments,         rows, ldax, ldbx, ldx, ldr, ax, bx, x, r, static_cast<int>(r_width), lanes,
+      parts.as<double>()};
   residual_kernel<T><<<static_cast<unsigned>(blocks), column_threads, 0, stream>>>(problem);
   add_parts(stream, blocks, static_cast<int>(residual_norms), problem.parts, norms);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                                   \
-  template void launch_residual<T>(cudaStream_t, std::int64_t, const ResidualArguments&, const T*, std::int64_t, \
-                                   const T*, std::int64_t, const T*, std::int64_t, T*, std::int64_t, std::int64_t, \
-                                   double*);
+#define TESSERA_INSTANTIATE(T)                                                                       \
+  template void launch_residual<T>(cudaStream_t, std::int64_t, const ResidualArguments&, const T*,   \
+                                   std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*, \
+                                   std::int64_t, std::int64_t, double*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace device
@@ -84,12 +86,13 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 namespace {
 
 template <class T>
-void residual_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const ResidualArguments& a) {
+void residual_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+                   const ResidualArguments& a) {
   const auto ax = buffers.matrix<const T>(0), bx = buffers.matrix<const T>(1);
   const auto x = a.generalized ? buffers.matrix<const T>(2) : bx;
   const auto r = buffers.matrix<T>(a.generalized ? 3 : 2);
-  device::launch_residual<T>(context.stream, ax.cols, a, ax.data, ax.ld, bx.data, bx.ld, x.data, x.ld, r.data, r.ld,
-                             r.rows, buffers.array<double>(buffers.count() - 1).data());
+  device::launch_residual<T>(context.stream, ax.cols, a, ax.data, ax.ld, bx.data, bx.ld, x.data, x.ld, r.data,
+                             r.ld, r.rows, buffers.array<double>(buffers.count() - 1).data());
 }
 
 #define TESSERA_REGISTER(T) register_cuda<ResidualArguments, residual_cuda<T>>("residual", type_letter<T>),

@@ -9,8 +9,8 @@
 
 namespace tessera::device {
 
-/// Device memory for the partial sums of one task, in the order of its stream: neither side waits for anything. The
-/// device's pool keeps what was given back, so that later tasks get it without the driver.
+/// Device memory for the partial sums of one task, in the order of its stream: neither side waits for
+/// anything. The device's pool keeps what was given back, so that later tasks get it without the driver.
 class StreamMemory {
  public:
   StreamMemory(cudaStream_t stream, std::size_t bytes) : stream_(stream) {

@@ -10,8 +10,8 @@
 #include <tessera/codelets/vectors/gram.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 
-/// The kernels behind the codelets gram, combine and residual on a GPU (see their contracts); pointers are device
-/// memory, all is enqueued on the stream. Sums are in double and in a fixed order.
+/// The kernels behind the codelets gram, combine and residual on a GPU (see their contracts); pointers are
+/// device memory, all is enqueued on the stream. Sums are in double and in a fixed order.
 namespace tessera::device {
 
 /// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum.
@@ -19,8 +19,8 @@ template <class T>
 void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
                  std::span<const VectorBlock<const T>> right, double* g);
 
-/// An output, and the columns around it that become zero: from -before (of its first) to `whole` (columns of the block
-/// of vectors from its first on), both 0 where the others are kept.
+/// An output, and the columns around it that become zero: from -before (of its first) to `whole` (columns of
+/// the block of vectors from its first on), both 0 where the others are kept.
 template <class T>
 struct CombineOutput {
   VectorBlock<T> block;

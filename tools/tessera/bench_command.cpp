@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "bench_spmm.hpp"
 #include "bench_stack.hpp"
 #include "bench_stages.hpp"
 #include "nominal_flops.hpp"
@@ -119,7 +121,8 @@ void require_stage_options(BenchProgramOptions& options) {
   if (options.n < 0) options.n = 2000;
   if (options.generate == "water")
     throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
-  if (options.peer == "libxsmm" || options.peer == "blas")
+  MatrixGenerator<double>::make(options.generate, 1);  // the kinds of sparse ones are others
+  if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" || options.peer == "cusparse")
     throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
   if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
     throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
@@ -129,6 +132,7 @@ void require_stage_options(BenchProgramOptions& options) {
 
 int run_bench(BenchProgramOptions& options) {
   if (options.stage == "stack") return run_bench_stack(options);
+  if (options.stage == "spmm") return run_bench_spmm(options);
   require_stage_options(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });

@@ -36,7 +36,7 @@ BenchProgramOptions resolved(BenchProgramOptions options) {
 void require_valid(const BenchProgramOptions& options) {
   if (options.generate != "random" && options.generate != "water")
     throw InvalidArgument("--generate", options.generate, "random or water for stack");
-  if (options.peer == "lapack" || options.peer == "cusolver")
+  if (options.peer != "none" && options.peer != "libxsmm" && options.peer != "blas")
     throw InvalidArgument("--peer", options.peer, "none, libxsmm or blas for stack");
   if (options.n > 256) throw InvalidArgument("--n", fmt::to_string(options.n), "at most 256 for stack");
 }

@@ -78,9 +78,24 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
   });
 }
 
+template <class T>
+void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
+                      const std::vector<T>& vectors) {
+  session.together([&] {
+    if (session.runtime().rank() != 0) return;
+    const auto columns = static_cast<Index>(values.size());
+    const Index rows = columns > 0 ? static_cast<Index>(vectors.size()) / columns : 0;
+    Output<T> output(prefix, values, rows, columns);
+    output.put(0, columns, vectors.data());
+    output.close();
+  });
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                   \
   template void write_eigenpairs<T>(Session&, const std::string&, const std::vector<RealOf<T>>&, \
-                                    const ColumnSlabs<T>&);
+                                    const ColumnSlabs<T>&);                                      \
+  template void write_eigenpairs<T>(Session&, const std::string&, const std::vector<RealOf<T>>&, \
+                                    const std::vector<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

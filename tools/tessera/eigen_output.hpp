@@ -17,5 +17,9 @@ namespace tessera::program {
 template <class T>
 void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
                       const ColumnSlabs<T>& vectors);
+/// The same with all vectors in host memory, column-major, on every rank.
+template <class T>
+void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,
+                      const std::vector<T>& vectors);
 
 }  // namespace tessera::program

@@ -24,6 +24,7 @@ int complain(const std::string& message) {
 struct Options {
   EigenProgramOptions eigen;
   MultiplyProgramOptions multiply;
+  LobpcgProgramOptions lobpcg;
   BenchProgramOptions bench;
   InfoProgramOptions info;
   TraceProgramOptions trace;
@@ -41,6 +42,8 @@ int run(int argc, char** argv) {
   int code = exit_good;
   add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
   add_multiply_options(*app.add_subcommand("multiply", "multiply block-sparse matrices"), options.multiply);
+  add_lobpcg_options(
+      *app.add_subcommand("lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix"), options.lobpcg);
   add_bench_options(*app.add_subcommand("bench", "measure one stage or kernel beside the machine's limit"),
                     options.bench);
   add_info_options(*app.add_subcommand("info", "machine, versions, codelets"), options.info);
@@ -50,6 +53,7 @@ int run(int argc, char** argv) {
   add_tune_options(*app.add_subcommand("tune", "find the fastest solver and sizes"), options.tune);
   app.get_subcommand("eigen")->callback([&] { code = run_eigen(options.eigen); });
   app.get_subcommand("multiply")->callback([&] { code = run_multiply(options.multiply); });
+  app.get_subcommand("lobpcg")->callback([&] { code = run_lobpcg(options.lobpcg); });
   app.get_subcommand("bench")->callback([&] { code = run_bench(options.bench); });
   app.get_subcommand("info")->callback([&] { code = run_info(options.info); });
   app.get_subcommand("calibrate")->callback([&] { code = run_calibrate(options.calibrate); });

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "option_parts.hpp"
@@ -48,7 +49,11 @@ void check_generator(const std::string& kind) {
 }
 
 void check_bench_generator(const std::string& kind) {
-  if (kind != "water") check_generator(kind);
+  if (kind == "water") return;
+  const std::string name = kind.substr(0, kind.find(':'));
+  for (const SparseGeneratorKind& sparse : sparse_generator_kinds())
+    if (sparse.name == name) return;
+  check_generator(kind);
 }
 
 void add_size_options(CLI::App& command, Index& tile, Index& band, Index& update_width) {
@@ -198,7 +203,8 @@ const std::vector<std::string>& bench_stages() {
                                                "back_band",
                                                "to_general",
                                                "gemm",
-                                               "stack"};
+                                               "stack",
+                                               "spmm"};
   return stages;
 }
 
@@ -259,7 +265,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
           "--generate", options.generate,
           "kind of the matrix, as for eigen (default: random); for stack: random (10000 blocks of A and "
           "of B, drawn anew for each product, 16 for each block of C) or water (the stacks of a product "
-          "of two water matrices)")
+          "of two water matrices); for spmm: as for lobpcg")
       ->check(parsed_by(check_bench_generator, "KIND"))
       ->type_name("KIND");
   command
@@ -275,7 +281,9 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->check(CLI::Range(Index{1}, Index{100000000}));
   command.add_option("--occupation", options.occupation, "stack: of the water matrices (default: 0.1)")
       ->check(CLI::Range(1e-6, 1.0));
-  command.add_option("--columns", options.vectors, "vectors that are transformed back (default: n)")
+  command
+      .add_option("--columns", options.vectors,
+                  "vectors that are transformed back (default: n); spmm: that are multiplied (default: 8)")
       ->check(CLI::PositiveNumber);
   command
       .add_option("--kernel", options.kernel,
@@ -289,9 +297,19 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       .add_option(
           "--peer", options.peer,
           "run the routine of LAPACK, or of cuSOLVER and cuBLAS, for the same job where there is one; "
-          "for stack: libxsmm or BLAS on operands that stay in the cache")
-      ->check(CLI::IsMember({"none", "lapack", "cusolver", "libxsmm", "blas"}))
-      ->type_name("none|lapack|cusolver|libxsmm|blas");
+          "for stack: libxsmm or BLAS on operands that stay in the cache; for spmm: both triangles by rows (csr), "
+          "or those by cuSPARSE")
+      ->check(CLI::IsMember({"none", "lapack", "cusolver", "libxsmm", "blas", "csr", "cusparse"}))
+      ->type_name("none|lapack|cusolver|libxsmm|blas|csr|cusparse");
+  command.add_option("--matrix", options.matrix, "spmm: a symmetric matrix, Matrix Market, instead of --generate")
+      ->type_name("FILE");
+  command
+      .add_option_function<std::string>(
+          "--storage", [&options](const std::string& text) { options.storage = text.at(0); },
+          "spmm: values of the matrix in float or double (default: d)")
+      ->check(CLI::IsMember({"f", "d"}))
+      ->type_name("f|d");
+  command.add_option("--nd", options.nd, "spmm: groups of rows (default: chosen)")->check(CLI::Range(1, 10000));
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,9 @@ struct BenchProgramOptions {
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0;
   std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
+  std::string matrix;              ///< spmm: file, instead of a kind
+  char storage = 'd';              ///< spmm: of the matrix's values; type: of the vectors
+  Index nd = 0;                    ///< spmm: groups of rows
   std::string peer = "none";
   GridOption grid;
 };
@@ -109,6 +113,23 @@ struct MultiplyProgramOptions {
   std::string peer = "none";
   std::string output;
   GridOption grid;
+};
+
+struct LobpcgProgramOptions {
+  CommonOptions common;
+  std::string matrix, overlap, generate;
+  std::string interaction = "random", orbits;
+  Index k = 5, block = 0;
+  double tolerance = 0;
+  std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
+  int steps = 4, degree = 8;                                ///< of FOM; of the Chebyshev polynomial
+  double shift = std::numeric_limits<double>::quiet_NaN();  ///< NaN: chosen
+  char storage = 'd', vectors_type = 'd';
+  Index nd = 0;
+  bool largest = false;
+  Index iterations = 500;
+  std::string peer = "none";
+  std::string output, plot;
 };
 
 struct InfoProgramOptions {
@@ -141,6 +162,7 @@ struct CalibrateProgramOptions {
 void add_eigen_options(CLI::App& command, EigenProgramOptions& options);
 void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options);
 void add_bench_options(CLI::App& command, BenchProgramOptions& options);
+void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options);
 void add_info_options(CLI::App& command, InfoProgramOptions& options);
 void add_trace_options(CLI::App& command, TraceProgramOptions& options);
 void add_tune_options(CLI::App& command, TuneProgramOptions& options);
@@ -149,6 +171,7 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
 /// Checks that concern more than one option. @throws InvalidArgument
 void validate(EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
+void validate(const LobpcgProgramOptions& options);
 
 Json to_json(const CommonOptions& options);
 

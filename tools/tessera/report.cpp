@@ -35,6 +35,7 @@ std::string format_check(const CheckRecord& check) {
   add("orthogonality", check.orthogonality);
   add("values", check.values);
   add("trace", check.trace);
+  if (!check.failure.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", check.failure);
   if (text.empty()) return "nothing to check";
   return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
 }
@@ -63,7 +64,8 @@ std::string format_place(const StageRecord& stage) {
 
 std::string format_stages(const Report& report, const RunRecord& run) {
   if (run.stages.empty()) return {};
-  const std::string limit = report.limit ? fmt::format("  of {}", report.limit->name) : "";
+  const std::string limit =
+      report.limit && report.limit->gflops > 0 ? fmt::format("  of {}", report.limit->name) : "";
   std::string text =
       fmt::format("{:<22}{:>10}{:>8}{:>9}{:>10}{}\n", "stage", "seconds", "share", "tasks", "GFLOP/s", limit);
   for (const StageRecord& stage : run.stages) {
@@ -80,9 +82,10 @@ std::string format_stages(const Report& report, const RunRecord& run) {
 /// The limits, and what of the copy rate the stages reach that have a count of bytes.
 std::string format_limit(const Report& report) {
   const LimitRecord& limit = *report.limit;
-  std::string text = fmt::format("{}: {:.1f} GFLOP/s", limit.name, limit.gflops);
+  std::string text;
+  if (!std::isnan(limit.gflops)) text = fmt::format("{}: {:.1f} GFLOP/s", limit.name, limit.gflops);
   if (std::isnan(limit.copy_rate)) return text;
-  text += fmt::format(", copy: {:.0f} GB/s", limit.copy_rate * 1e-9);
+  text += fmt::format("{}copy: {:.3g} GB/s", text.empty() ? "" : ", ", limit.copy_rate * 1e-9);
   if (report.runs.empty()) return text;
   for (const StageRecord& stage : typical_run(report).stages)
     if (stage.bytes > 0 && stage.seconds > 0)
@@ -100,10 +103,12 @@ double median(std::vector<double> values) {
 }
 
 bool CheckRecord::any() const {
-  return !(std::isnan(residual) && std::isnan(orthogonality) && std::isnan(values) && std::isnan(trace));
+  return !failure.empty() ||
+         !(std::isnan(residual) && std::isnan(orthogonality) && std::isnan(values) && std::isnan(trace));
 }
 
 bool CheckRecord::passed() const {
+  if (!failure.empty()) return false;
   const std::array<double, 4> all{residual, orthogonality, values, trace};
   return std::all_of(all.begin(), all.end(), [](double x) { return std::isnan(x) || x < check_bound; });
 }
@@ -133,6 +138,7 @@ Json to_json(const CheckRecord& check) {
     json["values_difference"] = number(check.values_difference);
   }
   if (!std::isnan(check.trace)) json["trace"] = number(check.trace);
+  if (!check.failure.empty()) json["failure"] = check.failure;
   json["passed"] = check.passed();
   return json;
 }
@@ -184,7 +190,7 @@ Json to_json(const Report& report) {
     if (!report.peer->result.empty()) json["peer"]["result"] = report.peer->result;
   }
   if (report.limit) {
-    json["limit"] = {{"name", report.limit->name}, {"gflops", report.limit->gflops}};
+    json["limit"] = {{"name", report.limit->name}, {"gflops", number(report.limit->gflops)}};
     if (!report.runs.empty()) {
       const RunRecord& run = typical_run(report);
       Json fractions = Json::object();

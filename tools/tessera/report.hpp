@@ -30,6 +30,7 @@ struct CheckRecord {
   double residual = unknown, orthogonality = unknown, values = unknown, trace = unknown;
   std::string values_against;          ///< what `values` compares with
   double values_difference = unknown;  ///< the same, absolute: the largest |lambda - reference|
+  std::string failure;                 ///< not empty: failed, for this reason, whatever the numbers are
   bool any() const;
   /// Everything that was computed is finite and below the bound. A check that gave NaN from NaN input is not
   /// "unknown": set it to infinity.
@@ -78,7 +79,7 @@ struct PeerRecord {
 /// A limit of the machine measured in the same run.
 struct LimitRecord {
   std::string name;
-  double gflops = 0;
+  double gflops = unknown;
   double copy_rate = unknown;  ///< bytes read and written per second by a copy, where it was measured
 };
 

@@ -84,6 +84,7 @@ int in_session(const CommonOptions& common, const Work& work) {
 // The commands; each returns the exit code.
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
+int run_lobpcg(const LobpcgProgramOptions& options);
 int run_bench(BenchProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);

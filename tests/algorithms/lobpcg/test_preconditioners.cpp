@@ -10,8 +10,8 @@
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/algorithms/lobpcg/stored_rows.hpp>
 
 namespace tessera::test {
 namespace {
@@ -64,25 +64,39 @@ using ValueTypes =
     ::testing::Types<std::tuple<float, float>, std::tuple<float, double>, std::tuple<double, double>>;
 TYPED_TEST_SUITE(Preconditioners, ValueTypes);
 
+/// Entries of a lower triangle.
+struct Entries {
+  std::vector<Index> rows, columns;
+  std::vector<double> values;
+  void add(Index row, Index column, double value) {
+    rows.push_back(row);
+    columns.push_back(column);
+    values.push_back(value);
+  }
+  CoordinateRows matrix(Index order, std::vector<Index> tiles = {}) const {
+    return CoordinateRows::from_coordinates(order, rows, columns, values, Uplo::lower, std::move(tiles));
+  }
+};
+
 /// Tiles with something between them, which the preconditioners must leave out.
-StoredRows coupled(const Tiles& tiles) {
-  std::vector<StoredRows::Entry> entries;
+CoordinateRows coupled(const Tiles& tiles) {
+  Entries entries;
   std::vector<Index> begins(tiles.begins.begin(), tiles.begins.end());
   for (std::size_t t = 0; t < tiles.dense.size(); ++t)
     for (Index i = 0; i < tiles.dense[t].rows(); ++i) {
       for (Index j = 0; j <= i; ++j)
         if (tiles.dense[t](i, j) != 0)
-          entries.push_back({begins[t] + i, begins[t] + j, tiles.dense[t](i, j)});
-      for (Index j = 0; j < begins[t]; j += 5) entries.push_back({begins[t] + i, j, 0.25});
+          entries.add(begins[t] + i, begins[t] + j, tiles.dense[t](i, j));
+      for (Index j = 0; j < begins[t]; j += 5) entries.add(begins[t] + i, j, 0.25);
     }
-  return {begins.back(), entries, begins};
+  return entries.matrix(begins.back(), begins);
 }
 
 TYPED_TEST(Preconditioners, FomSolvesTheDiagonalTiles) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
   const Tiles tiles = random_tiles({1, 4, 9, 1, 1, 7, 10, 2, 8, 6, 3, 10, 1, 5}, 0.8, 3, 8);
-  const StoredRows rows = coupled(tiles);
+  const CoordinateRows rows = coupled(tiles);
   for (const Index groups : {1, 3}) {
     const auto a = CsbMatrix<V, T>::build(this->runtime(), rows, {.groups = groups, .segments = 2});
     FomPreconditioner<V, T> fom(this->runtime(), a, {.steps = 10});
@@ -160,12 +174,12 @@ TYPED_TEST(Preconditioners, ChebyshevIsTheBestPolynomial) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
   const Index n = 30;
-  std::vector<StoredRows::Entry> entries;
+  Entries entries;
   for (Index i = 0; i < n; ++i) {
-    entries.push_back({i, i, 2});
-    if (i > 0) entries.push_back({i, i - 1, -1});
+    entries.add(i, i, 2);
+    if (i > 0) entries.add(i, i - 1, -1);
   }
-  const auto a = CsbMatrix<V, T>::build(this->runtime(), StoredRows(n, entries), {.tile_rows = 7});
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), entries.matrix(n), {.tile_rows = 7});
   EXPECT_NEAR(a.norm_bound(), 4, 1e-6);
   Matrix<double> vectors(n, n);
   std::vector<double> lambda;

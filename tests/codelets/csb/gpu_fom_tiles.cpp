@@ -41,17 +41,25 @@ TileProblem<V> tile_problem(const std::vector<std::int64_t>& tiles) {
 }
 
 template <class V, class T>
-std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double shift, const std::vector<T>& r,
-                         std::int64_t ldr, std::int64_t ldw, bool stored = true) {
+std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double shift,
+                         const std::vector<T>& r, std::int64_t ldr, std::int64_t ldw, bool stored = true) {
   const DeviceHandles handles;
   const PieceProblem<V>& p = problem.piece;
   const auto tiles = static_cast<std::int64_t>(problem.begins.size()) - 1;
   const DeviceArray<std::int64_t> piece(p.memory), index(p.index(CsbOrder::positions));
   const DeviceArray<std::uint32_t> begins(problem.begins);
   const DeviceArray<T> dr(r), w(static_cast<std::size_t>(p.rows * ldw));
-  const DeviceArray<char> scratch(static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total));
-  const FomArguments arguments{stored ? p.shape : CsbPieceShape{0, 0, true}, p.rows, tiles, m, steps, stored,
-                               sizeof(V), sizeof(T), shift};
+  const DeviceArray<char> scratch(
+      static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total));
+  const FomArguments arguments{stored ? p.shape : CsbPieceShape{0, 0, true},
+                               p.rows,
+                               tiles,
+                               m,
+                               steps,
+                               stored,
+                               sizeof(V),
+                               sizeof(T),
+                               shift};
   device::launch_fom_tiles<V, T>(handles.stream, arguments, piece.data(), index.data(), begins.data(),
                                  {dr.data(), ldr, p.rows, ldr}, {w.data(), ldw, p.rows, ldw}, scratch.data());
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
@@ -69,11 +77,12 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
     for (const int steps : {1, 2, 5}) {
       const std::int64_t ldr = m + 1, ldw = m + 2;
       auto r = random_rows<T>(p.rows, ldr, 9);
-      for (std::int64_t i = 4; i < 704; ++i) r[static_cast<std::size_t>(i * ldr)] = T(0);  // a tile without residual
+      for (std::int64_t i = 4; i < 704; ++i)
+        r[static_cast<std::size_t>(i * ldr)] = T(0);  // a tile without residual
       std::vector<T> expected(static_cast<std::size_t>(p.rows * ldw), T(0)),
           basis(static_cast<std::size_t>(p.rows * m * steps));
-      kernels::fom_tiles<V, T>(p.view(), tiles, problem.begins.data(), m, steps, -30.0, r.data(), ldr, expected.data(),
-                               ldw, basis.data());
+      kernels::fom_tiles<V, T>(p.view(), tiles, problem.begins.data(), m, steps, -30.0, r.data(), ldr,
+                               expected.data(), ldw, basis.data());
       const auto found = on_device<V, T>(problem, m, steps, -30.0, r, ldr, ldw);
       for (std::int64_t i = 0; i < p.rows; ++i)
         for (std::int64_t j = 0; j < ldw; ++j) {
@@ -81,7 +90,8 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
           if (j >= m) {
             ASSERT_EQ(found[k], T(0));
           } else {
-            ASSERT_NEAR(found[k], expected[k], 3000 * double(precision<T>)) << m << ' ' << steps << ' ' << i << ' ' << j;
+            ASSERT_NEAR(found[k], expected[k], 3000 * double(precision<T>))
+                << m << ' ' << steps << ' ' << i << ' ' << j;
           }
         }
       EXPECT_TRUE((on_device<V, T>(problem, m, steps, -30.0, r, ldr, ldw) == found)) << "the same bits twice";

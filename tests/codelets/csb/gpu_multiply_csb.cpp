@@ -32,8 +32,9 @@ class DevicePiece {
   DevicePiece(const PieceProblem<V>& p, CsbOrder order) : p_(p), piece_(p.memory), index_(p.index(order)) {}
 
   /// y_I and y_J (empty on the diagonal); where they are not overwritten they begin with `start`.
-  std::pair<std::vector<T>, std::vector<T>> multiply(const DeviceHandles& handles, const Widths& w, bool overwrite_rows,
-                                                     bool overwrite_columns, const std::vector<T>& x_columns,
+  std::pair<std::vector<T>, std::vector<T>> multiply(const DeviceHandles& handles, const Widths& w,
+                                                     bool overwrite_rows, bool overwrite_columns,
+                                                     const std::vector<T>& x_columns,
                                                      const std::vector<T>& x_rows, T start) const {
     const auto fresh = [&](std::int64_t rows, int width, bool overwrite) {
       return std::vector<T>(static_cast<std::size_t>(rows * width),
@@ -42,10 +43,10 @@ class DevicePiece {
     const bool diagonal = p_.shape.on_diagonal;
     const DeviceArray<T> xc(x_columns), xr(x_rows), yr(fresh(p_.rows, w.y_rows, overwrite_rows)),
         yc(diagonal ? std::vector<T>() : fresh(p_.columns, w.y_columns, overwrite_columns));
-    device::launch_multiply_csb<V, T>(handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, piece_.data(),
-                                      index_.data(), {xc.data(), w.x_columns, p_.columns, w.x_columns},
-                                      {xr.data(), w.x_rows, p_.rows, w.x_rows}, {yr.data(), w.y_rows, p_.rows, w.y_rows},
-                                      {yc.data(), w.y_columns, p_.columns, w.y_columns});
+    device::launch_multiply_csb<V, T>(
+        handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, piece_.data(), index_.data(),
+        {xc.data(), w.x_columns, p_.columns, w.x_columns}, {xr.data(), w.x_rows, p_.rows, w.x_rows},
+        {yr.data(), w.y_rows, p_.rows, w.y_rows}, {yc.data(), w.y_columns, p_.columns, w.y_columns});
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     return {yr.get(), yc.get()};
   }
@@ -56,11 +57,12 @@ class DevicePiece {
 };
 
 template <class V, class T>
-void check(const PieceProblem<V>& p, const DevicePiece<V, T>& device, const DeviceHandles& handles, const Widths& w,
-           bool overwrite_rows, bool overwrite_columns) {
+void check(const PieceProblem<V>& p, const DevicePiece<V, T>& device, const DeviceHandles& handles,
+           const Widths& w, bool overwrite_rows, bool overwrite_columns) {
   SCOPED_TRACE(p.name + ", m = " + std::to_string(w.m));
   const T start = T(0.625);
-  const auto x_columns = random_rows<T>(p.columns, w.x_columns, 3), x_rows = random_rows<T>(p.rows, w.x_rows, 4);
+  const auto x_columns = random_rows<T>(p.columns, w.x_columns, 3),
+             x_rows = random_rows<T>(p.rows, w.x_rows, 4);
   const auto y = device.multiply(handles, w, overwrite_rows, overwrite_columns, x_columns, x_rows, start);
   const ExpectedProduct expected = expected_product(p, w.m, x_columns, w.x_columns, x_rows, w.x_rows);
   for (int side = 0; side < (p.shape.on_diagonal ? 1 : 2); ++side) {
@@ -93,7 +95,8 @@ TYPED_TEST(GpuMultiplyCsb, AllNumbersOfVectors) {
       const DevicePiece<V, T> device(p, order);
       for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 24, 31, 32}) {
         check(p, device, handles, {m, m, m, m, m}, true, true);
-        if (order == CsbOrder::positions) check(p, device, handles, {m, m + 1, m + 3, m + 2, m + 5}, false, m % 2 == 0);
+        if (order == CsbOrder::positions)
+          check(p, device, handles, {m, m + 1, m + 3, m + 2, m + 5}, false, m % 2 == 0);
         if (order == CsbOrder::values) check(p, device, handles, {m, 32, 36, 32, 33}, m % 2 == 1, false);
       }
     }
@@ -128,7 +131,8 @@ TYPED_TEST(GpuMultiplyCsb, NanStaysInItsColumn) {
     auto x = random_rows<T>(p.columns, 16, 5);
     const auto clean = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x, x, T(0)).first;
     for (std::int64_t i = 0; i < p.columns; ++i)
-      for (const int j : {1, m}) x[static_cast<std::size_t>(16 * i + j)] = std::numeric_limits<T>::quiet_NaN();
+      for (const int j : {1, m})
+        x[static_cast<std::size_t>(16 * i + j)] = std::numeric_limits<T>::quiet_NaN();
     const auto y = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x, x, T(0)).first;
     for (std::size_t k = 0; k < y.size(); ++k)
       if (k % 16 != 1) {

@@ -15,7 +15,8 @@
 #include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/multiply_csb.hpp>
 
-/// Pieces of CSB matrices with all that can be odd about them, and what their product should be, by a plain loop.
+/// Pieces of CSB matrices with all that can be odd about them, and what their product should be, by a plain
+/// loop.
 namespace tessera::test {
 
 template <class V>
@@ -29,8 +30,8 @@ class PieceProblem {
   }
 
   /// A block with these entries, coordinates within the block; cut where it has too many.
-  void add_block(std::int64_t first_row, std::int64_t block_rows, std::int64_t first_column, std::int64_t block_columns,
-                 const Coordinates& entries) {
+  void add_block(std::int64_t first_row, std::int64_t block_rows, std::int64_t first_column,
+                 std::int64_t block_columns, const Coordinates& entries) {
     for (auto entry = entries.begin(); entry != entries.end();) {
       CsbBlock block{};
       block.first_entry = static_cast<std::int64_t>(values_.size());
@@ -52,7 +53,8 @@ class PieceProblem {
     Coordinates entries;
     for (std::int64_t k = 0; k < count; ++k) {
       const auto pick = [&](Index which, std::int64_t size) {
-        const double u = (random_uniform(11 + which, static_cast<Index>(blocks_.size()), k, first_row) + 1) / 2;
+        const double u =
+            (random_uniform(11 + which, static_cast<Index>(blocks_.size()), k, first_row) + 1) / 2;
         return std::min(static_cast<std::int64_t>(u * static_cast<double>(size)), size - 1);
       };
       const std::int64_t r = pick(0, block_rows), c = pick(1, block_columns);
@@ -66,8 +68,8 @@ class PieceProblem {
     const CsbPieceSizes sizes = csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V));
     memory.assign(static_cast<std::size_t>(sizes.total) / 8, 0);
     char* const bytes = reinterpret_cast<char*>(memory.data());
-    const CsbPieceHeader header{shape.block_count,   shape.entry_count,    sizes.blocks_offset,
-                                sizes.values_offset, sizes.rows_offset,    sizes.columns_offset,
+    const CsbPieceHeader header{shape.block_count,   shape.entry_count, sizes.blocks_offset,
+                                sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
                                 sizeof(V),           shape.on_diagonal};
     std::memcpy(bytes, &header, sizeof(header));
     const auto copy = [bytes](std::int64_t offset, const auto& from) {
@@ -82,7 +84,8 @@ class PieceProblem {
     return csb_view<V>(memory.data(), shape.block_count, shape.entry_count, shape.on_diagonal);
   }
   std::vector<std::int64_t> index(CsbOrder order) const {
-    std::vector<std::int64_t> index(static_cast<std::size_t>(csb_index_bytes(view(), rows, columns, order)) / 8, -1);
+    std::vector<std::int64_t> index(
+        static_cast<std::size_t>(csb_index_bytes(view(), rows, columns, order)) / 8, -1);
     build_csb_index(view(), rows, columns, order, index.data());
     return index;
   }
@@ -121,7 +124,8 @@ std::vector<PieceProblem<V>> piece_problems() {
     for (std::size_t i = 0; i < tiles.size(); row += tiles[i++]) {
       std::int64_t column = 0;
       for (std::size_t j = 0; j <= i; column += tiles[j++])
-        p.add_random_block(row, tiles[i], column, tiles[j], std::max<std::int64_t>(tiles[i] * tiles[j] / 15, 2));
+        p.add_random_block(row, tiles[i], column, tiles[j],
+                           std::max<std::int64_t>(tiles[i] * tiles[j] / 15, 2));
     }
     problems.push_back(std::move(p));
   }
@@ -163,17 +167,20 @@ std::vector<PieceProblem<V>> piece_problems() {
 template <class T>
 std::vector<T> random_rows(std::int64_t n, std::int64_t width, std::uint64_t seed) {
   std::vector<T> x(static_cast<std::size_t>(n * width));
-  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(random_uniform(seed, 0, static_cast<Index>(k), 1));
+  for (std::size_t k = 0; k < x.size(); ++k)
+    x[k] = static_cast<T>(random_uniform(seed, 0, static_cast<Index>(k), 1));
   return x;
 }
 
-/// y_I and y_J, row-major n x m, and the sums of their terms' magnitudes; for a piece on the diagonal all is in y[0].
+/// y_I and y_J, row-major n x m, and the sums of their terms' magnitudes; for a piece on the diagonal all is
+/// in y[0].
 struct ExpectedProduct {
   std::vector<double> y[2], magnitudes[2];
 };
 template <class V, class T>
 ExpectedProduct expected_product(const PieceProblem<V>& p, int m, const std::vector<T>& x_columns,
-                                 std::int64_t ldx_columns, const std::vector<T>& x_rows, std::int64_t ldx_rows) {
+                                 std::int64_t ldx_columns, const std::vector<T>& x_rows,
+                                 std::int64_t ldx_rows) {
   ExpectedProduct result;
   for (int side = 0; side < 2; ++side) {
     result.y[side].assign(static_cast<std::size_t>((side ? p.columns : p.rows) * m), 0.0);
@@ -187,7 +194,8 @@ ExpectedProduct expected_product(const PieceProblem<V>& p, int m, const std::vec
   };
   const auto piece = p.view();
   for (std::int64_t b = 0; b < piece.block_count; ++b)
-    for (std::int64_t e = piece.blocks[b].first_entry; e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e) {
+    for (std::int64_t e = piece.blocks[b].first_entry;
+         e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e) {
       const std::int64_t row = piece.blocks[b].first_row + piece.rows[e],
                          column = piece.blocks[b].first_column + piece.columns[e];
       add(0, row, piece.values[e], x_columns.data() + column * ldx_columns);

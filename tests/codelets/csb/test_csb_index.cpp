@@ -37,7 +37,8 @@ struct IndexView {
 /// What a thread block leaves in its strip's rows of Y, y_I or y_J.
 template <class V>
 void walk_strip(const PieceProblem<V>& p, const IndexView<V>& index, const CsbStrip& strip, int m,
-                const std::vector<double>& x_columns, const std::vector<double>& x_rows, std::vector<double> (&y)[2]) {
+                const std::vector<double>& x_columns, const std::vector<double>& x_rows,
+                std::vector<double> (&y)[2]) {
   const auto piece = p.view();
   std::vector<double> sums(static_cast<std::size_t>(csb_strip_rows * m), 0.0);
   for (std::uint32_t c = 0; c < strip.chunks; ++c) {
@@ -47,9 +48,10 @@ void walk_strip(const PieceProblem<V>& p, const IndexView<V>& index, const CsbSt
     for (std::int64_t e = 0; e < chunk.entries; ++e) {
       const auto k = static_cast<std::size_t>(e);
       coordinates[k] = chunk.side == 0 ? piece.columns[chunk.first + e] : index.rows[chunk.first + e];
-      values[k] = chunk.side == 0                      ? piece.values[chunk.first + e]
-                  : index.header.positions_offset != 0 ? piece.values[chunk.block + index.positions[chunk.first + e]]
-                                                       : index.values[chunk.first + e];
+      values[k] = chunk.side == 0 ? piece.values[chunk.first + e]
+                  : index.header.positions_offset != 0
+                      ? piece.values[chunk.block + index.positions[chunk.first + e]]
+                      : index.values[chunk.first + e];
     }
     const std::vector<double>& x = chunk.side == 0 || p.shape.on_diagonal ? x_columns : x_rows;
     std::vector<bool> taken(csb_strip_rows, false);
@@ -94,7 +96,8 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
       const auto memory = p.index(order);
       const IndexView<V> index(memory);
       EXPECT_EQ(static_cast<std::size_t>(index.header.total), memory.size() * 8);
-      EXPECT_EQ(index.header.strip_count, csb_strips(p.rows) + (p.shape.on_diagonal ? 0 : csb_strips(p.columns)));
+      EXPECT_EQ(index.header.strip_count,
+                csb_strips(p.rows) + (p.shape.on_diagonal ? 0 : csb_strips(p.columns)));
       const auto x_columns = random_rows<double>(p.columns, m, 1), x_rows = random_rows<double>(p.rows, m, 2);
       std::vector<double> y[2];
       const int sides = p.shape.on_diagonal ? 1 : 2;
@@ -125,7 +128,8 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
 
 TYPED_TEST(CsbIndex, TheSameTwice) {
   for (const auto& p : piece_problems<TypeParam>())
-    for (const CsbOrder order : {CsbOrder::positions, CsbOrder::values}) EXPECT_EQ(p.index(order), p.index(order));
+    for (const CsbOrder order : {CsbOrder::positions, CsbOrder::values})
+      EXPECT_EQ(p.index(order), p.index(order));
 }
 
 TYPED_TEST(CsbIndex, IsSmall) {

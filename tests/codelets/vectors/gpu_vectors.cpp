@@ -18,7 +18,8 @@ TYPED_TEST_SUITE(GpuVectors, Reals);
 template <class T>
 std::vector<T> numbers(std::int64_t count, std::uint64_t seed) {
   std::vector<T> x(static_cast<std::size_t>(count));
-  for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<T>(random_uniform(seed, 0, static_cast<Index>(k), 0));
+  for (std::size_t k = 0; k < x.size(); ++k)
+    x[k] = static_cast<T>(random_uniform(seed, 0, static_cast<Index>(k), 0));
   return x;
 }
 
@@ -59,12 +60,13 @@ TYPED_TEST(GpuVectors, Gram) {
   TESSERA_NEED_GPU();
   using T = TypeParam;
   const DeviceHandles handles;
-  const Shape shapes[] = {{{8}, {{0, 0, 8}}, {{0, 0, 8}}},
-                          {{1, 1}, {{0, 0, 1}}, {{1, 0, 1}}},
-                          {{5, 7, 9, 3}, {{0, 1, 3}, {1, 0, 7}, {2, 4, 5}}, {{3, 0, 3}, {0, 0, 5}}},
-                          {{32, 32, 32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}}, {{3, 0, 32}, {4, 0, 32}}},
-                          {{32, 32}, {{0, 0, 17}, {0, 17, 15}, {0, 0, 32}}, {{1, 3, 29}}},
-                          {{16, 16, 16, 16}, {{0, 0, 16}, {1, 0, 16}, {2, 0, 16}}, {{3, 0, 16}, {0, 0, 16}}}};
+  const Shape shapes[] = {
+      {{8}, {{0, 0, 8}}, {{0, 0, 8}}},
+      {{1, 1}, {{0, 0, 1}}, {{1, 0, 1}}},
+      {{5, 7, 9, 3}, {{0, 1, 3}, {1, 0, 7}, {2, 4, 5}}, {{3, 0, 3}, {0, 0, 5}}},
+      {{32, 32, 32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}}, {{3, 0, 32}, {4, 0, 32}}},
+      {{32, 32}, {{0, 0, 17}, {0, 17, 15}, {0, 0, 32}}, {{1, 3, 29}}},
+      {{16, 16, 16, 16}, {{0, 0, 16}, {1, 0, 16}, {2, 0, 16}}, {{3, 0, 16}, {0, 0, 16}}}};
   for (const Shape& shape : shapes)
     for (const Index rows : row_counts) {
       Blocks<T> blocks(rows, shape.widths);
@@ -82,7 +84,8 @@ TYPED_TEST(GpuVectors, Gram) {
       const auto found = g.get();
       EXPECT_EQ(found, again.get()) << "the same bits twice";
       for (std::size_t k = 0; k < found.size(); ++k)
-        ASSERT_NEAR(found[k], expected[k], 4.0 * double(rows) * precision<double>) << l << 'x' << r << ' ' << rows;
+        ASSERT_NEAR(found[k], expected[k], 4.0 * double(rows) * precision<double>)
+            << l << 'x' << r << ' ' << rows;
     }
 }
 
@@ -90,12 +93,13 @@ TYPED_TEST(GpuVectors, CombineInPlace) {
   TESSERA_NEED_GPU();
   using T = TypeParam;
   const DeviceHandles handles;
-  const Shape shapes[] = {{{8}, {{0, 0, 8}}, {{0, 0, 8}}},
-                          {{1}, {}, {{0, 0, 1}}},
-                          {{5, 7, 9}, {{0, 1, 3}, {1, 0, 7}, {2, 4, 5}}, {{0, 0, 4}, {2, 0, 9}}},
-                          {{32, 32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}, {3, 0, 32}}, {{0, 0, 32}, {2, 0, 32}}},
-                          {{16, 16, 16}, {{0, 0, 16}, {1, 0, 13}, {2, 0, 16}}, {{0, 0, 16}, {2, 3, 13}}},
-                          {{32}, {{0, 5, 2}}, {{0, 0, 32}}}};
+  const Shape shapes[] = {
+      {{8}, {{0, 0, 8}}, {{0, 0, 8}}},
+      {{1}, {}, {{0, 0, 1}}},
+      {{5, 7, 9}, {{0, 1, 3}, {1, 0, 7}, {2, 4, 5}}, {{0, 0, 4}, {2, 0, 9}}},
+      {{32, 32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}, {3, 0, 32}}, {{0, 0, 32}, {2, 0, 32}}},
+      {{16, 16, 16}, {{0, 0, 16}, {1, 0, 13}, {2, 0, 16}}, {{0, 0, 16}, {2, 3, 13}}},
+      {{32}, {{0, 5, 2}}, {{0, 0, 32}}}};
   for (const Shape& shape : shapes)
     for (const Index rows : row_counts) {
       Blocks<T> blocks(rows, shape.widths);
@@ -105,16 +109,18 @@ TYPED_TEST(GpuVectors, CombineInPlace) {
       const auto c = numbers<double>(in * out, 99);
       const DeviceArray<double> device_c(c);
       std::vector<device::CombineOutput<T>> outputs;
-      for (const auto& block : blocks.template ranges<T>(shape.second, true)) outputs.push_back({block, 0, 0});
-      device::launch_combine<T>(handles.stream, rows, blocks.template ranges<const T>(shape.first, true), outputs,
-                                device_c.data());
+      for (const auto& block : blocks.template ranges<T>(shape.second, true))
+        outputs.push_back({block, 0, 0});
+      device::launch_combine<T>(handles.stream, rows, blocks.template ranges<const T>(shape.first, true),
+                                outputs, device_c.data());
       EXPECT_EQ(cudaGetLastError(), cudaSuccess);
       kernels::combine<T>(rows, blocks.template ranges<const T>(shape.first, false),
                           blocks.template ranges<T>(shape.second, false), c.data());
       for (std::size_t b = 0; b < blocks.host.size(); ++b) {
         const auto found = blocks.device[b].get();
         for (std::size_t k = 0; k < found.size(); ++k)
-          ASSERT_NEAR(found[k], blocks.host[b][k], 2 * double(precision<T>) * (in + 1)) << in << 'x' << out << ' ' << b;
+          ASSERT_NEAR(found[k], blocks.host[b][k], 2 * double(precision<T>) * (in + 1))
+              << in << 'x' << out << ' ' << b;
       }
     }
 }
@@ -151,24 +157,27 @@ TYPED_TEST(GpuVectors, Residual) {
         arguments.generalized = generalized;
         for (int j = 0; j < columns; ++j) arguments.theta[j] = 0.1 * j - 1;
         const Index ldax = columns + 1, ldbx = columns, ldx = columns + 2, width = 32;
-        const auto ax = numbers<T>(rows * ldax, 1), bx = numbers<T>(rows * ldbx, 2), x = numbers<T>(rows * ldx, 3);
+        const auto ax = numbers<T>(rows * ldax, 1), bx = numbers<T>(rows * ldbx, 2),
+                   x = numbers<T>(rows * ldx, 3);
         std::vector<T> r(static_cast<std::size_t>(rows * width), T(7));
         std::vector<double> norms(residual_norms);
-        kernels::residual<T>(rows, arguments, ax.data(), ldax, bx.data(), ldbx, generalized ? x.data() : bx.data(),
-                             generalized ? ldx : ldbx, r.data(), width, width, norms.data());
+        kernels::residual<T>(rows, arguments, ax.data(), ldax, bx.data(), ldbx,
+                             generalized ? x.data() : bx.data(), generalized ? ldx : ldbx, r.data(), width,
+                             width, norms.data());
         const DeviceArray<T> dax(ax), dbx(bx), dx(x), dr(r.size());
         const DeviceArray<double> dnorms(norms.size()), again(norms.size());
         for (const auto* to : {&dnorms, &again})
           device::launch_residual<T>(handles.stream, rows, arguments, dax.data(), ldax, dbx.data(), ldbx,
-                                     generalized ? dx.data() : dbx.data(), generalized ? ldx : ldbx, dr.data(), width,
-                                     width, to->data());
+                                     generalized ? dx.data() : dbx.data(), generalized ? ldx : ldbx,
+                                     dr.data(), width, width, to->data());
         EXPECT_EQ(cudaGetLastError(), cudaSuccess);
         const auto found = dr.get();
-        for (std::size_t k = 0; k < found.size(); ++k) ASSERT_NEAR(found[k], r[k], 4 * double(precision<T>)) << k;
+        for (std::size_t k = 0; k < found.size(); ++k)
+          ASSERT_NEAR(found[k], r[k], 4 * double(precision<T>)) << k;
         const auto found_norms = dnorms.get();
         EXPECT_EQ(found_norms, again.get());
         for (std::size_t k = 0; k < norms.size(); ++k)
-          ASSERT_NEAR(found_norms[k], norms[k], 40.0 * double(rows) * precision<double>) << k;
+          ASSERT_NEAR(found_norms[k], norms[k], double(rows) * precision<double> * norms[k]) << k;
       }
 }
 

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench_spmm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
+#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
+#include <tessera/runtime/error.hpp>
+
+#include "bench_stack.hpp"
+#include "cusolver_peer.hpp"
+#include "session.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Bytes of a copy that gives the limit of a GPU.
+constexpr std::size_t copied_bytes = std::size_t(1) << 30;
+
+template <class V, class T>
+class SpmmRunner {
+ public:
+  SpmmRunner(Session& session, const BenchProgramOptions& options)
+      : session_(session),
+        runtime_(session.runtime()),
+        options_(options),
+        columns_(options.vectors > 0 ? options.vectors : 8),
+        report_(session.new_report("bench")) {}
+
+  int operator()() {
+    if (columns_ > 32) throw InvalidArgument("--columns", fmt::to_string(columns_), "at most 32 for spmm");
+    if (options_.peer != "none" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer == "cusparse" && sizeof(V) != sizeof(T))
+      throw InvalidArgument("--peer", options_.peer, "--storage and --type of one precision");
+    if (options_.peer == "cusparse" && runtime_.gpus() == 0)
+      throw RuntimeError("--peer cusparse: there is no GPU");
+    make_matrix();
+    describe();
+    measure_limit();
+    for (int run = -options_.common.warmup; run < options_.common.repeat; ++run) one_round(run);
+    return session_.finish(report_);
+  }
+
+ private:
+  void make_matrix() {
+    session_.progress().stage("making the matrix");
+    rows_ = load_rows(session_, {.matrix = options_.matrix,
+                                 .overlap = {},
+                                 .generate = options_.matrix.empty() ? options_.generate : std::string(),
+                                 .interaction = "random",
+                                 .orbits = {},
+                                 .seed = options_.common.seed});
+    a_ = std::make_unique<CsbMatrix<V, T>>(
+        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd}));
+    x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
+    y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
+    host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));
+    for (std::size_t i = 0; i < host_x_.size(); ++i)
+      host_x_[i] = static_cast<T>(random_uniform(options_.common.seed, 3, static_cast<Index>(i), 0));
+    x_.set(host_x_.data(), columns_, columns_);
+    if (options_.peer == "none") return;
+    session_.progress().stage("making full rows");
+    full_ = full_rows<V>(*rows_.a);
+    if (options_.peer != "csr") return;
+    const std::vector<Index> places(full_.columns.begin(), full_.columns.end());
+    const std::vector<double> values(full_.values.begin(), full_.values.end());
+    csr_ = std::make_unique<CsrMatrix<V, T>>(
+        CsrMatrix<V, T>::build(runtime_, {full_.begins, places, values}, a_->segments()->count()));
+    csr_x_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
+    csr_y_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
+    csr_x_.set(host_x_.data(), columns_, columns_);
+  }
+
+  double flops() const {
+    return 2 * static_cast<double>(columns_) *
+           (2 * static_cast<double>(a_->stored_entries()) - static_cast<double>(a_->order()));
+  }
+  /// X read and Y written once.
+  double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
+
+  void describe() {
+    report_.title += " spmm";
+    Json& json = report_.options;
+    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
+    json["stage"] = "spmm";
+    json["matrix"] = source;
+    json["n"] = a_->order();
+    json["stored_entries"] = a_->stored_entries();
+    json["stored_bytes"] = a_->stored_bytes();
+    json["columns"] = columns_;
+    json["storage"] = std::string(1, options_.storage);
+    json["type"] = std::string(1, options_.type);
+    json["nd"] = a_->groups();
+    json["segments"] = a_->segments()->count();
+    json["peer"] = options_.peer;
+    report_.lines.emplace_back(
+        "matrix",
+        fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
+                    source, a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
+                    a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
+                    a_->segments()->count()));
+    report_.lines.emplace_back("vectors",
+                               fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
+  }
+
+  void measure_limit() {
+    session_.progress().stage("the machine's limit");
+    const int gpus = runtime_.gpus() * runtime_.size();
+    const double rate = gpus > 0 ? measure_gpu_copy(copied_bytes) * gpus
+                                 : measure_copy(runtime_, std::max(1, runtime_.info().cpu_workers));
+    report_.limit = LimitRecord{"copy", unknown, rate};
+  }
+
+  template <class Operator>
+  RunRecord product(const Operator& a, const BlockVectors<T>& x, const BlockVectors<T>& y, const char* name) {
+    session_.progress().stage(name);
+    session_.begin_run();
+    Sequence sequence(runtime_);
+    sequence.begin_stage(name);
+    a.apply(sequence, x, y, columns_);
+    const Status status = sequence.wait();
+    RunRecord run = session_.end_run(sequence.statistics());
+    if (!status) throw Error(status.message());
+    return run;
+  }
+
+  void one_round(int index) {
+    RunRecord run = product(*a_, x_, y_, "spmm");
+    const double bytes = a_->stored_bytes() + vector_bytes(), seconds = run.total_seconds;
+    run.flops = flops();
+    for (StageRecord& stage : run.stages) {
+      stage.flops = flops();
+      stage.bytes = bytes;
+    }
+    run.result = {{"seconds", seconds},
+                  {"flop", flops()},
+                  {"stream_bytes", a_->stored_bytes()},
+                  {"bytes", bytes},
+                  {"stream_bytes_per_second", a_->stored_bytes() / seconds},
+                  {"flop_per_byte", flops() / bytes},
+                  {"limit_fraction", bytes / seconds / report_.limit->copy_rate}};
+    const bool timed = index >= 0, checked = timed && options_.common.wants_check(index);
+    std::vector<T> y;
+    if (checked) {
+      y.resize(host_x_.size());
+      y_.get(y.data(), columns_, columns_);
+      run.check = check(y);
+    }
+    if (options_.peer != "none") time_peer(timed, checked ? &*run.check : nullptr, y);
+    if (index == options_.common.repeat - 1) {
+      report_.results.emplace_back(
+          "stream",
+          fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
+                      a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
+                      bytes / seconds / report_.limit->copy_rate));
+      report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
+    }
+    if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  /// max |Y - A X| / (eps (|A| |X|)), over all elements, by plain loops over the rows.
+  CheckRecord check(const std::vector<T>& y) const {
+    session_.progress().stage("checking");
+    const auto k = static_cast<std::size_t>(columns_);
+    std::vector<double> sums(y.size(), 0.0), magnitudes(y.size(), 0.0);
+    for_stored(*rows_.a, [&](Index row, Index column, double given) {
+      const double value = static_cast<double>(static_cast<V>(given));
+      const auto add = [&](Index to, Index from) {
+        for (std::size_t j = 0; j < k; ++j) {
+          const double term = value * static_cast<double>(host_x_[static_cast<std::size_t>(from) * k + j]);
+          sums[static_cast<std::size_t>(to) * k + j] += term;
+          magnitudes[static_cast<std::size_t>(to) * k + j] += std::abs(term);
+        }
+      };
+      add(row, column);
+      if (row != column) add(column, row);
+    });
+    CheckRecord record;
+    record.residual = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const double difference = std::abs(static_cast<double>(y[i]) - sums[i]);
+      const double error =
+          difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitudes[i]);
+      record.residual = std::isnan(error) ? HUGE_VAL : std::max(record.residual, error);
+    }
+    return record;
+  }
+
+  /// `check`: if not null, the largest difference from the peer's product is added to it.
+  void time_peer(bool timed, CheckRecord* check, const std::vector<T>& ours) {
+    std::string name;
+    double seconds = 0;
+    std::vector<T> theirs(host_x_.size());
+    if (options_.peer == "csr") {
+      name = "full rows (CSR)";
+      seconds = product(*csr_, csr_x_, csr_y_, "csr").total_seconds;
+      if (check) csr_y_.get(theirs.data(), columns_, columns_);
+    } else if constexpr (std::is_same_v<V, T>) {
+      name = "cuSPARSE SpMM, full rows (CSR_ALG3)";
+      seconds = time_cusparse_spmm<T>(full_, columns_, host_x_, 5, theirs);
+    }
+    if (!timed) return;
+    if (!report_.peer)
+      report_.peer =
+          PeerRecord{name, options_.peer == "csr" ? std::max(1, runtime_.info().cpu_workers) : 0, {}, {}};
+    report_.peer->seconds.push_back(seconds);
+    if (!check) return;
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(ours[i])));
+      difference =
+          std::max(difference, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
+    }
+    check->values_difference = difference;
+    check->values = largest > 0 ? difference / (largest * static_cast<double>(precision<T>) *
+                                                std::sqrt(static_cast<double>(a_->order())))
+                                : 0;
+    check->values_against = name;
+  }
+
+  Session& session_;
+  Runtime& runtime_;
+  const BenchProgramOptions& options_;
+  Index columns_;
+  Report report_;
+  SparseGenerator rows_;
+  std::unique_ptr<CsbMatrix<V, T>> a_;
+  std::unique_ptr<CsrMatrix<V, T>> csr_;
+  BlockVectors<T> x_, y_, csr_x_, csr_y_;
+  std::vector<T> host_x_;
+  FullRows<V> full_;
+};
+
+void require_valid(const BenchProgramOptions& options) {
+  const bool generated = options.generate != "random";
+  if (generated == !options.matrix.empty())
+    throw InvalidArgument("--generate", generated ? options.generate : "nothing",
+                          "either --generate KIND of `tessera lobpcg` or --matrix FILE for spmm");
+  if (options.type != 's' && options.type != 'd')
+    throw InvalidArgument("--type", std::string(1, options.type), "s or d for spmm");
+  if (options.type == 's' && options.storage == 'd')
+    throw InvalidArgument("--storage", "d", "f, with --type s");
+  if (options.peer != "none" && options.peer != "csr" && options.peer != "cusparse")
+    throw InvalidArgument("--peer", options.peer, "none, csr or cusparse for spmm");
+}
+
+}  // namespace
+
+int run_bench_spmm(const BenchProgramOptions& options) {
+  require_valid(options);
+  return in_session(options.common, [&](Session& session) {
+    if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();
+    if (options.type == 'd') return SpmmRunner<float, double>(session, options)();
+    return SpmmRunner<float, float>(session, options)();
+  });
+}
+
+}  // namespace tessera::program

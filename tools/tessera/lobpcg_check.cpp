@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lobpcg_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <tessera/algorithms/lobpcg/parallel_for.hpp>
+
+namespace tessera::program {
+
+namespace {
+
+/// Rows of X, k numbers each.
+using RowMajor = std::vector<double>;
+
+/// Ranges of rows within a tile that are asked for at a time.
+std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
+  constexpr Index most_rows = 256;
+  std::vector<Index> cuts(rows.tiles().begin(), rows.tiles().end());
+  if (cuts.empty()) cuts = {0, rows.order()};
+  std::vector<std::pair<Index, Index>> ranges;
+  for (std::size_t t = 0; t + 1 < cuts.size(); ++t)
+    for (Index first = cuts[t]; first < cuts[t + 1]; first += most_rows)
+      ranges.emplace_back(first, std::min(first + most_rows, cuts[t + 1]));
+  return ranges;
+}
+
+/// A X for the matrix of the rows, values rounded to V. Each rank and thread takes some of the ranges.
+template <class V>
+RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x, std::size_t k) {
+  const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
+  const auto ranks = static_cast<Index>(runtime.size()), count = static_cast<Index>(ranges.size());
+  const int threads = host_threads(runtime);
+  std::vector<RowMajor> sums(static_cast<std::size_t>(threads), RowMajor(x.size(), 0.0));
+  std::vector<std::vector<SparseEntry>> spaces(static_cast<std::size_t>(threads));
+  parallel_for(threads, (count - runtime.rank() + ranks - 1) / ranks, [&](Index i, int thread) {
+    const auto [first, end] = ranges[static_cast<std::size_t>(runtime.rank() + i * ranks)];
+    std::vector<SparseEntry>& entries = spaces[static_cast<std::size_t>(thread)];
+    RowMajor& y = sums[static_cast<std::size_t>(thread)];
+    entries.clear();
+    rows.entries(first, end, 0, end, entries);
+    for (const SparseEntry& entry : entries) {
+      const std::size_t row = (static_cast<std::size_t>(first) + entry.row) * k, column = entry.column * k;
+      const double value = static_cast<double>(static_cast<V>(entry.value));
+      for (std::size_t j = 0; j < k; ++j) {
+        y[row + j] += value * x[column + j];
+        if (row != column) y[column + j] += value * x[row + j];
+      }
+    }
+  });
+  for (std::size_t t = 1; t < sums.size(); ++t)
+    for (std::size_t i = 0; i < x.size(); ++i) sums[0][i] += sums[t][i];
+  runtime.all_reduce_sum(sums[0].data(), static_cast<Index>(x.size()));
+  return std::move(sums[0]);
+}
+
+double dot(const RowMajor& x, std::size_t i, const RowMajor& y, std::size_t j, std::size_t k) {
+  double sum = 0;
+  for (std::size_t row = 0; row < x.size(); row += k) sum += x[row + i] * y[row + j];
+  return sum;
+}
+
+/// NaN is no "unknown" here.
+double known(double x) {
+  return std::isnan(x) ? HUGE_VAL : x;
+}
+
+}  // namespace
+
+template <class V, class T>
+CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOptions& options,
+                        const LobpcgResult<T>& result, const std::vector<double>& reference,
+                        const std::string& against) {
+  CheckRecord record;
+  const std::size_t k = result.values.size(), n = static_cast<std::size_t>(pair.a.order());
+  if (k == 0) return record;
+  std::vector<T> given(n * k);
+  result.vectors.get(given.data(), static_cast<Index>(k), static_cast<Index>(k));
+  const RowMajor x(given.begin(), given.end()), ax = product<V>(runtime, pair.a, x, k),
+                                                bx = pair.b ? product<V>(runtime, *pair.b, x, k) : x;
+  const double root = std::sqrt(static_cast<double>(n)), epsilon = static_cast<double>(precision<T>);
+  record.residual = record.orthogonality = 0;
+  double largest_square = 0;
+  std::vector<double> bounds;
+  for (std::size_t j = 0; j < k; ++j) {
+    const double theta = result.values[j];
+    double residual = 0;
+    for (std::size_t row = 0; row < x.size(); row += k)
+      residual += std::pow(ax[row + j] - theta * bx[row + j], 2);
+    const double square = dot(x, j, x, j, k);
+    largest_square = std::max(largest_square, square);
+    const double unit = options.norm == LobpcgNorm::backward   ? pair.norm_a + std::abs(theta) * pair.norm_b
+                        : options.norm == LobpcgNorm::relative ? std::abs(theta)
+                                                               : 1;
+    bounds.push_back(options.tolerance * unit);
+    record.residual = std::max(record.residual, known(std::sqrt(residual / square) / bounds.back()));
+    for (std::size_t i = 0; i <= j; ++i)
+      record.orthogonality = std::max(
+          record.orthogonality, known(std::abs(dot(x, i, bx, j, k) - (i == j ? 1 : 0)) / (root * epsilon)));
+  }
+  if (reference.empty()) return record;
+  record.values = record.values_difference = 0;
+  record.values_against = against;
+  const double rounding = (static_cast<double>(precision<V>) + root * epsilon) * pair.norm_a;
+  for (std::size_t j = 0; j < std::min(k, reference.size()); ++j) {
+    const double difference = known(std::abs(result.values[j] - reference[j]));
+    const double allowed = (bounds[j] + rounding) * (pair.b ? std::max(1.0, largest_square) : 1);
+    record.values_difference = std::max(record.values_difference, difference);
+    record.values = std::max(record.values, difference / allowed);
+  }
+  return record;
+}
+
+#define TESSERA_INSTANTIATE(V, T)                                                            \
+  template CheckRecord check_pairs<V, T>(Runtime&, const SparsePair&, const LobpcgOptions&,  \
+                                         const LobpcgResult<T>&, const std::vector<double>&, \
+                                         const std::string&);
+TESSERA_INSTANTIATE(float, float)
+TESSERA_INSTANTIATE(float, double)
+TESSERA_INSTANTIATE(double, double)
+
+}  // namespace tessera::program

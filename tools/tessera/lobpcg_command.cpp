@@ -1,0 +1,382 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/runtime/error.hpp>
+
+#include "eigen_output.hpp"
+#include "lapack_peer.hpp"
+#include "lobpcg_check.hpp"
+#include "lobpcg_peer.hpp"
+#include "lobpcg_problem.hpp"
+#include "problem.hpp"
+#include "residual_plot.hpp"
+#include "session.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+LobpcgNorm norm_of(const std::string& name) {
+  return name == "backward"   ? LobpcgNorm::backward
+         : name == "relative" ? LobpcgNorm::relative
+                              : LobpcgNorm::absolute;
+}
+
+/// Seconds of multiplications, preconditioner, dense work and waiting, in percent of the whole.
+std::string shares(const LobpcgStep& step) {
+  const double whole = std::max(step.seconds, 1e-12) / 100;
+  return fmt::format("{:>5.0f}{:>6.0f}{:>6.0f}{:>6.0f}", step.multiply_seconds / whole,
+                     step.preconditioner_seconds / whole, step.dense_seconds / whole,
+                     step.waiting_seconds / whole);
+}
+
+/// The table of iterations as they come.
+void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
+  if (step.iteration == 0)
+    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>7}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
+               "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
+  std::string values;
+  for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
+    values += fmt::format("{:<14.8g}", step.values[j]);
+  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f}  {}\n", step.iteration, step.converged,
+             step.largest_residual, values, step.seconds, shares(step));
+  std::fflush(to);
+}
+
+/// One `tessera lobpcg` with matrix values V and vectors T.
+template <class V, class T>
+class LobpcgRun {
+ public:
+  LobpcgRun(const LobpcgProgramOptions& options, Session& session)
+      : options_(options),
+        session_(session),
+        runtime_(session.runtime()),
+        report_(session.new_report("lobpcg")) {}
+
+  int operator()() {
+    if (options_.peer != "none" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer.starts_with("slepc") && !has_slepc())
+      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without SLEPc)");
+    make_matrices();
+    make_preconditioner();
+    describe();
+    for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
+    return session_.finish(report_);
+  }
+
+ private:
+  void make_matrices() {
+    session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
+    rows_ = load_rows(session_, {options_.matrix, options_.overlap, options_.generate, options_.interaction,
+                                 options_.orbits, options_.common.seed});
+    if (options_.peer == "dense") require_memory(runtime_, rows_.a->order(), sizeof(T), rows_.b ? 4 : 3);
+    CsbOptions cut{.groups = options_.nd};
+    const double begin = now();
+    a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.a, cut));
+    build_seconds_ = now() - begin;
+    cut.like = rows_.a.get();
+    if (rows_.b) b_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.b, cut));
+    problem_.a = a_.get();
+    problem_.b = b_.get();
+    solve_.count = options_.k;
+    solve_.block = options_.block;
+    solve_.end = options_.largest ? EigenEnd::largest : EigenEnd::smallest;
+    solve_.tolerance = options_.tolerance > 0 ? options_.tolerance : sizeof(T) == 4 ? 1e-4 : 1e-8;
+    solve_.norm = norm_of(options_.norm);
+    solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
+    solve_.iterations = options_.iterations;
+    solve_.seed = options_.common.seed;
+  }
+
+  /// Anew for each run: they remember Ritz values.
+  void make_preconditioner() {
+    const std::optional<double> shift =
+        std::isnan(options_.shift) ? std::nullopt : std::optional(options_.shift);
+    chebyshev_ = nullptr;
+    if (options_.preconditioner == "jacobi")
+      preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->segments(), a_->diagonal(),
+                                                                  JacobiOptions{solve_.end, shift});
+    else if (options_.preconditioner == "fom")
+      preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
+          runtime_, *a_, FomOptions{solve_.end, options_.steps, shift});
+    else if (options_.preconditioner == "chebyshev") {
+      auto made = std::make_unique<ChebyshevPreconditioner<T>>(
+          runtime_, *a_, ChebyshevOptions{solve_.end, options_.degree, shift, std::nullopt});
+      chebyshev_ = made.get();
+      preconditioner_ = std::move(made);
+    }
+    problem_.preconditioner = preconditioner_.get();
+  }
+
+  void describe() {
+    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
+    Json& json = report_.options;
+    json["matrix"] = source;
+    if (!options_.overlap.empty()) json["overlap"] = options_.overlap;
+    if (options_.generate.starts_with("shell")) json["interaction"] = options_.interaction;
+    json["n"] = a_->order();
+    json["stored_entries"] = a_->stored_entries();
+    json["stored_bytes"] = a_->stored_bytes();
+    json["k"] = options_.k;
+    json["block"] = options_.block;
+    json["largest"] = options_.largest;
+    json["tol"] = solve_.tolerance;
+    json["norm"] = options_.norm;
+    json["variant"] = options_.variant;
+    json["preconditioner"] = options_.preconditioner;
+    if (options_.preconditioner == "fom") json["steps"] = options_.steps;
+    if (options_.preconditioner == "chebyshev") json["degree"] = options_.degree;
+    json["storage"] = std::string(1, options_.storage);
+    json["vectors_type"] = std::string(1, options_.vectors_type);
+    json["nd"] = a_->groups();
+    json["iterations"] = options_.iterations;
+    json["peer"] = options_.peer;
+    const double n = static_cast<double>(a_->order());
+    report_.lines.emplace_back(
+        "matrix",
+        fmt::format("{}{}, n = {}, {} stored entries ({:.3g} a row of the whole), {} in {}, made in {}",
+                    source, rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(),
+                    (2 * static_cast<double>(a_->stored_entries()) - n) / n, format_bytes(a_->stored_bytes()),
+                    sizeof(V) == 4 ? "float" : "double", format_seconds(build_seconds_)));
+    report_.lines.emplace_back(
+        "solver", fmt::format("{} {}, block {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}",
+                              options_.k, options_.largest ? "largest" : "smallest",
+                              options_.block > 0 ? fmt::to_string(options_.block) : std::string("chosen"),
+                              options_.variant, solve_.tolerance, options_.norm, options_.preconditioner,
+                              sizeof(T) == 4 ? "float" : "double"));
+  }
+
+  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  void one_round(int index) {
+    const bool timed = index >= 0;
+    make_preconditioner();
+    const bool shown = runtime_.rank() == 0 && !options_.common.quiet && timed;
+    std::FILE* const to = options_.common.json_alone() ? stderr : stdout;
+    if (shown) session_.progress().done();
+    LobpcgOptions solve = solve_;
+    if (shown)
+      solve.monitor = [&](const LobpcgStep& step) {
+        print_step(to, step, static_cast<std::size_t>(options_.k));
+        return true;
+      };
+    session_.begin_run();
+    const LobpcgResult<T> result = lobpcg<T>(runtime_, problem_, solve);
+    RunRecord run = session_.end_run({});
+    set_stages(run, result);
+    run.result = summary(result);
+    const bool last = index == options_.common.repeat - 1;
+    std::vector<double> reference;
+    std::string against;
+    known_values(reference, against);
+    if (options_.peer != "none") solve_peer(timed, reference, against);
+    if (timed) {
+      CheckRecord check;
+      if (options_.common.wants_check(index)) {
+        session_.progress().stage("checking");
+        check = check_pairs<V, T>(runtime_,
+                                  {*rows_.a, rows_.b.get(), a_->norm_bound(), b_ ? b_->norm_bound() : 1},
+                                  solve_, result, reference, against);
+      }
+      if (result.status != LobpcgStatus::converged)
+        check.failure = fmt::format("not converged: {}", result.message);
+      if (check.any()) run.check = check;
+    }
+    if (last) {
+      add_results(result);
+      write_files(result);
+    }
+    if (timed) report_.runs.push_back(std::move(run));
+  }
+
+  void known_values(std::vector<double>& values, std::string& name) const {
+    const auto known =
+        options_.largest ? rows_.largest_eigenvalues(options_.k) : rows_.lowest_eigenvalues(options_.k);
+    if (!known) return;
+    values = *known;
+    name = "the exact eigenvalues";
+  }
+
+  /// Its values become the reference, unless the exact ones are known.
+  void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
+    session_.progress().stage(options_.peer);
+    std::string name;
+    double seconds = 0;
+    int threads = 1;
+    std::vector<double> values;
+    Json json = Json::object();
+    if (options_.peer == "dense") {
+      threads = std::max(1, runtime_.info().cpu_workers);
+      const Index n = a_->order(), first = options_.largest ? n - options_.k : 0;
+      RangeOption range;
+      range.kind = RangeOption::Kind::index;
+      range.index_low = first;
+      range.index_high = first + options_.k;
+      PeerSolution<T> peer;
+      runtime_.run_exclusively(threads, [&] {
+        peer = solve_with_lapack<T>(dense_matrix<T>(*rows_.a),
+                                    rows_.b ? dense_matrix<T>(*rows_.b) : std::vector<T>(), n, range, true);
+      });
+      name = peer.name;
+      seconds = peer.seconds;
+      values.assign(peer.values.begin(), peer.values.end());
+      if (options_.largest) std::reverse(values.begin(), values.end());
+    } else {
+      const SlepcSolution peer =
+          solve_with_slepc(*rows_.a, rows_.b.get(),
+                           {options_.peer.substr(6), options_.k, options_.block, options_.iterations,
+                            options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
+      name = peer.name;
+      seconds = peer.seconds;
+      values = peer.values;
+      json = {{"iterations", peer.iterations}, {"converged", peer.values.size()}};
+    }
+    if (timed) {
+      if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
+      report_.peer->seconds.push_back(seconds);
+      report_.peer->result = json;
+      report_.peer->result["values"] = values;
+    }
+    if (reference.empty()) {
+      reference = values;
+      against = name;
+    }
+  }
+
+  /// Times of kinds of work, from the solver's last step; they are those of this rank.
+  static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
+    if (result.history.empty()) return;
+    const LobpcgStep& last = result.history.back();
+    const auto add = [&](const char* name, double seconds, double flops) {
+      StageRecord stage;
+      stage.name = name;
+      stage.seconds = seconds;
+      stage.flops = flops;
+      run.stages.push_back(stage);
+    };
+    add("multiply", last.multiply_seconds, 0);
+    add("preconditioner", last.preconditioner_seconds, 0);
+    add("dense", last.dense_seconds, 0);
+    add("waiting", last.waiting_seconds, 0);
+  }
+
+  Json summary(const LobpcgResult<T>& result) const {
+    Json json;
+    json["n"] = a_->order();
+    json["status"] = std::string(to_string(result.status));
+    json["message"] = result.message;
+    json["values"] = result.values;
+    json["residuals"] = result.residuals;
+    json["scaled_residuals"] = result.scaled_residuals;
+    json["iterations"] = result.iterations;
+    json["restarts"] = result.restarts;
+    json["converged"] = result.converged;
+    json["block"] = result.vectors.width();
+    json["multiplications"] = result.multiplications;
+    json["columns_multiplied"] = result.columns_multiplied;
+    if (chebyshev_)
+      json["preconditioner_multiplications"] = {{"calls", chebyshev_->multiplications()},
+                                                {"columns", chebyshev_->columns_multiplied()}};
+    json["history"] = Json::array();
+    for (const LobpcgStep& step : result.history)
+      json["history"].push_back({{"iteration", step.iteration},
+                                 {"converged", step.converged},
+                                 {"active", step.active},
+                                 {"largest_residual", step.largest_residual},
+                                 {"values", step.values},
+                                 {"residuals", step.residuals},
+                                 {"seconds", step.seconds},
+                                 {"multiply", step.multiply_seconds},
+                                 {"preconditioner", step.preconditioner_seconds},
+                                 {"dense", step.dense_seconds},
+                                 {"waiting", step.waiting_seconds}});
+    return json;
+  }
+
+  void add_results(const LobpcgResult<T>& result) {
+    auto& lines = report_.results;
+    lines.emplace_back("status", fmt::format("{}: {}", to_string(result.status), result.message));
+    lines.emplace_back("iterations",
+                       fmt::format("{} ({} restarts), {} products with {} columns in all", result.iterations,
+                                   result.restarts, result.multiplications, result.columns_multiplied));
+    if (chebyshev_)
+      lines.emplace_back("", fmt::format("and {} products with {} columns in the preconditioner",
+                                         chebyshev_->multiplications(), chebyshev_->columns_multiplied()));
+    for (std::size_t j = 0; j < result.values.size(); ++j)
+      lines.emplace_back(j == 0 ? "eigenvalues" : "",
+                         fmt::format("{:>4}  {:>22.14g}   residual {:.2e}", j + 1, result.values[j],
+                                     j < result.residuals.size() ? result.residuals[j] : unknown));
+  }
+
+  void write_files(const LobpcgResult<T>& result) {
+    if (!options_.plot.empty()) {
+      session_.progress().stage("writing the plot");
+      session_.together([&] {
+        if (runtime_.rank() != 0) return;
+        std::ofstream file(options_.plot);
+        file << svg(plot(result));
+        if (!file.flush()) throw InputError(options_.plot, 0, "cannot be written");
+      });
+    }
+    if (options_.output.empty()) return;
+    session_.progress().stage("writing the output");
+    const auto n = static_cast<std::size_t>(a_->order()), k = result.values.size();
+    std::vector<T> rows(n * k), columns(n * k);
+    result.vectors.get(rows.data(), static_cast<Index>(k), static_cast<Index>(k));
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < k; ++j) columns[i + j * n] = rows[i * k + j];
+    write_eigenpairs<T>(session_, options_.output, std::vector<T>(result.values.begin(), result.values.end()),
+                        columns);
+  }
+
+  ResidualPlot plot(const LobpcgResult<T>& result) const {
+    ResidualPlot plot;
+    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}",
+                             options_.matrix.empty() ? options_.generate : options_.matrix, a_->order(),
+                             options_.preconditioner);
+    plot.residual = fmt::format("residual, {}", options_.norm);
+    plot.tolerance = solve_.tolerance;
+    plot.curves.resize(static_cast<std::size_t>(options_.k));
+    for (const LobpcgStep& step : result.history) {
+      plot.iterations.push_back(static_cast<double>(step.iteration));
+      for (std::size_t j = 0; j < plot.curves.size(); ++j)
+        plot.curves[j].push_back(j < step.residuals.size() ? step.residuals[j] : 0);
+    }
+    for (const double value : result.values)
+      plot.labels.push_back(fmt::format("{}: {:.6g}", plot.labels.size() + 1, value));
+    return plot;
+  }
+
+  const LobpcgProgramOptions& options_;
+  Session& session_;
+  Runtime& runtime_;
+  Report report_;
+  SparseGenerator rows_;
+  std::unique_ptr<CsbMatrix<V, T>> a_, b_;
+  double build_seconds_ = 0;
+  std::unique_ptr<Preconditioner<T>> preconditioner_;
+  const ChebyshevPreconditioner<T>* chebyshev_ = nullptr;
+  LobpcgProblem<T> problem_;
+  LobpcgOptions solve_;
+};
+
+}  // namespace
+
+int run_lobpcg(const LobpcgProgramOptions& options) {
+  validate(options);
+  return in_session(options.common, [&](Session& session) {
+    if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
+    if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
+    return LobpcgRun<float, float>(options, session)();
+  });
+}
+
+}  // namespace tessera::program

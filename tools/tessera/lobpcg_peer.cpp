@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lobpcg_peer.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+
+#include "process.hpp"
+
+#if TESSERA_HAVE_SLEPC
+#include <slepceps.h>
+
+namespace tessera::program {
+
+namespace {
+
+void require(PetscErrorCode code, const char* what) {
+  if (code != 0) throw Error(fmt::format("SLEPc: {} failed with code {}", what, static_cast<int>(code)));
+}
+
+/// Started once, ended with the process.
+void start() {
+  static const struct Library {
+    Library() {
+      require(PetscOptionsSetValue(nullptr, "-no_signal_handler", nullptr), "PetscOptionsSetValue");
+      require(SlepcInitializeNoArguments(), "SlepcInitialize");
+      require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
+    }
+    ~Library() { SlepcFinalize(); }
+  } library;
+}
+
+/// A matrix of PETSc on memory that lives as long.
+class Matrix {
+ public:
+  explicit Matrix(const SymmetricRows& rows) {
+    FullRows<double> full = full_rows<double>(rows);
+    values_ = std::move(full.values);
+    begins_.assign(full.begins.begin(), full.begins.end());
+    columns_.assign(full.columns.begin(), full.columns.end());
+    const auto n = static_cast<PetscInt>(rows.order());
+    require(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, begins_.data(), columns_.data(), values_.data(),
+                                      &matrix_),
+            "MatCreateSeqAIJWithArrays");
+    require(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE), "MatSetOption");
+  }
+  ~Matrix() { MatDestroy(&matrix_); }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+  operator Mat() const { return matrix_; }
+
+ private:
+  std::vector<PetscInt> begins_, columns_;
+  std::vector<PetscScalar> values_;
+  Mat matrix_ = nullptr;
+};
+
+struct Solver {
+  EPS eps = nullptr;
+  Solver() { require(EPSCreate(PETSC_COMM_SELF, &eps), "EPSCreate"); }
+  ~Solver() { EPSDestroy(&eps); }
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+};
+
+void set_up(EPS eps, bool generalized, const SlepcOptions& o) {
+  const bool lobpcg = o.solver == "lobpcg";
+  require(EPSSetProblemType(eps, generalized ? EPS_GHEP : EPS_HEP), "EPSSetProblemType");
+  require(EPSSetType(eps, lobpcg ? EPSLOBPCG : EPSKRYLOVSCHUR), "EPSSetType");
+  require(EPSSetWhichEigenpairs(eps, o.largest ? EPS_LARGEST_REAL : EPS_SMALLEST_REAL),
+          "EPSSetWhichEigenpairs");
+  require(EPSSetDimensions(eps, static_cast<PetscInt>(o.count), PETSC_DEFAULT, PETSC_DEFAULT),
+          "EPSSetDimensions");
+  if (lobpcg && o.block > 0)
+    require(EPSLOBPCGSetBlockSize(eps, static_cast<PetscInt>(o.block)), "block size");
+  require(EPSSetTolerances(eps, o.tolerance, static_cast<PetscInt>(o.iterations)), "EPSSetTolerances");
+  require(EPSSetConvergenceTest(eps, o.norm == "backward"   ? EPS_CONV_NORM
+                                     : o.norm == "relative" ? EPS_CONV_REL
+                                                            : EPS_CONV_ABS),
+          "EPSSetConvergenceTest");
+  if (!lobpcg || o.preconditioner != "none") return;
+  ST st = nullptr;
+  KSP ksp = nullptr;
+  PC pc = nullptr;
+  require(EPSGetST(eps, &st), "EPSGetST");
+  require(STSetType(st, STPRECOND), "STSetType");
+  require(STGetKSP(st, &ksp), "STGetKSP");
+  require(KSPGetPC(ksp, &pc), "KSPGetPC");
+  require(PCSetType(pc, PCNONE), "PCSetType");
+}
+
+}  // namespace
+
+bool has_slepc() {
+  return true;
+}
+
+SlepcSolution solve_with_slepc(const SymmetricRows& a, const SymmetricRows* b, const SlepcOptions& options) {
+  start();
+  const Matrix left(a);
+  std::unique_ptr<Matrix> right;
+  if (b) right = std::make_unique<Matrix>(*b);
+  const Solver solver;
+  require(EPSSetOperators(solver.eps, left, right ? static_cast<Mat>(*right) : nullptr), "EPSSetOperators");
+  set_up(solver.eps, b != nullptr, options);
+  require(EPSSetUp(solver.eps), "EPSSetUp");
+  const double begin = now();
+  require(EPSSolve(solver.eps), "EPSSolve");
+  SlepcSolution solution;
+  solution.seconds = now() - begin;
+  solution.name = fmt::format("SLEPc {}.{}.{} {}", SLEPC_VERSION_MAJOR, SLEPC_VERSION_MINOR,
+                              SLEPC_VERSION_SUBMINOR, options.solver);
+  PetscInt count = 0, iterations = 0;
+  require(EPSGetConverged(solver.eps, &count), "EPSGetConverged");
+  require(EPSGetIterationNumber(solver.eps, &iterations), "EPSGetIterationNumber");
+  solution.iterations = iterations;
+  for (PetscInt i = 0; i < count; ++i) {
+    PetscScalar value = 0;
+    require(EPSGetEigenvalue(solver.eps, i, &value, nullptr), "EPSGetEigenvalue");
+    solution.values.push_back(value);
+  }
+  return solution;
+}
+
+}  // namespace tessera::program
+
+#else
+
+namespace tessera::program {
+
+bool has_slepc() {
+  return false;
+}
+
+SlepcSolution solve_with_slepc(const SymmetricRows&, const SymmetricRows*, const SlepcOptions& options) {
+  throw InvalidArgument("--peer", "slepc-" + options.solver,
+                        "dense or none (this program was built without SLEPc)");
+}
+
+}  // namespace tessera::program
+
+#endif

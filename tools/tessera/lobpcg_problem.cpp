@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "lobpcg_problem.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
+#include <tessera/runtime/error.hpp>
+
+namespace tessera::program {
+
+std::string sparse_generator_help() {
+  std::string text = "sparse symmetric matrix; KIND is one of";
+  for (const SparseGeneratorKind& kind : sparse_generator_kinds())
+    text +=
+        fmt::format("\n  {}{}{}: {}", kind.name, kind.argument.empty() ? "" : ":", kind.argument, kind.help);
+  return text;
+}
+
+SparseGenerator load_rows(Session& session, const SparseSource& source) {
+  SparseGenerator made;
+  session.together([&] {
+    if (source.matrix.empty())
+      made = make_sparse_generator(
+          source.generate, {.seed = source.seed, .interaction = source.interaction, .orbits = source.orbits});
+    else
+      made.a = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.matrix));
+    if (made.a->order() < 1) throw InputError(source.matrix, 0, "is of order 0");
+    if (source.overlap.empty()) return;
+    made.b = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.overlap));
+    if (made.b->order() != made.a->order())
+      throw InputError(
+          source.overlap, 0,
+          fmt::format("is of order {}, the matrix of order {}", made.b->order(), made.a->order()));
+    made.spectrum = {};
+  });
+  return made;
+}
+
+template <class T>
+std::vector<T> dense_matrix(const SymmetricRows& rows) {
+  const auto n = static_cast<std::size_t>(rows.order());
+  std::vector<T> a(n * n, T(0));
+  for_stored(rows, [&](Index row, Index column, double value) {
+    const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
+    a[i + j * n] = a[j + i * n] = static_cast<T>(value);
+  });
+  return a;
+}
+
+template <class V>
+FullRows<V> full_rows(const SymmetricRows& rows) {
+  FullRows<V> full;
+  const auto n = static_cast<std::size_t>(rows.order());
+  full.begins.assign(n + 1, 0);
+  for_stored(rows, [&](Index row, Index column, double) {
+    ++full.begins[static_cast<std::size_t>(row) + 1];
+    if (row != column) ++full.begins[static_cast<std::size_t>(column) + 1];
+  });
+  for (std::size_t i = 0; i < n; ++i) full.begins[i + 1] += full.begins[i];
+  full.columns.resize(static_cast<std::size_t>(full.begins[n]));
+  full.values.resize(full.columns.size());
+  std::vector<Index> next(full.begins.begin(), full.begins.end() - 1);
+  const auto put = [&](Index row, Index column, double value) {
+    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++);
+    full.columns[at] = static_cast<std::int32_t>(column);
+    full.values[at] = static_cast<V>(value);
+  };
+  for_stored(rows, [&](Index row, Index column, double value) {
+    put(row, column, value);
+    if (row != column) put(column, row, value);
+  });
+  // A row's own entries came in any order.
+  std::vector<std::pair<std::int32_t, V>> sorted;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto begin = static_cast<std::size_t>(full.begins[i]),
+               end = static_cast<std::size_t>(full.begins[i + 1]);
+    sorted.clear();
+    for (std::size_t e = begin; e < end; ++e) sorted.emplace_back(full.columns[e], full.values[e]);
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t e = begin; e < end; ++e) std::tie(full.columns[e], full.values[e]) = sorted[e - begin];
+  }
+  return full;
+}
+
+template std::vector<float> dense_matrix<float>(const SymmetricRows&);
+template std::vector<double> dense_matrix<double>(const SymmetricRows&);
+template FullRows<float> full_rows<float>(const SymmetricRows&);
+template FullRows<double> full_rows<double>(const SymmetricRows&);
+
+}  // namespace tessera::program

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
+#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+
+#include "options.hpp"
+#include "session.hpp"
+
+/// The sparse symmetric matrices that `tessera lobpcg` and `tessera bench spmm` work on.
+namespace tessera::program {
+
+/// A file, or a kind of test matrix.
+struct SparseSource {
+  std::string matrix, overlap, generate;
+  std::string interaction = "random", orbits;
+  std::uint64_t seed = 1;
+};
+
+/// What the kinds of --generate are, for the help text.
+std::string sparse_generator_help();
+
+/// Reads or generates, on every rank.
+/// @throws InputError, InvalidArgument; on all ranks
+SparseGenerator load_rows(Session& session, const SparseSource& source);
+
+/// Calls visit(row, column, value) for the stored entries, rows ascending within some rows at a time.
+template <class Visit>
+void for_stored(const SymmetricRows& rows, const Visit& visit) {
+  std::vector<Index> cuts(rows.tiles().begin(), rows.tiles().end());
+  if (cuts.empty()) cuts = {0, rows.order()};
+  constexpr Index most_rows = 256;
+  std::vector<SparseEntry> entries;
+  for (std::size_t t = 0; t + 1 < cuts.size(); ++t)
+    for (Index first = cuts[t]; first < cuts[t + 1]; first += most_rows) {
+      const Index end = std::min(first + most_rows, cuts[t + 1]);
+      entries.clear();
+      rows.entries(first, end, 0, end, entries);
+      for (const SparseEntry& entry : entries) visit(first + entry.row, Index(entry.column), entry.value);
+    }
+}
+
+/// The whole matrix, column-major, both triangles.
+template <class T>
+std::vector<T> dense_matrix(const SymmetricRows& rows);
+
+/// Both triangles by rows, columns ascending.
+template <class V>
+struct FullRows {
+  std::vector<Index> begins;  ///< of each row and, last, the number of entries
+  std::vector<std::int32_t> columns;
+  std::vector<V> values;
+};
+template <class V>
+FullRows<V> full_rows(const SymmetricRows& rows);
+
+}  // namespace tessera::program
