@@ -161,7 +161,7 @@ TEST(ResidualPlot, HasACurveForEachPair) {
   plot.iterations = {0, 1, 2, 3};
   plot.curves = {{1, 1e-2, 0, 1e-6}, {1, 1, 1e-3, std::nan("")}};
   plot.labels = {"first", "second"};
-  const std::string text = svg(plot);
+  const std::string text = program::svg(plot);
   const auto count = [&](const std::string& what) {
     std::size_t found = 0;
     for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
@@ -173,7 +173,7 @@ TEST(ResidualPlot, HasACurveForEachPair) {
        {"a &lt; b", ">iteration<", ">tolerance<", ">first<", ">second<", ">-8</tspan>", ">0</tspan>"})
     EXPECT_GE(count(what), 1u) << what;
   EXPECT_EQ(count("nan"), 0u);
-  EXPECT_NE(svg({}).find("</svg>"), std::string::npos);
+  EXPECT_NE(program::svg({}).find("</svg>"), std::string::npos);
 }
 
 TEST_F(LobpcgProgram, SameOverSeveralRanks) {
