@@ -33,6 +33,23 @@ TEST_F(LobpcgSpectra, LaplacianSmallAndLarge) {
   }
 }
 
+TEST_F(LobpcgSpectra, LargestAreTheSmallestOfTheNegativeMatrix) {
+  const Index n = 80;
+  const SparseRows a = laplacian(n);
+  SparseRows negative = a;
+  for (auto& row : negative.rows)
+    for (auto& [j, value] : row) value = -value;
+  const auto op = operator_of<double>(runtime(), a), mirror = operator_of<double>(runtime(), negative);
+  const auto largest = lobpcg<double>(runtime(), {.a = &op}, {.count = 4, .end = EigenEnd::largest});
+  const auto smallest = lobpcg<double>(runtime(), {.a = &mirror}, {.count = 4});
+  ASSERT_EQ(largest.status, LobpcgStatus::converged);
+  EXPECT_NEAR(double(largest.iterations), double(smallest.iterations), 2);
+  // The same steps but for rounding.
+  for (std::size_t step = 0; step < 15; ++step)
+    for (std::size_t k = 0; k < 6; ++k)
+      EXPECT_NEAR(largest.history[step].values[k], -smallest.history[step].values[k], 1e-9) << step << " " << k;
+}
+
 TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
   const Index m = 16;
   const SparseRows a = grid_laplacian(m);
