@@ -26,7 +26,8 @@ struct RandomVectorsArguments {
 
 /// Element (row, column): the sum of four uniform integers of 16 bits, brought to variance 4/3 (float has it
 /// exactly).
-TESSERA_HOST_DEVICE constexpr float random_vector_element(std::uint64_t seed, std::int64_t row, std::int32_t column) noexcept {
+TESSERA_HOST_DEVICE constexpr float random_vector_element(std::uint64_t seed, std::int64_t row,
+                                                          std::int32_t column) noexcept {
   const std::uint64_t bits =
       splitmix(splitmix(seed, static_cast<std::uint64_t>(column)), static_cast<std::uint64_t>(row));
   const auto sum = static_cast<std::int32_t>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) +
