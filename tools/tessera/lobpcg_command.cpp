@@ -159,15 +159,17 @@ class LobpcgRun {
   void one_round(int index) {
     const bool timed = index >= 0;
     make_preconditioner();
-    const bool shown = runtime_.rank() == 0 && !options_.common.quiet && timed;
+    // On every rank: the solver asks all of them whether to go on.
+    const bool shown = !options_.common.quiet && timed;
     std::FILE* const to = options_.common.json_alone() ? stderr : stdout;
-    if (shown) session_.progress().done();
     LobpcgOptions solve = solve_;
-    if (shown)
+    if (shown) {
+      session_.progress().done();
       solve.monitor = [&](const LobpcgStep& step) {
-        print_step(to, step, static_cast<std::size_t>(options_.k));
+        if (runtime_.rank() == 0) print_step(to, step, static_cast<std::size_t>(options_.k));
         return true;
       };
+    }
     session_.begin_run();
     const LobpcgResult<T> result = lobpcg<T>(runtime_, problem_, solve);
     RunRecord run = session_.end_run({});
@@ -230,10 +232,12 @@ class LobpcgRun {
       values.assign(peer.values.begin(), peer.values.end());
       if (options_.largest) std::reverse(values.begin(), values.end());
     } else {
-      const SlepcSolution peer =
-          solve_with_slepc(*rows_.a, rows_.b.get(),
-                           {options_.peer.substr(6), options_.k, options_.block, options_.iterations,
-                            options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
+      SlepcSolution peer;
+      runtime_.run_exclusively(1, [&] {
+        peer = solve_with_slepc(*rows_.a, rows_.b.get(),
+                                {options_.peer.substr(6), options_.k, options_.block, options_.iterations,
+                                 options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
+      });
       name = peer.name;
       seconds = peer.seconds;
       values = peer.values;

@@ -273,8 +273,14 @@ TYPED_TEST(Preconditioners, SaveIterations) {
     ChebyshevPreconditioner<T> chebyshev(this->runtime(), a, {.end = end});
     const Index with_fom = iterations(&fom), with_jacobi = iterations(&jacobi),
                 with_chebyshev = iterations(&chebyshev);
-    EXPECT_LT(with_fom, without);
-    EXPECT_LE(with_jacobi, without + 2);
+    // At the largest end, and in float, diagonal and tiles tell less.
+    if (end == EigenEnd::smallest) {
+      EXPECT_LT(4 * with_fom, 3 * without);
+      EXPECT_LT(10 * with_jacobi, 9 * without);
+    } else {
+      EXPECT_LE(with_fom, without + 2);
+      EXPECT_LE(4 * with_jacobi, 5 * without);
+    }
     EXPECT_LT(2 * with_chebyshev, without);
     this->RecordProperty(end == EigenEnd::smallest ? "smallest" : "largest",
                          std::to_string(without) + " " + std::to_string(with_jacobi) + " " +
