@@ -173,7 +173,7 @@ TEST(ResidualPlot, HasACurveForEachPair) {
   EXPECT_EQ(count("<path"), 2u);
   EXPECT_EQ(count("M"), 3u) << "a zero leaves a gap";
   for (const char* what :
-       {"a &lt; b", ">iteration<", ">tolerance<", ">first<", ">second<", ">-8</tspan>", ">0</tspan>"})
+       {"a &lt; b", ">iteration<", ">tolerance<", ">first<", ">second<", ">10⁻⁸<", ">10⁰<"})
     EXPECT_GE(count(what), 1u) << what;
   EXPECT_EQ(count("nan"), 0u);
   EXPECT_NE(program::svg({}).find("</svg>"), std::string::npos);

@@ -26,6 +26,14 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+/// Unicode's raised digits: not every viewer moves parts of a text.
+std::string superscript(int number) {
+  constexpr std::array<const char*, 10> digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  std::string text;
+  for (const char c : fmt::format("{}", number)) text += c == '-' ? "⁻" : digits[static_cast<std::size_t>(c - '0')];
+  return text;
+}
+
 bool drawable(double x) {
   return std::isfinite(x) && x > 0;
 }
@@ -78,8 +86,7 @@ std::string grid(const Axes& axes) {
   for (int power = axes.low; power <= axes.high; power += step) {
     const double y = axes.y(std::pow(10, power));
     text += line(left, y, left + width, y, "stroke=\"#dddddd\"");
-    text +=
-        text_at(left - 8, y + 4, "end", fmt::format("10<tspan dy=\"-5\" font-size=\"10\">{}</tspan>", power));
+    text += text_at(left - 8, y + 4, "end", "10" + superscript(power));
   }
   const double distance = mark_distance(axes.last);
   for (double mark = 0; mark <= axes.last * (1 + 1e-9); mark += distance) {
