@@ -233,8 +233,8 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
   for (Index s = 0; s < partition.segments->count(); ++s) {
     std::vector<const Data*> terms;
     for (; next < partials.size() && partials[next].segment == s; ++next) terms.push_back(&partial[next]);
-    insert_sum_vectors<U>(sequence, 0, static_cast<int>(columns), !direct[static_cast<std::size_t>(s)], terms,
-                          y.segment(s));
+    insert_sum_vectors<U>(sequence, 0, partition.segments->size(s), static_cast<int>(columns),
+                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s));
     for (const Data* term : terms) term->flush_remote_copies();
   }
 }
