@@ -23,8 +23,8 @@ struct CsbOptions {
   /// chunk for each side (csb_index.hpp) come on top: little where rows of a block hold many entries; very
   /// sparse blocks, whose runs are of one or two entries and whose chunks are short, cost much more.
   bool ordered_values = true;
-  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x, whose
-  /// vectors are A's. Its own tiles do not count.
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
+  /// whose vectors are A's. Its own tiles do not count.
   const SymmetricRows* like = nullptr;
 };
 

@@ -48,8 +48,8 @@ void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int column
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                              \
-  template void insert_sum_vectors<T>(Sequence&, int, Index, int, bool, std::span<const Data* const>,       \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void insert_sum_vectors<T>(Sequence&, int, Index, int, bool, std::span<const Data* const>, \
                                       const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
