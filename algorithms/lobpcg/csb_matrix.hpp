@@ -24,7 +24,7 @@ struct CsbOptions {
   /// sparse blocks, whose runs are of one or two entries and whose chunks are short, cost much more.
   bool ordered_values = true;
   /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
-  /// whose vectors are A's. Its own tiles do not count.
+  /// whose vectors are A's. Its own tiles do not count, nor do V and T.
   const SymmetricRows* like = nullptr;
 };
 
