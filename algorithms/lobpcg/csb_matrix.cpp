@@ -67,7 +67,7 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<DiagonalTiles> tiles;
   Index entries = 0;
   double stored_bytes = 0, index_bytes = 0, norm = 0;
-  /// The partial sums of the last product, for the next one with as many columns.
+  /// The partial sums of the last product, without contents, for the next one with as many columns.
   std::vector<Data> partial_data;
   Index partial_columns = 0;
 
@@ -233,9 +233,10 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
   for (Index s = 0; s < partition.segments->count(); ++s) {
     std::vector<const Data*> terms;
     for (; next < partials.size() && partials[next].segment == s; ++next) terms.push_back(&partial[next]);
-    insert_sum_vectors<U>(sequence, 0, static_cast<int>(columns), !direct[static_cast<std::size_t>(s)], terms,
-                          y.segment(s));
-    for (const Data* term : terms) term->flush_remote_copies();
+    insert_sum_vectors<U>(sequence, 0, partition.segments->size(s), static_cast<int>(columns),
+                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s));
+    // The next product begins with a write: until then no memory is held.
+    for (const Data* term : terms) term->invalidate();
   }
 }
 
@@ -265,28 +266,24 @@ template <class V, class T>
 CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
                                        const CsbOptions& options) {
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
-  agree(runtime,
-        argument_hash(rows.order(), options.groups, options.segments, options.tile_rows, options.piece_bytes,
-                      options.ordered_values),
-        [] {});
-  const SymmetricRows& like = options.like ? *options.like : rows;
-  if (like.order() != rows.order())
-    throw InvalidArgument("like", fmt::format("order {}", like.order()), fmt::format("order {}", rows.order()));
-  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, like, options, sizeof(V)));
-  CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
-  agree(runtime, 0, [&] { builder.count(); });
-  detail->exchange(builder.pieces());
-  agree(runtime, 0, [&] {
-    std::vector<std::unique_ptr<HostAccess>> accesses;
-    std::vector<std::byte*> memory;
-    // This rank's pieces are in the order of the builder.
-    for (const Piece& piece : detail->pieces)
-      if (piece.data.local()) {
-        accesses.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::write));
-        memory.push_back(accesses.back()->array<std::byte>().data());
-      }
-    builder.place(memory);
-  });
+  auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
+  {
+    // What the builder knows of each block is gone before the indices need memory.
+    CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
+    agree(runtime, 0, [&] { builder.count(); });
+    detail->exchange(builder.pieces());
+    agree(runtime, 0, [&] {
+      std::vector<std::unique_ptr<HostAccess>> accesses;
+      std::vector<std::byte*> memory;
+      // This rank's pieces are in the order of the builder.
+      for (const Piece& piece : detail->pieces)
+        if (piece.data.local()) {
+          accesses.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::write));
+          memory.push_back(accesses.back()->array<std::byte>().data());
+        }
+      builder.place(memory);
+    });
+  }
   detail->build_indices(options.ordered_values ? CsbOrder::values : CsbOrder::positions);
   detail->plan();
   detail->note_tiles();

@@ -19,10 +19,12 @@ struct CsbOptions {
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece
   /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2
-  /// for positions in the first copy, and faster products.
+  /// for positions in the first copy, and faster products. Either way 2 for its row, and 4 a run and 40 a
+  /// chunk for each side (csb_index.hpp) come on top: little where rows of a block hold many entries; very
+  /// sparse blocks, whose runs are of one or two entries and whose chunks are short, cost much more.
   bool ordered_values = true;
-  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x, whose
-  /// vectors are A's. Its own tiles do not count.
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
+  /// whose vectors are A's. Its own tiles do not count, nor do V and T.
   const SymmetricRows* like = nullptr;
 };
 

@@ -7,6 +7,7 @@
 
 #include <tessera/algorithms/lobpcg/csb_partition.hpp>
 #include <tessera/algorithms/lobpcg/row_survey.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
@@ -126,7 +127,16 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
   partition.segments = std::make_shared<const RowSegments>(std::move(begins), std::move(owners));
 }
 
-void check_options(const SymmetricRows& rows, const CsbOptions& options) {
+void check_tiles(const SymmetricRows& rows) {
+  const std::span<const Index> tiles = rows.tiles();
+  if (tiles.empty()) return;
+  if (tiles.front() != 0 || tiles.back() != rows.order() ||
+      std::adjacent_find(tiles.begin(), tiles.end(), std::greater_equal<>()) != tiles.end())
+    throw InvalidArgument("tiles", fmt::format("from {} to {}", tiles.front(), tiles.back()),
+                          fmt::format("rows in ascending order, from 0 to {}", rows.order()));
+}
+
+void check_arguments(const SymmetricRows& rows, const CsbOptions& options) {
   const auto at_least_0 = [](const char* name, Index value) {
     if (value < 0) throw InvalidArgument(name, fmt::format("{}", value), "at least 0");
   };
@@ -138,12 +148,24 @@ void check_options(const SymmetricRows& rows, const CsbOptions& options) {
   at_least_0("piece_bytes", options.piece_bytes);
   if (options.tile_rows > csb_block_rows)
     throw InvalidArgument("tile_rows", fmt::format("{}", options.tile_rows), "at most 65536");
-  const std::span<const Index> tiles = rows.tiles();
-  if (tiles.empty()) return;
-  if (tiles.front() != 0 || tiles.back() != rows.order() ||
-      std::adjacent_find(tiles.begin(), tiles.end(), std::greater_equal<>()) != tiles.end())
-    throw InvalidArgument("tiles", fmt::format("from {} to {}", tiles.front(), tiles.back()),
-                          fmt::format("rows in ascending order, from 0 to {}", rows.order()));
+  check_tiles(rows);
+  if (!options.like) return;
+  if (options.like->order() != rows.order())
+    throw InvalidArgument("like", fmt::format("order {}", options.like->order()),
+                          fmt::format("order {}", rows.order()));
+  check_tiles(*options.like);
+}
+
+/// What must be equal on all ranks.
+std::uint64_t hash_of_arguments(const SymmetricRows& rows, const CsbOptions& options) {
+  const auto of_rows = [](const SymmetricRows& these) {
+    const std::span<const Index> tiles = these.tiles();
+    return argument_hash(these.order(), tiles.size(),
+                         hash_of({reinterpret_cast<const char*>(tiles.data()), tiles.size_bytes()}));
+  };
+  return argument_hash(of_rows(rows), options.like != nullptr, of_rows(options.like ? *options.like : rows),
+                       options.groups, options.segments, options.tile_rows, options.piece_bytes,
+                       options.ordered_values);
 }
 
 }  // namespace
@@ -162,9 +184,9 @@ Index CsbPartition::group_of(Index segment) const noexcept {
   return std::upper_bound(groups.begin(), groups.end(), segment) - groups.begin() - 1;
 }
 
-CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
-                           Index value_bytes) {
-  check_options(rows, options);
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options) {
+  agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
+  const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
   CsbPartition partition;
   partition.domains_per_rank = std::max(runtime.gpus(), 1);
@@ -173,7 +195,9 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, co
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
   const Index groups = options.groups > 0 ? options.groups : usual_groups(domains);
-  const double bytes = survey.entries() * static_cast<double>(value_bytes + 4);
+  // Those of double values, whatever these are: A and B are cut alike when only one of them is float.
+  constexpr double bytes_of_entry = 12;
+  const double bytes = bytes_of_entry * survey.entries();
   const Index in_group =
       options.segments > 0 ? options.segments : usual_segments(runtime, bytes, groups, domains);
   const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles);

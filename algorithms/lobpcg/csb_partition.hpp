@@ -29,9 +29,10 @@ struct CsbPartition {
   int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
 };
 
-/// Collective. @throws InvalidArgument
-CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
-                           Index value_bytes);
+/// Of `rows`, or as options.like says. Collective; does not depend on the values' type.
+/// @throws InvalidArgument, on all ranks, for bad options, orders and tiles, and where they differ between
+/// ranks
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options);
 
 /// The sub-matrices (I, J), I >= J, column by column of the balanced arrangement: to column c belong the
 /// pairs {c, c}, {c, c + 1}, ..., modulo the groups' number n, (n + 1) / 2 for each column when n is odd.

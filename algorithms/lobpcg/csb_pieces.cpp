@@ -67,7 +67,8 @@ std::vector<std::pair<Index, Index>> CsbPieceBuilder<V>::column_ranges(Index seg
 }
 
 /// The entries that this rank holds in a band, some rows of one tile at a time: visit(row, column, value, is
-/// it in the diagonal tile) for each, end(first row, tile) after each chunk.
+/// it in the diagonal tile) for each, end(first row, tile) after each chunk. The rows may have other tiles
+/// than the partition, and are asked for some of one of theirs, too.
 template <class V>
 template <class Visit, class End>
 void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit, const End& end) const {
@@ -75,9 +76,13 @@ void CsbPieceBuilder<V>::for_chunks(Index band, Space& space, const Visit& visit
   const bool holds_tiles = holds(partition_.home[static_cast<std::size_t>(segment)]);
   Index tile = std::upper_bound(partition_.tiles.begin(), partition_.tiles.end(), band_begin(band)) -
                partition_.tiles.begin() - 1;
+  const std::span<const Index> own_tiles = rows_.tiles();
+  auto own_end = std::upper_bound(own_tiles.begin(), own_tiles.end(), band_begin(band));
   for (Index row = band_begin(band); row < band_begin(band + 1);) {
     if (row == tile_begin(tile + 1)) ++tile;
-    const Index end_row = std::min({row + rows_of_chunk, tile_begin(tile + 1), band_begin(band + 1)});
+    if (own_end != own_tiles.end() && row == *own_end) ++own_end;
+    Index end_row = std::min({row + rows_of_chunk, tile_begin(tile + 1), band_begin(band + 1)});
+    if (own_end != own_tiles.end()) end_row = std::min(end_row, *own_end);
     for (const auto& [begin_column, end_column] : column_ranges(segment, tile, end_row))
       for_checked_entries<V>(rows_, row, end_row, begin_column, end_column, space.given,
                              [&](Index i, Index j, double value) {

@@ -65,13 +65,25 @@ double largest_row_sum(const CsrArrays& arrays) {
   return largest;
 }
 
-/// Enough to keep the workers of all ranks busy, but of a megabyte at least.
+/// What must be equal on all ranks; the values are not read for it.
+std::uint64_t hash_of_arrays(const CsrArrays& arrays, Index segments) {
+  const auto of_bytes = [](std::span<const Index> numbers) {
+    return hash_of({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+  };
+  return argument_hash(arrays.begins.size(), of_bytes(arrays.begins), arrays.columns.size(),
+                       of_bytes(arrays.columns), segments);
+}
+
+/// Enough to keep the workers of all ranks busy, if their pieces, one for each pair of segments, then have a
+/// megabyte each in the mean; but one a rank.
 Index usual_segments(const Runtime& runtime, double bytes) {
-  const auto of_work = static_cast<Index>(std::min(bytes / (1 << 20), 1e6));
+  constexpr double least_bytes = 1 << 20;
+  const auto of_work = static_cast<Index>(std::sqrt(bytes / least_bytes));
   return Index(runtime.size()) * std::clamp<Index>(of_work / runtime.size(), 1, 4 * runtime.common_workers());
 }
 
 /// For each segment of rows, the entries in each segment of columns.
+/// @throws InvalidArgument where they are too many for a piece
 std::vector<Index> count_entries(const Runtime& runtime, const CsrArrays& arrays,
                                  const RowSegments& segments) {
   std::vector<Index> counts(static_cast<std::size_t>(segments.count() * segments.count()));
@@ -80,6 +92,9 @@ std::vector<Index> count_entries(const Runtime& runtime, const CsrArrays& arrays
       ++counts[static_cast<std::size_t>(s * segments.count() +
                                         segments.segment_of(arrays.columns[static_cast<std::size_t>(e)]))];
   });
+  if (*std::max_element(counts.begin(), counts.end()) > std::numeric_limits<std::uint32_t>::max())
+    throw InvalidArgument("segments", fmt::format("{}", segments.count()),
+                          "more: a piece has 2^32 entries or more");
   return counts;
 }
 
@@ -116,7 +131,8 @@ void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
 
 template <class V, class T>
 CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays, Index segments) {
-  agree(runtime, argument_hash(arrays.begins.size(), arrays.columns.size(), segments),
+  // Alone there is nobody to differ from.
+  agree(runtime, runtime.size() > 1 ? hash_of_arrays(arrays, segments) : 0,
         [&] { check_arrays<V>(arrays, segments); });
   CsrMatrix matrix;
   matrix.entries_ = static_cast<Index>(arrays.columns.size());
@@ -127,24 +143,22 @@ CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays
   matrix.pieces_ = std::make_shared<std::vector<Piece>>();
   const RowSegments& cut = *matrix.segments_;
   const Index count = cut.count();
-  const std::vector<Index> entries = count_entries(runtime, arrays, cut);
-  if (const Index most = *std::max_element(entries.begin(), entries.end());
-      most > std::numeric_limits<std::uint32_t>::max())
-    throw InvalidArgument("segments", fmt::format("{}", count), "more: a piece has 2^32 entries or more");
+  std::vector<Index> entries;
+  agree(runtime, 0, [&] { entries = count_entries(runtime, arrays, cut); });
 
   // Tasks one after the other belong to different rows.
+  std::vector<bool> first(static_cast<std::size_t>(count), true);
   for (Index distance = 0; distance < count; ++distance)
     for (Index s = 0; s < count; ++s) {
       const Index t = (s + distance) % count, here = entries[static_cast<std::size_t>(s * count + t)];
       if (here == 0) continue;
-      const bool first = std::none_of(matrix.pieces_->begin(), matrix.pieces_->end(),
-                                      [&](const Piece& piece) { return piece.row == s; });
       const Index size = csr_piece_sizes(cut.size(s), here, sizeof(V)).total;
       matrix.pieces_->push_back({s,
                                  t,
                                  {cut.size(s), here},
-                                 first,
+                                 first[static_cast<std::size_t>(s)],
                                  Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
+      first[static_cast<std::size_t>(s)] = false;
     }
   std::vector<std::vector<PieceMemory<V>>> memory(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<HostAccess>> accesses;
@@ -180,7 +194,8 @@ void CsrMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
   }
   for (Index s = 0; s < segments_->count(); ++s)
     if (!touched[static_cast<std::size_t>(s)])
-      insert_sum_vectors<T>(sequence, 0, static_cast<int>(columns), true, {}, y.segment(s));
+      insert_sum_vectors<T>(sequence, 0, segments_->size(s), static_cast<int>(columns), true, {},
+                            y.segment(s));
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 

@@ -25,7 +25,8 @@ class CsrMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix from arrays that every rank has; a rank keeps its segments' rows. `segments`: of the
   /// rows, 0: chosen. That the matrix is symmetric is not checked.
-  /// @throws InvalidArgument for arrays that do not fit, columns outside and values that are not finite
+  /// @throws InvalidArgument for arrays that do not fit, columns outside, values that are not finite, and
+  /// begins or columns that differ from another rank's
   static CsrMatrix build(Runtime& runtime, const CsrArrays& arrays, Index segments = 0);
 
   Index order() const override { return segments_->rows(); }

@@ -21,8 +21,10 @@ struct DeviceVectors {
 /// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal
 /// x_rows and y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
 ///
-/// Bytes from device memory an entry, of double values: side 0: 8 + 2 (column) + 4 a run; side 1: the same
-/// and 2 more (position), all in order but the values by position. One launch for up to 16 columns.
+/// Bytes from device memory an entry, of double (float) values: side 0: 8 (4) + 2 (column), in order; side 1:
+/// with CsbOrder::values 8 (4) + 2 (row), in order; with CsbOrder::positions 2 (position) + 2 (row), in
+/// order, and 8 (4) from all over the block. On both sides 4 a run and 40 a chunk (csb_index.hpp) come on
+/// top. One launch for up to 16 columns.
 template <class V, class T>
 void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
                          bool overwrite_columns, const void* piece, const void* index,

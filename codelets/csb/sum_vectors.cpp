@@ -31,7 +31,7 @@ Codelet sum_codelet = make_codelet<SumVectorsArguments, sum_task<T>>("sum_vector
 }  // namespace
 
 template <class T>
-void insert_sum_vectors(Sequence& sequence, int priority, int columns, bool overwrite,
+void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int columns, bool overwrite,
                         std::span<const Data* const> inputs, const Data& y) {
   while (overwrite || !inputs.empty()) {
     const auto now = inputs.first(std::min<std::size_t>(inputs.size(), sum_vectors_inputs));
@@ -39,15 +39,18 @@ void insert_sum_vectors(Sequence& sequence, int priority, int columns, bool over
     accesses[0] = overwrite ? write(y) : read_write(y);
     std::transform(now.begin(), now.end(), accesses.begin() + 1,
                    [](const Data* data) { return read(*data); });
+    const double flops = static_cast<double>(rows) * columns * static_cast<double>(now.size());
     sequence.insert(sum_codelet<T>, SumVectorsArguments{columns, static_cast<int>(now.size()), overwrite},
-                    {.priority = priority}, std::span<const Access>(accesses.data(), 1 + now.size()));
+                    {.priority = priority, .flops = flops},
+                    std::span<const Access>(accesses.data(), 1 + now.size()));
     overwrite = false;
     inputs = inputs.subspan(now.size());
   }
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void insert_sum_vectors<T>(Sequence&, int, int, bool, std::span<const Data* const>, const Data&);
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void insert_sum_vectors<T>(Sequence&, int, Index, int, bool, std::span<const Data* const>, \
+                                      const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

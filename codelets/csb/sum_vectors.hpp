@@ -11,10 +11,9 @@
 ///
 /// Arguments: columns that are summed; overwrite: y is not read, and its other columns become zero.
 /// Buffers:   y (read-write or write; width x rows), z_1, ..., z_k (read; at least `columns` x rows each). A
-/// task
-///            takes at most sum_vectors_inputs of them; insert_sum_vectors makes several where there are
+///            task takes at most sum_vectors_inputs of them; insert_sum_vectors makes several where there are
 ///            more.
-/// Flops:     one an element and input.
+/// Flops:     one an element (of rows x columns) and input.
 /// Cost:      that of its bytes.
 namespace tessera {
 
@@ -28,9 +27,9 @@ void sum_vectors(std::int64_t rows, int columns, int width, bool overwrite, int 
 
 }  // namespace kernels
 
-/// k = 0 with `overwrite`: y := 0.
+/// `rows`: of y and the inputs. k = 0 with `overwrite`: y := 0.
 template <class T>
-void insert_sum_vectors(Sequence& sequence, int priority, int columns, bool overwrite,
+void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int columns, bool overwrite,
                         std::span<const Data* const> inputs, const Data& y);
 
 }  // namespace tessera

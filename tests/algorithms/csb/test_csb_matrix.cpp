@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
 #include <cstring>
 #include <limits>
 
@@ -188,6 +189,71 @@ TYPED_TEST(CsbMatrixTest, RoundedSums) {
     }
 }
 
+/// B of A x = lambda B x, with tiles of its own, one of which ends within a tile of A and others within it:
+/// it is asked for rows of one of its tiles at a time, and cut as A is.
+TYPED_TEST(CsbMatrixTest, LikeWithOtherTiles) {
+  using V = typename TypeParam::V;
+  using T = typename TypeParam::T;
+  class Strict final : public SymmetricRows {
+   public:
+    explicit Strict(const ListRows& rows) : rows_(rows) {}
+    Index order() const override { return rows_.order(); }
+    std::span<const Index> tiles() const override { return rows_.tiles(); }
+    void entries(Index first, Index end, Index begin, Index last,
+                 std::vector<SparseEntry>& out) const override {
+      const auto tile_of = [&](Index row) {
+        return std::upper_bound(tiles().begin(), tiles().end(), row) - tiles().begin();
+      };
+      if (first >= end || tile_of(first) != tile_of(end - 1)) ++broken;
+      rows_.entries(first, end, begin, last, out);
+    }
+    mutable std::atomic<int> broken = 0;
+
+   private:
+    const ListRows& rows_;
+  };
+  const std::vector<Index> tiles_of_a{0, 1, 40, 41, 90, 120};
+  const ListRows rows_of_a = random_rows(120, 6, 3, tiles_of_a);
+  const CsbOptions options{.groups = 2, .segments = 2};
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), rows_of_a, options);
+  for (const auto& tiles : {std::vector<Index>{0, 120}, {0, 1, 2, 17, 40, 60, 61, 119, 120}, {0, 41, 120}}) {
+    const ListRows lists = random_rows(120, 5, 4, tiles);
+    const Strict rows(lists);
+    CsbOptions as_a = options;
+    as_a.like = &rows_of_a;
+    const auto b = CsbMatrix<V, T>::build(this->runtime(), rows, as_a);
+    EXPECT_EQ(rows.broken, 0);
+    EXPECT_EQ(*b.segments(), *a.segments());
+    EXPECT_EQ(b.stored_entries(), lists.stored());
+    for (Index s = 0; s < a.segments()->count(); ++s)
+      EXPECT_EQ(b.diagonal_tiles(s).begins, a.diagonal_tiles(s).begins);
+    const std::vector<double> x = whole_block(120, 3, 5), expected = lists.multiply(x, 3);
+    const std::vector<T> y = product<T>(this->runtime(), b, x, 3);
+    EXPECT_TRUE(std::equal(y.begin(), y.end(), expected.begin()));
+  }
+}
+
+/// The cut is the same whatever type the values have, also where their bytes would make a difference: with so
+/// many entries one double matrix would have more segments than a float one.
+TEST(CsbMatrixLike, CutDoesNotDependOnTheValues) {
+  Runtime runtime({.cores = 2, .gpus = 0});
+  constexpr Index n = 680, m = 2;
+  ListRows::Lists lists(n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j <= i; ++j)
+      lists[static_cast<std::size_t>(i)].emplace_back(j, static_cast<double>((i + 2 * j) % 5 - 2));
+  const ListRows rows(lists), others = random_rows(n, 3, 6);
+  const auto a = CsbMatrix<float, double>::build(runtime, rows, {.tile_rows = 10});
+  const auto same = CsbMatrix<double, double>::build(runtime, rows, {.tile_rows = 10});
+  const auto b = CsbMatrix<double, double>::build(runtime, others, {.tile_rows = 10, .like = &rows});
+  EXPECT_GT(a.segments()->count(), 1);
+  EXPECT_EQ(*a.segments(), *same.segments());
+  EXPECT_EQ(*a.segments(), *b.segments());
+  const std::vector<double> x = whole_block(n, m, 7);
+  EXPECT_EQ(product<double>(runtime, a, x, m), rows.multiply(x, m));
+  EXPECT_EQ(product<double>(runtime, b, x, m), others.multiply(x, m));
+}
+
 TYPED_TEST(CsbMatrixTest, BadEntries) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -248,8 +314,13 @@ TYPED_TEST(CsbMatrixTest, BadArguments) {
   refuse("tile_rows", {.tile_rows = csb_block_rows + 1});
   refuse("piece_bytes", {.piece_bytes = -1});
   expect_refused("rows", [&] { CsbMatrix<V, T>::build(runtime, ListRows(Lists{})); });
-  for (const auto& tiles : {std::vector<Index>{0, 9}, {1, 10}, {0, 5, 5, 10}, {0, 7, 3, 10}})
-    expect_refused("tiles", [&] { CsbMatrix<V, T>::build(runtime, random_rows(10, 2, 1, tiles)); });
+  for (const auto& tiles : {std::vector<Index>{0, 9}, {1, 10}, {0, 5, 5, 10}, {0, 7, 3, 10}}) {
+    const ListRows bad = random_rows(10, 2, 1, tiles), large = random_rows(11, 2, 1);
+    expect_refused("tiles", [&] { CsbMatrix<V, T>::build(runtime, bad); });
+    expect_refused("tiles", [&] { CsbMatrix<V, T>::build(runtime, rows, {.like = &bad}); });
+    expect_refused("tiles", [&] { CsbMatrix<V, T>::build(runtime, bad, {.like = &rows}); });
+    expect_refused("like", [&] { CsbMatrix<V, T>::build(runtime, rows, {.like = &large}); });
+  }
 
   const auto a = CsbMatrix<V, T>::build(runtime, rows, {.segments = 2, .tile_rows = 2});
   const BlockVectors<T> x(runtime, a.segments(), 3), y(runtime, a.segments(), 4),

@@ -69,6 +69,35 @@ TYPED_TEST(CsrMatrixTest, Products) {
     }
 }
 
+/// Of some megabytes: cut so that the pieces of all pairs of segments have a megabyte in the mean, and no
+/// finer.
+TYPED_TEST(CsrMatrixTest, UsualSegments) {
+  using V = typename TypeParam::V;
+  using T = typename TypeParam::T;
+  constexpr Index n = 900, m = 2;
+  std::vector<Index> begins{0}, columns;
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      columns.push_back(j);
+      values.push_back(static_cast<double>((i + j) % 5 - 2));
+    }
+    begins.push_back(static_cast<Index>(columns.size()));
+  }
+  const auto a = CsrMatrix<V, T>::build(this->runtime(), {begins, columns, values});
+  // 810 000 entries: 9.3 MiB of double, 6.2 MiB of float values.
+  EXPECT_EQ(a.segments()->count(), sizeof(V) == 8 ? 3 : 2);
+  const std::vector<double> x = whole_block(n, m, 5);
+  std::vector<double> expected(x.size());
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j)
+      for (Index k = 0; k < m; ++k)
+        expected[static_cast<std::size_t>(i * m + k)] +=
+            values[static_cast<std::size_t>(i * n + j)] * x[static_cast<std::size_t>(j * m + k)];
+  const std::vector<T> y = product<T>(this->runtime(), a, x, m);
+  EXPECT_TRUE(std::equal(y.begin(), y.end(), expected.begin()));
+}
+
 TYPED_TEST(CsrMatrixTest, BadArguments) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;

@@ -31,8 +31,11 @@ TYPED_TEST(SumVectors, AddsAndOverwrites) {
         for (const Data& input : inputs) terms.push_back(&input);
         const Data y = overwrite ? Data::matrix(this->runtime(), width, rows, sizeof(T))
                                  : upload(this->runtime(), before);
-        ASSERT_TRUE(
-            this->run([&](Sequence& s) { insert_sum_vectors<T>(s, 0, columns, overwrite, terms, y); }).ok());
+        Sequence sequence(this->runtime());
+        sequence.begin_stage("sum");
+        insert_sum_vectors<T>(sequence, 0, rows, columns, overwrite, terms, y);
+        ASSERT_TRUE(sequence.wait().ok());
+        EXPECT_EQ(sequence.statistics().stages.at(0).flops, static_cast<double>(rows * columns * count));
         EXPECT_EQ(difference(download<T>(y), expected), 0) << columns << ' ' << overwrite << ' ' << count;
       }
 }

@@ -137,12 +137,43 @@ TEST_F(CsbMatrixMpi, Errors) {
                    [&] { CsbMatrix<double, double>::build(runtime(), ListRows(lists), {.tile_rows = 5}); });
   }
   if (runtime().size() > 1) {
-    // Other options than the others'.
-    EXPECT_THROW(
-        (CsbMatrix<double, double>::build(runtime(), good, {.groups = runtime().rank() == 0 ? 1 : 2})),
-        InvalidArgument);
+    // Other options than the others', other tiles (good and bad ones), another matrix to be like.
+    const bool other = runtime().rank() == runtime().size() - 1;
+    const auto refuse = [&](const SymmetricRows& rows, const CsbOptions& options) {
+      EXPECT_THROW((CsbMatrix<double, double>::build(runtime(), rows, options)), InvalidArgument);
+    };
+    refuse(good, {.groups = other ? 1 : 2});
+    const auto with_tiles = [](std::vector<Index> tiles) { return random_rows(60, 4, 1, std::move(tiles)); };
+    const ListRows tiled = with_tiles({0, 20, 60}), shifted = with_tiles({0, 21, 60}),
+                   bad = with_tiles({0, 61}), large = random_rows(61, 4, 1);
+    refuse(other ? shifted : tiled, {});
+    refuse(other ? good : tiled, {});
+    refuse(other ? bad : tiled, {});
+    refuse(other ? large : good, {});
+    refuse(good, {.like = other ? &shifted : &tiled});
+    refuse(good, {.like = other ? nullptr : &tiled});
+    refuse(good, {.like = other ? &large : &good});
   }
   check_matrix<double, double>(runtime(), good, {.tile_rows = 5}, {2});
+}
+
+/// Arrays that fit, but are not those of the other ranks; and such that do not fit, on one rank.
+TEST_F(CsbMatrixMpi, OtherArrays) {
+  if (runtime().size() == 1) return;
+  const bool other = runtime().rank() == runtime().size() - 1;
+  const auto refuse = [&](const std::vector<Index>& begins, const std::vector<Index>& columns) {
+    const std::vector<double> values(columns.size(), 1);
+    EXPECT_THROW((CsrMatrix<double, double>::build(runtime(), {begins, columns, values}, 2)),
+                 InvalidArgument);
+  };
+  refuse({0, other ? 1 : 2, 3}, {0, 1, 1});
+  refuse({0, 1, 3}, {other ? 1 : 0, 0, 1});
+  refuse({0, 1, 3}, {0, other ? 2 : 0, 1});
+  const ListRows diagonal(ListRows::Lists{{{0, 2}}, {{1, 3}}});
+  const auto a = CsrMatrix<double, double>::build(
+      runtime(), {std::vector<Index>{0, 1, 2}, std::vector<Index>{0, 1}, std::vector<double>{2, 3}});
+  const std::vector<double> x{5, 7};
+  EXPECT_EQ(product<double>(runtime(), a, x, 1), diagonal.multiply(x, 1));
 }
 
 TEST_F(CsbMatrixMpi, BlockVectors) {
