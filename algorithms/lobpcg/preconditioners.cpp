@@ -263,8 +263,21 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
 template <class T>
 UserPreconditioner<T>::UserPreconditioner(PreconditionRows<T> rows,
                                           std::function<void(std::span<const double>, Index)> prepare)
-    : rows_(std::move(rows)), prepare_(std::move(prepare)) {
-  if (!rows_) throw InvalidArgument("rows", "empty", "a function");
+    : functions_{std::move(rows), {}}, on_device_(false), prepare_(std::move(prepare)) {
+  if (!functions_.host) throw InvalidArgument("rows", "empty", "a function");
+}
+
+template <class T>
+UserPreconditioner<T>::UserPreconditioner(Runtime& runtime, DevicePreconditionRows<T> device,
+                                          PreconditionRows<T> host,
+                                          std::function<void(std::span<const double>, Index)> prepare)
+    : functions_{std::move(host), std::move(device)},
+      on_device_(functions_.device && runtime.gpus() > 0),
+      prepare_(std::move(prepare)) {
+  if (!functions_.host && !on_device_)
+    throw InvalidArgument("rows",
+                          functions_.device ? "a function for GPUs, without GPUs on every rank" : "empty",
+                          "a function for the host");
 }
 
 template <class T>
@@ -277,7 +290,8 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
                                   Index columns) const {
   require_blocks(r.segments(), r, w, columns);
   for (Index s = 0; s < r.count(); ++s)
-    insert_call_preconditioner<T>(sequence, 0, {static_cast<int>(columns), r.segments().begin(s), &rows_},
+    insert_call_preconditioner<T>(sequence, 0,
+                                  {static_cast<int>(columns), r.segments().begin(s), &functions_}, on_device_,
                                   r.segment(s), w.segment(s));
 }
 
