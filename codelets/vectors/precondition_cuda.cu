@@ -94,7 +94,8 @@ void call_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers 
 #define TESSERA_REGISTER(T)                                                                     \
   register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),            \
       register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>), \
-      register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>),    \
+      register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>,     \
+                                                          {.instead_of_cpu = true}),            \
       register_cuda<CallPreconditionerArguments<T>, call_cuda<T>>("call_device_preconditioner", \
                                                                   type_letter<T>, {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
