@@ -23,11 +23,6 @@ double range(std::span<const double> values) {
   return largest - least;
 }
 
-void require_shift(const std::optional<double>& shift) {
-  if (shift && !std::isfinite(*shift))
-    throw InvalidArgument("shift", fmt::format("{}", *shift), "a finite number");
-}
-
 template <class T>
 void require_blocks(const RowSegments& segments, const BlockVectors<T>& r, const BlockVectors<T>& w,
                     Index columns) {
@@ -53,9 +48,19 @@ Data owned_array(Runtime& runtime, const std::vector<E>& elements, int owner) {
 
 }  // namespace
 
+BeyondWantedEnd::BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range, double b_norm)
+    : end_(end), shift_(given), given_(given.has_value()), range_(range), b_norm_(b_norm) {
+  if (given && !std::isfinite(*given))
+    throw InvalidArgument("shift", fmt::format("{}", *given), "a finite number");
+  if (!(b_norm > 0 && std::isfinite(b_norm)))
+    throw InvalidArgument("b_norm", fmt::format("{}", b_norm), "a positive number");
+}
+
 void BeyondWantedEnd::update(std::span<const double> ritz_values) {
   if (given_ || ritz_values.empty()) return;
-  const auto [least, largest] = limits(ritz_values);
+  auto [least, largest] = limits(ritz_values);
+  least *= b_norm_;
+  largest *= b_norm_;
   const bool smallest = end_ == EigenEnd::smallest;
   const double present = smallest ? least : largest;
   outermost_ = !outermost_ ? present
@@ -82,8 +87,7 @@ JacobiPreconditioner<T>::JacobiPreconditioner(Runtime& runtime, std::shared_ptr<
                                               std::vector<double> diagonal, const JacobiOptions& options)
     : segments_(std::move(segments)),
       limits_(limits(diagonal)),
-      shift_(options.end, options.shift, range(diagonal)) {
-  require_shift(options.shift);
+      shift_(options.end, options.shift, range(diagonal), options.b_norm) {
   if (static_cast<Index>(diagonal.size()) != segments_->rows())
     throw InvalidArgument("diagonal", fmt::format("{} elements", diagonal.size()),
                           fmt::format("one for each of the {} rows", segments_->rows()));
@@ -125,8 +129,7 @@ FomPreconditioner<V, T>::FomPreconditioner(Runtime& runtime, const CsbMatrix<V, 
     : runtime_(runtime),
       a_(a),
       steps_(options.steps),
-      shift_(options.end, options.shift, options.shift ? 0 : range(a.diagonal())) {
-  require_shift(options.shift);
+      shift_(options.end, options.shift, options.shift ? 0 : range(a.diagonal()), options.b_norm) {
   if (steps_ < 1 || steps_ > fom_most_steps)
     throw InvalidArgument("steps", fmt::format("{}", steps_), fmt::format("1 to {}", fom_most_steps));
   const RowSegments& segments = *a.segments();
@@ -149,12 +152,14 @@ void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r
   require_blocks(segments, r, w, columns);
   const double sigma = shift_.value();
   const auto tiles = [&](Index s) { return static_cast<Index>(a_.diagonal_tiles(s).begins.size()) - 1; };
-  std::size_t bytes = 0;
-  for (Index s = 0; s < segments.count(); ++s)
-    bytes = std::max(
-        bytes,
-        static_cast<std::size_t>(
-            fom_scratch(segments.size(s), tiles(s), static_cast<int>(columns), steps_, sizeof(T)).total));
+  std::int64_t needed = 0;
+  for (Index s = 0; s < segments.count(); ++s) {
+    const int m = static_cast<int>(columns);
+    needed = std::max(needed, runtime_.any_gpus()
+                                  ? fom_scratch(segments.size(s), tiles(s), m, steps_, sizeof(T)).total
+                                  : fom_scratch_on_cpu(a_.diagonal_tiles(s).begins, m, steps_, sizeof(T)));
+  }
+  const auto bytes = static_cast<std::size_t>(needed);
   if (bytes > scratch_bytes_) {
     scratch_ = Data::scratch(runtime_, bytes);
     scratch_bytes_ = bytes;
@@ -178,9 +183,9 @@ ChebyshevPreconditioner<T>::ChebyshevPreconditioner(Runtime& runtime, const Symm
     : runtime_(runtime),
       a_(a),
       degree_(options.degree),
-      shift_(options.end, options.shift, a.norm_bound()),
+      b_norm_(options.b_norm),
+      shift_(options.end, options.shift, a.norm_bound(), options.b_norm),
       interval_(options.interval) {
-  require_shift(options.shift);
   if (degree_ < 1) throw InvalidArgument("degree", fmt::format("{}", degree_), "at least 1");
   if (interval_ &&
       !(interval_->first < interval_->second && std::isfinite(interval_->second - interval_->first)))
@@ -188,8 +193,10 @@ ChebyshevPreconditioner<T>::ChebyshevPreconditioner(Runtime& runtime, const Symm
                           "two numbers a < b");
   if (!interval_ && !(a.norm_bound() > 0))
     throw InvalidArgument("interval", "none", "given, for an operator without a norm_bound()");
-  if (interval_ && options.shift &&
-      !(shift_.sign() > 0 ? *options.shift < interval_->first : *options.shift > interval_->second))
+  // Without a given interval its wanted end is not known yet, but the other one is.
+  const double bound = a.norm_bound();
+  const auto [first, last] = interval_ ? *interval_ : std::pair(bound, -bound);
+  if (options.shift && !(shift_.sign() > 0 ? *options.shift < first : *options.shift > last))
     throw InvalidArgument("shift", fmt::format("{}", *options.shift),
                           "beyond the interval, on the wanted side");
 }
@@ -198,7 +205,7 @@ template <class T>
 void ChebyshevPreconditioner<T>::prepare(Sequence&, std::span<const double> ritz_values, Index) {
   shift_.update(ritz_values);
   const auto [least, largest] = limits(ritz_values);
-  innermost_ = shift_.sign() > 0 ? largest : least;
+  innermost_ = b_norm_ * (shift_.sign() > 0 ? largest : least);
 }
 
 template <class T>
@@ -211,15 +218,21 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
   if (!interval_ && !innermost_)
     throw InvalidArgument("interval", "none", "given, or Ritz values (prepare) before the first application");
   const int sign = shift_.sign();
-  const double sigma = shift_.value(), bound = a_.norm_bound();
-  // The unwanted eigenvalues of the positive definite sign (A - sigma I): [low, high]. The iteration is that for
-  // sign (A - sigma I) w = sign r, with sign in the directions.
+  double sigma = shift_.value();
+  const double bound = a_.norm_bound();
+  // The unwanted eigenvalues of the positive definite sign (A - sigma I): [low, high]. The iteration is that
+  // for sign (A - sigma I) w = sign r, with sign in the directions.
   const auto [first, last] = interval_  ? *interval_
                              : sign > 0 ? std::pair(*innermost_, bound)
                                         : std::pair(-bound, *innermost_);
+  // Ritz values that have put the shift beyond the whole interval (too large a b_norm, say): it stays as far
+  // before the interval as that is long.
+  if (const double length = std::abs(last - first); !(sign > 0 ? sigma < last : sigma > first))
+    sigma = sign > 0 ? std::min(first, last) - std::max(length, 1e-3 * std::abs(last))
+                     : std::max(first, last) + std::max(length, 1e-3 * std::abs(first));
   double low = sign > 0 ? first - sigma : sigma - last;
-  const double high = sign > 0 ? last - sigma : sigma - first;
-  // A block that reaches to the other end, or a given interval that the shift has come to lie in.
+  const double high = sign > 0 ? last - sigma : sigma - first;  // > 0
+  // A block that reaches to the other end, or an interval that the shift has come to lie in.
   if (!(low > 0 && low < 0.9 * high)) low = 0.5 * high;
   const double middle = (high + low) / 2, half = (high - low) / 2;
   const Index count = r.count();
@@ -250,8 +263,21 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
 template <class T>
 UserPreconditioner<T>::UserPreconditioner(PreconditionRows<T> rows,
                                           std::function<void(std::span<const double>, Index)> prepare)
-    : rows_(std::move(rows)), prepare_(std::move(prepare)) {
-  if (!rows_) throw InvalidArgument("rows", "empty", "a function");
+    : functions_{std::move(rows), {}}, on_device_(false), prepare_(std::move(prepare)) {
+  if (!functions_.host) throw InvalidArgument("rows", "empty", "a function");
+}
+
+template <class T>
+UserPreconditioner<T>::UserPreconditioner(Runtime& runtime, DevicePreconditionRows<T> device,
+                                          PreconditionRows<T> host,
+                                          std::function<void(std::span<const double>, Index)> prepare)
+    : functions_{std::move(host), std::move(device)},
+      on_device_(functions_.device && runtime.gpus() > 0),
+      prepare_(std::move(prepare)) {
+  if (!functions_.host && !on_device_)
+    throw InvalidArgument("rows",
+                          functions_.device ? "a function for GPUs, without GPUs on every rank" : "empty",
+                          "a function for the host");
 }
 
 template <class T>
@@ -264,7 +290,8 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
                                   Index columns) const {
   require_blocks(r.segments(), r, w, columns);
   for (Index s = 0; s < r.count(); ++s)
-    insert_call_preconditioner<T>(sequence, 0, {static_cast<int>(columns), r.segments().begin(s), &rows_},
+    insert_call_preconditioner<T>(sequence, 0,
+                                  {static_cast<int>(columns), r.segments().begin(s), &functions_}, on_device_,
                                   r.segment(s), w.segment(s));
 }
 

@@ -10,21 +10,29 @@
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
 
-/// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns,
-/// beyond the wanted end, so that A - sigma I is definite. (With a shift at each column's own Ritz value the
-/// inverse returns little more than the vector that is already there.)
+/// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
+/// (With a shift at each column's own Ritz value the inverse returns little more than the vector that is
+/// already there.) By default sigma lies beyond the outermost Ritz value. So A - sigma I is definite once
+/// that value is near its eigenvalue; in the first iterations Ritz values lie inside the spectrum, and it may
+/// be indefinite.
+///
+/// All this is about A alone. The Ritz values of A x = theta B x are those of another operator: options have
+/// b_norm, an estimate of x^T B x / x^T x, and theta b_norm stands for theta. It is exact for B a multiple of
+/// the identity. Otherwise ||B|| keeps the shift outside for a wanted end beyond zero (theta < 0 at the
+/// smallest end); with theta of the other sign it may put the shift into A's spectrum, and a smaller estimate
+/// is better.
 namespace tessera {
 
-/// The shift: as given, or from the Ritz values, sigma = outermost one ever seen -/+ 2 max(spread of the
-/// present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the diagonal, or another
-/// measure of A's size.
+/// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+ 2
+/// max(spread of the present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the
+/// diagonal, or another measure of A's size.
 class BeyondWantedEnd {
  public:
-  BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range)
-      : end_(end), shift_(given), given_(given.has_value()), range_(range) {}
+  /// @throws InvalidArgument: a shift that is not finite, a b_norm that is not positive
+  BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range, double b_norm);
   void update(std::span<const double> ritz_values);
   bool given() const noexcept { return given_; }
-  /// +1: A - sigma I is positive definite; -1: negative.
+  /// +1: A - sigma I is to be positive definite; -1: negative.
   int sign() const noexcept { return end_ == EigenEnd::smallest ? 1 : -1; }
   /// @throws InvalidArgument before the first update, unless given
   double value() const;
@@ -33,12 +41,13 @@ class BeyondWantedEnd {
   EigenEnd end_;
   std::optional<double> shift_, outermost_;
   bool given_;
-  double range_;
+  double range_, b_norm_;
 };
 
 struct JacobiOptions {
   EigenEnd end = EigenEnd::smallest;
   std::optional<double> shift{};
+  double b_norm = 1;  ///< about x^T B x / x^T x
 };
 
 /// w := inv(D - sigma I) r, D the diagonal; differences that are next to zero, or of the wrong sign, become
@@ -67,6 +76,7 @@ struct FomOptions {
   EigenEnd end = EigenEnd::smallest;
   int steps = 4;  ///< 1 to fom_most_steps
   std::optional<double> shift{};
+  double b_norm = 1;  ///< about x^T B x / x^T x
 };
 
 /// w := approximate solution of (K - sigma I) w = r, K the diagonal tiles of A, by so many steps of the full
@@ -96,13 +106,16 @@ struct ChebyshevOptions {
   EigenEnd end = EigenEnd::smallest;
   int degree = 8;  ///< multiplications by A in an application
   std::optional<double> shift{};
-  /// The unwanted eigenvalues, a < b. By default from the block's innermost Ritz value to A's norm_bound().
+  /// The unwanted eigenvalues of A, a < b. By default from the block's innermost Ritz value (times b_norm) to
+  /// A's norm_bound().
   std::optional<std::pair<double, double>> interval{};
+  double b_norm = 1;  ///< about x^T B x / x^T x
 };
 
 /// w := p(A) r, p the polynomial of so many steps of the Chebyshev iteration for (A - sigma I) w = r on the
-/// interval of the unwanted eigenvalues; p(A) is definite. Its multiplications by A are counted here, not by
-/// the solver.
+/// interval of the unwanted eigenvalues. With A's spectrum on the wanted side of the interval's far end p(A)
+/// is definite, also if sigma lies inside the spectrum; an interval in which, or beyond which, the shift has
+/// come to lie is moved. Its multiplications by A are counted here, not by the solver.
 template <class T>
 class ChebyshevPreconditioner final : public Preconditioner<T> {
  public:
@@ -122,6 +135,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
   Runtime& runtime_;
   const SymmetricOperator<T>& a_;
   int degree_;
+  double b_norm_;
   BeyondWantedEnd shift_;
   std::optional<std::pair<double, double>> interval_;
   std::optional<double> innermost_;
@@ -129,8 +143,8 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
   mutable Index multiplications_ = 0, columns_multiplied_ = 0;
 };
 
-/// w := what a function of the user's makes of r, segment by segment, on the CPUs of the segment's owner.
-/// Calls for several segments may run at the same time.
+/// w := what a function of the user's makes of r, segment by segment, on the CPUs or a GPU of the segment's
+/// owner. Calls for several segments may run at the same time.
 template <class T>
 class UserPreconditioner final : public Preconditioner<T> {
  public:
@@ -138,13 +152,18 @@ class UserPreconditioner final : public Preconditioner<T> {
   explicit UserPreconditioner(
       PreconditionRows<T> rows,
       std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});
+  /// With a function for GPUs, which is used where the ranks have some. `host` may be empty then.
+  /// @throws InvalidArgument if there are no GPUs and no function for the host
+  UserPreconditioner(Runtime& runtime, DevicePreconditionRows<T> device, PreconditionRows<T> host,
+                     std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});
   const char* name() const override { return "user"; }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
 
  private:
-  PreconditionRows<T> rows_;
+  PreconditionFunctions<T> functions_;
+  bool on_device_;
   std::function<void(std::span<const double>, Index)> prepare_;
 };
 

@@ -55,6 +55,7 @@ class VectorTasks {
   std::size_t gram_bytes_;
   std::vector<std::vector<Data>> grams_;  ///< by job and segment
   std::vector<Data> norms_;               ///< by segment
+  Data work_;                             ///< scratch of GPUs
 };
 
 /// X, W and P of LOBPCG with their products, B-orthonormal in the orthonormal variant.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/lobpcg/user_operator.hpp>
+#include <tessera/algorithms/lobpcg/vector_checks.hpp>
 #include <tessera/runtime/error.hpp>
 
 namespace tessera {
@@ -40,6 +41,7 @@ UserOperator<T>::UserOperator(Runtime& runtime, Index order,
 template <class T>
 void UserOperator<T>::apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                             Index columns) const {
+  check_operands(*segments_, x, y, columns);
   sequence.keep(std::const_pointer_cast<UserFunctions<T>>(functions_));
   std::vector<const Data*> all;
   for (Index s = 0; s < x.count(); ++s) all.push_back(&x.segment(s));

@@ -52,7 +52,10 @@ VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegment
                             Index most_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
-      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)) {
+      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)),
+      work_(Data::scratch(sequence.runtime(),
+                          std::max(gram_parts * gram_bytes_,
+                                   sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
   for (Index s = 0; s < segments_->count(); ++s)
     norms_.push_back(Data::bytes(sequence.runtime(), sizeof(double) * residual_norms, segments_->owner(s)));
 }
@@ -69,7 +72,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       const Data& g = grams_[j][static_cast<std::size_t>(s)];
       insert_gram<T>(sequence_, priority, segments_->size(s), of_segment<T>(jobs[j].left, s),
-                     of_segment<T>(jobs[j].right, s), g);
+                     of_segment<T>(jobs[j].right, s), g, work_);
       g.fetch_to_host();
     }
   // The host waits: what comes next depends on these numbers.
@@ -140,7 +143,7 @@ std::vector<double> VectorTasks<T>::residual(const BlockVectors<T>& x, const Blo
   for (Index s = 0; s < segments_->count(); ++s) {
     const Data& norms = norms_[static_cast<std::size_t>(s)];
     insert_residual<T>(sequence_, priority, arguments, segments_->size(s), x.segment(s), ax.segment(s),
-                       bx ? &bx->segment(s) : nullptr, r.segment(s), norms);
+                       bx ? &bx->segment(s) : nullptr, r.segment(s), norms, work_);
     if (wait) norms.fetch_to_host();
   }
   if (!wait) return {};

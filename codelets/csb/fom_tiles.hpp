@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include <tessera/codelets/csb/csb_layout.hpp>
 #include <tessera/codelets/csb/multiply_csb.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -56,6 +59,14 @@ constexpr FomScratch fom_scratch(std::int64_t rows, std::int64_t tiles, int colu
   return s;
 }
 
+/// What the CPU implementation uses: the basis of the largest tile.
+constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int columns, int steps,
+                                          std::int64_t element_bytes) noexcept {
+  Index rows = 0;
+  for (std::size_t t = 1; t < begins.size(); ++t) rows = std::max(rows, begins[t] - begins[t - 1]);
+  return steps * rows * columns * element_bytes;
+}
+
 struct FomArguments {
   CsbPieceShape shape;
   std::int64_t rows, tiles;
@@ -81,7 +92,8 @@ void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint
 }  // namespace kernels
 
 /// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V =
-/// double only with T = double). `scratch`: fom_scratch(...).total bytes.
+/// double only with T = double). `scratch`: fom_scratch(...).total bytes; without GPUs
+/// fom_scratch_on_cpu(...).
 template <class V, class T>
 void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& shape, std::int64_t rows,
                       std::int64_t tiles, int columns, int steps, double shift, const Data& piece,

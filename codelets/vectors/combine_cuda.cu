@@ -26,6 +26,16 @@ struct CombineProblem {
   const double* c;
 };
 
+/// The shared memory: C, and two times eight rows for each warp.
+template <class T>
+struct CombineShared {
+  int stride, c_stride, bytes;
+  constexpr CombineShared(int depth, int across)
+      : stride(tile_stride<T>(std::max(depth, 8 * across), true)),
+        c_stride(tile_stride<double>(8 * across, false)),
+        bytes(depth * c_stride * int(sizeof(double)) + warps * 2 * 8 * stride * int(sizeof(T))) {}
+};
+
 /// A warp takes eight rows at a time, of which it reads all before it writes; its next rows come while it
 /// works.
 template <class T>
@@ -104,15 +114,18 @@ void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const Vect
   p.rows = rows;
   p.depth = (p.inputs.columns + 3) / 4 * 4;
   p.across = (p.output_columns + 7) / 8;
-  p.stride = tile_stride<T>(std::max(p.depth, 8 * p.across), true);
-  p.c_stride = tile_stride<double>(8 * p.across, false);
+  const CombineShared<T> memory(p.depth, p.across);
+  p.stride = memory.stride;
+  p.c_stride = memory.c_stride;
   p.c = c;
-  const int bytes = p.depth * p.c_stride * int(sizeof(double)) + warps * 2 * 8 * p.stride * int(sizeof(T));
-  const int together = std::clamp(multiprocessor_bytes / (bytes + 1024), 1, 4);
+  const int together = std::clamp(multiprocessor_bytes / (memory.bytes + 1024), 1, 4);
   const std::int64_t blocks =
       std::min<std::int64_t>((rows + 8 * warps - 1) / (8 * warps), multiprocessors * together);
-  cudaFuncSetAttribute(combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  combine_kernel<T><<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(bytes), stream>>>(p);
+  // The same bound for every launch: another thread may be about to launch.
+  constexpr int most_bytes = CombineShared<T>(4 * most_block_columns, most_across).bytes;
+  cudaFuncSetAttribute(combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
+  combine_kernel<T>
+      <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(memory.bytes), stream>>>(p);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                       \
@@ -143,7 +156,8 @@ void combine_cuda(const TaskContext&, const CudaContext& context, TaskBuffers bu
                             buffers.array<const double>(buffers.count() - 1).data());
 }
 
-#define TESSERA_REGISTER(T) register_cuda<CombineArguments, combine_cuda<T>>("combine", type_letter<T>),
+#define TESSERA_REGISTER(T) \
+  register_cuda<CombineArguments, combine_cuda<T>>("combine", type_letter<T>, {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

@@ -17,7 +17,7 @@
 /// StarPU: row-major
 ///            vectors with ld = width), then G (write; bytes: an array of double of which the first l r are
 ///            used: column-major, l x r, ld = l, where l and r are the sums of the left and the right
-///            columns).
+///            columns), [W (scratch; at least gram_parts l r doubles), where GPUs take part].
 /// Flops:     2 l r a row. Products and sums in double, also of float vectors.
 /// Footprint: l and r decide beside the size of the vectors: predicted by the flops and the bytes.
 /// Order:     rows ascend: the same bits in every run on the same kind of worker.
@@ -26,7 +26,8 @@ namespace tessera {
 struct GramArguments {
   std::int32_t left_count = 0, right_count = 0;
   ColumnRange left[3], right[2];
-  double flops = 0;  ///< for the prediction
+  std::int32_t result = 0;  ///< which buffer G is
+  double flops = 0;         ///< for the prediction
 
   std::int32_t left_columns() const noexcept { return columns(left, left_count); }
   std::int32_t right_columns() const noexcept { return columns(right, right_count); }
@@ -41,6 +42,9 @@ struct GramArguments {
     return sum;
   }
 };
+
+/// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
+inline constexpr Index gram_parts = 2 * 132;
 
 namespace kernels {
 
@@ -57,9 +61,11 @@ struct VectorColumns {
   Index first = 0, columns = 0;
 };
 
-/// Ranges without columns are left out. @param rows of the segment, to count flops
+/// Ranges without columns are left out.
+/// @param rows of the segment, to count flops
+/// @param work scratch, which only GPUs use
 template <class T>
 void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> left,
-                 std::span<const VectorColumns> right, const Data& g);
+                 std::span<const VectorColumns> right, const Data& g, const Data& work);
 
 }  // namespace tessera

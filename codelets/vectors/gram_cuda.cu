@@ -5,7 +5,6 @@
 #include <tessera/codelets/vectors/buffer_list.hpp>
 #include <tessera/codelets/vectors/partial_sums.cuh>
 #include <tessera/codelets/vectors/row_tiles.cuh>
-#include <tessera/codelets/vectors/stream_memory.cuh>
 #include <tessera/codelets/vectors/vectors_cuda.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
 
@@ -16,10 +15,27 @@ namespace {
 constexpr int threads = 256, warps = threads / 32;
 /// Tiles of 8 x 8 that a warp has of the result: enough warps for 96 x 64.
 constexpr int down = 3, across = 4;
-constexpr int most_thread_blocks = 2 * 132;
 
 constexpr int ceil_of(int x, int y) {
   return (x + y - 1) / y;
+}
+
+/// The shared memory for a result of so many tiles: two tiles of rows, or the result.
+template <class T>
+struct GramShared {
+  int stride, tile_rows, bytes;
+  constexpr GramShared(int tiles_down, int tiles_across)
+      : stride(tile_stride<T>(8 * (tiles_down + tiles_across), false)),
+        tile_rows(std::clamp(24 * 1024 / (stride * int(sizeof(T))) / 32 * 32, 32, 256)),
+        bytes(std::max(2 * tile_rows * stride * int(sizeof(T)),
+                       tiles_down * tiles_across * 64 * int(sizeof(double)))) {}
+};
+template <class T>
+constexpr int most_gram_bytes() {
+  int most = 0;
+  for (int i = 1; i <= 3 * most_block_columns / 8; ++i)
+    for (int j = 1; j <= 2 * most_block_columns / 8; ++j) most = std::max(most, GramShared<T>(i, j).bytes);
+  return most;
 }
 
 template <class T>
@@ -107,7 +123,7 @@ __global__ void __launch_bounds__(threads, 2) gram_kernel(const __grid_constant_
 
 template <class T>
 void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
-                 std::span<const VectorBlock<const T>> right, double* g) {
+                 std::span<const VectorBlock<const T>> right, double* g, double* parts) {
   GramProblem<T> p{};
   p.left = BlockRow<const T, 3>::of(left);
   p.right = BlockRow<const T, 2>::of(right);
@@ -117,26 +133,26 @@ void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorB
   p.tiles_down = ceil_of(p.left.columns, 8);
   p.tiles_across = ceil_of(p.right.columns, 8);
   p.right_column = 8 * p.tiles_down;
-  p.stride = tile_stride<T>(8 * (p.tiles_down + p.tiles_across), false);
-  const int row_bytes = p.stride * int(sizeof(T));
-  p.tile_rows = std::clamp(24 * 1024 / row_bytes / 32 * 32, 32, 256);
+  const GramShared<T> memory(p.tiles_down, p.tiles_across);
+  p.stride = memory.stride;
+  p.tile_rows = memory.tile_rows;
   p.warps_down = ceil_of(p.tiles_down, down);
   p.warps_across = ceil_of(p.tiles_across, across);
   p.warps_deep = warps / (p.warps_down * p.warps_across);
-  const int bytes =
-      std::max(2 * p.tile_rows * row_bytes, p.tiles_down * p.tiles_across * 64 * int(sizeof(double)));
-  const int blocks = static_cast<int>(
-      std::clamp<std::int64_t>((rows + p.tile_rows - 1) / p.tile_rows, 1, most_thread_blocks));
-  const StreamMemory parts(stream, std::size_t(blocks) * std::size_t(elements) * sizeof(double));
-  p.parts = parts.as<double>();
-  cudaFuncSetAttribute(gram_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  gram_kernel<T><<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(bytes), stream>>>(p);
+  const auto blocks =
+      static_cast<int>(std::clamp<std::int64_t>((rows + p.tile_rows - 1) / p.tile_rows, 1, gram_parts));
+  p.parts = parts;
+  // The same bound for every launch: another thread may be about to launch.
+  constexpr int most_bytes = most_gram_bytes<T>();
+  cudaFuncSetAttribute(gram_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
+  gram_kernel<T>
+      <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(memory.bytes), stream>>>(p);
   add_parts(stream, blocks, elements, p.parts, g);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                    \
   template void launch_gram<T>(cudaStream_t, std::int64_t, std::span<const VectorBlock<const T>>, \
-                               std::span<const VectorBlock<const T>>, double*);
+                               std::span<const VectorBlock<const T>>, double*, double*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace device
@@ -148,12 +164,14 @@ void gram_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
   VectorBlock<const T> left[3], right[2];
   for (int k = 0; k < a.left_count; ++k) left[k] = block_of<const T, const T>(buffers, a.left[k]);
   for (int k = 0; k < a.right_count; ++k) right[k] = block_of<const T, const T>(buffers, a.right[k]);
-  device::launch_gram<T>(
-      context.stream, buffers.matrix<const T>(0).cols, {left, static_cast<std::size_t>(a.left_count)},
-      {right, static_cast<std::size_t>(a.right_count)}, buffers.array<double>(buffers.count() - 1).data());
+  device::launch_gram<T>(context.stream, buffers.matrix<const T>(0).cols,
+                         {left, static_cast<std::size_t>(a.left_count)},
+                         {right, static_cast<std::size_t>(a.right_count)},
+                         buffers.array<double>(a.result).data(), buffers.array<double>(a.result + 1).data());
 }
 
-#define TESSERA_REGISTER(T) register_cuda<GramArguments, gram_cuda<T>>("gram", type_letter<T>),
+#define TESSERA_REGISTER(T) \
+  register_cuda<GramArguments, gram_cuda<T>>("gram", type_letter<T>, {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

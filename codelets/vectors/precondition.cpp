@@ -61,7 +61,7 @@ void call_task(const TaskContext& task, TaskBuffers buffers, const CallPrecondit
   const auto w = buffers.matrix<T>(1);
   for (Index i = 0; i < w.cols; ++i) clear_rest(w, i, 0);
   try {
-    (*a.function)(a.first_row, w.cols, a.columns, r.data, r.ld, w.data, w.ld);
+    a.functions->host(a.first_row, w.cols, a.columns, r.data, r.ld, w.data, w.ld);
   } catch (...) {
     task.fail(StatusCode::no_convergence, a.first_row + 1);
   }
@@ -77,6 +77,9 @@ Codelet step_codelet = make_codelet<ChebyshevStepArguments, step_task<T>>("cheby
 template <class T>
 Codelet call_codelet = make_codelet<CallPreconditionerArguments<T>, call_task<T>>("call_preconditioner",
                                                                                   type_letter<T>);
+template <class T>
+Codelet call_device_codelet =
+    make_codelet<CallPreconditionerArguments<T>, call_task<T>>("call_device_preconditioner", type_letter<T>);
 
 }  // namespace
 
@@ -102,9 +105,10 @@ void insert_chebyshev_step(Sequence& sequence, int priority, const ChebyshevStep
 
 template <class T>
 void insert_call_preconditioner(Sequence& sequence, int priority,
-                                const CallPreconditionerArguments<T>& arguments, const Data& r,
-                                const Data& w) {
-  sequence.insert(call_codelet<T>, arguments, {.priority = priority}, {read(r), write(w)});
+                                const CallPreconditionerArguments<T>& arguments, bool on_device,
+                                const Data& r, const Data& w) {
+  sequence.insert(on_device ? call_device_codelet<T> : call_codelet<T>, arguments, {.priority = priority},
+                  {read(r), write(w)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \
@@ -114,7 +118,7 @@ void insert_call_preconditioner(Sequence& sequence, int priority,
                                           const Data&, const Data&, const Data&);                           \
   template void insert_chebyshev_step<T>(Sequence&, int, const ChebyshevStepArguments&, const Data&,        \
                                          const Data&, const Data&, const Data&);                            \
-  template void insert_call_preconditioner<T>(Sequence&, int, const CallPreconditionerArguments<T>&,        \
+  template void insert_call_preconditioner<T>(Sequence&, int, const CallPreconditionerArguments<T>&, bool,  \
                                               const Data&, const Data&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 

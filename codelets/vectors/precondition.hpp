@@ -60,21 +60,33 @@ template <class T>
 using PreconditionRows =
     std::function<void(Index first_row, Index rows, Index columns, const T* r, Index ldr, T* w, Index ldw)>;
 
-/// Codelet call_preconditioner: calls it, on a CPU. An exception that leaves it ends the sequence
-/// (no_convergence; index: the segment's first row, from 1).
+/// The same on device memory: enqueues on `stream` (a cudaStream_t) and returns.
+template <class T>
+using DevicePreconditionRows = std::function<void(Index first_row, Index rows, Index columns, const T* r,
+                                                  Index ldr, T* w, Index ldw, void* stream)>;
+
+template <class T>
+struct PreconditionFunctions {
+  PreconditionRows<T> host;
+  DevicePreconditionRows<T> device;
+};
+
+/// Codelets call_preconditioner and call_device_preconditioner: call it, on a CPU; on a GPU, or on a CPU
+/// where there are no GPUs and a function for the host is given, too. An exception that leaves it ends the
+/// sequence (no_convergence; index: the segment's first row, from 1).
 ///
-/// Arguments: m, first row, the function (it must outlive the task). Buffers: R (read), W (write). Flops:
+/// Arguments: m, first row, the functions (they must outlive the task). Buffers: R (read), W (write). Flops:
 /// none counted.
 template <class T>
 struct CallPreconditionerArguments {
   int columns = 0;
   Index first_row = 0;
-  const PreconditionRows<T>* function = nullptr;
+  const PreconditionFunctions<T>* functions = nullptr;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 template <class T>
 void insert_call_preconditioner(Sequence& sequence, int priority,
-                                const CallPreconditionerArguments<T>& arguments, const Data& r,
-                                const Data& w);
+                                const CallPreconditionerArguments<T>& arguments, bool on_device,
+                                const Data& r, const Data& w);
 
 }  // namespace tessera

@@ -77,10 +77,27 @@ void step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
       Step<T>{a, buffers.matrix<const T>(0), buffers.matrix<T>(1), buffers.matrix<T>(2), w});
 }
 
+template <class T>
+void call_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
+               const CallPreconditionerArguments<T>& a) {
+  const MatrixView<const T> r = buffers.matrix<const T>(0);
+  const MatrixView<T> w = buffers.matrix<T>(1);
+  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  cudaMemset2DAsync(w.data, bytes(w.ld), 0, bytes(w.rows), static_cast<std::size_t>(w.cols), context.stream);
+  try {
+    a.functions->device(a.first_row, w.cols, a.columns, r.data, r.ld, w.data, w.ld, context.stream);
+  } catch (...) {
+    task.fail(StatusCode::no_convergence, a.first_row + 1);
+  }
+}
+
 #define TESSERA_REGISTER(T)                                                                     \
   register_cuda<DivideRowsArguments, divide_cuda<T>>("divide_rows", type_letter<T>),            \
       register_cuda<ChebyshevStartArguments, start_cuda<T>>("chebyshev_start", type_letter<T>), \
-      register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>),
+      register_cuda<ChebyshevStepArguments, step_cuda<T>>("chebyshev_step", type_letter<T>,     \
+                                                          {.instead_of_cpu = true}),            \
+      register_cuda<CallPreconditionerArguments<T>, call_cuda<T>>("call_device_preconditioner", \
+                                                                  type_letter<T>, {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

@@ -27,8 +27,9 @@ void random_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buf
   device::for_elements_of_rows(context.stream, v.rows, v.cols, Fill<T>{a, v});
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<RandomVectorsArguments, random_cuda<T>>("random_vectors", type_letter<T>),
+#define TESSERA_REGISTER(T)                                                               \
+  register_cuda<RandomVectorsArguments, random_cuda<T>>("random_vectors", type_letter<T>, \
+                                                        {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

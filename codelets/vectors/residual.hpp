@@ -16,7 +16,8 @@
 /// Buffers:   AX, BX (read; width x rows elements of T each, column-major for StarPU: row-major vectors with
 ///            ld = width), [generalized: X (read; the same)], R (write; the same; its columns from columns -
 ///            first on become zero), norms (write; bytes: an array of 128 doubles: norms[32 k + j] for k = 0:
-///            r, 1: x, 2: ax, 3: bx; those of j >= columns are zero).
+///            r, 1: x, 2: ax, 3: bx; those of j >= columns are zero), [W (scratch; at least residual_parts
+///            128 doubles), where GPUs take part].
 /// Flops:     10 columns a row. Norms in double; r_j is rounded to T after it is computed, and its norm
 /// taken, in double. Footprint: predicted by the bytes. Order:     rows ascend: the same bits in every run on
 /// the same kind of worker.
@@ -29,6 +30,8 @@ struct ResidualArguments {
 };
 
 inline constexpr Index residual_norms = 4 * most_block_columns;
+/// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
+inline constexpr Index residual_parts = 4 * 132;
 
 namespace kernels {
 
@@ -41,8 +44,10 @@ void residual(std::int64_t rows, const ResidualArguments& arguments, const T* ax
 }  // namespace kernels
 
 /// @param b_x null for a standard problem (B = I)
+/// @param work scratch, which only GPUs use
 template <class T>
 void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
-                     const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms);
+                     const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms,
+                     const Data& work);
 
 }  // namespace tessera

@@ -4,15 +4,12 @@
 
 #include <tessera/codelets/vectors/column_sums.cuh>
 #include <tessera/codelets/vectors/partial_sums.cuh>
-#include <tessera/codelets/vectors/stream_memory.cuh>
 #include <tessera/codelets/vectors/vectors_cuda.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
 
 namespace tessera {
 namespace device {
 namespace {
-
-constexpr int most_thread_blocks = 4 * 132;
 
 template <class T>
 struct ResidualProblem {
@@ -63,14 +60,12 @@ __global__ void __launch_bounds__(column_threads)
 template <class T>
 void launch_residual(cudaStream_t stream, std::int64_t rows, const ResidualArguments& arguments, const T* ax,
                      std::int64_t ldax, const T* bx, std::int64_t ldbx, const T* x, std::int64_t ldx, T* r,
-                     std::int64_t ldr, std::int64_t r_width, double* norms) {
+                     std::int64_t ldr, std::int64_t r_width, double* norms, double* parts) {
   const int lanes = threads_of_row(arguments.columns), groups = column_threads / lanes;
-  const auto blocks = static_cast<int>(
-      std::clamp<std::int64_t>((rows + 4 * groups - 1) / (4 * groups), 1, most_thread_blocks));
-  const StreamMemory parts(stream, std::size_t(blocks) * residual_norms * sizeof(double));
+  const auto blocks =
+      static_cast<int>(std::clamp<std::int64_t>((rows + 4 * groups - 1) / (4 * groups), 1, residual_parts));
   const ResidualProblem<T> problem{
-      arguments,         rows, ldax, ldbx, ldx, ldr, ax, bx, x, r, static_cast<int>(r_width), lanes,
-      parts.as<double>()};
+      arguments, rows, ldax, ldbx, ldx, ldr, ax, bx, x, r, static_cast<int>(r_width), lanes, parts};
   residual_kernel<T><<<static_cast<unsigned>(blocks), column_threads, 0, stream>>>(problem);
   add_parts(stream, blocks, static_cast<int>(residual_norms), problem.parts, norms);
 }
@@ -78,7 +73,7 @@ void launch_residual(cudaStream_t stream, std::int64_t rows, const ResidualArgum
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template void launch_residual<T>(cudaStream_t, std::int64_t, const ResidualArguments&, const T*,   \
                                    std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*, \
-                                   std::int64_t, std::int64_t, double*);
+                                   std::int64_t, std::int64_t, double*, double*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace device
@@ -90,12 +85,15 @@ void residual_cuda(const TaskContext&, const CudaContext& context, TaskBuffers b
                    const ResidualArguments& a) {
   const auto ax = buffers.matrix<const T>(0), bx = buffers.matrix<const T>(1);
   const auto x = a.generalized ? buffers.matrix<const T>(2) : bx;
-  const auto r = buffers.matrix<T>(a.generalized ? 3 : 2);
+  const int norms = a.generalized ? 4 : 3;
+  const auto r = buffers.matrix<T>(norms - 1);
   device::launch_residual<T>(context.stream, ax.cols, a, ax.data, ax.ld, bx.data, bx.ld, x.data, x.ld, r.data,
-                             r.ld, r.rows, buffers.array<double>(buffers.count() - 1).data());
+                             r.ld, r.rows, buffers.array<double>(norms).data(),
+                             buffers.array<double>(norms + 1).data());
 }
 
-#define TESSERA_REGISTER(T) register_cuda<ResidualArguments, residual_cuda<T>>("residual", type_letter<T>),
+#define TESSERA_REGISTER(T) \
+  register_cuda<ResidualArguments, residual_cuda<T>>("residual", type_letter<T>, {.instead_of_cpu = true}),
 const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
 
 }  // namespace

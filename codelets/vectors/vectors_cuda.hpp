@@ -15,9 +15,10 @@
 namespace tessera::device {
 
 /// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum.
+/// @param parts device memory for gram_parts l r numbers
 template <class T>
 void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
-                 std::span<const VectorBlock<const T>> right, double* g);
+                 std::span<const VectorBlock<const T>> right, double* g, double* parts);
 
 /// An output, and the columns around it that become zero: from -before (of its first) to `whole` (columns of
 /// the block of vectors from its first on), both 0 where the others are kept.
@@ -32,10 +33,11 @@ template <class T>
 void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
                     std::span<const CombineOutput<T>> outputs, const double* c);
 
+/// @param parts device memory for residual_parts residual_norms numbers
 template <class T>
 void launch_residual(cudaStream_t stream, std::int64_t rows, const ResidualArguments& arguments, const T* ax,
                      std::int64_t ldax, const T* bx, std::int64_t ldbx, const T* x, std::int64_t ldx, T* r,
-                     std::int64_t ldr, std::int64_t r_width, double* norms);
+                     std::int64_t ldr, std::int64_t r_width, double* norms, double* parts);
 
 }  // namespace tessera::device
 

@@ -101,16 +101,17 @@ class LobpcgRun {
   void make_preconditioner() {
     const std::optional<double> shift =
         std::isnan(options_.shift) ? std::nullopt : std::optional(options_.shift);
+    const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
     if (options_.preconditioner == "jacobi")
       preconditioner_ = std::make_unique<JacobiPreconditioner<T>>(runtime_, a_->segments(), a_->diagonal(),
-                                                                  JacobiOptions{solve_.end, shift});
+                                                                  JacobiOptions{solve_.end, shift, b_norm});
     else if (options_.preconditioner == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
-          runtime_, *a_, FomOptions{solve_.end, options_.steps, shift});
+          runtime_, *a_, FomOptions{solve_.end, options_.steps, shift, b_norm});
     else if (options_.preconditioner == "chebyshev") {
       auto made = std::make_unique<ChebyshevPreconditioner<T>>(
-          runtime_, *a_, ChebyshevOptions{solve_.end, options_.degree, shift, std::nullopt});
+          runtime_, *a_, ChebyshevOptions{solve_.end, options_.degree, shift, std::nullopt, b_norm});
       chebyshev_ = made.get();
       preconditioner_ = std::move(made);
     }

@@ -219,6 +219,17 @@ TEST_F(LobpcgInterface, BadInput) {
   const auto tiny = operator_of<double>(runtime(), laplacian(4));
   refused("count", {.a = &tiny}, {.count = 1});
   expect_refused("function", [&] { UserOperator<double>(runtime(), op.segments(), UserFunction<double>()); });
+  // The operator by itself.
+  const BlockVectors<double> x(runtime(), op.segments(), 40), y(runtime(), op.segments(), 40);
+  const BlockVectors<double> shorter(runtime(), RowSegments::even(runtime(), n / 2, 2), 40);
+  const BlockVectors<double> otherwise(runtime(), other.segments(), 40);
+  Sequence sequence(runtime());
+  expect_refused("columns", [&] { op.apply(sequence, x, y, 40); });
+  expect_refused("columns", [&] { op.apply(sequence, x, y, 0); });
+  expect_refused("columns", [&] { op.apply(sequence, v, y, 4); });
+  expect_refused("x", [&] { op.apply(sequence, shorter, y, 3); });
+  expect_refused("y", [&] { op.apply(sequence, x, otherwise, 3); });
+  expect_refused("y", [&] { op.apply(sequence, x, x, 3); });
   // And then all is as before.
   EXPECT_EQ(lobpcg<double>(runtime(), good, {.count = 2}).status, LobpcgStatus::converged);
 }

@@ -13,6 +13,7 @@
 #include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/algorithms/lobpcg/user_operator.hpp>
 
 namespace tessera::test {
 namespace {
@@ -247,6 +248,17 @@ TYPED_TEST(Preconditioners, CallsTheUsers) {
       [](Index, Index, Index, const T*, Index, T*, Index) { throw std::runtime_error("no"); });
   this->apply(throws, segments, r, StatusCode::no_convergence);
   expect_refused("rows", [&] { UserPreconditioner<T> empty({}); });
+  // A function for GPUs beside it: without GPUs the host's is called.
+  const DevicePreconditionRows<T> device = [](Index, Index, Index, const T*, Index, T*, Index, void*) {};
+  UserPreconditioner<T> both(this->runtime(), device,
+                             [](Index, Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy) {
+                               for (Index i = 0; i < rows; ++i)
+                                 for (Index j = 0; j < columns; ++j) y[i * ldy + j] = 2 * x[i * ldx + j];
+                             });
+  const Matrix<double> twice = this->apply(both, segments, r);
+  for (Index i = 0; i < 23; ++i) EXPECT_EQ(twice(i, 1), 2 * double(T(r(i, 1))));
+  expect_refused("rows", [&] { UserPreconditioner<T> only_device(this->runtime(), device, {}); });
+  expect_refused("rows", [&] { UserPreconditioner<T> none(this->runtime(), {}, {}); });
 }
 
 /// Fewer iterations than without, in a shell model: 20Ne with a random interaction.
@@ -288,6 +300,71 @@ TYPED_TEST(Preconditioners, SaveIterations) {
   }
 }
 
+/// With B = s I the Ritz values are those of A / s: b_norm = s makes them A's again.
+TYPED_TEST(Preconditioners, TheScaleOfBDoesNotMatter) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  Runtime& runtime = this->runtime();
+  const SparseGenerator shell = make_sparse_generator("shell:20Ne");
+  const auto a = CsbMatrix<V, T>::build(runtime, *shell.a, {.segments = 2});
+  const EigenEnd end = sizeof(V) == 8 ? EigenEnd::largest : EigenEnd::smallest;
+  Index expected[3] = {};
+  for (const double s : {1.0, 0.01, 100.0}) {
+    const UserOperator<T> b(
+        runtime, a.segments(),
+        [s](Index first, Index last, Index columns, const T* x, Index ldx, T* y, Index ldy) {
+          for (Index i = first; i < last; ++i)
+            for (Index j = 0; j < columns; ++j) y[(i - first) * ldy + j] = T(s) * x[i * ldx + j];
+        },
+        s);
+    FomPreconditioner<V, T> fom(runtime, a, {.end = end, .b_norm = b.norm_bound()});
+    JacobiPreconditioner<T> jacobi(runtime, a.segments(), a.diagonal(),
+                                   {.end = end, .b_norm = b.norm_bound()});
+    ChebyshevPreconditioner<T> chebyshev(runtime, a, {.end = end, .b_norm = b.norm_bound()});
+    Preconditioner<T>* const all[] = {&fom, &jacobi, &chebyshev};
+    for (int k = 0; k < 3; ++k) {
+      const LobpcgResult<T> result =
+          lobpcg<T>(runtime, {.a = &a, .b = &b, .preconditioner = all[k]},
+                    {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8});
+      EXPECT_EQ(result.status, LobpcgStatus::converged) << all[k]->name() << ' ' << result.message;
+      if (s == 1)
+        expected[k] = result.iterations;
+      else
+        EXPECT_NEAR(double(result.iterations), double(expected[k]), 0.2 * double(expected[k]))
+            << all[k]->name() << ", B = " << s;
+    }
+  }
+}
+
+/// Shifts that Ritz values put beyond the interval leave a finite, definite polynomial.
+TYPED_TEST(Preconditioners, ChebyshevWithAShiftBeyondItsInterval) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  const Index n = 12;
+  Entries entries;
+  for (Index i = 0; i < n; ++i) entries.add(i, i, double(i + 1) / double(n));
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), entries.matrix(n));
+  Matrix<double> r(n, 1);
+  for (Index i = 0; i < n; ++i) r(i, 0) = 1;
+  for (const EigenEnd end : {EigenEnd::smallest, EigenEnd::largest})
+    for (const bool given : {false, true})
+      for (const double scale : {1e-3, 1.0, 50.0, 1e6}) {
+        const double sign = end == EigenEnd::smallest ? 1 : -1;
+        ChebyshevOptions options{.end = end, .degree = 3, .b_norm = scale};
+        if (given) options.interval = std::pair(0.0625, 1.0);
+        ChebyshevPreconditioner<T> chebyshev(this->runtime(), a, options);
+        for (const double theta : {sign, sign * 0.5}) {
+          this->prepare(chebyshev, {theta, theta * (1 + 1e-3)});
+          const Matrix<double> w = this->apply(chebyshev, a.segments(), r);
+          for (Index i = 0; i < n; ++i) {
+            EXPECT_TRUE(std::isfinite(w(i, 0)) && sign * w(i, 0) > 0)
+                << w(i, 0) << ", row " << i << ", b_norm " << scale << ", sign " << sign << ", given "
+                << given;
+          }
+        }
+      }
+}
+
 TYPED_TEST(Preconditioners, BadArguments) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -309,6 +386,15 @@ TYPED_TEST(Preconditioners, BadArguments) {
   expect_refused("shift", [&] {
     ChebyshevPreconditioner<T> bad(runtime, a, {.shift = 1.5, .interval = std::pair(1., 2.)});
   });
+  expect_refused("shift",
+                 [&] { ChebyshevPreconditioner<T> bad(runtime, a, {.shift = 1.01 * a.norm_bound()}); });
+  for (const double norm : {0.0, -1.0, nan, HUGE_VAL}) {
+    expect_refused("b_norm", [&] { FomPreconditioner<V, T> bad(runtime, a, {.b_norm = norm}); });
+    expect_refused("b_norm", [&] { ChebyshevPreconditioner<T> bad(runtime, a, {.b_norm = norm}); });
+    expect_refused("b_norm", [&] {
+      JacobiPreconditioner<T> bad(runtime, segments, std::vector<double>(9, 1.0), {.b_norm = norm});
+    });
+  }
   FomPreconditioner<V, T> fom(runtime, a);
   const BlockVectors<T> r(runtime, a.segments(), 2), w(runtime, a.segments(), 2), other(runtime, segments, 3);
   Sequence sequence(runtime);

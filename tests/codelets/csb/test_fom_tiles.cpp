@@ -188,8 +188,11 @@ TYPED_TEST(FomTiles, AsATask) {
       Data begin_data = Data::wrap_bytes(runtime, begins.data(), begins.size() * sizeof begins[0]);
       Data r_data = Data::wrap_matrix(runtime, r.data(), width, rows, width, sizeof(T));
       Data w_data = Data::wrap_matrix(runtime, w.data(), width, rows, width, sizeof(T));
-      const Data scratch =
-          Data::scratch(runtime, std::size_t(fom_scratch(rows, count, columns, steps, sizeof(T)).total));
+      const std::vector<Index> tile_begins(begins.begin(), begins.end());
+      const auto scratch_bytes = fom_scratch_on_cpu(tile_begins, columns, steps, sizeof(T));
+      EXPECT_EQ(scratch_bytes,
+                steps * columns * *std::max_element(sizes.begin(), sizes.end()) * Index(sizeof(T)));
+      const Data scratch = Data::scratch(runtime, std::size_t(scratch_bytes));
       const Status status = this->run([&](Sequence& sequence) {
         insert_fom_tiles<V, T>(sequence, 0, shape, rows, count, columns, steps, -1,
                                stored ? piece_data : none, none, begin_data, r_data, w_data, scratch);

@@ -76,10 +76,11 @@ TYPED_TEST(GpuVectors, Gram) {
       std::vector<double> expected(static_cast<std::size_t>(l * r));
       kernels::gram<T>(rows, blocks.template ranges<const T>(shape.first, false),
                        blocks.template ranges<const T>(shape.second, false), expected.data());
-      const DeviceArray<double> g(expected.size()), again(expected.size());
+      const DeviceArray<double> g(expected.size()), again(expected.size()),
+          parts(gram_parts * expected.size());
       for (const auto* to : {&g, &again})
         device::launch_gram<T>(handles.stream, rows, blocks.template ranges<const T>(shape.first, true),
-                               blocks.template ranges<const T>(shape.second, true), to->data());
+                               blocks.template ranges<const T>(shape.second, true), to->data(), parts.data());
       EXPECT_EQ(cudaGetLastError(), cudaSuccess);
       const auto found = g.get();
       EXPECT_EQ(found, again.get()) << "the same bits twice";
@@ -165,11 +166,12 @@ TYPED_TEST(GpuVectors, Residual) {
                              generalized ? x.data() : bx.data(), generalized ? ldx : ldbx, r.data(), width,
                              width, norms.data());
         const DeviceArray<T> dax(ax), dbx(bx), dx(x), dr(r.size());
-        const DeviceArray<double> dnorms(norms.size()), again(norms.size());
+        const DeviceArray<double> dnorms(norms.size()), again(norms.size()),
+            parts(residual_parts * norms.size());
         for (const auto* to : {&dnorms, &again})
           device::launch_residual<T>(handles.stream, rows, arguments, dax.data(), ldax, dbx.data(), ldbx,
                                      generalized ? dx.data() : dbx.data(), generalized ? ldx : ldbx,
-                                     dr.data(), width, width, to->data());
+                                     dr.data(), width, width, to->data(), parts.data());
         EXPECT_EQ(cudaGetLastError(), cudaSuccess);
         const auto found = dr.get();
         for (std::size_t k = 0; k < found.size(); ++k)

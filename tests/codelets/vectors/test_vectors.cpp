@@ -75,8 +75,9 @@ TYPED_TEST(Vectors, Gram) {
       const Index l = this->columns(shape.left), r = this->columns(shape.right);
       // More room than is needed.
       const Data g = Data::bytes(this->runtime(), sizeof(double) * std::size_t(l * r + 5));
+      const Data work = Data::scratch(this->runtime(), sizeof(double) * std::size_t(gram_parts * l * r));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
-        insert_gram<T>(sequence, 0, rows, this->on(data, shape.left), this->on(data, shape.right), g);
+        insert_gram<T>(sequence, 0, rows, this->on(data, shape.left), this->on(data, shape.right), g, work);
       }));
       const std::vector<double> sums = download_values<double>(g);
       for (Index j = 0; j < r; ++j)
@@ -165,10 +166,11 @@ TYPED_TEST(Vectors, Residual) {
         arguments.first = std::int32_t(columns / 3);
         for (Index j = 0; j < columns; ++j) arguments.theta[j] = random_uniform(9, 0, j, 0);
         const Data r = Data::matrix(this->runtime(), width, rows, sizeof(T)),
-                   norms = Data::bytes(this->runtime(), sizeof(double) * residual_norms);
+                   norms = Data::bytes(this->runtime(), sizeof(double) * residual_norms),
+                   work = Data::scratch(this->runtime(), sizeof(double) * residual_parts * residual_norms);
         ASSERT_TRUE(this->run([&](Sequence& sequence) {
           insert_residual<T>(sequence, 0, arguments, rows, data[0], data[1], generalized ? &data[2] : nullptr,
-                             r, norms);
+                             r, norms, work);
         }));
         const auto result = download<T>(r);
         const auto squares = download_values<double>(norms);
