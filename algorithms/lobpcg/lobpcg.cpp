@@ -314,11 +314,14 @@ void Solver<T>::record() {
 /// Results as they are: also without convergence they are the best that there is.
 template <class T>
 void Solver<T>::finish() {
+  space_.keep_last();
   const auto wanted = static_cast<std::size_t>(std::min(options_.count, space_.columns()));
   if (result_.status != LobpcgStatus::not_finite && !confirmed_ && wanted > 0) {
     double defect = 0;
     const std::vector<double> squares = space_.verify(defect);
     if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
+    if (squares.empty() || !test_.finite())
+      end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors, after: " + result_.message);
   }
   const Status status = sequence_.wait();
   if (!status.ok()) {

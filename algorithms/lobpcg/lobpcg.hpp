@@ -86,11 +86,13 @@ template <class T>
 struct LobpcgResult {
   LobpcgStatus status = LobpcgStatus::converged;
   std::string message;            ///< one line for a person: what happened, and where
-  std::vector<double> values;     ///< `count` Ritz values, from the wanted end
+  std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
+                                  ///< before the first Rayleigh-Ritz step
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
                                   ///< the end (NaN where the status is not_finite)
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
-  BlockVectors<T> vectors;               ///< the block, columns in the order of values; B-orthonormal
+  /// The block, columns in the order of values; B-orthonormal. Zero without values.
+  BlockVectors<T> vectors;
   Index converged = 0;                   ///< in order from the wanted end, by the fresh residuals
   Index iterations = 0, restarts = 0;
   Index columns_multiplied = 0;  ///< by A, in all

@@ -64,6 +64,8 @@ typename Subspace<T>::Block Subspace<T>::new_block(Index width, bool with_a) con
 template <class T>
 bool Subspace<T>::start() {
   if (!add_constraints()) return false;
+  // A solve that fails at once gives these zeros back.
+  tasks_.random(x_block_.v, 0, 0, 0, true);
   const Index guess = problem_.guess ? problem_.guess_count : 0;
   if (guess > 0) {
     const BlockColumns<T> from[] = {{problem_.guess, 0, guess}}, to[] = {{&w_block_.v, 0, guess}};
@@ -93,11 +95,18 @@ bool Subspace<T>::add_constraints() {
 
 template <class T>
 void Subspace<T>::restart() {
-  std::swap(x_block_, w_block_);
+  // A copy: if nothing comes of it, X is what there is (keep_last()).
+  const BlockColumns<T> from[] = {{&x_block_.v, 0, x_}}, to[] = {{&w_block_.v, 0, x_}};
+  tasks_.combine(from, to, unit_matrix(x_), true);
   w_ = x_;
   x_ = p_ = p_first_ = 0;
   passes_ = 0;
   drift_ = 0;
+}
+
+template <class T>
+void Subspace<T>::keep_last() {
+  x_ = static_cast<Index>(values_.size());
 }
 
 template <class T>

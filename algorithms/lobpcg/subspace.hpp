@@ -67,6 +67,8 @@ class Subspace {
   bool start();
   /// W := X, and there are no X and P any more: A is multiplied afresh.
   void restart();
+  /// At the end: after a restart from which no new X has come, X and the values are those from before it.
+  void keep_last();
   /// W := residuals of the columns from `first` on, or what the preconditioner makes of them.
   void new_directions(Index first);
 

@@ -245,6 +245,49 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
   EXPECT_EQ(lobpcg<double>(runtime(), {.a = &throws}, {.count = 2}).status, LobpcgStatus::not_finite);
 }
 
+TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  // From the first product on: zero vectors, no values.
+  UserOperator<double> broken(
+      runtime(), n, [&](Index rows, Index columns, const double*, Index, double* y, Index ldy) {
+        for (Index i = 0; i < rows; ++i) std::fill_n(y + i * ldy, columns, nan);
+      });
+  auto result = lobpcg<double>(runtime(), {.a = &broken}, {.count = 2, .block = 3});
+  EXPECT_EQ(result.status, LobpcgStatus::not_finite);
+  EXPECT_TRUE(result.values.empty());
+  EXPECT_TRUE(result.residuals.empty());
+  EXPECT_EQ(columns_of(result.vectors, 3), std::vector<double>(3 * n, 0.0));
+
+  // In the product after a restart: the values and vectors from before it. An operator that changes under way
+  // lets the recurrences drift from it, which is seen in the twentieth step.
+  const SparseRows a = laplacian(n);
+  int calls = 0;
+  UserOperator<double> later(
+      runtime(), n, [&](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        function_of<double>(a)(0, rows, columns, x, ldx, y, ldy);
+        ++calls;
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < columns; ++j) y[i * ldy + j] *= calls > 20 ? nan : calls > 10 ? 1 + 1e-6 : 1;
+      });
+  result = lobpcg<double>(runtime(), {.a = &later}, {.count = 2, .block = 3, .tolerance = 1e-13});
+  EXPECT_EQ(result.status, LobpcgStatus::not_finite) << result.message;
+  EXPECT_EQ(result.restarts, 1);
+  ASSERT_EQ(result.values.size(), 2);
+  EXPECT_TRUE(std::isnan(result.residuals.at(1)));
+  const std::vector<double> x = columns_of(result.vectors, 2);
+  for (Index j = 0; j < 2; ++j) {
+    EXPECT_EQ(result.values[std::size_t(j)], result.history.back().values[std::size_t(j)]);
+    double square = 0, energy = 0;
+    for (Index i = 0; i < n; ++i) {
+      square += std::pow(x[std::size_t(2 * i + j)], 2);
+      for (const auto& [k, value] : a.rows[std::size_t(i)])
+        energy += value * x[std::size_t(2 * i + j)] * x[std::size_t(2 * k + j)];
+    }
+    EXPECT_NEAR(square, 1, 1e-10);
+    EXPECT_NEAR(energy, result.values[std::size_t(j)], 1e-5);
+  }
+}
+
 TEST_F(LobpcgHardCases, SinglePrecision) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<float>(runtime(), a, 2);
