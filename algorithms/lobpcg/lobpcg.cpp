@@ -115,6 +115,7 @@ class Solver {
         test_(options.norm, options.tolerance, problem.a->norm_bound(),
               problem.b ? problem.b->norm_bound() : 1),
         preconditioned_(problem.preconditioner != nullptr),
+        has_b_(problem.b != nullptr),
         random_start_(problem.guess_count < options.block) {}
 
   LobpcgResult<T> solve();
@@ -127,6 +128,7 @@ class Solver {
   bool restart(const char* reason);
   void record();
   bool end(LobpcgStatus status, std::string message);
+  bool end_without_basis();
   void finish();
 
   Runtime& runtime_;
@@ -135,7 +137,7 @@ class Solver {
   Subspace<T> space_;
   StopTest test_;
   Progress progress_;
-  bool preconditioned_, random_start_;
+  bool preconditioned_, has_b_, random_start_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index locked_ = 0;
   int useless_ = 0, unconfirmed_ = 0, stagnations_ = 0, singular_ = 0;
@@ -149,6 +151,14 @@ bool Solver<T>::end(LobpcgStatus status, std::string message) {
   result_.status = status;
   result_.message = std::move(message);
   return false;
+}
+
+template <class T>
+bool Solver<T>::end_without_basis() {
+  return end(LobpcgStatus::breakdown,
+             fmt::format("{} (iteration {})",
+                         has_b_ ? "B is not positive definite" : "too few linearly independent vectors",
+                         result_.iterations));
 }
 
 template <class T>
@@ -173,6 +183,10 @@ bool Solver<T>::iterate() {
                            fresh_            ? "the start vectors or B times them"
                            : preconditioned_ ? "the preconditioner's result or B times it"
                                              : "the residuals or B times them"));
+  // Where even random vectors leave too few columns, B has them in its null space; or it is indefinite.
+  const Index fewest = space_.columns() == 0 ? options_.count : 1;
+  if (directions == Outcome::not_positive || space_.new_columns() < fewest)
+    return end_without_basis();
   // Random directions do for once; not if nothing else comes.
   useless_ = directions == Outcome::nothing_left ? useless_ + 1 : 0;
   if (useless_ >= 3)
@@ -186,6 +200,7 @@ bool Solver<T>::iterate() {
     return end(LobpcgStatus::not_finite,
                fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));
   if (outcome == Outcome::not_positive) {
+    if (space_.columns() == 0) return end_without_basis();
     if (options_.variant == LobpcgVariant::basic)
       return end(
           LobpcgStatus::breakdown,

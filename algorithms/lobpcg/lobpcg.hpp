@@ -76,7 +76,8 @@ enum class LobpcgStatus {
   converged,
   iterations_exhausted,
   stagnated,   ///< the residuals do not fall any more, restarts included
-  breakdown,   ///< the variant or the preconditioner leaves no usable direction
+  breakdown,   ///< the variant or the preconditioner leaves no usable direction, or B is found not positive
+               ///< definite
   stopped,     ///< by the monitor
   not_finite,  ///< NaN or infinity in the operator's, B's or the preconditioner's result
 };

@@ -161,6 +161,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
     if (!products_known) multiply_b(block, columns);
     const OrthonormalRound step = round(block, columns, rules, !basic);
     if (!step.finite) return Outcome::not_finite;
+    if (!step.positive) return Outcome::not_positive;
     const Index kept = step.of_w.cols;
     products_known = problem_.b && step.growth < growth_of_products;
     apply_round(block, columns, step, !basic, products_known);

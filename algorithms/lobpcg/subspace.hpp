@@ -74,7 +74,8 @@ class Subspace {
 
   enum class Outcome { done, not_finite, nothing_left, not_positive };
   /// Makes W B-orthonormal to itself, X, P and the constraints (basic variant: to the constraints alone);
-  /// dropped columns become random ones. nothing_left: none came of W itself.
+  /// dropped columns become random ones, of which there are fewer only where B has too small a rank.
+  /// nothing_left: none came of W itself; not_positive: B is indefinite.
   Outcome orthonormalise();
   /// AW := A W.
   void multiply();
@@ -91,6 +92,7 @@ class Subspace {
 
   const std::vector<double>& values() const { return values_; }  ///< with the sign of A
   Index columns() const { return x_; }
+  Index new_columns() const { return w_; }  ///< of W
   /// Of A, from below: the largest that has been seen, in units of the standard problem.
   double norm() const { return norm_; }
   double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over |A W|

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
@@ -285,6 +286,59 @@ TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
     }
     EXPECT_NEAR(square, 1, 1e-10);
     EXPECT_NEAR(energy, result.values[std::size_t(j)], 1e-5);
+  }
+}
+
+/// Refuses blocks without columns, as CsbMatrix does.
+class RefusesNoColumns final : public SymmetricOperator<double> {
+ public:
+  explicit RefusesNoColumns(UserOperator<double> a) : a_(std::move(a)) {}
+  Index order() const override { return a_.order(); }
+  const std::shared_ptr<const RowSegments>& segments() const override { return a_.segments(); }
+  void apply(Sequence& sequence, const BlockVectors<double>& x, const BlockVectors<double>& y,
+             Index columns) const override {
+    if (columns < 1) throw std::logic_error("no columns to multiply");
+    a_.apply(sequence, x, y, columns);
+  }
+
+ private:
+  UserOperator<double> a_;
+};
+
+TEST_F(LobpcgHardCases, OverlapMatricesThatAreNotPositiveDefinite) {
+  const auto solve = [&](const std::vector<double>& overlap, Index count, LobpcgVariant variant) {
+    const RefusesNoColumns a(operator_of<double>(runtime(), laplacian(n), 2)),
+        b(operator_of<double>(runtime(), diagonal(overlap), 2));
+    return lobpcg<double>(runtime(), {.a = &a, .b = &b},
+                          {.count = count, .variant = variant, .iterations = 100});
+  };
+  const auto overlap = [&](const std::function<double(Index)>& value) {
+    std::vector<double> all;
+    for (Index i = 0; i < n; ++i) all.push_back(value(i));
+    return all;
+  };
+  for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
+    const std::vector<double> wrong[] = {
+        overlap([](Index) { return 0; }),  overlap([](Index i) { return i < 2; }),
+        overlap([](Index) { return -1; }), overlap([](Index i) { return i % 2 == 0 ? 1 : -1; }),
+        overlap([](Index i) { return i < 1 ? 1e6 : i < 30 ? 0 : -1; })};
+    for (const auto& values : wrong)
+      for (const Index count : {3, 8}) {
+        const auto result = solve(values, count, variant);
+        EXPECT_EQ(result.status, LobpcgStatus::breakdown) << result.message;
+        EXPECT_NE(result.message.find("B is not positive definite"), std::string::npos) << result.message;
+        columns_of(result.vectors, 3);
+      }
+    // Of rank enough for the count, not for the block or for new directions: no matter how it ends.
+    for (const Index rank : {3, 4, 5, 7, 12}) {
+      const auto result = solve(overlap([&](Index i) { return i < rank; }), 3, variant);
+      EXPECT_FALSE(result.message.empty());
+      EXPECT_TRUE(result.values.empty() || result.values.size() == 3);
+      columns_of(result.vectors, 3);
+    }
+    // Almost positive definite: one element in sixty.
+    const auto result = solve(overlap([](Index i) { return i == 7 ? -1 : 1; }), 3, variant);
+    EXPECT_EQ(result.status, LobpcgStatus::breakdown) << result.message;
   }
 }
 
