@@ -83,7 +83,8 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
   std::vector<double> scale;
   std::vector<Index> kept;
   for (Index j = 0; j < w; ++j) {
-    if (!(w_w(j, j) > std::max(underflow, rules.smallest * rules.smallest))) continue;
+    const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
+    if (!(w_w(j, j) > std::max(underflow, least))) continue;
     kept.push_back(j);
     scale.push_back(1 / std::sqrt(w_w(j, j)));
   }

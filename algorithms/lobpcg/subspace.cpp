@@ -167,6 +167,8 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
     apply_round(block, columns, step, !basic, products_known);
     if (number == 0) nothing = kept == 0;
     // What a round has made longer than rounding allows is dropped in the next one, if it was rounding.
+    // (Without `transform` they have not become unit vectors, nor have random ones.)
+    rules.unit_columns = rules.transform ? kept : 0;
     rules.smallest = 0.5;
     if (step.growth > 1)
       rules.smallest = std::min(0.5, 10 * unit * static_cast<double>(columns) * step.growth);

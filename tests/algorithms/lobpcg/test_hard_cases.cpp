@@ -342,6 +342,34 @@ TEST_F(LobpcgHardCases, OverlapMatricesThatAreNotPositiveDefinite) {
   }
 }
 
+/// From zero vectors, with B a small or a large multiple of the identity.
+template <class T>
+void solve_with_scaled_overlap(Runtime& runtime, double scale, LobpcgVariant variant) {
+  const Index order = 200;
+  const SparseRows a = laplacian(order),
+                   b = diagonal(std::vector<double>(std::size_t(order), double(T(scale))));
+  const auto op = operator_of<T>(runtime, a, 2), mass = operator_of<T>(runtime, b, 2);
+  UserPreconditioner<T> inverse(runtime, op.segments(), tridiagonal_inverse<T>(order, 2, -1));
+  const auto zero = vectors_of<T>(runtime, op.segments(), 3, [](Index, Index) { return 0; });
+  const auto result = lobpcg<T>(
+      runtime,
+      {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 3},
+      {.count = 3, .block = 5, .variant = variant});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << scale << ": " << result.message;
+  ASSERT_EQ(result.values.size(), 3);
+  for (Index k = 0; k < 3; ++k)
+    EXPECT_NEAR(result.values[std::size_t(k)] * scale, laplacian_value(order, k + 1),
+                sizeof(T) == 4 ? 1e-5 : 1e-10);
+}
+
+TEST_F(LobpcgHardCases, ScaledOverlapFromZeroVectors) {
+  for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic})
+    for (const double scale : {1e-6, 1.0, 1e6}) {
+      solve_with_scaled_overlap<double>(runtime(), scale, variant);
+      solve_with_scaled_overlap<float>(runtime(), scale, variant);
+    }
+}
+
 TEST_F(LobpcgHardCases, SinglePrecision) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<float>(runtime(), a, 2);
