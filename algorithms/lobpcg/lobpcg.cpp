@@ -216,7 +216,7 @@ bool Solver<T>::iterate() {
   // Of random vectors: those of a guess may be so near to null vectors that A times them is rounding alone.
   if (result_.iterations == 0 && random_start_ && space_.asymmetry() > std::sqrt(double(precision<T>))) {
     sequence_.wait();
-    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |A W|", space_.asymmetry()),
+    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", space_.asymmetry()),
                           "a symmetric operator");
   }
   const std::vector<double> squares = space_.residuals(locked_);

@@ -155,7 +155,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
   OrthonormalRules rules{.unit = unit,
                          .accept = strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>),
                          .transform = !basic};
-  bool nothing = false, products_known = false;
+  bool nothing = false, products_known = false, random_added = false;
   Index random_rounds = want > 0 ? 2 : 0;
   for (Index number = 0; number < most_rounds; ++number) {
     if (!products_known) multiply_b(block, columns);
@@ -165,7 +165,8 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
     const Index kept = step.of_w.cols;
     products_known = problem_.b && step.growth < growth_of_products;
     apply_round(block, columns, step, !basic, products_known);
-    if (number == 0) nothing = kept == 0;
+    // Also later than in the first round: what lies in the span of Z is made longer there, and seen in the next.
+    if (!random_added) nothing = kept == 0;
     // What a round has made longer than rounding allows is dropped in the next one, if it was rounding.
     // (Without `transform` they have not become unit vectors, nor have random ones.)
     rules.unit_columns = rules.transform ? kept : 0;
@@ -177,6 +178,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
       tasks_.random(block.v, kept, want - kept, splitmix(options_.seed, random_fills_++), false);
       columns = want;
       products_known = false;
+      random_added = true;
       --random_rounds;
     } else if (kept == 0 || step.accepted) {
       break;
@@ -271,7 +273,8 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
   const std::vector<BlockColumns<T>> basis{
       {&x_block_.v, 0, x_}, {&w_block_.v, 0, w_}, {&p_block_.v, p_first_, p_}};
   std::vector<GramJob<T>> jobs{{basis, {{&w_block_.av, 0, w_}, {&mass(w_block_), 0, w_}}}};
-  if (x_ == 0) jobs.push_back({{{&w_block_.av, 0, w_}}, {{&w_block_.av, 0, w_}}});
+  if (x_ == 0)
+    for (const BlockVectors<T>* v : {&w_block_.av, &w_block_.v}) jobs.push_back({{{v, 0, w_}}, {{v, 0, w_}}});
   if (x_ > 0 && all) {
     jobs.push_back({basis, {{&x_block_.av, 0, x_}, {&p_block_.av, p_first_, p_}}});
     jobs.push_back({basis, {{&mass(x_block_), 0, x_}, {&mass(p_block_), p_first_, p_}}});
@@ -308,13 +311,14 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
       for (Index i = 0; i < p_; ++i) h(x_ + w_ + i, x_ + w_ + j) = p_matrix_(i, j);
   }
   if (x_ == 0) {
-    double square = 0, difference = 0;
+    double square = 0, difference = 0, largest = 0;
     for (Index j = 0; j < w_; ++j) {
       square = std::max(square, sums[1](j, j));
+      largest = std::max(largest, std::sqrt(sums[1](j, j)) * std::sqrt(sums[2](j, j)));
       for (Index i = 0; i < j; ++i) difference = std::max(difference, std::abs(h(i, j) - h(j, i)));
     }
     outcome.a_norm = std::sqrt(square);
-    outcome.asymmetry = square > 0 ? difference / outcome.a_norm : 0;
+    outcome.asymmetry = largest > 0 ? difference / largest : 0;
   }
   h = symmetric_part(h);
   for (double& value : h.values) value *= sign;

@@ -95,7 +95,7 @@ class Subspace {
   Index new_columns() const { return w_; }  ///< of W
   /// Of A, from below: the largest that has been seen, in units of the standard problem.
   double norm() const { return norm_; }
-  double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over |A W|
+  double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over the largest |w| |A w|
   /// |X^T (A W) - (A X)^T W| when last measured, over the largest eigenvalue of a projected problem.
   double drift() const { return drift_; }
   Index columns_multiplied() const { return columns_multiplied_; }

@@ -179,6 +179,30 @@ TEST_F(LobpcgHardCases, Preconditioners) {
   }
 }
 
+TEST_F(LobpcgHardCases, PreconditionerThatReturnsTheConstraint) {
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<double>(runtime(), a, 2);
+  const auto constraint =
+      vectors_of<double>(runtime(), op.segments(), 1, [](Index i, Index) { return std::cos(double(i)); });
+  UserPreconditioner<double> t(
+      runtime(), op.segments(),
+      [](Index first, Index end, Index columns, const double*, Index, double* y, Index ldy) {
+        for (Index i = first; i < end; ++i)
+          for (Index j = 0; j < columns; ++j) y[(i - first) * ldy + j] = double(j + 1) * std::cos(double(i));
+      });
+  for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
+    const auto result = lobpcg<double>(
+        runtime(),
+        {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
+        {.count = 3, .variant = variant});
+    EXPECT_EQ(result.status, LobpcgStatus::breakdown) << result.message;
+    // The basic variant finds what is left of the directions to be linearly dependent.
+    EXPECT_NE(result.message.find(variant == LobpcgVariant::basic ? "Gram" : "precondition"), std::string::npos)
+        << result.message;
+    EXPECT_LT(result.iterations, 5);
+  }
+}
+
 TEST_F(LobpcgHardCases, ClustersOfOneHundredMillionth) {
   std::vector<double> all;
   for (Index i = 0; i < 200; ++i) all.push_back(i < 4 ? 1 + 1e-8 * double(i) : 2 + double(i));

@@ -176,6 +176,29 @@ TEST_F(LobpcgInterface, GeneralizedWithADenseMatrix) {
   }
 }
 
+/// No symmetric operator: a derivative.
+UserOperator<double> derivative(Runtime& runtime, Index n) {
+  return UserOperator<double>(
+      runtime, n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < columns; ++j)
+            y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
+                             (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
+      });
+}
+
+TEST_F(LobpcgInterface, SymmetryIsSeenWhateverTheScaleOfB) {
+  const auto symmetric = operator_of<double>(runtime(), laplacian(n));
+  const auto asymmetric = derivative(runtime(), n);
+  for (const double scale : {1e-20, 1.0, 1e20}) {
+    const auto b = operator_of<double>(runtime(), diagonal(std::vector<double>(std::size_t(n), scale)));
+    const auto result = lobpcg<double>(runtime(), {.a = &symmetric, .b = &b}, {.count = 2});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << scale << ": " << result.message;
+    EXPECT_NEAR(result.values.at(0) * scale, laplacian_value(n, 1), 1e-10) << scale;
+    expect_refused("a", [&] { lobpcg<double>(runtime(), {.a = &asymmetric, .b = &b}, {.count = 2}); });
+  }
+}
+
 TEST_F(LobpcgInterface, BadInput) {
   const auto op = operator_of<double>(runtime(), laplacian(n), 2);
   const auto other = operator_of<double>(runtime(), laplacian(n), 3);
@@ -207,14 +230,7 @@ TEST_F(LobpcgInterface, BadInput) {
     return j < 2 ? random_uniform(1, 0, i, j) : random_uniform(1, 0, i, 0) - random_uniform(1, 0, i, 1);
   });
   refused("constraints", {.a = &op, .constraints = &dependent, .constraint_count = 3}, {.count = 2});
-  // No symmetric operator: a derivative.
-  UserOperator<double> asymmetric(
-      runtime(), n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-        for (Index i = 0; i < rows; ++i)
-          for (Index j = 0; j < columns; ++j)
-            y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
-                             (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
-      });
+  const auto asymmetric = derivative(runtime(), n);
   refused("a", {.a = &asymmetric}, {.count = 2});
   const auto tiny = operator_of<double>(runtime(), laplacian(4));
   refused("count", {.a = &tiny}, {.count = 1});
