@@ -125,7 +125,7 @@ class Solver {
   bool iterate();
   bool decide();
   bool confirm();
-  bool restart(const char* reason);
+  bool restart(const std::string& reason);
   void record();
   bool end(LobpcgStatus status, std::string message);
   bool end_without_basis();
@@ -281,23 +281,29 @@ bool Solver<T>::confirm() {
   if (squares.empty() || !test_.finite())
     return end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors");
   confirmed_ = true;
-  const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>));
+  // The rounding of x^T B x is in units of ||x|| ||B x||.
+  double unit = 1;
+  for (std::size_t j = 0; j < space_.values().size(); ++j)
+    unit = std::max(unit, std::sqrt(squares[most_block_columns + j]) * std::sqrt(squares[3 * most_block_columns + j]));
+const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) * unit;
+  const std::string reason =
+      orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it", test_.largest(options_.count))
+                  : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", defect);
   if (test_.converged() >= options_.count && orthonormal)
     return end(LobpcgStatus::converged,
                fmt::format("{} eigenpairs in {} iterations", options_.count, result_.iterations));
   if (++unconfirmed_ > 3)
     return end(LobpcgStatus::stagnated,
-               fmt::format("the recurrences reach the tolerance, A X computed afresh does not: {:.1e} of it",
-                           test_.largest(options_.count)));
+               fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (result_.iterations >= options_.iterations)
     return end(LobpcgStatus::iterations_exhausted,
                fmt::format("{} of {} converged in {} iterations", test_.converged(), options_.count,
                            result_.iterations));
-  return restart("residuals computed afresh are larger");
+  return restart(reason);
 }
 
 template <class T>
-bool Solver<T>::restart(const char* reason) {
+bool Solver<T>::restart(const std::string& reason) {
   runtime_.log(LogLevel::debug,
                fmt::format("lobpcg: restart after iteration {}: {}", result_.iterations, reason));
   ++result_.restarts;

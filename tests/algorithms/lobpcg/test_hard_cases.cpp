@@ -394,6 +394,40 @@ TEST_F(LobpcgHardCases, ScaledOverlapFromZeroVectors) {
     }
 }
 
+TEST_F(LobpcgHardCases, OverlapOfLargeConditionInARotatedBasis) {
+  // A = Q D L D Q, B = Q D^2 Q, D = diag(1, d, 1, d, ...), Q a rotation of neighbours by 45 degrees: B x is
+  // much longer than 1 / ||x||, and x^T B x has rounding errors of that size.
+  const double d = 1e5;
+  const Index order = 60;
+  const SparseRows l = laplacian(order);
+  SparseRows a(order), b(order);
+  const auto q = [](Index i, Index j) { return (i % 2 == 1 && j % 2 == 1 ? -1 : 1) * std::sqrt(0.5); };
+  const auto scale = [&](Index i) { return i % 2 == 0 ? 1 : d; };
+  const Matrix<double> whole = dense(l);
+  for (Index i = 0; i < order; ++i)
+    for (Index j = std::max<Index>(0, i / 2 * 2 - 2); j <= i; ++j) {
+      double of_a = 0, of_b = 0;
+      for (Index k = i / 2 * 2; k < i / 2 * 2 + 2; ++k)
+        for (Index m = j / 2 * 2; m < j / 2 * 2 + 2; ++m) {
+          of_a += q(i, k) * scale(k) * whole(k, m) * scale(m) * q(m, j);
+          if (k == m) of_b += q(i, k) * scale(k) * scale(k) * q(k, j);
+        }
+      a.add(i, j, of_a);
+      if (i / 2 == j / 2) b.add(i, j, of_b);
+    }
+  const auto op = operator_of<double>(runtime(), a, 2), mass = operator_of<double>(runtime(), b, 2);
+  const auto guess = vectors_of<double>(runtime(), op.segments(), 3, [&](Index i, Index j) {
+    const Index k = i / 2 * 2;
+    return q(i, k) / scale(k) * eigenvector(k, order - j) + q(i, k + 1) / scale(k + 1) * eigenvector(k + 1, order - j);
+  });
+  const auto result = lobpcg<double>(runtime(), {.a = &op, .b = &mass, .guess = &guess, .guess_count = 3},
+                                     {.count = 3, .block = 3, .end = EigenEnd::largest, .tolerance = 1e-9});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_EQ(result.restarts, 0);
+  for (Index k = 0; k < 3; ++k)
+    EXPECT_NEAR(result.values.at(std::size_t(k)), laplacian_value(order, order - k), 1e-6);
+}
+
 TEST_F(LobpcgHardCases, SinglePrecision) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<float>(runtime(), a, 2);
