@@ -9,6 +9,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 
@@ -185,8 +186,7 @@ bool Solver<T>::iterate() {
                                              : "the residuals or B times them"));
   // Where even random vectors leave too few columns, B has them in its null space; or it is indefinite.
   const Index fewest = space_.columns() == 0 ? options_.count : 1;
-  if (directions == Outcome::not_positive || space_.new_columns() < fewest)
-    return end_without_basis();
+  if (directions == Outcome::not_positive || space_.new_columns() < fewest) return end_without_basis();
   // Random directions do for once; not if nothing else comes.
   useless_ = directions == Outcome::nothing_left ? useless_ + 1 : 0;
   if (useless_ >= 3)
@@ -236,7 +236,9 @@ bool Solver<T>::decide() {
   locked_ = options_.lock ? std::min(converged, space_.columns()) : 0;
   record();
   if (options_.monitor) {
-    double stops = options_.monitor(result_.history.back()) ? 0 : 1;
+    // What it throws on one rank all throw: the others would wait for that rank.
+    double stops = 0;
+    agree(runtime_, 0, [&] { stops = options_.monitor(result_.history.back()) ? 0 : 1; });
     runtime_.all_reduce_max(&stops, 1);
     if (stops > 0)
       return end(LobpcgStatus::stopped,
@@ -284,8 +286,9 @@ bool Solver<T>::confirm() {
   // The rounding of x^T B x is in units of ||x|| ||B x||.
   double unit = 1;
   for (std::size_t j = 0; j < space_.values().size(); ++j)
-    unit = std::max(unit, std::sqrt(squares[most_block_columns + j]) * std::sqrt(squares[3 * most_block_columns + j]));
-const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) * unit;
+    unit = std::max(
+        unit, std::sqrt(squares[most_block_columns + j]) * std::sqrt(squares[3 * most_block_columns + j]));
+  const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) * unit;
   const std::string reason =
       orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it", test_.largest(options_.count))
                   : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", defect);
@@ -293,8 +296,7 @@ const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) *
     return end(LobpcgStatus::converged,
                fmt::format("{} eigenpairs in {} iterations", options_.count, result_.iterations));
   if (++unconfirmed_ > 3)
-    return end(LobpcgStatus::stagnated,
-               fmt::format("the recurrences reach the tolerance, but {}", reason));
+    return end(LobpcgStatus::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (result_.iterations >= options_.iterations)
     return end(LobpcgStatus::iterations_exhausted,
                fmt::format("{} of {} converged in {} iterations", test_.converged(), options_.count,
@@ -342,13 +344,20 @@ void Solver<T>::finish() {
     const std::vector<double> squares = space_.verify(defect);
     if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
     if (squares.empty() || !test_.finite())
-      end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors, after: " + result_.message);
+      end(LobpcgStatus::not_finite,
+          "NaN or infinity in the final A times vectors, after: " + result_.message);
   }
   const Status status = sequence_.wait();
   if (!status.ok()) {
     result_.status =
         status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
-    result_.message = status.message();
+    // Of tasks in the preconditioner's stage only a function of the user's fails in this way.
+    result_.message = status.code == StatusCode::no_convergence && status.stage == "preconditioner"
+                          ? fmt::format(
+                                "the preconditioner's function has thrown an exception in iteration {}, for "
+                                "the rows from {} on",
+                                result_.iterations, status.index - 1)
+                          : status.message();
   }
   result_.columns_multiplied = space_.columns_multiplied();
   result_.multiplications = space_.multiplications();

@@ -6,6 +6,7 @@
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -115,8 +116,11 @@ void Subspace<T>::new_directions(Index first) {
   if (!problem_.preconditioner) return std::swap(r_, w_block_.v);
   Sequence& sequence = tasks_.sequence();
   sequence.resume_stage("preconditioner");
-  problem_.preconditioner->prepare(sequence, values_, first);
-  problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
+  // What it throws on one rank all throw: the others would wait for that rank's tasks.
+  agree(sequence.runtime(), 0, [&] {
+    problem_.preconditioner->prepare(sequence, values_, first);
+    problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
+  });
   sequence.resume_stage("dense");
 }
 
@@ -165,7 +169,8 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
     const Index kept = step.of_w.cols;
     products_known = problem_.b && step.growth < growth_of_products;
     apply_round(block, columns, step, !basic, products_known);
-    // Also later than in the first round: what lies in the span of Z is made longer there, and seen in the next.
+    // Also later than in the first round: what lies in the span of Z is made longer there, and seen in the
+    // next.
     if (!random_added) nothing = kept == 0;
     // What a round has made longer than rounding allows is dropped in the next one, if it was rounding.
     // (Without `transform` they have not become unit vectors, nor have random ones.)

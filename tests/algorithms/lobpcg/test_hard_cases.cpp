@@ -192,12 +192,12 @@ TEST_F(LobpcgHardCases, PreconditionerThatReturnsTheConstraint) {
       });
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
     const auto result = lobpcg<double>(
-        runtime(),
-        {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
+        runtime(), {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
         {.count = 3, .variant = variant});
     EXPECT_EQ(result.status, LobpcgStatus::breakdown) << result.message;
     // The basic variant finds what is left of the directions to be linearly dependent.
-    EXPECT_NE(result.message.find(variant == LobpcgVariant::basic ? "Gram" : "precondition"), std::string::npos)
+    EXPECT_NE(result.message.find(variant == LobpcgVariant::basic ? "Gram" : "precondition"),
+              std::string::npos)
         << result.message;
     EXPECT_LT(result.iterations, 5);
   }
@@ -273,10 +273,10 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
 TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   // From the first product on: zero vectors, no values.
-  UserOperator<double> broken(
-      runtime(), n, [&](Index rows, Index columns, const double*, Index, double* y, Index ldy) {
-        for (Index i = 0; i < rows; ++i) std::fill_n(y + i * ldy, columns, nan);
-      });
+  UserOperator<double> broken(runtime(), n,
+                              [&](Index rows, Index columns, const double*, Index, double* y, Index ldy) {
+                                for (Index i = 0; i < rows; ++i) std::fill_n(y + i * ldy, columns, nan);
+                              });
   auto result = lobpcg<double>(runtime(), {.a = &broken}, {.count = 2, .block = 3});
   EXPECT_EQ(result.status, LobpcgStatus::not_finite);
   EXPECT_TRUE(result.values.empty());
@@ -343,9 +343,11 @@ TEST_F(LobpcgHardCases, OverlapMatricesThatAreNotPositiveDefinite) {
   };
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
     const std::vector<double> wrong[] = {
-        overlap([](Index) { return 0; }),  overlap([](Index i) { return i < 2; }),
+        overlap([](Index) { return 0; }), overlap([](Index i) { return i < 2; }),
         overlap([](Index) { return -1; }), overlap([](Index i) { return i % 2 == 0 ? 1 : -1; }),
-        overlap([](Index i) { return i < 1 ? 1e6 : i < 30 ? 0 : -1; })};
+        overlap([](Index i) { return i < 1    ? 1e6
+                                     : i < 30 ? 0
+                                              : -1; })};
     for (const auto& values : wrong)
       for (const Index count : {3, 8}) {
         const auto result = solve(values, count, variant);
@@ -375,10 +377,9 @@ void solve_with_scaled_overlap(Runtime& runtime, double scale, LobpcgVariant var
   const auto op = operator_of<T>(runtime, a, 2), mass = operator_of<T>(runtime, b, 2);
   UserPreconditioner<T> inverse(runtime, op.segments(), tridiagonal_inverse<T>(order, 2, -1));
   const auto zero = vectors_of<T>(runtime, op.segments(), 3, [](Index, Index) { return 0; });
-  const auto result = lobpcg<T>(
-      runtime,
-      {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 3},
-      {.count = 3, .block = 5, .variant = variant});
+  const auto result =
+      lobpcg<T>(runtime, {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 3},
+                {.count = 3, .block = 5, .variant = variant});
   EXPECT_EQ(result.status, LobpcgStatus::converged) << scale << ": " << result.message;
   ASSERT_EQ(result.values.size(), 3);
   for (Index k = 0; k < 3; ++k)
@@ -418,7 +419,8 @@ TEST_F(LobpcgHardCases, OverlapOfLargeConditionInARotatedBasis) {
   const auto op = operator_of<double>(runtime(), a, 2), mass = operator_of<double>(runtime(), b, 2);
   const auto guess = vectors_of<double>(runtime(), op.segments(), 3, [&](Index i, Index j) {
     const Index k = i / 2 * 2;
-    return q(i, k) / scale(k) * eigenvector(k, order - j) + q(i, k + 1) / scale(k + 1) * eigenvector(k + 1, order - j);
+    return q(i, k) / scale(k) * eigenvector(k, order - j) +
+           q(i, k + 1) / scale(k + 1) * eigenvector(k + 1, order - j);
   });
   const auto result = lobpcg<double>(runtime(), {.a = &op, .b = &mass, .guess = &guess, .guess_count = 3},
                                      {.count = 3, .block = 3, .end = EigenEnd::largest, .tolerance = 1e-9});
