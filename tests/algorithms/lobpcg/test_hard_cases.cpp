@@ -376,9 +376,9 @@ void solve_with_scaled_overlap(Runtime& runtime, double scale, LobpcgVariant var
                    b = diagonal(std::vector<double>(std::size_t(order), double(T(scale))));
   const auto op = operator_of<T>(runtime, a, 2), mass = operator_of<T>(runtime, b, 2);
   UserPreconditioner<T> inverse(runtime, op.segments(), tridiagonal_inverse<T>(order, 2, -1));
-  const auto zero = vectors_of<T>(runtime, op.segments(), 3, [](Index, Index) { return 0; });
+  const auto zero = vectors_of<T>(runtime, op.segments(), 5, [](Index, Index) { return 0; });
   const auto result =
-      lobpcg<T>(runtime, {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 3},
+      lobpcg<T>(runtime, {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 5},
                 {.count = 3, .block = 5, .variant = variant});
   EXPECT_EQ(result.status, LobpcgStatus::converged) << scale << ": " << result.message;
   ASSERT_EQ(result.values.size(), 3);
