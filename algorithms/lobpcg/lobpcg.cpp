@@ -9,6 +9,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 
@@ -115,6 +116,7 @@ class Solver {
         test_(options.norm, options.tolerance, problem.a->norm_bound(),
               problem.b ? problem.b->norm_bound() : 1),
         preconditioned_(problem.preconditioner != nullptr),
+        has_b_(problem.b != nullptr),
         random_start_(problem.guess_count < options.block) {}
 
   LobpcgResult<T> solve();
@@ -124,9 +126,10 @@ class Solver {
   bool iterate();
   bool decide();
   bool confirm();
-  bool restart(const char* reason);
+  bool restart(const std::string& reason);
   void record();
   bool end(LobpcgStatus status, std::string message);
+  bool end_without_basis();
   void finish();
 
   Runtime& runtime_;
@@ -135,7 +138,7 @@ class Solver {
   Subspace<T> space_;
   StopTest test_;
   Progress progress_;
-  bool preconditioned_, random_start_;
+  bool preconditioned_, has_b_, random_start_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index locked_ = 0;
   int useless_ = 0, unconfirmed_ = 0, stagnations_ = 0, singular_ = 0;
@@ -149,6 +152,14 @@ bool Solver<T>::end(LobpcgStatus status, std::string message) {
   result_.status = status;
   result_.message = std::move(message);
   return false;
+}
+
+template <class T>
+bool Solver<T>::end_without_basis() {
+  return end(LobpcgStatus::breakdown,
+             fmt::format("{} (iteration {})",
+                         has_b_ ? "B is not positive definite" : "too few linearly independent vectors",
+                         result_.iterations));
 }
 
 template <class T>
@@ -173,6 +184,9 @@ bool Solver<T>::iterate() {
                            fresh_            ? "the start vectors or B times them"
                            : preconditioned_ ? "the preconditioner's result or B times it"
                                              : "the residuals or B times them"));
+  // Where even random vectors leave too few columns, B has them in its null space; or it is indefinite.
+  const Index fewest = space_.columns() == 0 ? options_.count : 1;
+  if (directions == Outcome::not_positive || space_.new_columns() < fewest) return end_without_basis();
   // Random directions do for once; not if nothing else comes.
   useless_ = directions == Outcome::nothing_left ? useless_ + 1 : 0;
   if (useless_ >= 3)
@@ -186,6 +200,7 @@ bool Solver<T>::iterate() {
     return end(LobpcgStatus::not_finite,
                fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));
   if (outcome == Outcome::not_positive) {
+    if (space_.columns() == 0) return end_without_basis();
     if (options_.variant == LobpcgVariant::basic)
       return end(
           LobpcgStatus::breakdown,
@@ -201,7 +216,7 @@ bool Solver<T>::iterate() {
   // Of random vectors: those of a guess may be so near to null vectors that A times them is rounding alone.
   if (result_.iterations == 0 && random_start_ && space_.asymmetry() > std::sqrt(double(precision<T>))) {
     sequence_.wait();
-    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |A W|", space_.asymmetry()),
+    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", space_.asymmetry()),
                           "a symmetric operator");
   }
   const std::vector<double> squares = space_.residuals(locked_);
@@ -221,7 +236,9 @@ bool Solver<T>::decide() {
   locked_ = options_.lock ? std::min(converged, space_.columns()) : 0;
   record();
   if (options_.monitor) {
-    double stops = options_.monitor(result_.history.back()) ? 0 : 1;
+    // What it throws on one rank all throw: the others would wait for that rank.
+    double stops = 0;
+    agree(runtime_, 0, [&] { stops = options_.monitor(result_.history.back()) ? 0 : 1; });
     runtime_.all_reduce_max(&stops, 1);
     if (stops > 0)
       return end(LobpcgStatus::stopped,
@@ -266,23 +283,29 @@ bool Solver<T>::confirm() {
   if (squares.empty() || !test_.finite())
     return end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors");
   confirmed_ = true;
-  const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>));
+  // The rounding of x^T B x is in units of ||x|| ||B x||.
+  double unit = 1;
+  for (std::size_t j = 0; j < space_.values().size(); ++j)
+    unit = std::max(
+        unit, std::sqrt(squares[most_block_columns + j]) * std::sqrt(squares[3 * most_block_columns + j]));
+  const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) * unit;
+  const std::string reason =
+      orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it", test_.largest(options_.count))
+                  : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", defect);
   if (test_.converged() >= options_.count && orthonormal)
     return end(LobpcgStatus::converged,
                fmt::format("{} eigenpairs in {} iterations", options_.count, result_.iterations));
   if (++unconfirmed_ > 3)
-    return end(LobpcgStatus::stagnated,
-               fmt::format("the recurrences reach the tolerance, A X computed afresh does not: {:.1e} of it",
-                           test_.largest(options_.count)));
+    return end(LobpcgStatus::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (result_.iterations >= options_.iterations)
     return end(LobpcgStatus::iterations_exhausted,
                fmt::format("{} of {} converged in {} iterations", test_.converged(), options_.count,
                            result_.iterations));
-  return restart("residuals computed afresh are larger");
+  return restart(reason);
 }
 
 template <class T>
-bool Solver<T>::restart(const char* reason) {
+bool Solver<T>::restart(const std::string& reason) {
   runtime_.log(LogLevel::debug,
                fmt::format("lobpcg: restart after iteration {}: {}", result_.iterations, reason));
   ++result_.restarts;
@@ -314,17 +337,27 @@ void Solver<T>::record() {
 /// Results as they are: also without convergence they are the best that there is.
 template <class T>
 void Solver<T>::finish() {
+  space_.keep_last();
   const auto wanted = static_cast<std::size_t>(std::min(options_.count, space_.columns()));
   if (result_.status != LobpcgStatus::not_finite && !confirmed_ && wanted > 0) {
     double defect = 0;
     const std::vector<double> squares = space_.verify(defect);
     if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
+    if (squares.empty() || !test_.finite())
+      end(LobpcgStatus::not_finite,
+          "NaN or infinity in the final A times vectors, after: " + result_.message);
   }
   const Status status = sequence_.wait();
   if (!status.ok()) {
     result_.status =
         status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
-    result_.message = status.message();
+    // Of tasks in the preconditioner's stage only a function of the user's fails in this way.
+    result_.message = status.code == StatusCode::no_convergence && status.stage == "preconditioner"
+                          ? fmt::format(
+                                "the preconditioner's function has thrown an exception in iteration {}, for "
+                                "the rows from {} on",
+                                result_.iterations, status.index - 1)
+                          : status.message();
   }
   result_.columns_multiplied = space_.columns_multiplied();
   result_.multiplications = space_.multiplications();

@@ -68,7 +68,8 @@ struct LobpcgOptions {
   Index iterations = 500;  ///< at most
   bool lock = true;        ///< converged vectors take no more part in W (soft locking)
   std::uint64_t seed = 1;  ///< of the random start
-  /// After each iteration, on every rank; false on any stops (status: stopped).
+  /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
+  /// lobpcg() throws on all.
   std::function<bool(const LobpcgStep&)> monitor{};
 };
 
@@ -76,7 +77,8 @@ enum class LobpcgStatus {
   converged,
   iterations_exhausted,
   stagnated,   ///< the residuals do not fall any more, restarts included
-  breakdown,   ///< the variant or the preconditioner leaves no usable direction
+  breakdown,   ///< the variant or the preconditioner leaves no usable direction, or B is found not positive
+               ///< definite
   stopped,     ///< by the monitor
   not_finite,  ///< NaN or infinity in the operator's, B's or the preconditioner's result
 };
@@ -86,12 +88,14 @@ template <class T>
 struct LobpcgResult {
   LobpcgStatus status = LobpcgStatus::converged;
   std::string message;            ///< one line for a person: what happened, and where
-  std::vector<double> values;     ///< `count` Ritz values, from the wanted end
+  std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
+                                  ///< before the first Rayleigh-Ritz step
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
                                   ///< the end (NaN where the status is not_finite)
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
-  BlockVectors<T> vectors;               ///< the block, columns in the order of values; B-orthonormal
-  Index converged = 0;                   ///< in order from the wanted end, by the fresh residuals
+  /// The block, columns in the order of values; B-orthonormal. Zero without values.
+  BlockVectors<T> vectors;
+  Index converged = 0;  ///< in order from the wanted end, by the fresh residuals
   Index iterations = 0, restarts = 0;
   Index columns_multiplied = 0;  ///< by A, in all
   Index multiplications = 0;     ///< calls of A's apply
@@ -121,6 +125,12 @@ struct LobpcgProblem {
 /// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the
 /// residuals stagnate, or a Gram matrix is singular. The basic variant ends with `breakdown` in the last
 /// case.
+/// The squares of the lengths of all vectors must neither overflow nor underflow in double (float vectors:
+/// the elements not in float): of A x, B x, residuals at the tolerance and T times them, ||x||_B = 1, and of
+/// the guess and the constraints, by B, too. Lengths from 1e-145 to 1e150 are right; a guess or
+/// preconditioned residual that is shorter counts as zero, a longer one as infinite (not_finite).
+///
+/// What the preconditioner's prepare() or apply() throws on any rank is thrown on all.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
 /// too large,
 ///         operators and vectors whose segments differ, linearly dependent constraints, an A found

@@ -46,6 +46,8 @@ void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
     require(segments.owner(s) < runtime.size(), "a", fmt::format("a segment of rank {}", segments.owner(s)),
             fmt::format("ranks below {}", runtime.size()));
   if (problem.b) check_segments("b", *problem.b->segments(), segments);
+  if (problem.preconditioner && problem.preconditioner->segments())
+    check_segments("preconditioner", *problem.preconditioner->segments(), segments);
   check_vectors("constraints", problem.constraints, problem.constraint_count, segments);
   check_vectors("guess", problem.guess, problem.guess_count, segments);
 }
@@ -80,10 +82,10 @@ template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options) {
   LobpcgOptions resolved = options;
-  const std::uint64_t hash =
-      argument_hash(options.count, options.block, options.end, options.tolerance, options.norm,
-                    options.variant, options.iterations, options.lock, options.seed, problem.constraint_count,
-                    problem.guess_count, problem.b == nullptr, problem.preconditioner == nullptr);
+  const std::uint64_t hash = argument_hash(
+      options.count, options.block, options.end, options.tolerance, options.norm, options.variant,
+      options.iterations, options.lock, options.seed, problem.constraint_count, problem.guess_count,
+      problem.b == nullptr, problem.preconditioner == nullptr, options.monitor == nullptr);
   agree(runtime, hash, [&] {
     check_problem(runtime, problem);
     resolve(problem, resolved);

@@ -60,6 +60,7 @@ class JacobiPreconditioner final : public Preconditioner<T> {
   JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
                        std::vector<double> diagonal, const JacobiOptions& options = {});
   const char* name() const override { return "jacobi"; }
+  const RowSegments* segments() const override { return segments_.get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
@@ -87,6 +88,7 @@ class FomPreconditioner final : public Preconditioner<T> {
   /// @param a must outlive it
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
   const char* name() const override { return "fom"; }
+  const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
@@ -123,6 +125,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
   ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
                           const ChebyshevOptions& options = {});
   const char* name() const override { return "chebyshev"; }
+  const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;

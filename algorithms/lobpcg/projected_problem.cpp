@@ -75,12 +75,16 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
   const Index z = z_w.rows, w = w_w.cols;
   round.finite = all_finite(z_w) && all_finite(w_w);
   if (!round.finite) return round;
+  for (Index j = 0; j < w; ++j)
+    if (w_w(j, j) < 0) round.positive = 0;
+  if (!round.positive) return round;
   // The scale of each column; columns that have none are left out.
   constexpr double underflow = 1e-290;
   std::vector<double> scale;
   std::vector<Index> kept;
   for (Index j = 0; j < w; ++j) {
-    if (!(w_w(j, j) > std::max(underflow, rules.smallest * rules.smallest))) continue;
+    const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
+    if (!(w_w(j, j) > std::max(underflow, least))) continue;
     kept.push_back(j);
     scale.push_back(1 / std::sqrt(w_w(j, j)));
   }

@@ -14,19 +14,21 @@ struct OrthonormalRules {
   double unit = 0;    ///< rounding of the vectors' elements
   double accept = 0;  ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this:
                       ///< what the round leaves of non-orthogonality is about unit / sqrt(accept)
-  double smallest = 0;    ///< vectors shorter than this are dropped (0: zero vectors alone)
-  bool transform = true;  ///< false: project and scale alone
+  Index unit_columns = 0;  ///< so many of the first columns of W had unit length before rounding: shorter ...
+  double smallest = 0;     ///< ... than this they are dropped; of the others zero vectors alone
+  bool transform = true;   ///< false: project and scale alone
 };
 
 /// One round of W := (W - Z Z^T B W) T with Z^T B Z = I, such that W^T B W comes near to I.
 struct OrthonormalRound {
   Index finite = 1, accepted = 0;
+  Index positive = 1;      ///< no column has a negative B-length
   SmallMatrix of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
   double growth = 1;       ///< factor by which rounding errors of W may have grown
 
   template <class Visit>
   void each_field(const Visit& visit) {
-    visit(finite), visit(accepted), visit(of_z), visit(of_w), visit(growth);
+    visit(finite), visit(accepted), visit(positive), visit(of_z), visit(of_w), visit(growth);
   }
 };
 /// @param z_w Z^T B W

@@ -6,6 +6,7 @@
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -64,6 +65,8 @@ typename Subspace<T>::Block Subspace<T>::new_block(Index width, bool with_a) con
 template <class T>
 bool Subspace<T>::start() {
   if (!add_constraints()) return false;
+  // A solve that fails at once gives these zeros back.
+  tasks_.random(x_block_.v, 0, 0, 0, true);
   const Index guess = problem_.guess ? problem_.guess_count : 0;
   if (guess > 0) {
     const BlockColumns<T> from[] = {{problem_.guess, 0, guess}}, to[] = {{&w_block_.v, 0, guess}};
@@ -93,11 +96,18 @@ bool Subspace<T>::add_constraints() {
 
 template <class T>
 void Subspace<T>::restart() {
-  std::swap(x_block_, w_block_);
+  // A copy: if nothing comes of it, X is what there is (keep_last()).
+  const BlockColumns<T> from[] = {{&x_block_.v, 0, x_}}, to[] = {{&w_block_.v, 0, x_}};
+  tasks_.combine(from, to, unit_matrix(x_), true);
   w_ = x_;
   x_ = p_ = p_first_ = 0;
   passes_ = 0;
   drift_ = 0;
+}
+
+template <class T>
+void Subspace<T>::keep_last() {
+  x_ = static_cast<Index>(values_.size());
 }
 
 template <class T>
@@ -106,8 +116,11 @@ void Subspace<T>::new_directions(Index first) {
   if (!problem_.preconditioner) return std::swap(r_, w_block_.v);
   Sequence& sequence = tasks_.sequence();
   sequence.resume_stage("preconditioner");
-  problem_.preconditioner->prepare(sequence, values_, first);
-  problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
+  // What it throws on one rank all throw: the others would wait for that rank's tasks.
+  agree(sequence.runtime(), 0, [&] {
+    problem_.preconditioner->prepare(sequence, values_, first);
+    problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
+  });
   sequence.resume_stage("dense");
 }
 
@@ -146,17 +159,22 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
   OrthonormalRules rules{.unit = unit,
                          .accept = strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>),
                          .transform = !basic};
-  bool nothing = false, products_known = false;
+  bool nothing = false, products_known = false, random_added = false;
   Index random_rounds = want > 0 ? 2 : 0;
   for (Index number = 0; number < most_rounds; ++number) {
     if (!products_known) multiply_b(block, columns);
     const OrthonormalRound step = round(block, columns, rules, !basic);
     if (!step.finite) return Outcome::not_finite;
+    if (!step.positive) return Outcome::not_positive;
     const Index kept = step.of_w.cols;
     products_known = problem_.b && step.growth < growth_of_products;
     apply_round(block, columns, step, !basic, products_known);
-    if (number == 0) nothing = kept == 0;
+    // Also later than in the first round: what lies in the span of Z is made longer there, and seen in the
+    // next.
+    if (!random_added) nothing = kept == 0;
     // What a round has made longer than rounding allows is dropped in the next one, if it was rounding.
+    // (Without `transform` they have not become unit vectors, nor have random ones.)
+    rules.unit_columns = rules.transform ? kept : 0;
     rules.smallest = 0.5;
     if (step.growth > 1)
       rules.smallest = std::min(0.5, 10 * unit * static_cast<double>(columns) * step.growth);
@@ -165,6 +183,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
       tasks_.random(block.v, kept, want - kept, splitmix(options_.seed, random_fills_++), false);
       columns = want;
       products_known = false;
+      random_added = true;
       --random_rounds;
     } else if (kept == 0 || step.accepted) {
       break;
@@ -259,7 +278,8 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
   const std::vector<BlockColumns<T>> basis{
       {&x_block_.v, 0, x_}, {&w_block_.v, 0, w_}, {&p_block_.v, p_first_, p_}};
   std::vector<GramJob<T>> jobs{{basis, {{&w_block_.av, 0, w_}, {&mass(w_block_), 0, w_}}}};
-  if (x_ == 0) jobs.push_back({{{&w_block_.av, 0, w_}}, {{&w_block_.av, 0, w_}}});
+  if (x_ == 0)
+    for (const BlockVectors<T>* v : {&w_block_.av, &w_block_.v}) jobs.push_back({{{v, 0, w_}}, {{v, 0, w_}}});
   if (x_ > 0 && all) {
     jobs.push_back({basis, {{&x_block_.av, 0, x_}, {&p_block_.av, p_first_, p_}}});
     jobs.push_back({basis, {{&mass(x_block_), 0, x_}, {&mass(p_block_), p_first_, p_}}});
@@ -296,13 +316,14 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
       for (Index i = 0; i < p_; ++i) h(x_ + w_ + i, x_ + w_ + j) = p_matrix_(i, j);
   }
   if (x_ == 0) {
-    double square = 0, difference = 0;
+    double square = 0, difference = 0, largest = 0;
     for (Index j = 0; j < w_; ++j) {
       square = std::max(square, sums[1](j, j));
+      largest = std::max(largest, std::sqrt(sums[1](j, j)) * std::sqrt(sums[2](j, j)));
       for (Index i = 0; i < j; ++i) difference = std::max(difference, std::abs(h(i, j) - h(j, i)));
     }
     outcome.a_norm = std::sqrt(square);
-    outcome.asymmetry = square > 0 ? difference / outcome.a_norm : 0;
+    outcome.asymmetry = largest > 0 ? difference / largest : 0;
   }
   h = symmetric_part(h);
   for (double& value : h.values) value *= sign;

@@ -68,12 +68,15 @@ class Subspace {
   bool start();
   /// W := X, and there are no X and P any more: A is multiplied afresh.
   void restart();
+  /// At the end: after a restart from which no new X has come, X and the values are those from before it.
+  void keep_last();
   /// W := residuals of the columns from `first` on, or what the preconditioner makes of them.
   void new_directions(Index first);
 
   enum class Outcome { done, not_finite, nothing_left, not_positive };
   /// Makes W B-orthonormal to itself, X, P and the constraints (basic variant: to the constraints alone);
-  /// dropped columns become random ones. nothing_left: none came of W itself.
+  /// dropped columns become random ones, of which there are fewer only where B has too small a rank.
+  /// nothing_left: none came of W itself; not_positive: B is indefinite.
   Outcome orthonormalise();
   /// AW := A W.
   void multiply();
@@ -90,9 +93,10 @@ class Subspace {
 
   const std::vector<double>& values() const { return values_; }  ///< with the sign of A
   Index columns() const { return x_; }
+  Index new_columns() const { return w_; }  ///< of W
   /// Of A, from below: the largest that has been seen, in units of the standard problem.
   double norm() const { return norm_; }
-  double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over |A W|
+  double asymmetry() const { return asymmetry_; }  ///< of W^T A W at the start, over the largest |w| |A w|
   /// |X^T (A W) - (A X)^T W| when last measured, over the largest eigenvalue of a projected problem.
   double drift() const { return drift_; }
   Index columns_multiplied() const { return columns_multiplied_; }

@@ -35,6 +35,8 @@ class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
   virtual const char* name() const = 0;
+  /// How the vectors must be cut that it is applied to; null: in any way.
+  virtual const RowSegments* segments() const { return nullptr; }
   /// What the solver knows in an iteration, before apply: the Ritz values of the whole block, in the order of
   /// convergence (ascending for the smallest eigenvalues, descending for the largest), and which of them have
   /// converged already.

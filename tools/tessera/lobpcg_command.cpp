@@ -332,6 +332,10 @@ class LobpcgRun {
       });
     }
     if (options_.output.empty()) return;
+    if (result.values.empty()) {
+      report_.results.emplace_back("output", "not written: there are no eigenpairs");
+      return;
+    }
     session_.progress().stage("writing the output");
     const auto n = static_cast<std::size_t>(a_->order()), k = result.values.size();
     std::vector<T> rows(n * k), columns(n * k);

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
 
 /// Options, counts, history, bad input.
 namespace tessera::test {
@@ -176,6 +179,60 @@ TEST_F(LobpcgInterface, GeneralizedWithADenseMatrix) {
   }
 }
 
+/// No symmetric operator: a derivative.
+UserOperator<double> derivative(Runtime& runtime, Index n) {
+  return UserOperator<double>(
+      runtime, n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < columns; ++j)
+            y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
+                             (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
+      });
+}
+
+TEST_F(LobpcgInterface, SymmetryIsSeenWhateverTheScaleOfB) {
+  const auto symmetric = operator_of<double>(runtime(), laplacian(n));
+  const auto asymmetric = derivative(runtime(), n);
+  for (const double scale : {1e-20, 1.0, 1e20}) {
+    const auto b = operator_of<double>(runtime(), diagonal(std::vector<double>(std::size_t(n), scale)));
+    const auto result = lobpcg<double>(runtime(), {.a = &symmetric, .b = &b}, {.count = 2});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << scale << ": " << result.message;
+    EXPECT_NEAR(result.values.at(0) * scale, laplacian_value(n, 1), 1e-10) << scale;
+    expect_refused("a", [&] { lobpcg<double>(runtime(), {.a = &asymmetric, .b = &b}, {.count = 2}); });
+  }
+}
+
+TEST_F(LobpcgInterface, WhatTheUserThrows) {
+  const auto op = operator_of<double>(runtime(), laplacian(n), 2);
+  LobpcgOptions options{.count = 2};
+  options.monitor = [](const LobpcgStep& step) {
+    if (step.iteration == 3) throw std::logic_error("enough");
+    return true;
+  };
+  EXPECT_THROW(lobpcg<double>(runtime(), {.a = &op}, options), std::logic_error);
+
+  int calls = 0;
+  tessera::UserPreconditioner<double> rows(
+      [&](Index first, Index count, Index columns, const double* r, Index ldr, double* w, Index ldw) {
+        if (first > 0 && ++calls == 3) throw std::logic_error("enough");
+        for (Index i = 0; i < count; ++i) std::copy_n(r + i * ldr, columns, w + i * ldw);
+      });
+  const auto result = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &rows}, {.count = 2});
+  EXPECT_EQ(result.status, LobpcgStatus::breakdown);
+  EXPECT_EQ(result.message,
+            "the preconditioner's function has thrown an exception in iteration 3, for the rows from 50 on");
+  EXPECT_EQ(result.values, std::vector<double>(result.history.back().values.begin(),
+                                               result.history.back().values.begin() + 2));
+  columns_of(result.vectors, 2);
+
+  tessera::UserPreconditioner<double> prepares(
+      [](Index, Index, Index, const double*, Index, double*, Index) {},
+      [](std::span<const double>, Index) { throw std::logic_error("unprepared"); });
+  EXPECT_THROW(lobpcg<double>(runtime(), {.a = &op, .preconditioner = &prepares}, {.count = 2}),
+               std::logic_error);
+  EXPECT_EQ(lobpcg<double>(runtime(), {.a = &op}, {.count = 2}).status, LobpcgStatus::converged);
+}
+
 TEST_F(LobpcgInterface, BadInput) {
   const auto op = operator_of<double>(runtime(), laplacian(n), 2);
   const auto other = operator_of<double>(runtime(), laplacian(n), 3);
@@ -201,20 +258,15 @@ TEST_F(LobpcgInterface, BadInput) {
   refused("guess_count", {.a = &op, .guess = &v, .guess_count = 3}, {.count = 1, .block = 2});
   refused("constraints", {.a = &op, .constraints = &wrong, .constraint_count = 1}, {});
   refused("constraints", {.a = &op, .constraints = &v, .constraint_count = -1}, {});
+  JacobiPreconditioner<double> cut_otherwise(runtime(), other.segments(), std::vector<double>(n, 2.0));
+  refused("preconditioner", {.a = &op, .preconditioner = &cut_otherwise}, {});
   const auto many = vectors_of<double>(runtime(), op.segments(), 90, [](Index i, Index j) { return i == j; });
   refused("constraint_count", {.a = &op, .constraints = &many, .constraint_count = 90}, {.count = 4});
   const auto dependent = vectors_of<double>(runtime(), op.segments(), 3, [](Index i, Index j) {
     return j < 2 ? random_uniform(1, 0, i, j) : random_uniform(1, 0, i, 0) - random_uniform(1, 0, i, 1);
   });
   refused("constraints", {.a = &op, .constraints = &dependent, .constraint_count = 3}, {.count = 2});
-  // No symmetric operator: a derivative.
-  UserOperator<double> asymmetric(
-      runtime(), n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
-        for (Index i = 0; i < rows; ++i)
-          for (Index j = 0; j < columns; ++j)
-            y[i * ldy + j] = 2 * x[i * ldx + j] - (i > 0 ? 1.5 * x[(i - 1) * ldx + j] : 0) -
-                             (i + 1 < rows ? 0.5 * x[(i + 1) * ldx + j] : 0);
-      });
+  const auto asymmetric = derivative(runtime(), n);
   refused("a", {.a = &asymmetric}, {.count = 2});
   const auto tiny = operator_of<double>(runtime(), laplacian(4));
   refused("count", {.a = &tiny}, {.count = 1});

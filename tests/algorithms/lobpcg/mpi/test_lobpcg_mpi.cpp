@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <stdexcept>
+
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/expect_refused.hpp>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
 
 /// Segments on several ranks: the same values as alone, the same decisions everywhere.
 namespace tessera::test {
@@ -116,6 +120,36 @@ TEST_F(LobpcgMpi, OneRanksErrorIsEverybodys) {
   EXPECT_EQ(result.status, LobpcgStatus::not_finite);
   EXPECT_EQ(lobpcg<double>(runtime_, {.a = &op}, {.count = 2, .iterations = 1}).status,
             LobpcgStatus::iterations_exhausted);
+}
+
+TEST_F(LobpcgMpi, WhatTheMonitorOfOneRankThrows) {
+  const auto op = operator_of<double>(runtime_, laplacian(60), 4);
+  LobpcgOptions options{.count = 2};
+  const int last = runtime_.size() - 1;
+  options.monitor = [&](const LobpcgStep& step) {
+    if (step.iteration == 2 && runtime_.rank() == last) throw std::logic_error("enough");
+    return true;
+  };
+  try {
+    lobpcg<double>(runtime_, {.a = &op}, options);
+    ADD_FAILURE() << "no exception";
+  } catch (const std::exception& error) {
+    EXPECT_STREQ(error.what(), "enough");
+  }
+  // And then all is as before.
+  EXPECT_EQ(lobpcg<double>(runtime_, {.a = &op}, {.count = 2, .iterations = 3}).status,
+            LobpcgStatus::iterations_exhausted);
+  // The same of a preconditioner's prepare().
+  UserPreconditioner<double> none(runtime_, op.segments(), tridiagonal_inverse<double>(60, 2, -1));
+  tessera::UserPreconditioner<double> prepares(
+      [](Index, Index, Index, const double*, Index, double*, Index) {},
+      [&](std::span<const double>, Index) {
+        if (runtime_.rank() == last) throw std::logic_error("unprepared");
+      });
+  EXPECT_THROW(lobpcg<double>(runtime_, {.a = &op, .preconditioner = &prepares}, {.count = 2}),
+               std::exception);
+  EXPECT_EQ(lobpcg<double>(runtime_, {.a = &op, .preconditioner = &none}, {.count = 2}).status,
+            LobpcgStatus::converged);
 }
 
 }  // namespace
