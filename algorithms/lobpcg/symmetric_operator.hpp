@@ -19,8 +19,9 @@ class SymmetricOperator {
   virtual Index order() const = 0;
   /// How the vectors must be cut that it is applied to.
   virtual const std::shared_ptr<const RowSegments>& segments() const = 0;
-  /// Submits y(:, 0:columns) := A x(:, 0:columns) and returns. x and y are different, cut as segments() says, and may
-  /// be wider (up to 32); y's other columns keep what they hold, or become zero, as the operator finds fit.
+  /// Submits y(:, 0:columns) := A x(:, 0:columns) and returns. x and y are different, cut as segments() says,
+  /// and may be wider (up to 32); y's other columns keep what they hold, or become zero, as the operator
+  /// finds fit.
   virtual void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                      Index columns) const = 0;
   /// An estimate from above of the largest |eigenvalue|; 0 where none is known.

@@ -16,8 +16,8 @@ struct SparseEntry {
   double value;
 };
 
-/// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a CsbMatrix is
-/// built from.
+/// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
+/// CsbMatrix is built from.
 class SymmetricRows {
  public:
   virtual ~SymmetricRows() = default;
@@ -28,9 +28,10 @@ class SymmetricRows {
   /// preconditioner. Empty: the rows have no such structure.
   virtual std::span<const Index> tiles() const { return {}; }
 
-  /// Appends the stored entries of the lower triangle (column <= row) with row in [first_row, end_row) and column in
-  /// [first_column, end_column), in any order, none twice. Thread-safe, and a function of its arguments alone. The
-  /// row range lies within one tile where there are tiles, and the column range has at most 2^32 columns.
+  /// Appends the stored entries of the lower triangle (column <= row) with row in [first_row, end_row) and
+  /// column in [first_column, end_column), in any order, none twice. Thread-safe, and a function of its
+  /// arguments alone. The row range lies within one tile where there are tiles, and the column range has at
+  /// most 2^32 columns.
   virtual void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                        std::vector<SparseEntry>& out) const = 0;
 };

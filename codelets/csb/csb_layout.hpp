@@ -5,35 +5,36 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How a piece of a CSB matrix lies in memory (compressed sparse blocks; Buluc et al., SPAA 2009; the half-stored form
-/// of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). Known to CPU and CUDA code.
+/// How a piece of a CSB matrix lies in memory (compressed sparse blocks; Buluc et al., SPAA 2009; the
+/// half-stored form of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). Known to CPU and CUDA code.
 namespace tessera {
 
 /// A block has at most so many rows and columns: its coordinates have 16 bits.
 inline constexpr std::int64_t csb_block_rows = 65536;
-/// A block has at most so many entries: a larger one is cut into several in the order of its entries (also within a
-/// row), so that positions in a block have 16 bits, too.
+/// A block has at most so many entries: a larger one is cut into several in the order of its entries (also
+/// within a row), so that positions in a block have 16 bits, too.
 inline constexpr std::int64_t csb_block_entries = 16384;
 
-/// A block of a piece: entries number first_entry, ..., first_entry + entries - 1 of the piece, sorted by row, then by
-/// column.
+/// A block of a piece: entries number first_entry, ..., first_entry + entries - 1 of the piece, sorted by
+/// row, then by column.
 struct CsbBlock {
   std::int64_t first_entry;
   std::uint32_t first_row;     ///< of the block, from the beginning of the piece's row segment
   std::uint32_t first_column;  ///< from the beginning of the piece's column segment
   std::uint32_t entries;
-  std::uint16_t last_row, last_column;  ///< the largest local coordinates that may occur: rows - 1, columns - 1
+  std::uint16_t last_row,
+      last_column;  ///< the largest local coordinates that may occur: rows - 1, columns - 1
 };
 static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
 
-/// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks, values (V,
-/// float or double), rows, columns (16 bits each).
+/// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks,
+/// values (V, float or double), rows, columns (16 bits each).
 struct CsbPieceHeader {
   std::int64_t block_count, entry_count;
   std::int64_t blocks_offset, values_offset, rows_offset, columns_offset;  ///< bytes from the head
-  std::int32_t value_bytes;  ///< 4 or 8
-  std::int32_t on_diagonal;  ///< row segment = column segment: blocks on the diagonal hold entries with row = column,
-                             ///< which count once
+  std::int32_t value_bytes;                                                ///< 4 or 8
+  std::int32_t on_diagonal;  ///< row segment = column segment: blocks on the diagonal hold entries with row =
+                             ///< column, which count once
 };
 
 /// A piece in use: pointers into its memory.
@@ -53,7 +54,8 @@ struct CsbPieceSizes {
 constexpr std::int64_t csb_aligned(std::int64_t bytes) noexcept {
   return (bytes + 63) / 64 * 64;
 }
-constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entries, std::int64_t value_bytes) noexcept {
+constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entries,
+                                        std::int64_t value_bytes) noexcept {
   CsbPieceSizes s{};
   s.blocks_offset = csb_aligned(sizeof(CsbPieceHeader));
   s.values_offset = s.blocks_offset + csb_aligned(blocks * static_cast<std::int64_t>(sizeof(CsbBlock)));
@@ -63,10 +65,11 @@ constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entrie
   return s;
 }
 
-/// On host memory; on a GPU the header would have to be read first: there the counts travel as task arguments and the
-/// offsets follow from csb_piece_sizes.
+/// On host memory; on a GPU the header would have to be read first: there the counts travel as task arguments
+/// and the offsets follow from csb_piece_sizes.
 template <class V>
-CsbPieceView<V> csb_view(const void* piece, std::int64_t blocks, std::int64_t entries, bool on_diagonal) noexcept {
+CsbPieceView<V> csb_view(const void* piece, std::int64_t blocks, std::int64_t entries,
+                         bool on_diagonal) noexcept {
   const CsbPieceSizes s = csb_piece_sizes(blocks, entries, sizeof(V));
   const char* const p = static_cast<const char*>(piece);
   return {blocks,

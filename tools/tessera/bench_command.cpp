@@ -122,7 +122,8 @@ void require_stage_options(BenchProgramOptions& options) {
   if (options.generate == "water")
     throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
   MatrixGenerator<double>::make(options.generate, 1);  // the kinds of sparse ones are others
-  if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" || options.peer == "cusparse")
+  if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" ||
+      options.peer == "cusparse")
     throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
   if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
     throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);

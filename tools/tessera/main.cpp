@@ -42,8 +42,8 @@ int run(int argc, char** argv) {
   int code = exit_good;
   add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
   add_multiply_options(*app.add_subcommand("multiply", "multiply block-sparse matrices"), options.multiply);
-  add_lobpcg_options(
-      *app.add_subcommand("lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix"), options.lobpcg);
+  add_lobpcg_options(*app.add_subcommand("lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix"),
+                     options.lobpcg);
   add_bench_options(*app.add_subcommand("bench", "measure one stage or kernel beside the machine's limit"),
                     options.bench);
   add_info_options(*app.add_subcommand("info", "machine, versions, codelets"), options.info);

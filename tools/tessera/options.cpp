@@ -297,11 +297,14 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       .add_option(
           "--peer", options.peer,
           "run the routine of LAPACK, or of cuSOLVER and cuBLAS, for the same job where there is one; "
-          "for stack: libxsmm or BLAS on operands that stay in the cache; for spmm: both triangles by rows (csr), "
+          "for stack: libxsmm or BLAS on operands that stay in the cache; for spmm: both triangles by rows "
+          "(csr), "
           "or those by cuSPARSE")
       ->check(CLI::IsMember({"none", "lapack", "cusolver", "libxsmm", "blas", "csr", "cusparse"}))
       ->type_name("none|lapack|cusolver|libxsmm|blas|csr|cusparse");
-  command.add_option("--matrix", options.matrix, "spmm: a symmetric matrix, Matrix Market, instead of --generate")
+  command
+      .add_option("--matrix", options.matrix,
+                  "spmm: a symmetric matrix, Matrix Market, instead of --generate")
       ->type_name("FILE");
   command
       .add_option_function<std::string>(
@@ -309,7 +312,8 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
           "spmm: values of the matrix in float or double (default: d)")
       ->check(CLI::IsMember({"f", "d"}))
       ->type_name("f|d");
-  command.add_option("--nd", options.nd, "spmm: groups of rows (default: chosen)")->check(CLI::Range(1, 10000));
+  command.add_option("--nd", options.nd, "spmm: groups of rows (default: chosen)")
+      ->check(CLI::Range(1, 10000));
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);

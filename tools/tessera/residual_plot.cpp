@@ -30,7 +30,8 @@ std::string escaped(const std::string& text) {
 std::string superscript(int number) {
   constexpr std::array<const char*, 10> digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string text;
-  for (const char c : fmt::format("{}", number)) text += c == '-' ? "⁻" : digits[static_cast<std::size_t>(c - '0')];
+  for (const char c : fmt::format("{}", number))
+    text += c == '-' ? "⁻" : digits[static_cast<std::size_t>(c - '0')];
   return text;
 }
 

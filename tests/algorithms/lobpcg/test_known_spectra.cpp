@@ -47,7 +47,8 @@ TEST_F(LobpcgSpectra, LargestAreTheSmallestOfTheNegativeMatrix) {
   // The same steps but for rounding.
   for (std::size_t step = 0; step < 15; ++step)
     for (std::size_t k = 0; k < 6; ++k)
-      EXPECT_NEAR(largest.history[step].values[k], -smallest.history[step].values[k], 1e-9) << step << " " << k;
+      EXPECT_NEAR(largest.history[step].values[k], -smallest.history[step].values[k], 1e-9)
+          << step << " " << k;
 }
 
 TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
