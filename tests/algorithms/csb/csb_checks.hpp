@@ -6,6 +6,7 @@
 
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/symmetric_rows.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 

@@ -16,13 +16,6 @@ namespace {
 using List = ListRows::List;
 using Lists = ListRows::Lists;
 
-template <class Value, class Vector>
-struct Pair {
-  using V = Value;
-  using T = Vector;
-};
-using Pairs = ::testing::Types<Pair<double, double>, Pair<float, double>, Pair<float, float>>;
-
 template <class P>
 class CsbMatrixTest : public RuntimeTest<P> {
  public:
@@ -32,7 +25,7 @@ class CsbMatrixTest : public RuntimeTest<P> {
     return check_matrix<V, T>(this->runtime(), rows, options);
   }
 };
-TYPED_TEST_SUITE(CsbMatrixTest, Pairs);
+TYPED_TEST_SUITE(CsbMatrixTest, TypePairs);
 
 TYPED_TEST(CsbMatrixTest, Tiny) {
   this->check(ListRows(Lists{List{{0, 3}}}));

@@ -13,16 +13,9 @@ namespace {
 using List = ListRows::List;
 using Lists = ListRows::Lists;
 
-template <class Value, class Vector>
-struct Pair {
-  using V = Value;
-  using T = Vector;
-};
-using Pairs = ::testing::Types<Pair<double, double>, Pair<float, double>, Pair<float, float>>;
-
 template <class P>
 using CsrMatrixTest = RuntimeTest<P>;
-TYPED_TEST_SUITE(CsrMatrixTest, Pairs);
+TYPED_TEST_SUITE(CsrMatrixTest, TypePairs);
 
 /// Both triangles of `rows`.
 struct Arrays {

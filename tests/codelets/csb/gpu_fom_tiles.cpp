@@ -3,21 +3,16 @@
 #include <gtest/gtest.h>
 #include <tests/codelets/csb/piece_problem.hpp>
 #include <tests/support/device_array.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/codelets/csb/fom_tiles_cuda.hpp>
 
 namespace tessera::test {
 namespace {
 
-template <class ValueType, class VectorType>
-struct TypePair {
-  using V = ValueType;
-  using T = VectorType;
-};
 template <class P>
 class GpuFomTiles : public ::testing::Test {};
-using Pairs = ::testing::Types<TypePair<double, double>, TypePair<float, double>, TypePair<float, float>>;
-TYPED_TEST_SUITE(GpuFomTiles, Pairs);
+TYPED_TEST_SUITE(GpuFomTiles, TypePairs);
 
 template <class V>
 struct TileProblem {

@@ -5,21 +5,16 @@
 #include <gtest/gtest.h>
 #include <tests/codelets/csb/piece_problem.hpp>
 #include <tests/support/device_array.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/codelets/csb/multiply_csb_cuda.hpp>
 
 namespace tessera::test {
 namespace {
 
-template <class ValueType, class VectorType>
-struct TypePair {
-  using V = ValueType;
-  using T = VectorType;
-};
 template <class P>
 class GpuMultiplyCsb : public ::testing::Test {};
-using Pairs = ::testing::Types<TypePair<double, double>, TypePair<float, double>, TypePair<float, float>>;
-TYPED_TEST_SUITE(GpuMultiplyCsb, Pairs);
+TYPED_TEST_SUITE(GpuMultiplyCsb, TypePairs);
 
 struct Widths {
   int m, x_columns, x_rows, y_rows, y_columns;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/codelets/csb/csb_piece.hpp>
 #include <tests/support/runtime_test.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/codelets/csb/csb_kernels.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
@@ -10,16 +11,9 @@
 namespace tessera::test {
 namespace {
 
-template <class Value, class Vector>
-struct Pair {
-  using V = Value;
-  using T = Vector;
-};
-using Pairs = ::testing::Types<Pair<double, double>, Pair<float, double>, Pair<float, float>>;
-
 template <class P>
 class MultiplyCsb : public RuntimeTest<P, true> {};
-TYPED_TEST_SUITE(MultiplyCsb, Pairs);
+TYPED_TEST_SUITE(MultiplyCsb, TypePairs);
 
 template <class V, class T>
 using Kernel = void (*)(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, T*,
