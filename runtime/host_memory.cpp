@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
@@ -116,6 +118,14 @@ void stop_host_memory() noexcept {
   if (!active) return;
   starpu_malloc_set_hooks(nullptr, nullptr);
   active.reset();
+}
+
+void require_host_memory(std::string_view what, std::size_t bytes) {
+  const starpu_ssize_t memory = starpu_memory_get_total(STARPU_MAIN_RAM);
+  if (memory > 0 && bytes > static_cast<std::size_t>(memory))
+    throw RuntimeError(
+        fmt::format("{} needs {} MiB of host memory, and StarPU may use {} MiB of what hwloc finds", what,
+                    (bytes >> 20) + 1, memory >> 20));
 }
 
 }  // namespace tessera

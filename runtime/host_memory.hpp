@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,5 +42,10 @@ class HostMemory {
 /// memory StarPU pins and keeps by itself. To be called before StarPU starts, and after it has ended.
 void start_host_memory();
 void stop_host_memory() noexcept;
+
+/// Whether data of so many bytes fit into the host memory that StarPU may use, nine tenths of what hwloc
+/// finds: StarPU would wait for it for ever. What other data hold is not looked at.
+/// @throws RuntimeError, naming what needs it, if not
+void require_host_memory(std::string_view what, std::size_t bytes);
 
 }  // namespace tessera

@@ -15,6 +15,7 @@
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -270,7 +271,14 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   {
     // What the builder knows of each block is gone before the indices need memory.
     CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
-    agree(runtime, 0, [&] { builder.count(); });
+    agree(runtime, 0, [&] {
+      builder.count();
+      std::size_t bytes = 0;
+      for (const CsbPieceContents& c : builder.pieces())
+        bytes += static_cast<std::size_t>(
+            csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total);
+      require_host_memory("the matrix", bytes);
+    });
     detail->exchange(builder.pieces());
     agree(runtime, 0, [&] {
       std::vector<std::unique_ptr<HostAccess>> accesses;

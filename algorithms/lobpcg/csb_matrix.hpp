@@ -39,7 +39,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
  public:
   /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
   /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad
-  /// options
+  /// options; RuntimeError where a rank's part does not fit into its host's memory
   static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
 
   Index order() const override;

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/runtime.hpp>
 
 namespace tessera {
 namespace {
@@ -76,6 +78,17 @@ TEST(HostMemory, ThreadsShareIt) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(memory.bytes_in_use(), 0u);
+}
+
+TEST(HostMemory, MoreThanThereIsIsRefused) {
+  const Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
+  EXPECT_NO_THROW(require_host_memory("a matrix", 100 * mib));
+  try {
+    require_host_memory("a matrix", std::size_t(1) << 60);
+    ADD_FAILURE() << "an exbibyte was not refused";
+  } catch (const RuntimeError& error) {
+    EXPECT_EQ(std::string_view(error.what()).find("a matrix needs "), 0u) << error.what();
+  }
 }
 
 }  // namespace
