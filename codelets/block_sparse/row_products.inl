@@ -143,8 +143,8 @@ TESSERA_ALWAYS_INLINE void kept_tile(const typename Registers<T>::Vector (&a)[k]
   for (int w = 0; w < width; ++w) store(c + w * lanes<T>, sum[w]);
 }
 
-/// The same as multiply_blocks<T, 1>, for a number of columns of A that is known: a block of A is loaded once for its
-/// row of B, of which a block takes so few instructions that the loads would count.
+/// The same as multiply_blocks<T, 1>, for a number of columns of A that is known: a block of A is loaded once
+/// for its row of B, of which a block takes so few instructions that the loads would count.
 template <class T, int k>
 void multiply_kept(const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
   typename Registers<T>::Vector kept[k];
@@ -177,7 +177,8 @@ void multiply_kept(const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) no
 
 /// multiply_kept for 1 <= k <= most_kept.
 template <class T, int most = most_kept>
-TESSERA_ALWAYS_INLINE void choose_kept(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
+TESSERA_ALWAYS_INLINE void choose_kept(Index k, const T* a, Index lda, const RowOfBlocks<T>& row,
+                                       T* sums) noexcept {
   if constexpr (most > 0) {
     if (k == most) return multiply_kept<T, most>(a, lda, row, sums);
     choose_kept<T, most - 1>(k, a, lda, row, sums);
