@@ -348,6 +348,7 @@ void Solver<T>::finish() {
           "NaN or infinity in the final A times vectors, after: " + result_.message);
   }
   const Status status = sequence_.wait();
+  result_.statistics = sequence_.statistics();
   if (!status.ok()) {
     result_.status =
         status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;

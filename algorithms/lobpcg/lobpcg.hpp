@@ -100,6 +100,7 @@ struct LobpcgResult {
   Index columns_multiplied = 0;  ///< by A, in all
   Index multiplications = 0;     ///< calls of A's apply
   std::vector<LobpcgStep> history;
+  SequenceStatistics statistics;  ///< of this rank's tasks; stages multiply, preconditioner, dense
 };
 
 /// What a problem consists of beside A.

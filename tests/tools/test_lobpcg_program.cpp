@@ -71,6 +71,8 @@ TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
     EXPECT_EQ(result(json)["status"], "converged");
     EXPECT_EQ(result(json)["converged"], 3);
     EXPECT_EQ(result(json)["block"], 6);
+    EXPECT_GT(json["runs"][0]["tasks"].get<Index>(), 0);
+    EXPECT_GT(json["runs"][0]["stage_tasks"]["multiply"]["cpu"].get<Index>(), 0);
     EXPECT_EQ(json["options"]["n"], n);
     EXPECT_EQ(json["options"]["stored_entries"], 2 * n - 1);
     EXPECT_EQ(json["runs"][0]["check"]["values_against"], "the exact eigenvalues");

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -173,7 +174,7 @@ class LobpcgRun {
     }
     session_.begin_run();
     const LobpcgResult<T> result = lobpcg<T>(runtime_, problem_, solve);
-    RunRecord run = session_.end_run({});
+    RunRecord run = session_.end_run(result.statistics);
     set_stages(run, result);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
@@ -256,21 +257,24 @@ class LobpcgRun {
     }
   }
 
-  /// Times of kinds of work, from the solver's last step; they are those of this rank.
+  /// Times of kinds of work, from the solver's last step; they are those of this rank. What a stage's tasks
+  /// were stays.
   static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
     if (result.history.empty()) return;
+    const std::vector<StageRecord> counted = std::exchange(run.stages, {});
     const LobpcgStep& last = result.history.back();
-    const auto add = [&](const char* name, double seconds, double flops) {
-      StageRecord stage;
+    const auto add = [&](const char* name, double seconds) {
+      const auto known = std::find_if(counted.begin(), counted.end(),
+                                      [&](const StageRecord& stage) { return stage.name == name; });
+      StageRecord stage = known == counted.end() ? StageRecord{} : *known;
       stage.name = name;
       stage.seconds = seconds;
-      stage.flops = flops;
       run.stages.push_back(stage);
     };
-    add("multiply", last.multiply_seconds, 0);
-    add("preconditioner", last.preconditioner_seconds, 0);
-    add("dense", last.dense_seconds, 0);
-    add("waiting", last.waiting_seconds, 0);
+    add("multiply", last.multiply_seconds);
+    add("preconditioner", last.preconditioner_seconds);
+    add("dense", last.dense_seconds);
+    add("waiting", last.waiting_seconds);
   }
 
   Json summary(const LobpcgResult<T>& result) const {
