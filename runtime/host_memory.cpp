@@ -4,10 +4,12 @@
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -27,6 +29,9 @@ std::size_t rounded(std::size_t bytes) {
 }
 
 std::unique_ptr<HostMemory> active;
+
+/// Nine tenths of the machine's memory where StarPU does not count what data take of it; otherwise 0.
+std::size_t uncounted = 0;
 
 int allocate_hook(unsigned, void** memory, std::size_t bytes, int) {
   *memory = active->allocate(bytes);
@@ -120,12 +125,30 @@ void stop_host_memory() noexcept {
   active.reset();
 }
 
+void choose_host_memory_limit() {
+  uncounted = 0;
+  const auto pages = static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)),
+             page = static_cast<std::size_t>(std::max(sysconf(_SC_PAGE_SIZE), 0L)),
+             usable = pages * page / 10 * 9;
+  const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
+  const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM");
+  if (!given && starpu_memory_nodes_get_numa_count() == 1 && counted > 0 &&
+      static_cast<std::size_t>(counted) < usable)
+    uncounted = usable;
+  starpu_malloc_on_node_set_default_flags(
+      STARPU_MAIN_RAM, uncounted > 0 ? STARPU_MALLOC_PINNED : STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+}
+
+std::size_t host_memory_limit() {
+  if (uncounted > 0) return uncounted;
+  const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
+  return counted > 0 ? static_cast<std::size_t>(counted) : std::numeric_limits<std::size_t>::max();
+}
+
 void require_host_memory(std::string_view what, std::size_t bytes) {
-  const starpu_ssize_t memory = starpu_memory_get_total(STARPU_MAIN_RAM);
-  if (memory > 0 && bytes > static_cast<std::size_t>(memory))
-    throw RuntimeError(
-        fmt::format("{} needs {} MiB of host memory, and StarPU may use {} MiB of what hwloc finds", what,
-                    (bytes >> 20) + 1, memory >> 20));
+  if (const std::size_t limit = host_memory_limit(); bytes > limit)
+    throw RuntimeError(fmt::format("{} needs {} MiB of host memory, and data may take {} MiB", what,
+                                   (bytes >> 20) + 1, limit >> 20));
 }
 
 }  // namespace tessera

@@ -43,8 +43,14 @@ class HostMemory {
 void start_host_memory();
 void stop_host_memory() noexcept;
 
-/// Whether data of so many bytes fit into the host memory that StarPU may use, nine tenths of what hwloc
-/// finds: StarPU would wait for it for ever. What other data hold is not looked at.
+/// What all data together may take. StarPU counts up to nine tenths of what hwloc finds, or up to
+/// STARPU_LIMIT_CPU_MEM, and waits for ever for what is beyond. On virtual machines whose memory was added
+/// after they started, hwloc finds a part of it only: where the system reports more, StarPU does not count,
+/// and the limit is nine tenths of that. To be called when StarPU has started, before there are data.
+void choose_host_memory_limit();
+std::size_t host_memory_limit();
+
+/// Whether data of so many bytes fit into the host's memory. What other data hold is not looked at.
 /// @throws RuntimeError, naming what needs it, if not
 void require_host_memory(std::string_view what, std::size_t bytes);
 

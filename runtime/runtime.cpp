@@ -303,8 +303,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
     size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
     throw RuntimeError(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
   }
+  choose_host_memory_limit();
   if (info_.cuda_workers > 0) {
-    starpu_malloc_on_node_set_default_flags(STARPU_MAIN_RAM, STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
     starpu_cublas_init();
     starpu_cusolver_init();
     starpu_cusparse_init();

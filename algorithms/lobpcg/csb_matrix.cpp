@@ -132,6 +132,10 @@ void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
     for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
       sizes[p] = csb_index_bytes(view, rows, columns, order);
     });
+    std::size_t bytes = 0;
+    for (std::size_t p = 0; p < mine.size(); ++p)
+      bytes += values[p]->array<const std::byte>().size() + static_cast<std::size_t>(sizes[p]);
+    require_host_memory("the matrix with its index for GPUs", bytes);
   });
   std::size_t next = 0;
   for (const std::vector<std::byte>& bytes : runtime.all_gather(std::as_bytes(std::span(sizes))))

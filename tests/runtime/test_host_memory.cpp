@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -78,6 +79,16 @@ TEST(HostMemory, ThreadsShareIt) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(memory.bytes_in_use(), 0u);
+}
+
+/// hwloc may find less than the system has (memory that was plugged in later); nine tenths of it are for
+/// data.
+TEST(HostMemory, LimitIsOfTheMachine) {
+  const Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
+  const auto physical =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  EXPECT_GE(static_cast<double>(host_memory_limit()), 0.89 * physical);
+  EXPECT_LE(static_cast<double>(host_memory_limit()), 0.95 * physical);
 }
 
 TEST(HostMemory, MoreThanThereIsIsRefused) {

@@ -68,12 +68,15 @@ class SpmmRunner {
     x_.set(host_x_.data(), columns_, columns_);
     if (options_.peer == "none") return;
     session_.progress().stage("making full rows");
-    full_ = full_rows<V>(*rows_.a);
+    FullRows<V> full = full_rows<V>(*rows_.a, host_threads(runtime_));
+    if constexpr (std::is_same_v<V, T>)
+      if (options_.peer == "cusparse")
+        cusparse_ = std::make_unique<CusparseProduct<T>>(full, columns_, host_x_);
     if (options_.peer != "csr") return;
-    const std::vector<Index> places(full_.columns.begin(), full_.columns.end());
-    const std::vector<double> values(full_.values.begin(), full_.values.end());
+    const std::vector<Index> places(full.columns.begin(), full.columns.end());
+    const std::vector<double> values(full.values.begin(), full.values.end());
     csr_ = std::make_unique<CsrMatrix<V, T>>(
-        CsrMatrix<V, T>::build(runtime_, {full_.begins, places, values}, a_->segments()->count()));
+        CsrMatrix<V, T>::build(runtime_, {full.begins, places, values}, a_->segments()->count()));
     csr_x_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
     csr_y_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
     csr_x_.set(host_x_.data(), columns_, columns_);
@@ -170,14 +173,20 @@ class SpmmRunner {
   CheckRecord check(const std::vector<T>& y) const {
     session_.progress().stage("checking");
     const auto k = static_cast<std::size_t>(columns_);
-    std::vector<double> sums(y.size(), 0.0), magnitudes(y.size(), 0.0);
-    for_stored(*rows_.a, [&](Index row, Index column, double given) {
+    struct Sums {
+      std::vector<double> values, magnitudes;
+    };
+    const int threads = std::min(host_threads(runtime_), 16);
+    std::vector<Sums> of_threads(static_cast<std::size_t>(threads));
+    for_stored(*rows_.a, threads, [&](Index row, Index column, double given, int thread) {
+      Sums& sums = of_threads[static_cast<std::size_t>(thread)];
+      if (sums.values.empty()) sums = {std::vector<double>(y.size()), std::vector<double>(y.size())};
       const double value = static_cast<double>(static_cast<V>(given));
       const auto add = [&](Index to, Index from) {
         for (std::size_t j = 0; j < k; ++j) {
           const double term = value * static_cast<double>(host_x_[static_cast<std::size_t>(from) * k + j]);
-          sums[static_cast<std::size_t>(to) * k + j] += term;
-          magnitudes[static_cast<std::size_t>(to) * k + j] += std::abs(term);
+          sums.values[static_cast<std::size_t>(to) * k + j] += term;
+          sums.magnitudes[static_cast<std::size_t>(to) * k + j] += std::abs(term);
         }
       };
       add(row, column);
@@ -186,9 +195,11 @@ class SpmmRunner {
     CheckRecord record;
     record.residual = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
-      const double difference = std::abs(static_cast<double>(y[i]) - sums[i]);
-      const double error =
-          difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitudes[i]);
+      double sum = 0, magnitude = 0;
+      for (const Sums& sums : of_threads)
+        if (!sums.values.empty()) sum += sums.values[i], magnitude += sums.magnitudes[i];
+      const double difference = std::abs(static_cast<double>(y[i]) - sum);
+      const double error = difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitude);
       record.residual = std::isnan(error) ? HUGE_VAL : std::max(record.residual, error);
     }
     return record;
@@ -203,9 +214,10 @@ class SpmmRunner {
       name = "full rows (CSR)";
       seconds = product(*csr_, csr_x_, csr_y_, "csr").total_seconds;
       if (check) csr_y_.get(theirs.data(), columns_, columns_);
-    } else if constexpr (std::is_same_v<V, T>) {
+    } else {
       name = "cuSPARSE SpMM, full rows (CSR_ALG3)";
-      seconds = time_cusparse_spmm<T>(full_, columns_, host_x_, 5, theirs);
+      seconds = cusparse_->time(5);
+      if (check) theirs = cusparse_->result();
     }
     if (!timed) return;
     if (!report_.peer)
@@ -236,7 +248,7 @@ class SpmmRunner {
   std::unique_ptr<CsrMatrix<V, T>> csr_;
   BlockVectors<T> x_, y_, csr_x_, csr_y_;
   std::vector<T> host_x_;
-  FullRows<V> full_;
+  std::unique_ptr<CusparseProduct<T>> cusparse_;
 };
 
 void require_valid(const BenchProgramOptions& options) {

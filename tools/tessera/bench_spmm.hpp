@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "lobpcg_problem.hpp"
 #include "options.hpp"
 
@@ -10,12 +13,24 @@ namespace tessera::program {
 
 int run_bench_spmm(const BenchProgramOptions& options);
 
-/// Seconds of Y := A X by cuSPARSE on the first GPU: full rows (CSR), row-major X and Y, the algorithm
-/// CSR_ALG3 after its preprocessing; the median of `repeat`, the data on the GPU before. `y`: the result, n x
-/// columns, row-major.
+/// Y := A X by cuSPARSE on the first GPU: full rows (CSR), row-major X and Y, the algorithm CSR_ALG3 after
+/// its preprocessing. A, X and Y stay on the GPU.
 /// @throws RuntimeError without CUDA or a GPU, and where cuSPARSE fails
 template <class T>
-double time_cusparse_spmm(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat,
-                          std::vector<T>& y);
+class CusparseProduct {
+ public:
+  CusparseProduct(const FullRows<T>& a, Index columns, const std::vector<T>& x);
+  ~CusparseProduct();
+  CusparseProduct(const CusparseProduct&) = delete;
+  CusparseProduct& operator=(const CusparseProduct&) = delete;
+  /// Seconds of a product: the median of `repeat`.
+  double time(int repeat);
+  /// The last product, n x columns, row-major.
+  std::vector<T> result() const;
+
+ private:
+  struct Detail;
+  std::unique_ptr<Detail> detail_;
+};
 
 }  // namespace tessera::program

@@ -15,52 +15,98 @@ namespace tessera::program {
 
 #if TESSERA_WITH_CUDA
 
+/// The work with offsets and columns of one type.
+template <class T>
+struct CusparseProduct<T>::Detail {
+  virtual ~Detail() = default;
+  virtual double time(int repeat) = 0;
+  virtual std::vector<T> result() const = 0;
+};
+
 namespace {
 
-/// I: of offsets and columns, as short as the number of entries allows.
-template <class I, class T>
-double time_product(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat,
-                    std::vector<T>& y) {
-  const Device device;
-  const DeviceMemory<I> begins(std::vector<I>(a.begins.begin(), a.begins.end())),
-      places(std::vector<I>(a.columns.begin(), a.columns.end()));
-  const DeviceMemory<T> values(a.values), in(x), out(x.size());
-  cusparse::RowProduct<T, I> product(device.stream(), static_cast<Index>(a.begins.size()) - 1,
-                                     static_cast<Index>(a.values.size()), begins.data(), places.data(),
-                                     values.data(), columns, in.data(), out.data());
-  const DeviceMemory<char> work(product.work_bytes());
-  product.prepare(work.data());
-  product.multiply(work.data());
-  std::vector<double> seconds;
-  for (int run = 0; run < repeat; ++run)
-    seconds.push_back(device.time([&] { product.multiply(work.data()); }));
-  if (product.status() != CUSPARSE_STATUS_SUCCESS)
-    throw RuntimeError(fmt::format("cuSPARSE failed with status {}", static_cast<int>(product.status())));
-  y = out.get(x.size());
-  return median(seconds);
-}
+template <class T, class I, class Base>
+class ProductOnDevice final : public Base {
+ public:
+  ProductOnDevice(const FullRows<T>& a, Index columns, const std::vector<T>& x)
+      : begins_(std::vector<I>(a.begins.begin(), a.begins.end())),
+        places_(std::vector<I>(a.columns.begin(), a.columns.end())),
+        values_(a.values),
+        x_(x),
+        y_(x.size()),
+        product_(device_.stream(), static_cast<Index>(a.begins.size()) - 1,
+                 static_cast<Index>(a.values.size()), begins_.data(), places_.data(), values_.data(), columns,
+                 x_.data(), y_.data()),
+        work_(product_.work_bytes()) {
+    product_.prepare(work_.data());
+    product_.multiply(work_.data());
+  }
+
+  double time(int repeat) override {
+    std::vector<double> seconds;
+    for (int run = 0; run < repeat; ++run)
+      seconds.push_back(device_.time([&] { product_.multiply(work_.data()); }));
+    if (product_.status() != CUSPARSE_STATUS_SUCCESS)
+      throw RuntimeError(fmt::format("cuSPARSE failed with status {}", static_cast<int>(product_.status())));
+    return median(seconds);
+  }
+  std::vector<T> result() const override { return y_.get(y_.size()); }
+
+ private:
+  Device device_;
+  DeviceMemory<I> begins_, places_;
+  DeviceMemory<T> values_, x_, y_;
+  cusparse::RowProduct<T, I> product_;
+  DeviceMemory<char> work_;
+};
 
 }  // namespace
 
+/// Offsets and columns are as short as the number of entries allows.
 template <class T>
-double time_cusparse_spmm(const FullRows<T>& a, Index columns, const std::vector<T>& x, int repeat,
-                          std::vector<T>& y) {
-  return a.values.size() < (std::size_t(1) << 31) ? time_product<std::int32_t>(a, columns, x, repeat, y)
-                                                  : time_product<std::int64_t>(a, columns, x, repeat, y);
+CusparseProduct<T>::CusparseProduct(const FullRows<T>& a, Index columns, const std::vector<T>& x) {
+  if (a.values.size() < (std::size_t(1) << 31))
+    detail_ = std::make_unique<ProductOnDevice<T, std::int32_t, Detail>>(a, columns, x);
+  else
+    detail_ = std::make_unique<ProductOnDevice<T, std::int64_t, Detail>>(a, columns, x);
+}
+
+template <class T>
+double CusparseProduct<T>::time(int repeat) {
+  return detail_->time(repeat);
+}
+
+template <class T>
+std::vector<T> CusparseProduct<T>::result() const {
+  return detail_->result();
 }
 
 #else
 
 template <class T>
-double time_cusparse_spmm(const FullRows<T>&, Index, const std::vector<T>&, int, std::vector<T>&) {
+struct CusparseProduct<T>::Detail {};
+
+template <class T>
+CusparseProduct<T>::CusparseProduct(const FullRows<T>&, Index, const std::vector<T>&) {
   throw RuntimeError("this program was built without CUDA");
+}
+
+template <class T>
+double CusparseProduct<T>::time(int) {
+  return 0;
+}
+
+template <class T>
+std::vector<T> CusparseProduct<T>::result() const {
+  return {};
 }
 
 #endif
 
-template double time_cusparse_spmm<float>(const FullRows<float>&, Index, const std::vector<float>&, int,
-                                          std::vector<float>&);
-template double time_cusparse_spmm<double>(const FullRows<double>&, Index, const std::vector<double>&, int,
-                                           std::vector<double>&);
+template <class T>
+CusparseProduct<T>::~CusparseProduct() = default;
+
+template class CusparseProduct<float>;
+template class CusparseProduct<double>;
 
 }  // namespace tessera::program

@@ -37,7 +37,7 @@ void start() {
 class Matrix {
  public:
   explicit Matrix(const SymmetricRows& rows) {
-    FullRows<double> full = full_rows<double>(rows);
+    FullRows<double> full = full_rows<double>(rows, 1);
     values_ = std::move(full.values);
     begins_.assign(full.begins.begin(), full.begins.end());
     columns_.assign(full.columns.begin(), full.columns.end());

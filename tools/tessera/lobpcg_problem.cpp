@@ -3,6 +3,7 @@
 #include "lobpcg_problem.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ template <class T>
 std::vector<T> dense_matrix(const SymmetricRows& rows) {
   const auto n = static_cast<std::size_t>(rows.order());
   std::vector<T> a(n * n, T(0));
-  for_stored(rows, [&](Index row, Index column, double value) {
+  for_stored(rows, 1, [&](Index row, Index column, double value, int) {
     const auto i = static_cast<std::size_t>(row), j = static_cast<std::size_t>(column);
     a[i + j * n] = a[j + i * n] = static_cast<T>(value);
   });
@@ -52,43 +53,47 @@ std::vector<T> dense_matrix(const SymmetricRows& rows) {
 }
 
 template <class V>
-FullRows<V> full_rows(const SymmetricRows& rows) {
+FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
   FullRows<V> full;
   const auto n = static_cast<std::size_t>(rows.order());
   full.begins.assign(n + 1, 0);
-  for_stored(rows, [&](Index row, Index column, double) {
-    ++full.begins[static_cast<std::size_t>(row) + 1];
-    if (row != column) ++full.begins[static_cast<std::size_t>(column) + 1];
+  const auto increment = [](Index& count) {
+    return std::atomic_ref(count).fetch_add(1, std::memory_order_relaxed);
+  };
+  for_stored(rows, threads, [&](Index row, Index column, double, int) {
+    increment(full.begins[static_cast<std::size_t>(row) + 1]);
+    if (row != column) increment(full.begins[static_cast<std::size_t>(column) + 1]);
   });
   for (std::size_t i = 0; i < n; ++i) full.begins[i + 1] += full.begins[i];
   full.columns.resize(static_cast<std::size_t>(full.begins[n]));
   full.values.resize(full.columns.size());
   std::vector<Index> next(full.begins.begin(), full.begins.end() - 1);
   const auto put = [&](Index row, Index column, double value) {
-    const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(row)]++);
+    const auto at = static_cast<std::size_t>(increment(next[static_cast<std::size_t>(row)]));
     full.columns[at] = static_cast<std::int32_t>(column);
     full.values[at] = static_cast<V>(value);
   };
-  for_stored(rows, [&](Index row, Index column, double value) {
+  for_stored(rows, threads, [&](Index row, Index column, double value, int) {
     put(row, column, value);
     if (row != column) put(column, row, value);
   });
   // A row's own entries came in any order.
-  std::vector<std::pair<std::int32_t, V>> sorted;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto begin = static_cast<std::size_t>(full.begins[i]),
-               end = static_cast<std::size_t>(full.begins[i + 1]);
+  std::vector<std::vector<std::pair<std::int32_t, V>>> space(static_cast<std::size_t>(threads));
+  parallel_for(threads, rows.order(), [&](Index row, int thread) {
+    const auto begin = static_cast<std::size_t>(full.begins[static_cast<std::size_t>(row)]),
+               end = static_cast<std::size_t>(full.begins[static_cast<std::size_t>(row) + 1]);
+    auto& sorted = space[static_cast<std::size_t>(thread)];
     sorted.clear();
     for (std::size_t e = begin; e < end; ++e) sorted.emplace_back(full.columns[e], full.values[e]);
     std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (std::size_t e = begin; e < end; ++e) std::tie(full.columns[e], full.values[e]) = sorted[e - begin];
-  }
+  });
   return full;
 }
 
 template std::vector<float> dense_matrix<float>(const SymmetricRows&);
 template std::vector<double> dense_matrix<double>(const SymmetricRows&);
-template FullRows<float> full_rows<float>(const SymmetricRows&);
-template FullRows<double> full_rows<double>(const SymmetricRows&);
+template FullRows<float> full_rows<float>(const SymmetricRows&, int);
+template FullRows<double> full_rows<double>(const SymmetricRows&, int);
 
 }  // namespace tessera::program

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
+#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
 
 #include "options.hpp"
@@ -31,20 +32,26 @@ std::string sparse_generator_help();
 /// @throws InputError, InvalidArgument; on all ranks
 SparseGenerator load_rows(Session& session, const SparseSource& source);
 
-/// Calls visit(row, column, value) for the stored entries, rows ascending within some rows at a time.
+/// Calls visit(row, column, value, thread) for the stored entries, some rows at a time on each of so many
+/// threads.
 template <class Visit>
-void for_stored(const SymmetricRows& rows, const Visit& visit) {
-  std::vector<Index> cuts(rows.tiles().begin(), rows.tiles().end());
-  if (cuts.empty()) cuts = {0, rows.order()};
+void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
+  std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
+  if (tiles.empty()) tiles = {0, rows.order()};
   constexpr Index most_rows = 256;
-  std::vector<SparseEntry> entries;
-  for (std::size_t t = 0; t + 1 < cuts.size(); ++t)
-    for (Index first = cuts[t]; first < cuts[t + 1]; first += most_rows) {
-      const Index end = std::min(first + most_rows, cuts[t + 1]);
-      entries.clear();
-      rows.entries(first, end, 0, end, entries);
-      for (const SparseEntry& entry : entries) visit(first + entry.row, Index(entry.column), entry.value);
-    }
+  std::vector<Index> cuts;
+  for (std::size_t t = 0; t + 1 < tiles.size(); ++t)
+    for (Index first = tiles[t]; first < tiles[t + 1]; first += most_rows) cuts.push_back(first);
+  cuts.push_back(rows.order());
+  std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+  parallel_for(threads, static_cast<Index>(cuts.size()) - 1, [&](Index part, int thread) {
+    const Index first = cuts[static_cast<std::size_t>(part)], end = cuts[static_cast<std::size_t>(part) + 1];
+    std::vector<SparseEntry>& entries = space[static_cast<std::size_t>(thread)];
+    entries.clear();
+    rows.entries(first, end, 0, end, entries);
+    for (const SparseEntry& entry : entries)
+      visit(first + entry.row, Index(entry.column), entry.value, thread);
+  });
 }
 
 /// The whole matrix, column-major, both triangles.
@@ -59,6 +66,6 @@ struct FullRows {
   std::vector<V> values;
 };
 template <class V>
-FullRows<V> full_rows(const SymmetricRows& rows);
+FullRows<V> full_rows(const SymmetricRows& rows, int threads);
 
 }  // namespace tessera::program

@@ -178,8 +178,12 @@ TYPED_TEST(GpuVectors, Residual) {
           ASSERT_NEAR(found[k], r[k], 4 * double(precision<T>)) << k;
         const auto found_norms = dnorms.get();
         EXPECT_EQ(found_norms, again.get());
+        // Sums in another order, of squares of differences: an element of A X - Theta X is rounded once or,
+        // with a fused multiplication, not; that is up to eps of |theta x| < 3, however small the difference.
         for (std::size_t k = 0; k < norms.size(); ++k)
-          ASSERT_NEAR(found_norms[k], norms[k], double(rows) * precision<double> * norms[k]) << k;
+          ASSERT_NEAR(found_norms[k], norms[k],
+                      precision<double> * (double(rows) * norms[k] + 6 * std::sqrt(double(rows) * norms[k])))
+              << k;
       }
 }
 
