@@ -73,7 +73,7 @@ struct CsbMatrix<V, T>::Detail {
   Index partial_columns = 0;
 
   void exchange(const std::vector<CsbPieceContents>& mine);
-  void build_indices(CsbOrder order);
+  void build_indices();
   void plan();
   void note_tiles();
   template <class U>
@@ -108,7 +108,7 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
 /// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of
 /// exchange.
 template <class V, class T>
-void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
+void CsbMatrix<V, T>::Detail::build_indices() {
   if (!runtime.any_gpus()) return;
   std::vector<Piece*> mine;
   std::vector<std::unique_ptr<HostAccess>> values, indices;
@@ -130,7 +130,7 @@ void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
   std::vector<std::int64_t> sizes(mine.size());
   agree(runtime, 0, [&] {
     for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
-      sizes[p] = csb_index_bytes(view, rows, columns, order);
+      sizes[p] = csb_index_bytes(view, rows, columns);
     });
     std::size_t bytes = 0;
     for (std::size_t p = 0; p < mine.size(); ++p)
@@ -150,7 +150,7 @@ void CsbMatrix<V, T>::Detail::build_indices(CsbOrder order) {
     for (Piece* piece : mine)
       indices.push_back(std::make_unique<HostAccess>(piece->index, HostAccess::Mode::write));
     for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
-      build_csb_index(view, rows, columns, order, indices[p]->array<std::byte>().data());
+      build_csb_index(view, rows, columns, indices[p]->array<std::byte>().data());
     });
   });
 }
@@ -296,16 +296,15 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       builder.place(memory);
     });
   }
-  detail->build_indices(options.ordered_values ? CsbOrder::values : CsbOrder::positions);
+  detail->build_indices();
   detail->plan();
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
   if (detail->partition.domains_per_rank > 1)
     for (const Piece& piece : detail->pieces)
-      for (const Data* data : {&piece.data, &piece.index})
-        if (data->valid() && data->local())
-          data->prefetch(piece.contents.domain % detail->partition.domains_per_rank);
+      if (piece.index.valid() && piece.index.local())
+        piece.index.prefetch(piece.contents.domain % detail->partition.domains_per_rank);
   return CsbMatrix(std::move(detail));
 }
 

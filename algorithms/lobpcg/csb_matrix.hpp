@@ -18,11 +18,6 @@ struct CsbOptions {
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece
-  /// GPUs have a second copy of the values, in the order of columns: 8 (float: 4) bytes an entry instead of 2
-  /// for positions in the first copy, and faster products. Either way 2 for its row, and 4 a run and 40 a
-  /// chunk for each side (csb_index.hpp) come on top: little where rows of a block hold many entries; very
-  /// sparse blocks, whose runs are of one or two entries and whose chunks are short, cost much more.
-  bool ordered_values = true;
   /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
   /// whose vectors are A's. Its own tiles do not count, nor do V and T.
   const SymmetricRows* like = nullptr;
@@ -30,6 +25,11 @@ struct CsbOptions {
 
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
+///
+/// GPUs multiply both triangles, from an index of their own with the values and 16-bit coordinates by rows
+/// (csb_index.hpp): 2 x 10 (float: 6) bytes an entry and as many for each place that a slice's shorter rows
+/// leave empty, together 25 an entry in the shell model; a matrix with few entries in 65536 columns of eight
+/// rows costs several times that. The stored half stays on the host.
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added

@@ -164,8 +164,7 @@ std::uint64_t hash_of_arguments(const SymmetricRows& rows, const CsbOptions& opt
                          hash_of({reinterpret_cast<const char*>(tiles.data()), tiles.size_bytes()}));
   };
   return argument_hash(of_rows(rows), options.like != nullptr, of_rows(options.like ? *options.like : rows),
-                       options.groups, options.segments, options.tile_rows, options.piece_bytes,
-                       options.ordered_values);
+                       options.groups, options.segments, options.tile_rows, options.piece_bytes);
 }
 
 }  // namespace

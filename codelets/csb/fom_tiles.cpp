@@ -10,11 +10,11 @@
 namespace tessera {
 namespace {
 
-/// Buffers: [piece, [index]], begins, R, W, scratch.
+/// Buffers: [[piece], [index]], begins, R, W, scratch.
 template <class V, class T>
 void fom_task(const TaskContext&, TaskBuffers buffers, const FomArguments& a) {
   const bool stored = a.shape.block_count > 0;
-  const int begins = (stored ? 1 : 0) + (a.index ? 1 : 0);
+  const int begins = (a.piece ? 1 : 0) + (a.index ? 1 : 0);
   const CsbPieceView<V> piece = stored ? csb_view<V>(buffers.array<const char>(0).data(), a.shape.block_count,
                                                      a.shape.entry_count, true)
                                        : CsbPieceView<V>{0, 0, true, nullptr, nullptr, nullptr, nullptr};
@@ -48,12 +48,14 @@ void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& sha
                       std::int64_t tiles, int columns, int steps, double shift, const Data& piece,
                       const Data& index, const Data& begins, const Data& r, const Data& w,
                       const Data& scratch) {
-  const bool stored = shape.block_count > 0, indexed = stored && index.valid();
+  const bool stored = shape.block_count > 0, indexed = stored && index.valid(),
+             has_piece = stored && sequence.runtime().gpus() == 0;
   if (stored && !indexed && sequence.runtime().any_gpus())
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
-  const FomArguments arguments{shape, rows, tiles, columns, steps, indexed, sizeof(V), sizeof(T), shift};
+  const FomArguments arguments{shape,     rows,    tiles,     columns,   steps,
+                               has_piece, indexed, sizeof(V), sizeof(T), shift};
   std::vector<Access> accesses;
-  if (stored) accesses.push_back(read(piece));
+  if (has_piece) accesses.push_back(read(piece));
   if (indexed) accesses.push_back(read(index));
   accesses.insert(accesses.end(), {read(begins), read(r), write(w), tessera::scratch(scratch)});
   sequence.insert(fom_codelet<V, T>, arguments, {.priority = priority, .flops = arguments.flops()}, accesses);

@@ -20,13 +20,14 @@
 /// Arguments: shape of the piece, rows and tiles of the segment, columns 1 <= m <= 32, steps 1 <= s <=
 /// fom_most_steps,
 ///            shift.
-/// Buffers:   [piece (read; bytes, csb_layout.hpp: segment x segment, every block within a diagonal tile,
+/// Buffers:   [[piece (read; bytes, csb_layout.hpp: segment x segment, every block within a diagonal tile,
 /// blocks in
-///            the order of the tiles), [index (read; bytes, csb_index.hpp; GPUs only)]: neither for a segment
-///            without stored entries, K = 0], begins (read; array of std::uint32_t: first row of each tile in
-///            the segment, and last its rows), R (read; width x rows, row-major vectors), W (write; width x
-///            rows; columns m, ..., width - 1 become zero), scratch (bytes: FomScratch). A tile has 1 to
-///            about 6000 rows; a segment from one tile to some ten thousand.
+///            the order of the tiles; not where every rank has GPUs)], [index (read; bytes, csb_index.hpp;
+///            where some rank has GPUs)]: neither for a segment without stored entries, K = 0], begins (read;
+///            array of std::uint32_t: first row of each tile in the segment, and last its rows), R (read;
+///            width x rows, row-major vectors), W (write; width x rows; columns m, ..., width - 1 become
+///            zero), scratch (bytes: FomScratch). A tile has 1 to about 6000 rows; a segment from one tile to
+///            some ten thousand.
 /// Flops:     s (4 m an entry + 8 m a row).
 /// Footprint: predicted by the bytes that the steps go through.
 /// Order:     the recurrence's coefficients are sums in double, in a fixed order; the same bits in every run
@@ -71,7 +72,7 @@ struct FomArguments {
   CsbPieceShape shape;
   std::int64_t rows, tiles;
   int columns, steps;
-  bool index;  ///< the buffer of that name is there
+  bool piece, index;  ///< the buffers of these names are there
   int value_bytes, element_bytes;
   double shift;
   double flops() const noexcept {

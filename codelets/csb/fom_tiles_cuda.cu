@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(column_threads)
 }  // namespace
 
 template <class V, class T>
-void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* piece, const void* index,
+void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* index,
                       const std::uint32_t* begins, const DeviceVectors<const T>& r, const DeviceVectors<T>& w,
                       void* scratch) {
   if (a.tiles == 0) return;
@@ -180,7 +180,7 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* pi
     if (a.shape.block_count > 0) {
       const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
       const DeviceVectors<T> product{w.data, w.ld, a.rows, a.columns};
-      launch_multiply_csb<V, T>(stream, a.shape, a.columns, true, true, piece, index, v, v, product, product);
+      launch_multiply_csb<V, T>(stream, a.shape, a.columns, true, true, index, v, v, product, product);
     } else {
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
                         static_cast<std::size_t>(a.rows), stream);
@@ -193,10 +193,9 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* pi
   combine_kernel<T><<<tiles, column_threads, 0, stream>>>(state, static_cast<int>(w.width));
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                   \
-  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const void*, \
-                                       const std::uint32_t*, const DeviceVectors<const T>&,         \
-                                       const DeviceVectors<T>&, void*);
+#define TESSERA_INSTANTIATE(V, T)                                                                            \
+  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const std::uint32_t*, \
+                                       const DeviceVectors<const T>&, const DeviceVectors<T>&, void*);
 TESSERA_INSTANTIATE(float, float)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(double, double)
@@ -205,15 +204,14 @@ TESSERA_INSTANTIATE(double, double)
 
 namespace {
 
-/// Buffers: [piece, index], begins, R, W, scratch.
+/// Buffers: [[piece], index], begins, R, W, scratch.
 template <class V, class T>
 void fom_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const FomArguments& a) {
   const bool stored = a.shape.block_count > 0;
-  const int begins = stored ? 2 : 0;
+  const int index = a.piece ? 1 : 0, begins = index + (stored ? 1 : 0);
   const auto r = buffers.matrix<const T>(begins + 1);
   const auto w = buffers.matrix<T>(begins + 2);
-  device::launch_fom_tiles<V, T>(context.stream, a, stored ? buffers.array<const char>(0).data() : nullptr,
-                                 stored ? buffers.array<const char>(1).data() : nullptr,
+  device::launch_fom_tiles<V, T>(context.stream, a, stored ? buffers.array<const char>(index).data() : nullptr,
                                  buffers.array<const std::uint32_t>(begins).data(),
                                  {r.data, r.ld, r.cols, r.rows}, {w.data, w.ld, w.cols, w.rows},
                                  buffers.array<char>(begins + 3).data());

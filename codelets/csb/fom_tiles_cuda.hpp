@@ -12,11 +12,11 @@ namespace tessera::device {
 /// fom_tiles (see its contract) on the GPU: every step is one product with all tiles (launch_multiply_csb)
 /// and one kernel, of which a thread block takes a tile. Pointers are device memory; `scratch`:
 /// fom_scratch(...).total bytes. w's columns m, ..., width - 1 become zero. Without stored entries
-/// (block_count = 0) piece and index may be null.
+/// (block_count = 0) the index may be null.
 template <class V, class T>
-void launch_fom_tiles(cudaStream_t stream, const FomArguments& arguments, const void* piece,
-                      const void* index, const std::uint32_t* begins, const DeviceVectors<const T>& r,
-                      const DeviceVectors<T>& w, void* scratch);
+void launch_fom_tiles(cudaStream_t stream, const FomArguments& arguments, const void* index,
+                      const std::uint32_t* begins, const DeviceVectors<const T>& r, const DeviceVectors<T>& w,
+                      void* scratch);
 
 }  // namespace tessera::device
 

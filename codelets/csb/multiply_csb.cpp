@@ -71,10 +71,13 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
                          const Data& y_columns) {
   if (!index.valid() && sequence.runtime().any_gpus())
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
-  const MultiplyCsbArguments arguments{shape, columns, overwrite_rows, overwrite_columns, index.valid()};
+  // Where every rank has GPUs no CPU multiplies, and the piece itself stays where it is.
+  const bool has_piece = sequence.runtime().gpus() == 0;
+  const MultiplyCsbArguments arguments{shape,     columns,      overwrite_rows, overwrite_columns,
+                                       has_piece, index.valid()};
   std::array<Access, 6> accesses;
   std::size_t count = 0;
-  accesses[count++] = read(piece);
+  if (has_piece) accesses[count++] = read(piece);
   if (index.valid()) accesses[count++] = read(index);
   accesses[count++] = read(x_columns);
   accesses[count++] = access_to(overwrite_rows, y_rows);

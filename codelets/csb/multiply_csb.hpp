@@ -13,7 +13,8 @@
 /// Arguments: columns 1 <= m <= 32 that take part; overwrite_rows, overwrite_columns: Y_I, Y_J are
 /// overwritten, not
 ///            added to: access mode write, and their columns m, ..., width - 1 become zero.
-/// Buffers:   piece (read; bytes, csb_layout.hpp), [index (read; bytes, csb_index.hpp; GPUs only)],
+/// Buffers:   [piece (read; bytes, csb_layout.hpp; not where every rank has GPUs)],
+///            [index (read; bytes, csb_index.hpp; where some rank has GPUs)],
 ///            X_J (read; width x columns of the piece, row-major vectors), Y_I (read-write; width x rows);
 ///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added
 ///            to are left alone.

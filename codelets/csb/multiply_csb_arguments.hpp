@@ -16,7 +16,7 @@ struct MultiplyCsbArguments {
   CsbPieceShape shape;
   int columns;
   bool overwrite_rows, overwrite_columns;
-  bool has_index;  ///< the second buffer
+  bool has_piece, has_index;  ///< the first buffers
   static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
 };
 

@@ -21,15 +21,13 @@ struct DeviceVectors {
 /// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal
 /// x_rows and y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
 ///
-/// Bytes from device memory an entry, of double (float) values: side 0: 8 (4) + 2 (column), in order; side 1:
-/// with CsbOrder::values 8 (4) + 2 (row), in order; with CsbOrder::positions 2 (position) + 2 (row), in
-/// order, and 8 (4) from all over the block. On both sides 4 a run and 40 a chunk (csb_index.hpp) come on
-/// top. One launch for up to 16 columns.
+/// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) + 2 for each place of
+/// the index (csb_index.hpp), in order. One launch for up to 16 (32) columns.
 template <class V, class T>
 void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
-                         bool overwrite_columns, const void* piece, const void* index,
-                         const DeviceVectors<const T>& x_columns, const DeviceVectors<const T>& x_rows,
-                         const DeviceVectors<T>& y_rows, const DeviceVectors<T>& y_columns);
+                         bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,
+                         const DeviceVectors<const T>& x_rows, const DeviceVectors<T>& y_rows,
+                         const DeviceVectors<T>& y_columns);
 
 }  // namespace tessera::device
 

@@ -41,7 +41,7 @@ std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double
   const DeviceHandles handles;
   const PieceProblem<V>& p = problem.piece;
   const auto tiles = static_cast<std::int64_t>(problem.begins.size()) - 1;
-  const DeviceArray<std::int64_t> piece(p.memory), index(p.index(CsbOrder::positions));
+  const DeviceArray<std::int64_t> index(p.index());
   const DeviceArray<std::uint32_t> begins(problem.begins);
   const DeviceArray<T> dr(r), w(static_cast<std::size_t>(p.rows * ldw));
   const DeviceArray<char> scratch(
@@ -51,11 +51,12 @@ std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double
                                tiles,
                                m,
                                steps,
+                               false,
                                stored,
                                sizeof(V),
                                sizeof(T),
                                shift};
-  device::launch_fom_tiles<V, T>(handles.stream, arguments, piece.data(), index.data(), begins.data(),
+  device::launch_fom_tiles<V, T>(handles.stream, arguments, index.data(), begins.data(),
                                  {dr.data(), ldr, p.rows, ldr}, {w.data(), ldw, p.rows, ldw}, scratch.data());
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   return w.get();

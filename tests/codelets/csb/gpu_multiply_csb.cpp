@@ -24,7 +24,7 @@ struct Widths {
 template <class V, class T>
 class DevicePiece {
  public:
-  DevicePiece(const PieceProblem<V>& p, CsbOrder order) : p_(p), piece_(p.memory), index_(p.index(order)) {}
+  explicit DevicePiece(const PieceProblem<V>& p) : p_(p), index_(p.index()) {}
 
   /// y_I and y_J (empty on the diagonal); where they are not overwritten they begin with `start`.
   std::pair<std::vector<T>, std::vector<T>> multiply(const DeviceHandles& handles, const Widths& w,
@@ -39,7 +39,7 @@ class DevicePiece {
     const DeviceArray<T> xc(x_columns), xr(x_rows), yr(fresh(p_.rows, w.y_rows, overwrite_rows)),
         yc(diagonal ? std::vector<T>() : fresh(p_.columns, w.y_columns, overwrite_columns));
     device::launch_multiply_csb<V, T>(
-        handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, piece_.data(), index_.data(),
+        handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, index_.data(),
         {xc.data(), w.x_columns, p_.columns, w.x_columns}, {xr.data(), w.x_rows, p_.rows, w.x_rows},
         {yr.data(), w.y_rows, p_.rows, w.y_rows}, {yc.data(), w.y_columns, p_.columns, w.y_columns});
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
@@ -48,7 +48,7 @@ class DevicePiece {
 
  private:
   const PieceProblem<V>& p_;
-  DeviceArray<std::int64_t> piece_, index_;
+  DeviceArray<std::int64_t> index_;
 };
 
 template <class V, class T>
@@ -85,16 +85,14 @@ TYPED_TEST(GpuMultiplyCsb, AllNumbersOfVectors) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const DeviceHandles handles;
-  for (const auto& p : piece_problems<V>())
-    for (const CsbOrder order : {CsbOrder::positions, CsbOrder::values}) {
-      const DevicePiece<V, T> device(p, order);
-      for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 24, 31, 32}) {
-        check(p, device, handles, {m, m, m, m, m}, true, true);
-        if (order == CsbOrder::positions)
-          check(p, device, handles, {m, m + 1, m + 3, m + 2, m + 5}, false, m % 2 == 0);
-        if (order == CsbOrder::values) check(p, device, handles, {m, 32, 36, 32, 33}, m % 2 == 1, false);
-      }
+  for (const auto& p : piece_problems<V>()) {
+    const DevicePiece<V, T> device(p);
+    for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 24, 31, 32}) {
+      check(p, device, handles, {m, m, m, m, m}, true, true);
+      check(p, device, handles, {m, m + 1, m + 3, m + 2, m + 5}, false, m % 2 == 0);
+      check(p, device, handles, {m, 32, 36, 32, 33}, m % 2 == 1, false);
     }
+  }
 }
 
 TYPED_TEST(GpuMultiplyCsb, TheSameBitsTwice) {
@@ -103,13 +101,12 @@ TYPED_TEST(GpuMultiplyCsb, TheSameBitsTwice) {
   using T = typename TypeParam::T;
   const DeviceHandles handles;
   for (const auto& p : piece_problems<V>()) {
-    const DevicePiece<V, T> positions(p, CsbOrder::positions), values(p, CsbOrder::values);
+    const DevicePiece<V, T> device(p);
     for (const int m : {1, 8, 19}) {
       const auto x_columns = random_rows<T>(p.columns, m, 5), x_rows = random_rows<T>(p.rows, m, 6);
       const Widths w{m, m, m, m, m};
-      const auto first = positions.multiply(handles, w, true, true, x_columns, x_rows, T(0));
-      EXPECT_EQ(positions.multiply(handles, w, true, true, x_columns, x_rows, T(0)), first) << p.name;
-      EXPECT_EQ(values.multiply(handles, w, true, true, x_columns, x_rows, T(0)), first) << p.name;
+      const auto first = device.multiply(handles, w, true, true, x_columns, x_rows, T(0));
+      EXPECT_EQ(device.multiply(handles, w, true, true, x_columns, x_rows, T(0)), first) << p.name;
     }
   }
 }
@@ -121,7 +118,7 @@ TYPED_TEST(GpuMultiplyCsb, NanStaysInItsColumn) {
   using T = typename TypeParam::T;
   const DeviceHandles handles;
   const auto p = std::move(piece_problems<V>()[1]);
-  const DevicePiece<V, T> device(p, CsbOrder::positions);
+  const DevicePiece<V, T> device(p);
   for (const int m : {3, 7, 13}) {
     auto x = random_rows<T>(p.columns, 16, 5);
     const auto clean = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x, x, T(0)).first;

@@ -83,10 +83,9 @@ class PieceProblem {
   CsbPieceView<V> view() const {
     return csb_view<V>(memory.data(), shape.block_count, shape.entry_count, shape.on_diagonal);
   }
-  std::vector<std::int64_t> index(CsbOrder order) const {
-    std::vector<std::int64_t> index(
-        static_cast<std::size_t>(csb_index_bytes(view(), rows, columns, order)) / 8, -1);
-    build_csb_index(view(), rows, columns, order, index.data());
+  std::vector<std::int64_t> index() const {
+    std::vector<std::int64_t> index(static_cast<std::size_t>(csb_index_bytes(view(), rows, columns)) / 8, -1);
+    build_csb_index(view(), rows, columns, index.data());
     return index;
   }
 
