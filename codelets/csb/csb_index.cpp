@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -78,10 +79,11 @@ struct PieceRows {
 /// A strip, cut into windows.
 struct StripPlan {
   CsbStrip strip;
+  std::int64_t warps = 0;
   std::int64_t first = 0;  ///< its first row in PieceRows
   std::int64_t entries = 0;
   std::vector<std::uint32_t> begins;  ///< of its windows, rows of X
-  std::vector<CsbWarpSteps> steps;    ///< csb_strip_warps for each window
+  std::vector<CsbWarpSteps> steps;    ///< `warps` for each window
 };
 
 template <class V>
@@ -103,7 +105,7 @@ class StripPlanner {
   void cut(StripPlan& plan, std::int64_t begin, std::int64_t end) {
     std::fill(bins_.begin(), bins_.end(), 0);
     for (std::int64_t e = begin; e < end; ++e) ++bins_[rows_.x[static_cast<std::size_t>(e)] / bin_rows];
-    const std::int64_t most = window_entries_of_row * plan.strip.rows;
+    const std::int64_t most = (getenv("XW") ? atoi(getenv("XW")) : window_entries_of_row) * plan.strip.rows;
     std::int64_t entries = 0;
     std::size_t first = 0;
     for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
@@ -118,12 +120,12 @@ class StripPlanner {
   }
 
   void count_steps(StripPlan& plan) const {
-    plan.steps.assign(plan.begins.size() * csb_strip_warps, CsbWarpSteps{});
+    plan.steps.assign(plan.begins.size() * static_cast<std::size_t>(plan.warps), CsbWarpSteps{});
     for (std::int64_t r = 0; r < plan.strip.rows; ++r)
       for_parts(rows_, plan, r, [&](std::size_t window, std::int64_t begin, std::int64_t end) {
-        std::uint16_t& steps =
-            plan.steps[window * csb_strip_warps + static_cast<std::size_t>(r / csb_warp_rows)]
-                .of_slice[r % csb_warp_rows / csb_slice_rows];
+        std::uint16_t& steps = plan.steps[window * static_cast<std::size_t>(plan.warps) +
+                                          static_cast<std::size_t>(r / csb_warp_rows)]
+                                   .of_slice[r % csb_warp_rows / csb_slice_rows];
         steps = std::max(steps, static_cast<std::uint16_t>(end - begin));
       });
   }
@@ -156,13 +158,16 @@ std::vector<StripPlan> plan_strips(const PieceRows<V>& piece_rows, bool on_diago
                                    std::int64_t columns) {
   std::vector<StripPlan> plans;
   StripPlanner<V> planner(piece_rows, std::max(rows, columns));
+  const std::int64_t warps = csb_strip_warps(rows + (on_diagonal ? 0 : columns)),
+                     strip_rows = warps * csb_warp_rows;
   for (int side = 0; side < (on_diagonal ? 1 : 2); ++side) {
     const std::int64_t count = side ? columns : rows;
-    for (std::int64_t first = 0; first < count; first += csb_strip_rows) {
+    for (std::int64_t first = 0; first < count; first += strip_rows) {
       StripPlan& plan = plans.emplace_back();
       plan.strip = {static_cast<std::uint32_t>(first),
-                    static_cast<std::uint16_t>(std::min(count - first, csb_strip_rows)),
+                    static_cast<std::uint16_t>(std::min(count - first, strip_rows)),
                     static_cast<std::uint16_t>(side), 0, 0};
+      plan.warps = warps;
       plan.first = (side ? rows : 0) + first;
       planner(plan);
     }
@@ -186,6 +191,7 @@ constexpr std::int64_t coordinate_groups(std::int64_t steps) noexcept {
 CsbIndexHeader make_header(const std::vector<StripPlan>& plans, std::int64_t value_bytes) {
   CsbIndexHeader h{};
   h.strip_count = static_cast<std::int64_t>(plans.size());
+  h.strip_warps = plans.empty() ? 0 : plans.front().warps;
   for (const StripPlan& plan : plans) {
     h.window_count += plan.strip.windows;
     for (const CsbWarpSteps& steps : plan.steps)
@@ -201,12 +207,12 @@ CsbIndexHeader make_header(const std::vector<StripPlan>& plans, std::int64_t val
     return at;
   };
   h.strips_offset = place(h.strip_count * std::int64_t(sizeof(CsbStrip)));
-  h.starts_offset = place(h.strip_count * csb_strip_warps * std::int64_t(sizeof(CsbWarpStart)));
+  h.starts_offset = place(h.strip_count * h.strip_warps * std::int64_t(sizeof(CsbWarpStart)));
   h.windows_offset = place(h.window_count * 4);
-  h.steps_offset = place(h.window_count * csb_strip_warps * std::int64_t(sizeof(CsbWarpSteps)));
+  h.steps_offset = place(h.window_count * h.strip_warps * std::int64_t(sizeof(CsbWarpSteps)));
   h.values_offset = place(h.step_count * csb_slice_rows * value_bytes);
   h.coordinates_offset = place(h.coordinate_count * csb_slice_rows * csb_coordinate_steps * 2);
-  h.total = end;
+  h.total = csb_aligned(end + csb_read_ahead * csb_slice_rows * value_bytes);
   return h;
 }
 
@@ -216,17 +222,15 @@ void write_strip(const PieceRows<V>& rows, const StripPlan& plan, CsbWarpStart* 
                  V* values, std::uint16_t* coordinates) {
   const std::size_t windows = plan.begins.size();
   std::vector<CsbWarpStart> places(windows * csb_warp_slices);
-  for (std::int64_t warp = 0; warp < csb_strip_warps; ++warp) {
+  for (std::int64_t warp = 0; warp < plan.warps; ++warp) {
     starts[warp] = start;
     for (std::size_t w = 0; w < windows; ++w)
       for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
         const std::int64_t steps =
-            plan.steps[w * csb_strip_warps + static_cast<std::size_t>(warp)].of_slice[q];
+            plan.steps[w * static_cast<std::size_t>(plan.warps) + static_cast<std::size_t>(warp)].of_slice[q];
         const std::int64_t groups = coordinate_groups(steps);
         places[w * csb_warp_slices + static_cast<std::size_t>(q)] = start;
         std::fill_n(values + start.step * csb_slice_rows, steps * csb_slice_rows, V(0));
-        std::fill_n(coordinates + start.coordinates * csb_slice_rows * csb_coordinate_steps,
-                    groups * csb_slice_rows * csb_coordinate_steps, csb_no_entry);
         start.step += steps;
         start.coordinates += groups;
       }
@@ -267,14 +271,16 @@ void build_csb_index(const CsbPieceView<V>& piece, std::int64_t rows, std::int64
   auto* const starts = reinterpret_cast<CsbWarpStart*>(memory + header.starts_offset);
   auto* const windows = reinterpret_cast<std::uint32_t*>(memory + header.windows_offset);
   auto* const steps = reinterpret_cast<CsbWarpSteps*>(memory + header.steps_offset);
+  std::memset(memory + header.coordinates_offset, 0xff,
+              static_cast<std::size_t>(header.total - header.coordinates_offset));  // places without entries
   CsbWarpStart start{0, 0};
   for (std::size_t s = 0; s < plans.size(); ++s) {
     const StripPlan& plan = plans[s];
     strips[s] = plan.strip;
     std::copy(plan.begins.begin(), plan.begins.end(), windows + plan.strip.first_window);
     std::copy(plan.steps.begin(), plan.steps.end(),
-              steps + std::int64_t(plan.strip.first_window) * csb_strip_warps);
-    write_strip(piece_rows, plan, starts + static_cast<std::int64_t>(s) * csb_strip_warps, start,
+              steps + std::int64_t(plan.strip.first_window) * plan.warps);
+    write_strip(piece_rows, plan, starts + static_cast<std::int64_t>(s) * plan.warps, start,
                 reinterpret_cast<V*>(memory + header.values_offset),
                 reinterpret_cast<std::uint16_t*>(memory + header.coordinates_offset));
   }

@@ -12,19 +12,22 @@ namespace device {
 namespace {
 
 template <class V, class T, int parts, bool vector>
-void launch_slices(cudaStream_t stream, std::int64_t strips, const SliceProduct<V, T>& product) {
+void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps,
+                   const SliceProduct<V, T>& product) {
   constexpr auto kernel = slice_kernel<V, T, parts, vector>;
   // All of it is first-level cache, for X.
   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0);
-  kernel<<<static_cast<unsigned>(strips), slice_threads, 0, stream>>>(product);
+  kernel<<<static_cast<unsigned>(parts * strips), static_cast<unsigned>(32 / parts * strip_warps), 0,
+           stream>>>(product);
 }
 
 template <class V, class T, int parts>
-void launch_slices(cudaStream_t stream, std::int64_t strips, bool vector, const SliceProduct<V, T>& product) {
+void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps, bool vector,
+                   const SliceProduct<V, T>& product) {
   if (vector)
-    launch_slices<V, T, parts, true>(stream, strips, product);
+    launch_slices<V, T, parts, true>(stream, strips, strip_warps, product);
   else
-    launch_slices<V, T, parts, false>(stream, strips, product);
+    launch_slices<V, T, parts, false>(stream, strips, strip_warps, product);
 }
 
 template <class T>
@@ -46,7 +49,9 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
   const DeviceVectors<const T> x[2] = {x_columns, shape.on_diagonal ? x_columns : x_rows};
   const DeviceVectors<T> y[2] = {y_rows, shape.on_diagonal ? y_rows : y_columns};
   const bool overwrite[2] = {overwrite_rows, shape.on_diagonal ? overwrite_rows : overwrite_columns};
-  const std::int64_t strips = csb_strips(y_rows.rows) + (shape.on_diagonal ? 0 : csb_strips(y_columns.rows));
+  const std::int64_t columns_of_piece = shape.on_diagonal ? 0 : y_columns.rows,
+                     warps = csb_strip_warps(y_rows.rows + columns_of_piece),
+                     strips = csb_strips(y_rows.rows, warps) + csb_strips(columns_of_piece, warps);
   if (strips == 0) return;
   const bool vector = whole_vectors(x[0]) && whole_vectors(x[1]);
   for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
@@ -62,9 +67,9 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
       product.cleared[side] = last && overwrite[side] ? static_cast<int>(y[side].width) - first : 0;
     }
     if (m <= narrow_columns<T>)
-      launch_slices<V, T, 1>(stream, strips, vector, product);
+      launch_slices<V, T, 1>(stream, strips, warps, vector, product);
     else
-      launch_slices<V, T, 2>(stream, strips, vector, product);
+      launch_slices<V, T, 2>(stream, strips, warps, vector, product);
   }
 }
 

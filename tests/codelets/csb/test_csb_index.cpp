@@ -40,7 +40,7 @@ template <class V>
 void walk_warp(const IndexView<V>& index, std::int64_t s, std::int64_t warp, int m,
                const std::vector<double>& x, std::vector<double>& y, std::int64_t& entries) {
   const CsbStrip& strip = index.strips[s];
-  CsbWarpStart at = index.starts[s * csb_strip_warps + warp];
+  CsbWarpStart at = index.starts[s * index.header.strip_warps + warp];
   std::vector<double> sums(static_cast<std::size_t>(csb_warp_rows * m), 0.0);
   for (std::uint32_t w = 0; w < strip.windows; ++w) {
     const std::int64_t window = strip.first_window + w;
@@ -48,7 +48,7 @@ void walk_warp(const IndexView<V>& index, std::int64_t s, std::int64_t warp, int
       EXPECT_GT(index.windows[window], index.windows[window - 1]) << "windows ascend";
     }
     for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
-      const std::int64_t steps = index.steps[window * csb_strip_warps + warp].of_slice[q];
+      const std::int64_t steps = index.steps[window * index.header.strip_warps + warp].of_slice[q];
       std::int64_t longest = 0;
       for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
         std::int64_t length = 0;
@@ -97,8 +97,9 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
     const auto memory = p.index();
     const IndexView<V> index(memory);
     EXPECT_EQ(static_cast<std::size_t>(index.header.total), memory.size() * 8);
-    EXPECT_EQ(index.header.strip_count,
-              csb_strips(p.rows) + (p.shape.on_diagonal ? 0 : csb_strips(p.columns)));
+    const std::int64_t others = p.shape.on_diagonal ? 0 : p.columns, warps = csb_strip_warps(p.rows + others);
+    EXPECT_EQ(index.header.strip_warps, warps);
+    EXPECT_EQ(index.header.strip_count, csb_strips(p.rows, warps) + csb_strips(others, warps));
     const auto x_columns = random_rows<double>(p.columns, m, 1), x_rows = random_rows<double>(p.rows, m, 2);
     std::vector<double> y[2];
     const int sides = p.shape.on_diagonal ? 1 : 2;
@@ -109,7 +110,7 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
     for (std::int64_t s = 0; s < index.header.strip_count; ++s) {
       const int side = index.strips[s].side;
       std::int64_t work = 0;
-      for (std::int64_t warp = 0; warp < csb_strip_warps; ++warp)
+      for (std::int64_t warp = 0; warp < index.header.strip_warps; ++warp)
         walk_warp(index, s, warp, m, side == 0 ? x_columns : x_rows, y[side], work);
       EXPECT_LE(work, before) << "those with most work begin first";
       before = work;
