@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <utility>
@@ -105,7 +104,7 @@ class StripPlanner {
   void cut(StripPlan& plan, std::int64_t begin, std::int64_t end) {
     std::fill(bins_.begin(), bins_.end(), 0);
     for (std::int64_t e = begin; e < end; ++e) ++bins_[rows_.x[static_cast<std::size_t>(e)] / bin_rows];
-    const std::int64_t most = (getenv("XW") ? atoi(getenv("XW")) : window_entries_of_row) * plan.strip.rows;
+    const std::int64_t most = window_entries_of_row * plan.strip.rows;
     std::int64_t entries = 0;
     std::size_t first = 0;
     for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
@@ -234,9 +233,9 @@ void write_strip(const PieceRows<V>& rows, const StripPlan& plan, CsbWarpStart* 
         start.step += steps;
         start.coordinates += groups;
       }
-    const std::int64_t first = warp * csb_warp_rows;
-    for (std::int64_t r = first; r < std::min<std::int64_t>(first + csb_warp_rows, plan.strip.rows); ++r) {
-      const std::int64_t q = (r - first) / csb_slice_rows, place = r % csb_slice_rows;
+    for (std::int64_t i = 0; i < csb_warp_rows; ++i) {
+      const std::int64_t q = i / csb_slice_rows, place = i % csb_slice_rows, r = warp * csb_warp_rows + i;
+      if (r >= plan.strip.rows) continue;
       StripPlanner<V>::for_parts(rows, plan, r, [&](std::size_t w, std::int64_t begin, std::int64_t end) {
         const CsbWarpStart& at = places[w * csb_warp_slices + static_cast<std::size_t>(q)];
         for (std::int64_t k = 0; k < end - begin; ++k) {
