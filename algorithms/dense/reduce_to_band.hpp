@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/runtime/band_matrix.hpp>
 #include <tessera/runtime/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -49,5 +50,10 @@ struct BandReflectors {
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
                     BandReflectors<T>* reflectors, int column_groups = 0);
+
+/// The column groups of reduce_to_band that resolved options mean.
+inline int reduction_groups(const EigensolveOptions& options) noexcept {
+  return options.column_groups > 1 ? static_cast<int>(options.column_groups) : 0;
+}
 
 }  // namespace tessera
