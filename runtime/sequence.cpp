@@ -242,9 +242,8 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
 #define TESSERA_TASK                                                                                      \
   STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \
       options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback, arguments, \
-      STARPU_EXECUTE_ON_WORKER, worker,                                                                   \
-      STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, where.file_name(),       \
-      STARPU_TASK_LINE, static_cast<int>(where.line())
+      STARPU_EXECUTE_ON_WORKER, worker, STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0,          \
+      STARPU_TASK_FILE, where.file_name(), STARPU_TASK_LINE, static_cast<int>(where.line())
   const int result = distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl,
                                                             STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
                                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);

@@ -13,7 +13,8 @@ namespace tessera {
 /// other goes to the GPUs that need it.
 ///
 /// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x width of the reflectors for the merged factors.
-/// Priorities: merging 1, applying 0. The reflectors are consumed: their memory is released as they have been used.
+/// Priorities: merging 1, applying 0. The reflectors are consumed: their memory is released as they have been
+/// used.
 template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
 

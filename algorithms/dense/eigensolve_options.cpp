@@ -128,13 +128,10 @@ void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
   if (o.update_width == 0 && o.tile == 0) {
     o.update_width = o.band;
     const Index widest = n >= 12288 && !in_groups ? 1024 : 512;
-    while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 8 <= n)
-      o.update_width *= 2;
+    while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 8 <= n) o.update_width *= 2;
   }
   if (o.tile == 0) {
-    const Index wish = in_groups  ? 4096
-                       : one_tile ? n
-                                  : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
+    const Index wish = in_groups ? 4096 : one_tile ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
     o.tile =
         std::min(ceil_div(std::min(wish, n), o.update_width), std::max<Index>(largest / o.update_width, 1)) *
         o.update_width;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/dense/reduce_column_groups.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/reduce_column_groups.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
@@ -29,8 +29,7 @@ class GroupReduction {
         w_(Data::matrix(runtime_, n_, b_, sizeof(T))),
         workspace_(Data::scratch(runtime_, panel_step_workspace_bytes<T>(n_, b_, kb_))),
         update_workspace_(Data::scratch(runtime_, update_workspace_bytes<T>(columns_.count(0), kb_))) {
-    for (int g = 0; g < columns_.groups; ++g)
-      vz_.push_back(Data::matrix(runtime_, n_, 2 * kb_, sizeof(T)));
+    for (int g = 0; g < columns_.groups; ++g) vz_.push_back(Data::matrix(runtime_, n_, 2 * kb_, sizeof(T)));
   }
 
   /// Panels whose first column is in [c0, c0 + kb), which are the columns of one group, then the update.
@@ -107,9 +106,9 @@ class GroupReduction {
   std::vector<Data>& t_factors_;
   const Index n_, b_, kb_;
   Data w_, workspace_, update_workspace_;
-  std::vector<Data> vz_;      ///< by group
-  std::vector<Data> y_;       ///< by group, of one outer block
-  std::vector<Data> v_, z_;   ///< by panel of the outer block
+  std::vector<Data> vz_;     ///< by group
+  std::vector<Data> y_;      ///< by group, of one outer block
+  std::vector<Data> v_, z_;  ///< by panel of the outer block
 };
 
 }  // namespace

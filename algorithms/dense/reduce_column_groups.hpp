@@ -12,9 +12,9 @@ namespace tessera {
 template <class T>
 ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups);
 
-/// reduce_to_band for a matrix in column groups, blocks as wide as an update (codelets/dense/column_groups.hpp
-/// has the scheme): 2 tasks a panel on the GPU that owns its columns and one product on every GPU between
-/// them; after a block of columns one update on every GPU.
+/// reduce_to_band for a matrix in column groups, blocks as wide as an update
+/// (codelets/dense/column_groups.hpp has the scheme): 2 tasks a panel on the GPU that owns its columns and
+/// one product on every GPU between them; after a block of columns one update on every GPU.
 ///
 /// What goes from GPU to GPU, in elements: V to all others, n^2 / 2 each, in the way of the next product;
 /// Y back to the owner, n^2 / 2 in all; Z as V, but in the background, while the next panel is factored (one

@@ -13,10 +13,10 @@
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), rows from
-/// `first_row` of the first tile on, gathered in one piece (two large products a slab then instead of two
-/// small ones a tile); column j of V is zero above row (j / b + 1) b. Buffers: tiles (read), V (write, rows x
-/// k). `gpu`: see TaskOptions.
+/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), rows
+/// from `first_row` of the first tile on, gathered in one piece (two large products a slab then instead of
+/// two small ones a tile); column j of V is zero above row (j / b + 1) b. Buffers: tiles (read), V (write,
+/// rows x k). `gpu`: see TaskOptions.
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
                               const Data& v, Index b, Index first_row, Index first_col, int gpu = -1);

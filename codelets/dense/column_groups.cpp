@@ -118,8 +118,7 @@ void insert_group_product(Sequence& sequence, int priority, int gpu, const Panel
                           const Data& y) {
   const Index r = step.column + step.b;
   const double flops = 2.0 * double(step.n - r) * double(step.b) * double(columns.from(number, r));
-  sequence.insert(group_product_codelet<T>,
-                  GroupProductArguments{r, columns.before(number, r), step.b},
+  sequence.insert(group_product_codelet<T>, GroupProductArguments{r, columns.before(number, r), step.b},
                   {.priority = priority, .flops = flop_factor<T> * flops, .gpu = gpu},
                   {read(group), read(v), write(y)});
 }
@@ -153,17 +152,17 @@ void insert_group_update(Sequence& sequence, int priority, int gpu, const Cyclic
                   std::span<const Access>(accesses));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template void insert_group_panel<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&,           \
-                                      const Data&, const Data&, const Data&, Index, const Data&,             \
-                                      const Data*, const Data*, const Data*);                                \
-  template void insert_group_product<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&, int,    \
-                                        const Data&, const Data&, const Data&);                              \
-  template void insert_group_form_z<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&,          \
-                                       const Data&, const Data&, const Data&, const Data&, const Data&,      \
-                                       std::span<const Data* const>);                                        \
-  template void insert_group_update<T>(Sequence&, int, int, const CyclicColumns&, int, Index, Index,         \
-                                       const Data&, const Data&, const Data&, std::span<const Data>,         \
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template void insert_group_panel<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&,        \
+                                      const Data&, const Data&, const Data&, Index, const Data&,          \
+                                      const Data*, const Data*, const Data*);                             \
+  template void insert_group_product<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&, int, \
+                                        const Data&, const Data&, const Data&);                           \
+  template void insert_group_form_z<T>(Sequence&, int, int, const PanelStep&, const CyclicColumns&,       \
+                                       const Data&, const Data&, const Data&, const Data&, const Data&,   \
+                                       std::span<const Data* const>);                                     \
+  template void insert_group_update<T>(Sequence&, int, int, const CyclicColumns&, int, Index, Index,      \
+                                       const Data&, const Data&, const Data&, std::span<const Data>,      \
                                        std::span<const Data>);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

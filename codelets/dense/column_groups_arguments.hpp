@@ -15,9 +15,7 @@ struct GroupPanelArguments {
   PanelStep step;
   Index local;      ///< number of the panel's first column in its group
   Index first_col;  ///< of the band segment
-  std::uint32_t footprint() const noexcept {
-    return footprint_of(step.column, step.done, step.kb, step.b);
-  }
+  std::uint32_t footprint() const noexcept { return footprint_of(step.column, step.done, step.kb, step.b); }
 };
 
 struct GroupProductArguments {
@@ -28,9 +26,7 @@ struct GroupProductArguments {
 struct GroupZArguments {
   PanelStep step;
   CyclicColumns columns;
-  std::uint32_t footprint() const noexcept {
-    return footprint_of(step.column, step.done, step.kb, step.b);
-  }
+  std::uint32_t footprint() const noexcept { return footprint_of(step.column, step.done, step.kb, step.b); }
 };
 
 struct GroupUpdateArguments {

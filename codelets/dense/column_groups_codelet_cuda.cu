@@ -94,10 +94,10 @@ void group_update_cuda(const TaskContext&, const CudaContext& context, TaskBuffe
                   right.data, right.ld, T(1), &group(a.row, first), group.ld);
 }
 
-#define TESSERA_REGISTER(T)                                                                            \
-  register_cuda<GroupPanelArguments, group_panel_cuda<T>>("group_panel", type_letter<T>),              \
-      register_cuda<GroupProductArguments, group_product_cuda<T>>("group_product", type_letter<T>),    \
-      register_cuda<GroupZArguments, group_form_z_cuda<T>>("group_form_z", type_letter<T>),            \
+#define TESSERA_REGISTER(T)                                                                         \
+  register_cuda<GroupPanelArguments, group_panel_cuda<T>>("group_panel", type_letter<T>),           \
+      register_cuda<GroupProductArguments, group_product_cuda<T>>("group_product", type_letter<T>), \
+      register_cuda<GroupZArguments, group_form_z_cuda<T>>("group_form_z", type_letter<T>),         \
       register_cuda<GroupUpdateArguments, group_update_cuda<T>>("group_update", type_letter<T>),
 const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
 

@@ -119,12 +119,12 @@ void launch_exchanged_rows(cudaStream_t stream, MatrixView<const T> vz, const Cy
       columns.groups, group, static_cast<int>(first), static_cast<int>(out.rows), device_cast(out.data));
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template void launch_collect_rows<T>(cudaStream_t, std::span<const GroupRows<T>>, const CyclicColumns&,    \
-                                       Index, MatrixView<T>) noexcept;                                       \
-  template void launch_place_pieces<T>(cudaStream_t, std::span<const MatrixView<const T>>,                   \
-                                       std::span<const Index>, MatrixView<T>) noexcept;                      \
-  template void launch_exchanged_rows<T>(cudaStream_t, MatrixView<const T>, const CyclicColumns&, int,       \
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template void launch_collect_rows<T>(cudaStream_t, std::span<const GroupRows<T>>, const CyclicColumns&, \
+                                       Index, MatrixView<T>) noexcept;                                    \
+  template void launch_place_pieces<T>(cudaStream_t, std::span<const MatrixView<const T>>,                \
+                                       std::span<const Index>, MatrixView<T>) noexcept;                   \
+  template void launch_exchanged_rows<T>(cudaStream_t, MatrixView<const T>, const CyclicColumns&, int,    \
                                          Index, MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

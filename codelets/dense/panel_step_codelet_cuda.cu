@@ -14,8 +14,8 @@ void panel_step_cuda(const TaskContext&, const CudaContext& context, TaskBuffers
   const auto a = buffers.matrix<T>(0), vz = buffers.matrix<T>(1), segment = buffers.matrix<T>(2);
   const StepSpace<T> space(buffers.array<char>(3).data(), s.n, s.b, s.kb);
   const Index c = s.column, r = c + s.b;
-  launch_bring_up_to_date<T>(context, s, arguments.first_col,
-                             a.block(c, c, s.n - c, std::min(s.b, s.n - c)), vz, segment);
+  launch_bring_up_to_date<T>(context, s, arguments.first_col, a.block(c, c, s.n - c, std::min(s.b, s.n - c)),
+                             vz, segment);
   if (s.last()) return;
 
   const Index m = s.n - r;

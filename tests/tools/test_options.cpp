@@ -67,8 +67,7 @@ TEST(EigenOptions, AreRead) {
        "--range",        "index:0:20", "--vectors", "no",     "--tile",      "64", "--band",   "16",
        "--update-width", "32",         "--peer",    "lapack", "--cores",     "2",  "--gpus",   "0",
        "--seed",         "9",          "--repeat",  "3",      "--warmup",    "1",  "--check",  "all",
-       "--json",         "-",          "--grid",    "1x2",    "--electrons", "10", "--column-groups", "3",
-       "--quiet"});
+       "--json",         "-",          "--grid",    "1x2",    "--electrons", "10", "--quiet"});
   EXPECT_EQ(options.generate, "banded:7");
   EXPECT_EQ(options.n, 100);
   EXPECT_EQ(options.type, 'z');
@@ -78,7 +77,7 @@ TEST(EigenOptions, AreRead) {
   EXPECT_EQ(options.tile, 64);
   EXPECT_EQ(options.band, 16);
   EXPECT_EQ(options.update_width, 32);
-  EXPECT_EQ(options.column_groups, 3);
+  EXPECT_EQ(options.column_groups, 0);
   EXPECT_EQ(options.peer, "lapack");
   EXPECT_EQ(options.common.cores, 2);
   EXPECT_EQ(options.common.gpus, 0);
@@ -89,6 +88,10 @@ TEST(EigenOptions, AreRead) {
   EXPECT_TRUE(options.common.quiet);
   EXPECT_EQ(options.grid.cols, 2);
   EXPECT_EQ(options.electrons, 10);
+}
+
+TEST(EigenOptions, ColumnGroupsAreRead) {
+  EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--column-groups", "3"}).column_groups, 3);
 }
 
 TEST(EigenOptions, DefaultsCheckTheLastRun) {

@@ -93,9 +93,7 @@ class ReduceToBandBench final : public Stage<T> {
     band_ = BandMatrix<T>(this->runtime_, this->n_, this->sizes_.band);
     reflectors_ = {};
   }
-  void submit(Sequence& sequence) override {
-    this->reduce(sequence, a_, band_, &reflectors_);
-  }
+  void submit(Sequence& sequence) override { this->reduce(sequence, a_, band_, &reflectors_); }
   CheckRecord check() override { return this->similarity_check(a_, invariants(this->runtime_, band_)); }
   double peer(std::string& name) override {
     const double seconds = this->time_hetrd(name);
@@ -116,9 +114,7 @@ class BandToTridiagonalBench final : public Stage<T> {
   void prepare() override {
     a_ = this->matrix();
     band_ = BandMatrix<T>(this->runtime_, this->n_, this->sizes_.band);
-    this->run_now([&](Sequence& sequence) {
-      this->reduce(sequence, a_, band_, nullptr);
-    });
+    this->run_now([&](Sequence& sequence) { this->reduce(sequence, a_, band_, nullptr); });
     d_ = this->reals(this->n_);
     e_ = this->reals(this->n_ - 1);
     reflectors_ = {};
@@ -274,9 +270,7 @@ class BackBandBench final : public Stage<T> {
     auto a = this->matrix();
     BandMatrix<T> band(this->runtime_, this->n_, this->sizes_.band);
     reflectors_ = {};
-    this->run_now([&](Sequence& sequence) {
-      this->reduce(sequence, a, band, &reflectors_);
-    });
+    this->run_now([&](Sequence& sequence) { this->reduce(sequence, a, band, &reflectors_); });
     z_ = this->random_vectors(5);
     before_ = squared_norm(this->runtime_, z_);
   }

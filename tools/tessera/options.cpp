@@ -67,9 +67,10 @@ void add_size_options(CLI::App& command, Options& options) {
                   "columns per update of the trailing matrix (default: chosen)")
       ->check(CLI::Range(1, 1 << 20));
   command
-      .add_option("--column-groups", options.column_groups,
-                  "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile "
-                  "(default: chosen)")
+      .add_option(
+          "--column-groups", options.column_groups,
+          "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile "
+          "(default: chosen)")
       ->check(CLI::Range(1, 32));
 }
 

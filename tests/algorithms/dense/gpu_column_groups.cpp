@@ -31,7 +31,8 @@ SolveCase in_groups(Index groups, Index tile = 0, Index band = 0, Index update_w
 template <class T>
 void expect_groups_solve(Runtime& runtime, Index groups) {
   SCOPED_TRACE(::testing::Message() << groups << " groups, complex " << is_complex<T>);
-  for (const Index n : {300, 1537}) expect_solved<T>(runtime, generate<T>("random", n), nullptr, in_groups(groups));
+  for (const Index n : {300, 1537})
+    expect_solved<T>(runtime, generate<T>("random", n), nullptr, in_groups(groups));
   // Narrow blocks, panels and tiles; a group without columns; the last panels are the fall-back's.
   expect_solved<T>(runtime, generate<T>("random", 1001), nullptr, in_groups(groups, 256, 32, 64));
   expect_solved<T>(runtime, generate<T>("random", 100), nullptr, in_groups(groups, 128, 16, 64));

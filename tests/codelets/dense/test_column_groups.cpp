@@ -74,17 +74,15 @@ TYPED_TEST(ColumnGroupCodelets, ProductIsTheGroupsRows) {
   for (const Index column : {0, 6, 9}) {
     const PanelStep step{n, column, 0, 6, b};
     const Index r = column + b, m = n - r;
-    const auto expected =
-        multiply(Op::none, a.block(r, r, m, m), Op::none, v.block(r, 0, m, b));
+    const auto expected = multiply(Op::none, a.block(r, r, m, m), Op::none, v.block(r, 0, m, b));
     const Data data_v = this->piece_of(v, r);
     for (int g = 0; g < 3; ++g) {
       const Index rows = columns.from(g, r), before = columns.before(g, r);
       if (rows == 0) continue;
       const Data group = upload(this->runtime(), this->columns_of(a, columns, g));
       const Data y = Data::bytes(this->runtime(), static_cast<std::size_t>(rows * b) * sizeof(T));
-      ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_group_product<T>(s, 0, -1, step, columns, g, group, data_v, y);
-      }));
+      ASSERT_TRUE(this->run(
+          [&](Sequence& s) { insert_group_product<T>(s, 0, -1, step, columns, g, group, data_v, y); }));
       const auto result = this->matrix_in(y, rows, b);
       for (Index j = 0; j < b; ++j)
         for (Index i = 0; i < rows; ++i)
@@ -110,14 +108,13 @@ TYPED_TEST(ColumnGroupCodelets, UpdateOfBothTriangles) {
     v_pieces.push_back(this->piece_of(v.block(0, p * b, n, b), row - kb + (p + 1) * b));
     z_pieces.push_back(this->piece_of(z.block(0, p * b, n, b), row - kb + (p + 1) * b));
   }
-  const Data workspace =
-      Data::scratch(this->runtime(), update_workspace_bytes<T>(columns.count(0), kb));
+  const Data workspace = Data::scratch(this->runtime(), update_workspace_bytes<T>(columns.count(0), kb));
   for (int g = 0; g < 3; ++g)
     for (const bool owner : {true, false}) {
       const auto before = this->columns_of(a, columns, g);
       const Data group = upload(this->runtime(), before);
-      const Data accumulator = owner ? upload(this->runtime(), vz)
-                                     : Data::matrix(this->runtime(), n, 2 * kb, sizeof(T));
+      const Data accumulator =
+          owner ? upload(this->runtime(), vz) : Data::matrix(this->runtime(), n, 2 * kb, sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
         insert_group_update<T>(s, 0, -1, columns, g, row, b, group, accumulator, workspace,
                                owner ? std::span<const Data>() : v_pieces,
@@ -188,9 +185,9 @@ TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
     EXPECT_LE(difference(download<T>(t[k]), download<T>(t_whole[k])), this->tolerance(n));
     // The reflectors are in the panel's place.
     const auto columns_of_owner = download<T>(groups[static_cast<std::size_t>(owner)]);
-    EXPECT_EQ(difference(columns_of_owner.block(r, columns.local(c0 + done), m, b),
-                         result.block(r, done, m, b)),
-              0);
+    EXPECT_EQ(
+        difference(columns_of_owner.block(r, columns.local(c0 + done), m, b), result.block(r, done, m, b)),
+        0);
   }
   EXPECT_LE(difference(download<T>(segment), download<T>(segment_whole)), this->tolerance(n));
 }
