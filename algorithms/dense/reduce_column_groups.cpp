@@ -122,13 +122,15 @@ ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block
   ColumnGroups<T> result(runtime, columns);
   const Data scale = unit_scale<T>(sequence);
   std::vector<bool> fresh(static_cast<std::size_t>(groups), true);
+  // Several tiles go to the GPUs of the groups. A single one is the whole matrix: it stays, the groups go.
+  const bool one_tile = tiles.row_tiles() == 1;
   // The part of a tile, as it is or as its adjoint, that is rows [row, row + rows) of a block of columns.
   const auto copy = [&](const Data& tile, TilePart part, Op op, Index row, Index rows, Index column,
                         Index width) {
     const int g = columns.group_of(column);
     insert_copy_tile<T>(sequence, panel_priority, tile, part, op, scale, result.group(g),
                         {row, columns.local(column), rows, width}, fresh[static_cast<std::size_t>(g)], row,
-                        column, gpu_of_group(runtime, g));
+                        column, gpu_of_group(runtime, one_tile ? 0 : g));
     fresh[static_cast<std::size_t>(g)] = false;
   };
   for (Index j = 0; j < tiles.col_tiles(); ++j)
@@ -146,6 +148,9 @@ ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block
       }
       tiles.release_tile(i, j);
     }
+  for (int g = 0; g < groups; ++g)
+    if (const int gpu = gpu_of_group(runtime, g); gpu > 0 && columns.count(g) > 0)
+      result.group(g).prefetch(gpu, false);
   return result;
 }
 
