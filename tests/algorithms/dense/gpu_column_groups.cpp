@@ -36,6 +36,8 @@ void expect_groups_solve(Runtime& runtime, Index groups) {
   // Narrow blocks, panels and tiles; a group without columns; the last panels are the fall-back's.
   expect_solved<T>(runtime, generate<T>("random", 1001), nullptr, in_groups(groups, 256, 32, 64));
   expect_solved<T>(runtime, generate<T>("random", 100), nullptr, in_groups(groups, 128, 16, 64));
+  // More panels in an update than one launch gathers.
+  expect_solved<T>(runtime, generate<T>("random", 700), nullptr, in_groups(groups, 256, 8, 256));
   expect_solved<T>(runtime, generate<T>("clustered", 735), nullptr, in_groups(groups, 384, 64, 128));
   const auto a = generate<T>("random", 640), b = generate<T>("overlap", 640);
   SolveCase generalized = in_groups(groups, 256, 32, 128);
@@ -120,19 +122,6 @@ TEST(TaskOnOneGpu, RunsThere) {
     EXPECT_GE(tasks_of_gpus(runtime)[static_cast<std::size_t>(gpu)], 50);
     runtime.profile(false);
   }
-}
-
-/// A number that no GPU has says nothing.
-TEST(TaskOnOneGpu, ThatThereIsNotRunsAnywhere) {
-  Runtime runtime({.cores = 2, .gpus = 1});
-  const TilePart whole(0, 0, 8, 8);
-  const auto a = random_matrix<double>(8, 8, 1);
-  const Data source = upload(runtime, a), destination = Data::matrix(runtime, 8, 8, sizeof(double));
-  Sequence sequence(runtime);
-  insert_copy_tile<double>(sequence, 0, source, whole, Op::none, unit_scale<double>(sequence), destination,
-                           whole, true, 8, 0, 7);
-  ASSERT_TRUE(sequence.wait().ok());
-  EXPECT_EQ(difference(download<double>(destination), a), 0);
 }
 
 }  // namespace
