@@ -55,7 +55,8 @@ void register_matrix(starpu_data_handle_t* handle, int node, void* memory, Index
 }
 
 /// StarPU counts a vector's elements in 32 bits: beyond that the element is a page.
-void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size, bool reuse) {
+void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::size_t size,
+                    std::size_t reserve, bool reuse) {
   static starpu_data_interface_ops unkept = without_reuse(starpu_interface_vector_ops);
   constexpr std::size_t page = 4096;
   starpu_vector_interface vector{};
@@ -64,7 +65,7 @@ void register_bytes(starpu_data_handle_t* handle, int node, void* memory, std::s
   vector.elemsize = size > UINT32_MAX ? page : 1;
   vector.nx = static_cast<uint32_t>((size + vector.elemsize - 1) / vector.elemsize);
   const std::size_t bytes = vector.nx * vector.elemsize;
-  vector.allocsize = memory ? bytes : allocated_size(bytes);
+  vector.allocsize = memory ? bytes : allocated_size(std::max(bytes, reserve));
   starpu_data_register(handle, node, &vector, reuse ? &starpu_interface_vector_ops : &unkept);
 }
 
@@ -153,19 +154,21 @@ Data Data::wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, I
   });
 }
 
-Data Data::bytes(Runtime& runtime, std::size_t size, int owner) {
-  return wrap_bytes(runtime, nullptr, size, owner);
+Data Data::bytes(Runtime& runtime, std::size_t size, int owner, std::size_t reserve) {
+  return wrap(runtime, nullptr, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
+    register_bytes(handle, node, place, size, reserve, reserve > 0 || keeps_memory(runtime, size));
+  });
 }
 
 Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner) {
   return wrap(runtime, memory, owner, [&](starpu_data_handle_t* handle, int node, void* place) {
-    register_bytes(handle, node, place, size, keeps_memory(runtime, size));
+    register_bytes(handle, node, place, size, 0, keeps_memory(runtime, size));
   });
 }
 
 Data Data::scratch(Runtime& runtime, std::size_t size) {
   starpu_data_handle_t handle;
-  register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1), keeps_memory(runtime, size));
+  register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1), 0, keeps_memory(runtime, size));
   return Data(runtime, handle, every_rank, false);
 }
 

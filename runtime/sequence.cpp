@@ -79,6 +79,12 @@ int execution_rank(const TaskOptions& options, std::span<const Access> accesses)
   return Data::every_rank;
 }
 
+/// StarPU's worker that alone may run the task; -1: any.
+int execution_worker(const Codelet& codelet, const TaskOptions& options) {
+  if (options.gpu < 0 || !codelet.detail().codelet.cuda_funcs[0]) return -1;
+  return starpu_worker_get_by_type(STARPU_CUDA_WORKER, options.gpu);
+}
+
 /// Whether StarPU-MPI has anything to do on this rank for the task: it runs here, sends a piece, gets a
 /// written piece back, or must forget a received copy that is now out of date.
 bool concerns(int me, int where, std::span<const Access> accesses) {
@@ -231,12 +237,13 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
+  const int worker = execution_worker(codelet, options);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
 #define TESSERA_TASK                                                                                      \
   STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \
       options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback, arguments, \
-      STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, where.file_name(),       \
-      STARPU_TASK_LINE, static_cast<int>(where.line())
+      STARPU_EXECUTE_ON_WORKER, worker, STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0,          \
+      STARPU_TASK_FILE, where.file_name(), STARPU_TASK_LINE, static_cast<int>(where.line())
   const int result = distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl,
                                                             STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
                                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);

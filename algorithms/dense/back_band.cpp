@@ -13,7 +13,8 @@ constexpr int merge_priority = 1, apply_priority = 0;
 constexpr Index widest_reflector = 1024;
 
 /// Columns k of a block reflector, fewer where the memory is short: one task gathers V (n x k) from a column
-/// of tiles (n x tile), another holds V, T (k x k), a slab (n x slab) and its work space (2 k x slab).
+/// of tiles (n x tile; 0: from a column group, whose GPU has room for it), another holds V, T (k x k), a slab
+/// (n x slab) and its work space (2 k x slab).
 Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab, std::size_t element_bytes) {
   const Index elements = task_memory(runtime) / static_cast<Index>(element_bytes);
   const Index gathered = elements / n - tile;
@@ -21,30 +22,50 @@ Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab,
   return std::min({widest_reflector, gathered, applied});
 }
 
-/// Some panels of one tile column as a block reflector.
+/// Some panels of one tile column, or of one block of a column group, as a block reflector.
 struct ColumnReflector {
   Data v, t;
   Index first_row = 0, rows = 0, k = 0;
 };
 
-/// Gathers panels of the column; once its first one is gathered, releases the tiles.
+/// V from a tile column; once its first panel is gathered, releases the tiles.
 template <class T>
-ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index column, Index first_panel,
+void gather_from_tiles(Sequence& sequence, BandReflectors<T>& q, const ColumnReflector& h) {
+  TiledMatrix<T>& tiles = q.vectors;
+  const Index tile = tiles.layout().tile_rows, column = h.first_row / tile,
+              first = h.first_row - column * tile;
+  std::vector<const Data*> pieces;
+  for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
+  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band, first, first);
+  for (Index i = column; first == 0 && i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
+}
+
+/// V from a column group, on its GPU: only V goes to the others. Releases the group likewise.
+template <class T>
+void gather_from_group(Sequence& sequence, BandReflectors<T>& q, const ColumnReflector& h) {
+  const int g = q.groups.columns().group_of(h.first_row);
+  const Index first = q.groups.columns().local(h.first_row);
+  const Data* group = &q.groups.group(g);
+  insert_gather_reflectors<T>(sequence, merge_priority, {&group, 1}, h.v, q.band, h.first_row, first,
+                              gpu_of_group(sequence.runtime(), g));
+  if (first == 0) q.groups.release_group(g);
+}
+
+template <class T>
+ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, int owner, Index first_panel,
                              Index panels) {
   Runtime& runtime = sequence.runtime();
-  TiledMatrix<T>& tiles = q.vectors;
-  const int owner = tiles.owner(column, column);
   ColumnReflector h;
   h.k = panels * q.band;
   h.first_row = first_panel * q.band;
-  const Index first = h.first_row - column * tiles.layout().tile_rows;
-  h.rows = tiles.rows() - h.first_row;
+  h.rows = n - h.first_row;
   h.v = Data::matrix(runtime, h.rows, h.k, sizeof(T), owner);
   h.t = Data::matrix(runtime, h.k, h.k, sizeof(T), owner);
-  std::vector<const Data*> pieces, t_panels;
-  for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
-  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band, first);
-  for (Index i = column; first == 0 && i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
+  if (q.groups.count() > 0)
+    gather_from_group(sequence, q, h);
+  else
+    gather_from_tiles(sequence, q, h);
+  std::vector<const Data*> t_panels;
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   const Data* v = &h.v;
@@ -58,16 +79,19 @@ template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
   BandReflectors<T> q = std::move(reflectors);
   if (q.panels() == 0 || z.count() == 0) return;
-  const Index tile = q.vectors.layout().tile_rows, panels_per_tile = tile / q.band;
-  const Index columns_at_once =
-      reflector_columns(sequence.runtime(), z.rows(), tile, std::min(z.width(), z.cols()), sizeof(T));
-  const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_tile);
+  const bool in_groups = q.groups.count() > 0;
+  const Index n = z.rows(), width = in_groups ? q.groups.columns().block : q.vectors.layout().tile_rows;
+  const Index panels_per_column = width / q.band;
+  const Index columns_at_once = reflector_columns(sequence.runtime(), n, in_groups ? 0 : width,
+                                                  std::min(z.width(), z.cols()), sizeof(T));
+  const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_column);
   const Data workspace = Data::scratch(
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
   for (Index last = q.panels(); last > 0;) {
-    const Index column = (last - 1) / panels_per_tile, begin = column * panels_per_tile;
+    const Index column = (last - 1) / panels_per_column, begin = column * panels_per_column;
     const Index first = begin + (last - 1 - begin) / panels_at_once * panels_at_once;
-    const ColumnReflector h = merge_panels(sequence, q, column, first, last - first);
+    const int owner = in_groups ? 0 : q.vectors.owner(column, column);
+    const ColumnReflector h = merge_panels(sequence, q, n, owner, first, last - first);
     const Data* v = &h.v;
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,

@@ -8,11 +8,13 @@
 namespace tessera {
 
 /// Z := Q Z with the orthogonal factor of reduce_to_band (Eq. 6e of the GPU-ELPA2 paper): the panels of each
-/// tile column are merged into one block reflector as wide as the tile, and applied from the last to the
-/// first, slab by slab.
+/// tile column, or of each block of columns in column groups, are merged into one block reflector as wide as
+/// that, and applied from the last to the first, slab by slab. Of column groups, only one reflector after the
+/// other goes to the GPUs that need it.
 ///
-/// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x tile for the merged factors.
-/// Priorities: merging 1, applying 0. The reflectors are consumed: tiles are released as they have been used.
+/// Flops: 2 n^2 k for k columns (complex: x 4), and n^2 x width of the reflectors for the merged factors.
+/// Priorities: merging 1, applying 0. The reflectors are consumed: their memory is released as they have been
+/// used.
 template <class T>
 void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
 

@@ -63,7 +63,7 @@ class Solve {
     ChaseReflectors<T> chase_reflectors;
     sequence_->begin_stage("reduce_to_band");  // 6a
     reduce_to_band<T>(*sequence_, std::move(work), options_.update_width, band,
-                      options_.vectors ? &band_reflectors : nullptr);
+                      options_.vectors ? &band_reflectors : nullptr, reduction_groups(options_));
     sequence_->begin_stage("band_to_tridiagonal");  // 6b
     band_to_tridiagonal<T>(*sequence_, std::move(band), d, e, options_.vectors ? &chase_reflectors : nullptr);
     if (!solve_tridiagonal(d, e)) return;        // 6c

@@ -46,6 +46,9 @@ struct EigensolveOptions {
   Index band = 0;          ///< bandwidth of the two-stage solver
   Index update_width = 0;  ///< columns per trailing update of reduce_to_band; a multiple of band
   Index slab_width = 0;    ///< columns of a slab of eigenvectors
+  /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
+  /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
+  Index column_groups = 0;
 };
 
 template <class T>

@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
+#include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 
 namespace tessera {
@@ -70,6 +71,30 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
                           fmt::format("a multiple of the update width {}", o.update_width));
 }
 
+/// Order from which several GPUs of a process reduce a matrix faster in column groups than one of them
+/// alone: below it they wait for each other longer than they work.
+constexpr Index smallest_in_groups = 16384;
+
+/// Elements of a column group and of what an update takes beside it: the accumulator VZ, the pieces of V and
+/// Z, and the rows of the group's columns.
+Index elements_of_group(Index n, Index groups, Index update_width) {
+  const Index columns = local_extent(n, update_width, 0, static_cast<int>(groups));
+  return n * columns + 4 * update_width * n + 2 * update_width * columns;
+}
+
+/// One group for each GPU where that is faster and half of their memory holds it: what several tasks of the
+/// reduction want to have at the same time is little more than the group.
+void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n, std::size_t element_bytes) {
+  if (o.column_groups > 0) return;
+  constexpr Index widest_update = 1024;
+  const Index gpus = std::min(runtime.gpus(), most_column_groups);
+  const auto room = runtime.info().gpu_memory_bytes / 2 / static_cast<std::int64_t>(element_bytes);
+  const bool faster =
+      o.solver == Solver::two_stage && runtime.size() == 1 && gpus > 1 && n >= smallest_in_groups;
+  o.column_groups =
+      faster && elements_of_group(n, gpus, std::max(widest_update, o.update_width)) <= room ? gpus : 1;
+}
+
 /// What decides sizes on GPUs.
 struct GpuProblem {
   Index n, wanted;  ///< order, vectors
@@ -80,16 +105,19 @@ struct GpuProblem {
 };
 
 /// The same where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile: a
-/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs, of this rank or of others,
-/// take part in the divide and conquer and in the back-transforms. (On four GPUs the reduction of n = 32768
-/// in shared tiles takes 3.0 s, on one of them 1.2 s. Two ranks with a GPU each reduce n = 16384 in shared
-/// tiles in 1.1 to 1.4 s, as every panel waits for a dozen messages, and one of them alone in 0.23 s.) Larger
-/// matrices have tiles large enough for products at full speed; so does one GPU whose memory is too small,
-/// tile by tile: a task of the reduction then holds up to seven tiles' worth (the rank-2k update: V and Z of
-/// two tile rows, each with a tile's columns at most, as much work space as one of them, and a tile), one of
-/// the back-transforms a column of tiles and about as much again.
+/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs of other ranks take part in
+/// the divide and conquer and in the back-transforms, and so do those of this rank, which reduce a large
+/// matrix together in column groups. (On four GPUs the reduction of n = 32768 in shared tiles takes 3.0 s, on
+/// one of them 1.2 s. Two ranks with a GPU each reduce n = 16384 in shared tiles in 1.1 to 1.4 s, as every
+/// panel waits for a dozen messages, and one of them alone in 0.23 s.) Larger matrices, and those in column
+/// groups before and after the reduction, have tiles large enough for products at full speed; so does one GPU
+/// whose memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the
+/// rank-2k update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of
+/// them, and a tile), one of the back-transforms a column of tiles and about as much again. In column groups
+/// updates are narrower: the corrections that grow with their width are one GPU's work.
 void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
   const auto& [n, wanted, gpus, one_tile, complex, elements] = problem;
+  const bool in_groups = o.column_groups > 1;
   // Complex reflectors take twice the registers of the back-transform: with all vectors half the width is
   // faster by more than the reduction then loses.
   const Index wide = complex && wanted > n / 2 ? 32 : 64;
@@ -99,11 +127,11 @@ void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
                                  : std::min(square_of(elements / 7), elements / (2 * std::max<Index>(n, 1)));
   if (o.update_width == 0 && o.tile == 0) {
     o.update_width = o.band;
-    while (o.update_width * 2 <= std::min<Index>(largest, n >= 12288 ? 1024 : 512) && o.update_width * 8 <= n)
-      o.update_width *= 2;
+    const Index widest = n >= 12288 && !in_groups ? 1024 : 512;
+    while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 8 <= n) o.update_width *= 2;
   }
   if (o.tile == 0) {
-    const Index wish = one_tile ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
+    const Index wish = in_groups ? 4096 : one_tile ? n : std::clamp<Index>(n / (4 * gpus), 1024, 4096);
     o.tile =
         std::min(ceil_div(std::min(wish, n), o.update_width), std::max<Index>(largest / o.update_width, 1)) *
         o.update_width;
@@ -136,10 +164,17 @@ void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::i
                       (bytes >> 20) + 1, memory >> 20));
   };
   const Index tile = std::min(o.tile, n), slab = std::min(o.slab_width, wanted);
-  // Copying the input; the rank-2k update and its work space; gathering a column of tiles.
-  check("tile", o.tile, 2 * tile * tile);
-  check("tile", o.tile, tile * tile + (tile < n ? 6 : 4) * o.update_width * tile);
-  if (wanted > 0) check("tile", o.tile, n * (tile + o.band));
+  check("tile", o.tile, 2 * tile * tile);  // copying the input
+  if (o.column_groups > 1) {
+    // Dealing a tile; the update.
+    const Index group = n * local_extent(n, o.update_width, 0, static_cast<int>(o.column_groups));
+    check("tile", o.tile, tile * tile + group);
+    check("column_groups", o.column_groups, elements_of_group(n, o.column_groups, o.update_width));
+  } else {
+    // The rank-2k update and its work space; gathering a column of tiles.
+    check("tile", o.tile, tile * tile + (tile < n ? 6 : 4) * o.update_width * tile);
+    if (wanted > 0) check("tile", o.tile, n * (tile + o.band));
+  }
   // Gathering the band; the least that is applied to a slab.
   check("band", o.band, 3 * n * o.band);
   if (wanted > 0) check("slab_width", o.slab_width, n * (slab + o.band));
@@ -147,9 +182,9 @@ void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::i
 
 /// Refuses bands that the panels of two stages cannot have on GPUs.
 void check_gpu_band(const EigensolveOptions& o, Index n) {
-  if (o.band > widest_gpu_panel && o.tile < n)
+  if (o.band > widest_gpu_panel && o.tile < n && o.column_groups <= 1)
     throw InvalidArgument("band", fmt::format("{}", o.band),
-                          fmt::format("at most {} on GPUs, or one tile", widest_gpu_panel));
+                          fmt::format("at most {} on GPUs, or one tile, or column groups", widest_gpu_panel));
 }
 
 }  // namespace
@@ -174,6 +209,11 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   check_size("band", o.band);
   check_size("update_width", o.update_width);
   check_size("slab_width", o.slab_width);
+  if (o.column_groups < 0 || o.column_groups > most_column_groups ||
+      (o.column_groups > 1 && runtime.size() > 1))
+    throw InvalidArgument(
+        "column_groups", fmt::format("{}", o.column_groups),
+        fmt::format("1 to {} (1 on several ranks), or 0 to have it chosen", most_column_groups));
   if (o.band > std::max<Index>(n - 1, 1))
     throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
   const int workers = runtime.common_workers() * runtime.size();
@@ -192,6 +232,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   const auto cache_order =
       static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
   const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
+  choose_column_groups(o, runtime, n, sizeof(T));
   if (gpus > 0) choose_gpu_tiles(o, {n, wanted, gpus, fits, is_complex<T>, elements});
   choose_tiles(o, n, workers, cache_order);
   if (o.slab_width == 0)

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <tessera/algorithms/dense/reduce_column_groups.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
@@ -261,19 +263,29 @@ class Reduction {
 
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                    BandReflectors<T>* reflectors) {
+                    BandReflectors<T>* reflectors, int column_groups) {
   const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
   if (tile % update_width != 0 || update_width % b != 0)
     throw InvalidArgument(
         "update_width", fmt::format("{}", update_width),
         fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
-  if (sequence.runtime().gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel)
+  if (column_groups < 0 || column_groups > most_column_groups ||
+      (column_groups > 0 && sequence.runtime().size() > 1))
+    throw InvalidArgument("column_groups", fmt::format("{}", column_groups),
+                          fmt::format("0 to {}, and 0 on several ranks", most_column_groups));
+  if (sequence.runtime().gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel && column_groups == 0)
     throw InvalidArgument("band", fmt::format("{}", b),
                           fmt::format("at most {} on GPUs, unless the matrix is one tile", widest_gpu_panel));
   for (Index s = 0; s < band.segment_count(); ++s)
     insert_set_zero<T>(sequence, panel_priority, band.segment(s));
-  for (Index i = 0; i < a.row_tiles(); ++i) insert_mirror_lower<T>(sequence, panel_priority, a.tile(i, i));
   std::vector<Data> t_factors;
+  if (column_groups > 0) {
+    auto groups = deal_columns<T>(sequence, std::move(a), update_width, column_groups);
+    reduce_column_groups<T>(sequence, groups, band, t_factors);
+    if (reflectors) *reflectors = {{}, std::move(groups), std::move(t_factors), b};
+    return;
+  }
+  for (Index i = 0; i < a.row_tiles(); ++i) insert_mirror_lower<T>(sequence, panel_priority, a.tile(i, i));
   {
     Reduction<T> reduction(sequence, a, update_width, band);
     for (Index c0 = 0; c0 < n; c0 += update_width) {
@@ -283,16 +295,12 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
         for (Index i = c0 / tile; i < a.row_tiles(); ++i) a.release_tile(i, c0 / tile);
     }
   }
-  if (reflectors) {
-    reflectors->vectors = std::move(a);
-    reflectors->t = std::move(t_factors);
-    reflectors->band = b;
-  }
+  if (reflectors) *reflectors = {std::move(a), {}, std::move(t_factors), b};
 }
 
 #define TESSERA_INSTANTIATE(T)                                                              \
   template void reduce_to_band<T>(Sequence&, TiledMatrix<T>&&, Index, const BandMatrix<T>&, \
-                                  BandReflectors<T>*);
+                                  BandReflectors<T>*, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -4,18 +4,21 @@
 
 #include <vector>
 
+#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/runtime/band_matrix.hpp>
+#include <tessera/runtime/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
 namespace tessera {
 
 /// The orthogonal factor of reduce_to_band: A = Q B Q^H, Q = H_0 H_1 ..., H_p = I - V_p T_p V_p^H. V_p (rows
-/// from (p + 1) b on) lies in the columns of panel p of the reduced matrix's lower tiles, with explicit ones
-/// and zeros.
+/// from (p + 1) b on) lies in the columns of panel p of the reduced matrix, in its lower tiles or in its
+/// column groups, with explicit ones and zeros.
 template <class T>
 struct BandReflectors {
-  TiledMatrix<T> vectors;  ///< the tiles that held A
+  TiledMatrix<T> vectors;  ///< the tiles that held A; or
+  ColumnGroups<T> groups;  ///< the column groups that held A, if there are any
   std::vector<Data> t;     ///< T_p, b x b upper triangular, one per panel
   Index band = 1;
   Index panels() const noexcept { return static_cast<Index>(t.size()); }
@@ -25,7 +28,8 @@ struct BandReflectors {
 /// double-blocked: the trailing matrix is updated once for every `update_width` columns, by one rank-2k
 /// product (see codelets/dense/two_sided.hpp). A matrix in one tile (as on one GPU that can hold it) takes a
 /// task a panel (codelets/dense/panel_step.hpp). The panels are factored by Cholesky QR twice with a
-/// Householder TSQR fall-back (codelets/dense/panel_qr.hpp).
+/// Householder TSQR fall-back (codelets/dense/panel_qr.hpp). Several GPUs of one process share the matrix as
+/// column groups, one for each (reduce_column_groups.hpp).
 ///
 ///     column:  0    b    2b         what a panel step does
 ///            [ D            ]       D   diagonal block, goes into the band
@@ -39,9 +43,17 @@ struct BandReflectors {
 /// @pre a: n x n, lower layout, square tiles, contents consumed; tile % update_width == 0, update_width % b
 /// == 0.
 /// @param band written completely; bandwidth b (band.bandwidth()).
-/// @param reflectors takes over the tiles of `a`; null: values only, tiles are released as soon as possible.
+/// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
+/// @param column_groups 0: tile by tile; else A is dealt to so many groups of columns first, on CPUs or GPUs
+/// (at most most_column_groups; one process).
+/// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                    BandReflectors<T>* reflectors);
+                    BandReflectors<T>* reflectors, int column_groups = 0);
+
+/// The column groups of reduce_to_band that resolved options mean.
+inline int reduction_groups(const EigensolveOptions& options) noexcept {
+  return options.column_groups > 1 ? static_cast<int>(options.column_groups) : 0;
+}
 
 }  // namespace tessera

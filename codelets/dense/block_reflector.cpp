@@ -20,7 +20,7 @@ void gather_reflectors_task(const TaskContext&, TaskBuffers buffers, const Refle
   for (int piece = 0; piece < a.pieces; ++piece) {
     const auto tile = buffers.matrix<const T>(piece);
     const Index skipped = piece == 0 ? a.first_row : 0;
-    blas::lacpy(Uplo::general, tile.rows - skipped, v.cols, &tile(skipped, a.first_row), tile.ld, &v(row, 0),
+    blas::lacpy(Uplo::general, tile.rows - skipped, v.cols, &tile(skipped, a.first_col), tile.ld, &v(row, 0),
                 v.ld);
     row += tile.rows - skipped;
   }
@@ -100,12 +100,13 @@ Codelet solve_adjoint_row_codelet =
 
 template <class T>
 void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
-                              const Data& v, Index b, Index first) {
+                              const Data& v, Index b, Index first_row, Index first_col, int gpu) {
   auto accesses = reading(tiles);
   accesses.push_back(write(v));
   sequence.insert(gather_reflectors_codelet<T>,
-                  ReflectorArguments{std::int32_t(first), 0, 0, std::int32_t(b), std::int32_t(tiles.size())},
-                  {.priority = priority}, accesses);
+                  ReflectorArguments{std::int32_t(first_row), 0, 0, std::int32_t(b),
+                                     std::int32_t(tiles.size()), std::int32_t(first_col)},
+                  {.priority = priority, .gpu = gpu}, accesses);
 }
 
 template <class T>
@@ -154,7 +155,7 @@ void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const 
 
 #define TESSERA_INSTANTIATE(T)                                                                             \
   template void insert_gather_reflectors<T>(Sequence&, int, std::span<const Data* const>, const Data&,     \
-                                            Index, Index);                                                 \
+                                            Index, Index, Index, int);                                     \
   template std::size_t block_reflector_workspace_bytes<T>(Index, Index) noexcept;                          \
   template void insert_merge_t<T>(Sequence&, int, std::span<const Data* const>,                            \
                                   std::span<const Data* const>, const Data&, Index, Index, Index);         \

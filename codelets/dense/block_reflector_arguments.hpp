@@ -9,7 +9,7 @@
 namespace tessera::block_reflector_codelets {
 
 struct ReflectorArguments {
-  std::int32_t first_row, rows, k, b, pieces;
+  std::int32_t first_row, rows, k, b, pieces, first_col = 0;
   std::uint32_t footprint() const noexcept { return footprint_of(rows, k, pieces); }
 };
 

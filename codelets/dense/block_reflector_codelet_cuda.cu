@@ -25,7 +25,7 @@ void gather_reflectors_cuda(const TaskContext&, const CudaContext& context, Task
   auto pieces = matrices<T>(buffers, 0, a.pieces);
   for (auto& piece : pieces) {
     const Index skipped = &piece == &pieces.front() ? a.first_row : 0;
-    piece = piece.block(skipped, a.first_row, piece.rows - skipped, v.cols);
+    piece = piece.block(skipped, a.first_col, piece.rows - skipped, v.cols);
   }
   launch_gather_reflectors<T>(context.stream, pieces, a.b, v);
 }

@@ -154,9 +154,9 @@ void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, con
 template <class T>
 void insert_copy_tile(Sequence& sequence, int priority, const Data& source, TilePart source_part, Op op,
                       const Data& scale, const Data& destination, TilePart destination_part, bool fresh,
-                      Index row0, Index col0) {
+                      Index row0, Index col0, int gpu) {
   sequence.insert(copy_tile_codelet<T>, CopyArguments{source_part, destination_part, op, row0, col0},
-                  {.priority = priority},
+                  {.priority = priority, .gpu = gpu},
                   {read(source), read(scale), fresh ? write(destination) : read_write(destination)});
 }
 
@@ -170,7 +170,7 @@ void insert_export_values(Sequence& sequence, int priority, const Data& values, 
 #define TESSERA_INSTANTIATE(T)                                                                           \
   template void insert_max_abs<T>(Sequence&, int, const Data&, Uplo, Index, Index, const Data&);         \
   template void insert_copy_tile<T>(Sequence&, int, const Data&, TilePart, Op, const Data&, const Data&, \
-                                    TilePart, bool, Index, Index);
+                                    TilePart, bool, Index, Index, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #define TESSERA_INSTANTIATE_SCALE(T) \
   template void insert_scale_by_root<T>(Sequence&, int, const Data&, const Data&);

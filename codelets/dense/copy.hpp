@@ -32,11 +32,11 @@ void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, con
 
 /// A part of the destination := scale op(part of the source); on the matrix diagonal (row0 + i = col0 + j)
 /// imaginary parts become zero. Buffers: source (read), scale (read, one real), destination (write if
-/// `fresh`, else read-write).
+/// `fresh`, else read-write). `gpu`: see TaskOptions.
 template <class T>
 void insert_copy_tile(Sequence& sequence, int priority, const Data& source, TilePart source_part, Op op,
                       const Data& scale, const Data& destination, TilePart destination_part, bool fresh,
-                      Index row0, Index col0);
+                      Index row0, Index col0, int gpu = -1);
 
 /// out[k] := values[first + k] / scale for k < count. Buffers: values (read), scale (read), out (write); all
 /// every_rank.

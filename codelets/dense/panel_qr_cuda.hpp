@@ -74,6 +74,10 @@ template <class T>
 void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, MatrixView<const T> t,
                           MatrixView<T> v, bool top, bool formed, MatrixView<T> p, MatrixView<T> w);
 
+/// C := A M, M upper triangular (what lies below its diagonal is not read).
+template <class T>
+void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<const T> m, MatrixView<T> c);
+
 /// kernels::householder_panel by one cluster of thread blocks: V, T, R of any panel (rank-deficient, zero,
 /// fewer rows than columns), if *flag (null: always).
 template <class T>

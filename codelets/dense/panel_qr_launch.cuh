@@ -270,6 +270,20 @@ void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, Mat
   launch_tall_product(stream, product);
 }
 
+template <class T>
+void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<const T> m, MatrixView<T> c) {
+  using S = DeviceScalar<T>;
+  TallProduct<S> product{.a = device_cast(a.data), .ld_a = a.ld};
+  product.m = device_cast(m.data);
+  product.ld_m = m.ld;
+  product.c = device_cast(c.data);
+  product.ld_c = c.ld;
+  product.rows = a.rows;
+  product.inner = product.cols = static_cast<int>(a.cols);
+  product.upper = true;
+  launch_tall_product(stream, product);
+}
+
 #define TESSERA_INSTANTIATE_PANEL(T)                                                                    \
   template void launch_panel_gram<T>(cudaStream_t, MatrixView<const T>, MatrixView<T>, void*);          \
   template void launch_panel_add<T>(cudaStream_t, std::span<const MatrixView<const T>>,                 \
@@ -285,6 +299,7 @@ void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, Mat
   template void launch_panel_householder<T>(cudaStream_t, MatrixView<const T>, MatrixView<T>,           \
                                             const PanelFactor<T>&, MatrixView<T>, void*);               \
   template void launch_panel_vectors<T>(cudaStream_t, const PanelFactor<T>&, MatrixView<const T>,       \
-                                        MatrixView<T>, bool, bool, MatrixView<T>, MatrixView<T>);
+                                        MatrixView<T>, bool, bool, MatrixView<T>, MatrixView<T>);       \
+  template void launch_times_upper<T>(cudaStream_t, MatrixView<const T>, MatrixView<const T>, MatrixView<T>);
 
 }  // namespace tessera::panel_cuda

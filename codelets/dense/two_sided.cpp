@@ -197,8 +197,8 @@ InnerArguments inner_arguments(Index row, Index rows, Index done, Index kb, Inde
 }  // namespace
 
 template <class T>
-void insert_mirror_lower(Sequence& sequence, int priority, const Data& a) {
-  if (keeps_both_triangles<T>(sequence.runtime()))
+void insert_mirror_lower(Sequence& sequence, int priority, const Data& a, bool always) {
+  if (always || keeps_both_triangles<T>(sequence.runtime()))
     sequence.insert(mirror_lower_codelet<T>, MirrorArguments{}, {.priority = priority}, {read_write(a)});
 }
 
@@ -312,7 +312,7 @@ void insert_copy_to_band(Sequence& sequence, int priority, const Data& source, T
   template void insert_rank_2k_update<T>(Sequence&, int, const Data&, const Data*, Index, Index,             \
                                          const Data&, TilePart, const Data&);                                \
   template std::size_t update_workspace_bytes<T>(Index, Index) noexcept;                                     \
-  template void insert_mirror_lower<T>(Sequence&, int, const Data&);                                         \
+  template void insert_mirror_lower<T>(Sequence&, int, const Data&, bool);                                   \
   template void insert_set_zero<T>(Sequence&, int, const Data&);                                             \
   template void insert_copy_to_band<T>(Sequence&, int, const Data&, TilePart, bool, Index, Index, Index,     \
                                        const Data&, Index);

@@ -26,9 +26,9 @@ namespace tessera {
 /// the product with a diagonal tile is a general product of the whole square, which reads half as fast again
 /// as one that expands the triangle. Needed once for each diagonal tile; where GPUs work, rank_2k_update
 /// keeps both triangles valid on CPUs too (RuntimeOptions::hybrid), and the other codelets change the upper
-/// triangle's part of finished panels only. Without GPUs nothing is inserted.
+/// triangle's part of finished panels only. Without GPUs nothing is inserted, unless `always`.
 template <class T>
-void insert_mirror_lower(Sequence& sequence, int priority, const Data& a);
+void insert_mirror_lower(Sequence& sequence, int priority, const Data& a, bool always = false);
 
 /// Y_i := [Y_i +] A W_j and, off the diagonal, Y_j := [Y_j +] A^H W_i, for the part of tile (i, j) of A0
 /// (lower tiles; on the diagonal the lower triangle counts, on GPUs both: see insert_mirror_lower). Buffers:

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -278,6 +280,31 @@ TEST_F(SequenceTest, ReleasedDataLivesUntilItsTasksAreDone) {
   }
   EXPECT_TRUE(sequence.wait());
   EXPECT_EQ(value_of(sum), 50);
+}
+
+/// TaskOptions::gpu, with the number of no GPU.
+TEST(SequenceOptions, AGpuThatThereIsNotLeavesTheTaskToAnyWorker) {
+  Runtime runtime({.cores = 2});
+  const TilePart whole(0, 0, 8, 8);
+  const auto a = random_matrix<double>(8, 8, 1);
+  const Data source = upload(runtime, a), destination = Data::matrix(runtime, 8, 8, sizeof(double));
+  Sequence sequence(runtime);
+  insert_copy_tile<double>(sequence, 0, source, whole, Op::none, unit_scale<double>(sequence), destination,
+                           whole, true, 8, 0, 99);
+  ASSERT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(difference(download<double>(destination), a), 0);
+}
+
+/// Pieces of one reserve, ever smaller, hold what is theirs.
+TEST(SequenceOptions, PiecesWithAReserve) {
+  Runtime runtime({.cores = 2});
+  constexpr std::size_t reserve = 4096;
+  for (const std::size_t size : {std::size_t(4096), std::size_t(1000), std::size_t(24)}) {
+    const Data piece = Data::bytes(runtime, size, 0, reserve);
+    const HostAccess access(piece, HostAccess::Mode::write);
+    EXPECT_EQ(access.array<char>().size(), size);
+    std::fill(access.array<char>().begin(), access.array<char>().end(), 'x');
+  }
 }
 
 }  // namespace

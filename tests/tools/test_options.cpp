@@ -77,6 +77,7 @@ TEST(EigenOptions, AreRead) {
   EXPECT_EQ(options.tile, 64);
   EXPECT_EQ(options.band, 16);
   EXPECT_EQ(options.update_width, 32);
+  EXPECT_EQ(options.column_groups, 0);
   EXPECT_EQ(options.peer, "lapack");
   EXPECT_EQ(options.common.cores, 2);
   EXPECT_EQ(options.common.gpus, 0);
@@ -87,6 +88,10 @@ TEST(EigenOptions, AreRead) {
   EXPECT_TRUE(options.common.quiet);
   EXPECT_EQ(options.grid.cols, 2);
   EXPECT_EQ(options.electrons, 10);
+}
+
+TEST(EigenOptions, ColumnGroupsAreRead) {
+  EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--column-groups", "3"}).column_groups, 3);
 }
 
 TEST(EigenOptions, DefaultsCheckTheLastRun) {
@@ -105,6 +110,7 @@ TEST(EigenOptions, BadValuesAreRefused) {
                                                                 {"--vectors", "maybe"},
                                                                 {"--tile", "0"},
                                                                 {"--tile", "many"},
+                                                                {"--column-groups", "33"},
                                                                 {"--cores", "-3"},
                                                                 {"--repeat", "0"},
                                                                 {"--check", "some"},

@@ -34,6 +34,7 @@ Report describe(Session& session, const BenchProgramOptions& options) {
   wanted.tile = options.tile;
   wanted.band = options.band;
   wanted.update_width = options.update_width;
+  wanted.column_groups = options.column_groups;
   const EigensolveOptions sizes = resolve_options<T>(runtime, options.n, wanted);
   Report report = session.new_report("bench");
   report.title += " " + options.stage;
@@ -46,12 +47,15 @@ Report describe(Session& session, const BenchProgramOptions& options) {
   report.options["tile"] = sizes.tile;
   report.options["band"] = sizes.band;
   report.options["update_width"] = sizes.update_width;
+  report.options["column_groups"] = sizes.column_groups;
   if (options.stage == "back_tridiagonal") report.options["kernel"] = options.kernel;
   report.options["peer"] = options.peer;
+  const std::string groups =
+      sizes.column_groups > 1 ? fmt::format(", {} column groups", sizes.column_groups) : "";
   report.lines.emplace_back(
       "sizes",
-      fmt::format("{}, n = {}, {} columns, type {}, tile {}, band {}, update width {}", options.generate,
-                  options.n, columns, type_letter<T>, sizes.tile, sizes.band, sizes.update_width));
+      fmt::format("{}, n = {}, {} columns, type {}, tile {}, band {}, update width {}{}", options.generate,
+                  options.n, columns, type_letter<T>, sizes.tile, sizes.band, sizes.update_width, groups));
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/codelets/blas.hpp>
 #include <tessera/runtime/error.hpp>
 
@@ -39,6 +40,7 @@ class Stage : public StageBench {
     wanted.tile = options.tile;
     wanted.band = options.band;
     wanted.update_width = options.update_width;
+    wanted.column_groups = options.column_groups;
     sizes_ = resolve_options<T>(runtime_, n_, wanted);
     eps_ = static_cast<double>(n_) * static_cast<double>(precision<T>);
   }
@@ -59,6 +61,12 @@ class Stage : public StageBench {
             ? std::min(sizes_.slab_width, count_)
             : std::clamp<Index>(ceil_div(count_, 4 * runtime_.workers() * runtime_.size()), 16, 256);
     return random_slabs<T>(runtime_, n_, count_, width, seed);
+  }
+
+  void reduce(Sequence& sequence, HermitianProblem<T>& a, const BandMatrix<T>& band,
+              BandReflectors<T>* reflectors) const {
+    reduce_to_band<T>(sequence, std::move(a.matrix), sizes_.update_width, band, reflectors,
+                      reduction_groups(sizes_));
   }
 
   void run_now(const std::function<void(Sequence&)>& work) {

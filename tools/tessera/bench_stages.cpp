@@ -11,7 +11,6 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
-#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
@@ -94,9 +93,7 @@ class ReduceToBandBench final : public Stage<T> {
     band_ = BandMatrix<T>(this->runtime_, this->n_, this->sizes_.band);
     reflectors_ = {};
   }
-  void submit(Sequence& sequence) override {
-    reduce_to_band(sequence, std::move(a_.matrix), this->sizes_.update_width, band_, &reflectors_);
-  }
+  void submit(Sequence& sequence) override { this->reduce(sequence, a_, band_, &reflectors_); }
   CheckRecord check() override { return this->similarity_check(a_, invariants(this->runtime_, band_)); }
   double peer(std::string& name) override {
     const double seconds = this->time_hetrd(name);
@@ -117,9 +114,7 @@ class BandToTridiagonalBench final : public Stage<T> {
   void prepare() override {
     a_ = this->matrix();
     band_ = BandMatrix<T>(this->runtime_, this->n_, this->sizes_.band);
-    this->run_now([&](Sequence& sequence) {
-      reduce_to_band<T>(sequence, std::move(a_.matrix), this->sizes_.update_width, band_, nullptr);
-    });
+    this->run_now([&](Sequence& sequence) { this->reduce(sequence, a_, band_, nullptr); });
     d_ = this->reals(this->n_);
     e_ = this->reals(this->n_ - 1);
     reflectors_ = {};
@@ -153,7 +148,7 @@ class TridiagonalizeBench final : public Stage<T> {
   }
   void submit(Sequence& sequence) override {
     sequence.begin_stage("reduce_to_band");
-    reduce_to_band(sequence, std::move(a_.matrix), this->sizes_.update_width, band_, &band_reflectors_);
+    this->reduce(sequence, a_, band_, &band_reflectors_);
     sequence.begin_stage("band_to_tridiagonal");
     band_to_tridiagonal(sequence, std::move(band_), d_, e_, &chase_reflectors_);
   }
@@ -183,7 +178,7 @@ class TridiagonalEigenBench final : public Stage<T> {
       BandMatrix<T> band(this->runtime_, n, this->sizes_.band);
       const Data d = this->reals(n), e = this->reals(n - 1);
       this->run_now([&](Sequence& sequence) {
-        reduce_to_band<T>(sequence, std::move(a.matrix), this->sizes_.update_width, band, nullptr);
+        this->reduce(sequence, a, band, nullptr);
         band_to_tridiagonal<T>(sequence, std::move(band), d, e, nullptr);
       });
       d_ = this->host(d, n);
@@ -248,7 +243,7 @@ class BackTridiagonalBench final : public Stage<T> {
     const Data d = this->reals(n), e = this->reals(n - 1);
     reflectors_ = {};
     this->run_now([&](Sequence& sequence) {
-      reduce_to_band<T>(sequence, std::move(a.matrix), this->sizes_.update_width, band, nullptr);
+      this->reduce(sequence, a, band, nullptr);
       band_to_tridiagonal<T>(sequence, std::move(band), d, e, &reflectors_);
     });
     z_ = this->random_vectors(5);
@@ -275,9 +270,7 @@ class BackBandBench final : public Stage<T> {
     auto a = this->matrix();
     BandMatrix<T> band(this->runtime_, this->n_, this->sizes_.band);
     reflectors_ = {};
-    this->run_now([&](Sequence& sequence) {
-      reduce_to_band<T>(sequence, std::move(a.matrix), this->sizes_.update_width, band, &reflectors_);
-    });
+    this->run_now([&](Sequence& sequence) { this->reduce(sequence, a, band, &reflectors_); });
     z_ = this->random_vectors(5);
     before_ = squared_norm(this->runtime_, z_);
   }

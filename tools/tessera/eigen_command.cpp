@@ -98,6 +98,7 @@ class EigenRun {
     solve_options_.tile = options_.tile;
     solve_options_.band = options_.band;
     solve_options_.update_width = options_.update_width;
+    solve_options_.column_groups = options_.column_groups;
     if (!options_.tuning.empty())
       apply_tuning(tuning_, type_letter<T>, n_, options_.vectors, runtime_.workers() * runtime_.size(),
                    solve_options_);
@@ -118,6 +119,7 @@ class EigenRun {
     json["tile"] = used_.tile;
     json["band"] = used_.band;
     json["update_width"] = used_.update_width;
+    json["column_groups"] = used_.column_groups;
     json["slab_width"] = used_.slab_width;
     json["peer"] = options_.peer;
     const ProcessGrid grid = a_.matrix.layout().grid;
@@ -130,6 +132,8 @@ class EigenRun {
     if (used_.solver == Solver::two_stage)
       solver +=
           fmt::format(", tile {}, band {}, update width {}", used_.tile, used_.band, used_.update_width);
+    if (used_.solver == Solver::two_stage && used_.column_groups > 1)
+      solver += fmt::format(", {} column groups", used_.column_groups);
     report_.lines.emplace_back("solver", solver);
   }
 

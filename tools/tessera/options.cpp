@@ -56,15 +56,22 @@ void check_bench_generator(const std::string& kind) {
   check_generator(kind);
 }
 
-void add_size_options(CLI::App& command, Index& tile, Index& band, Index& update_width) {
-  command.add_option("--tile", tile, "order of the tiles (default: from the machine)")
+template <class Options>
+void add_size_options(CLI::App& command, Options& options) {
+  command.add_option("--tile", options.tile, "order of the tiles (default: from the machine)")
       ->check(CLI::Range(1, 1 << 20));
-  command.add_option("--band", band, "width of the intermediate band (default: chosen)")
+  command.add_option("--band", options.band, "width of the intermediate band (default: chosen)")
       ->check(CLI::Range(1, 4096));
   command
-      .add_option("--update-width", update_width,
+      .add_option("--update-width", options.update_width,
                   "columns per update of the trailing matrix (default: chosen)")
       ->check(CLI::Range(1, 1 << 20));
+  command
+      .add_option(
+          "--column-groups", options.column_groups,
+          "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile "
+          "(default: chosen)")
+      ->check(CLI::Range(1, 32));
 }
 
 }  // namespace
@@ -231,7 +238,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
       ->check(parsed_by(parse_range, "RANGE"))
       ->type_name("all|index:LO:HI|value:LO:HI");
   add_yes_no_option(command, "--vectors", options.vectors, "eigenvectors too (default: yes)");
-  add_size_options(command, options.tile, options.band, options.update_width);
+  add_size_options(command, options);
   command
       .add_option(
           "--peer", options.peer,
@@ -292,7 +299,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->check(CLI::IsMember({"blocked", "elpa"}))
       ->type_name("blocked|elpa");
   add_type_option(command, options.type, "scalar type (default: d)");
-  add_size_options(command, options.tile, options.band, options.update_width);
+  add_size_options(command, options);
   command
       .add_option(
           "--peer", options.peer,

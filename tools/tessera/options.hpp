@@ -68,7 +68,7 @@ struct EigenProgramOptions {
   std::string solver = "auto";
   RangeOption range;
   bool vectors = true;
-  Index tile = 0, band = 0, update_width = 0;
+  Index tile = 0, band = 0, update_width = 0, column_groups = 0;
   std::string peer = "none";
   std::string tuning;  ///< file of `tessera tune`
   std::string output;
@@ -86,7 +86,7 @@ struct BenchProgramOptions {
   double occupation = 0.1;  ///< stack of water
   Index vectors = -1;       ///< columns that are back-transformed; -1: n
   char type = 'd';
-  Index tile = 0, band = 0, update_width = 0;
+  Index tile = 0, band = 0, update_width = 0, column_groups = 0;
   std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
   std::string matrix;              ///< spmm: file, instead of a kind
   char storage = 'd';              ///< spmm: of the matrix's values; type: of the vectors

@@ -62,6 +62,26 @@ TYPED_TEST(Eigensolve, RangesByIndex) {
       }
 }
 
+TYPED_TEST(Eigensolve, ReducedInColumnGroups) {
+  using T = TypeParam;
+  const Index n = 67;
+  const auto a = generate<T>("random", n), b = generate<T>("overlap", n);
+  for (const Index groups : {2, 3, 16})
+    for (const bool vectors : {true, false}) {
+      SCOPED_TRACE(::testing::Message() << groups << " groups, vectors " << vectors);
+      SolveCase c{.options = small_tiles(), .orthogonality_gate = random_orthogonality_gate(n)};
+      c.options.column_groups = groups;
+      c.options.vectors = vectors;
+      for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
+        c.uplo = uplo;
+        expect_solved<T>(this->runtime(), a, nullptr, c);
+      }
+      expect_solved<T>(this->runtime(), a, &b, {.options = c.options});
+      c.options.range = Range::index(20, 45);
+      expect_solved<T>(this->runtime(), a, nullptr, c);
+    }
+}
+
 TYPED_TEST(Eigensolve, RangesByValue) {
   using T = TypeParam;
   const Index n = 61;
@@ -299,6 +319,8 @@ TEST_F(EigensolveArguments, AreRefusedBeforeAnythingIsSubmitted) {
   expect_invalid("band", call({.band = 20}));
   expect_invalid("update_width", call({.tile = 12, .band = 4, .update_width = 6}));
   expect_invalid("slab_width", call({.slab_width = -3}));
+  expect_invalid("column_groups", call({.column_groups = -1}));
+  expect_invalid("column_groups", call({.column_groups = 33}));
   const auto raw = [&](Index order, const double* pa, Index lda, const double* pb, Index ldb, double* pw,
                        double* pz, Index ldz) {
     return [=, &r] { eigensolve<double>(r, Uplo::lower, order, pa, lda, pb, ldb, pw, pz, ldz); };
@@ -338,6 +360,7 @@ TEST_F(EigensolveArguments, ResolvedSizesFitTogether) {
         EXPECT_EQ(used.update_width % used.band, 0);
         EXPECT_EQ(used.tile % used.update_width, 0);
         EXPECT_GE(used.slab_width, 1);
+        EXPECT_EQ(used.column_groups, 1);  // fewer than two GPUs
         EXPECT_EQ(used.band, band > 0 ? band : used.band);
         EXPECT_EQ(used.tile, tile > 0 ? tile : used.tile);
       }

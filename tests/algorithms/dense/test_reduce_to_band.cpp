@@ -16,11 +16,11 @@ class ReduceToBand : public RuntimeTest<T> {
  public:
   /// A = Q B Q^H with orthogonal Q (back_band applied to the identity) and a band matrix B.
   static void check(const std::string& kind, Index n, Index tile, Index update_width, Index b, Index slab,
-                    double scale = 1) {
-    SCOPED_TRACE(::testing::Message()
-                 << kind << ", n " << n << " tile " << tile << " update " << update_width << " band " << b);
+                    int column_groups = 0) {
+    SCOPED_TRACE(::testing::Message() << kind << ", n " << n << " tile " << tile << " update " << update_width
+                                      << " band " << b << " groups " << column_groups);
     Runtime& runtime = RuntimeTest<T>::runtime();
-    const auto a = generate<T>(kind, n, 4, scale);
+    const auto a = generate<T>(kind, n, 4);
     auto source = poison_other_triangle(a, Uplo::lower);
     auto q = identity<T>(n);
     const BandMatrix<T> band(runtime, n, b);
@@ -30,7 +30,7 @@ class ReduceToBand : public RuntimeTest<T> {
         BandReflectors<T> reflectors;
         reduce_to_band<T>(
             s, TiledMatrix<T>::wrap(runtime, source.data(), source.ld(), {n, n, tile, tile, {}, Uplo::lower}),
-            update_width, band, &reflectors);
+            update_width, band, &reflectors, column_groups);
         back_band<T>(s, std::move(reflectors), slabs);
       }));
     }
@@ -49,7 +49,7 @@ class ReduceToBand : public RuntimeTest<T> {
     ASSERT_TRUE(RuntimeTest<T>::run([&](Sequence& s) {
       reduce_to_band<T>(
           s, TiledMatrix<T>::wrap(runtime, again.data(), again.ld(), {n, n, tile, tile, {}, Uplo::lower}),
-          update_width, second, nullptr);
+          update_width, second, nullptr, column_groups);
     }));
     EXPECT_EQ(difference(dense(second), whole), 0);
   }
@@ -88,6 +88,35 @@ TYPED_TEST(ReduceToBand, PanelsThatTakeTheFallBack) {
                            "block-diagonal:9", "arrowhead", "clustered"}) {
     this->check(kind, 49, 16, 8, 4, 20);
     this->check(kind, 49, 10, 5, 5, 20);
+  }
+}
+
+/// Also orders that are no multiple of the update width, groups without columns, and one tile.
+TYPED_TEST(ReduceToBand, ColumnGroups) {
+  for (const int groups : {1, 2, 3, 4})
+    for (const Index n : {1, 2, 3, 7, 16, 17, 33, 70}) {
+      this->check("random", n, 16, 8, 4, 50, groups);
+      this->check("random", n, 80, 16, 4, 50, groups);
+      this->check("random", n, 12, 6, 3, 100, groups);
+      if (n < 40) this->check("random", n, 3, 1, 1, 10, groups);
+    }
+}
+
+TYPED_TEST(ReduceToBand, ColumnGroupsWithPanelsThatTakeTheFallBack) {
+  for (const char* kind : {"zero", "identity", "diagonal", "tridiagonal", "banded:5", "rank-one",
+                           "block-diagonal:9", "arrowhead", "clustered"})
+    this->check(kind, 49, 16, 8, 4, 20, 3);
+}
+
+TYPED_TEST(ReduceToBand, ColumnGroupsOutOfRangeAreRefused) {
+  using T = TypeParam;
+  Runtime& runtime = this->runtime();
+  const BandMatrix<T> band(runtime, 8, 2);
+  for (const int groups : {-1, 33}) {
+    Sequence sequence(runtime);
+    EXPECT_THROW(reduce_to_band<T>(sequence, TiledMatrix<T>(runtime, {8, 8, 4, 4, {}, Uplo::lower}), 4, band,
+                                   nullptr, groups),
+                 InvalidArgument);
   }
 }
 

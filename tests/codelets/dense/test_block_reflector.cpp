@@ -27,7 +27,8 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
       for (const Index first : {Index(0), b}) {
         const Index m = rows + below - first, cols = k - first;
         const Data v = Data::matrix(this->runtime(), m, cols, sizeof(T));
-        ASSERT_TRUE(this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b, first); }));
+        ASSERT_TRUE(
+            this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b, first, first); }));
         Matrix<T> expected(m, cols);
         for (Index j = 0; j < cols; ++j)
           for (Index i = (j / b + 1) * b; i < m; ++i)

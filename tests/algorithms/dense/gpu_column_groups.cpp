@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+#include <tests/support/device_array.hpp>
+#include <tests/support/eigen_problem.hpp>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/codelets/dense/copy.hpp>
+
+/// The reduction in column groups on GPUs: several groups on one GPU, and one group on each of several. Small
+/// orders have their groups asked for.
+namespace tessera::test {
+namespace {
+
+int gpus() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+SolveCase in_groups(Index groups, Index tile = 0, Index band = 0, Index update_width = 0) {
+  SolveCase c;
+  c.options.solver = Solver::two_stage;
+  c.options.column_groups = groups;
+  c.options.tile = tile, c.options.band = band, c.options.update_width = update_width;
+  c.residual_gate = 1, c.orthogonality_gate = 3;
+  return c;
+}
+
+template <class T>
+void expect_groups_solve(Runtime& runtime, Index groups) {
+  SCOPED_TRACE(::testing::Message() << groups << " groups, complex " << is_complex<T>);
+  for (const Index n : {300, 1537})
+    expect_solved<T>(runtime, generate<T>("random", n), nullptr, in_groups(groups));
+  // Narrow blocks, panels and tiles; a group without columns; the last panels are the fall-back's.
+  expect_solved<T>(runtime, generate<T>("random", 1001), nullptr, in_groups(groups, 256, 32, 64));
+  expect_solved<T>(runtime, generate<T>("random", 100), nullptr, in_groups(groups, 128, 16, 64));
+  // More panels in an update than one launch gathers.
+  expect_solved<T>(runtime, generate<T>("random", 700), nullptr, in_groups(groups, 256, 8, 256));
+  expect_solved<T>(runtime, generate<T>("clustered", 735), nullptr, in_groups(groups, 384, 64, 128));
+  const auto a = generate<T>("random", 640), b = generate<T>("overlap", 640);
+  SolveCase generalized = in_groups(groups, 256, 32, 128);
+  expect_solved<T>(runtime, a, &b, generalized);
+  SolveCase values = in_groups(groups);
+  values.options.vectors = false;
+  expect_solved<T>(runtime, a, nullptr, values);
+}
+
+template <class T>
+class ColumnGroupsOnOneGpu : public ::testing::Test {};
+TYPED_TEST_SUITE(ColumnGroupsOnOneGpu, Scalars);
+
+TYPED_TEST(ColumnGroupsOnOneGpu, Solve) {
+  Runtime runtime({.cores = 2, .gpus = 1});
+  for (const Index groups : {2, 3, 4}) expect_groups_solve<TypeParam>(runtime, groups);
+}
+
+template <class T>
+class ColumnGroupsOnSeveralGpus : public ::testing::Test {
+ public:
+  void SetUp() override {
+    if (gpus() < 2) GTEST_SKIP() << "one GPU";
+  }
+};
+TYPED_TEST_SUITE(ColumnGroupsOnSeveralGpus, Scalars);
+
+/// One group on each GPU, and more groups than GPUs.
+TYPED_TEST(ColumnGroupsOnSeveralGpus, Solve) {
+  Runtime runtime({.cores = 2});
+  for (const Index groups : {runtime.gpus(), runtime.gpus() + 1})
+    expect_groups_solve<TypeParam>(runtime, groups);
+}
+
+/// Tasks on every GPU of the runtime since profiling began.
+std::vector<Index> tasks_of_gpus(const Runtime& runtime) {
+  std::vector<Index> tasks;
+  for (const WorkerProfile& profile : runtime.worker_profiles())
+    if (profile.name.find("CUDA") != std::string::npos) tasks.push_back(profile.tasks);
+  return tasks;
+}
+
+TYPED_TEST(ColumnGroupsOnSeveralGpus, EveryGpuReducesItsGroup) {
+  using T = TypeParam;
+  Runtime runtime({.cores = 2});
+  auto a = generate<T>("random", 1024);
+  const auto tiles = TiledMatrix<T>::wrap(runtime, a.data(), a.ld(), {1024, 1024, 512, 512, {}, Uplo::lower});
+  const BandMatrix<T> band(runtime, 1024, 32);
+  TiledMatrix<T> work(runtime, {1024, 1024, 512, 512, {}, Uplo::lower});
+  Sequence sequence(runtime);
+  sequence.begin_stage("input");
+  copy_hermitian(sequence, tiles, unit_scale<T>(sequence), work);
+  sequence.begin_stage("reduce_to_band");
+  runtime.profile(true);
+  reduce_to_band<T>(sequence, std::move(work), 128, band, nullptr, runtime.gpus());
+  ASSERT_TRUE(sequence.wait().ok());
+  const auto& stage = sequence.statistics().stages.back();
+  EXPECT_EQ(stage.device_tasks, stage.tasks);
+  const auto tasks = tasks_of_gpus(runtime);
+  runtime.profile(false);
+  ASSERT_EQ(tasks.size(), static_cast<std::size_t>(runtime.gpus()));
+  // A product of each for each of 32 panels, but for the last ones.
+  for (const Index count : tasks) EXPECT_GE(count, 20);
+}
+
+TEST(TaskOnOneGpu, RunsThere) {
+  if (gpus() < 2) GTEST_SKIP() << "one GPU";
+  Runtime runtime({.cores = 2});
+  const TilePart whole(0, 0, 8, 8);
+  for (int gpu = 0; gpu < runtime.gpus(); ++gpu) {
+    const Data source = upload(runtime, random_matrix<double>(8, 8, 1));
+    const Data destination = Data::matrix(runtime, 8, 8, sizeof(double));
+    Sequence sequence(runtime);
+    sequence.begin_stage("scale");
+    const Data scale = unit_scale<double>(sequence);
+    sequence.begin_stage("copies");
+    runtime.profile(true);
+    for (int k = 0; k < 50; ++k)
+      insert_copy_tile<double>(sequence, 0, source, whole, Op::none, scale, destination, whole, true, 0, 0,
+                               gpu);
+    ASSERT_TRUE(sequence.wait().ok());
+    EXPECT_GE(tasks_of_gpus(runtime)[static_cast<std::size_t>(gpu)], 50);
+    runtime.profile(false);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
