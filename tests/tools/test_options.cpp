@@ -55,6 +55,7 @@ EigenProgramOptions parse_eigen(std::vector<std::string> words) {
 
 TEST(EigenOptions, APeerOnAGpuIsWarm) {
   EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--peer", "cusolver"}).common.warmup, 1);
+  EXPECT_EQ(parse_eigen({"--generate", "random", "--n", "10", "--peer", "cusolvermg"}).common.warmup, 1);
   EXPECT_EQ(
       parse_eigen({"--generate", "random", "--n", "10", "--peer", "cusolver", "--warmup", "0"}).common.warmup,
       0);
@@ -130,6 +131,9 @@ TEST(EigenOptions, BadValuesAreRefused) {
   EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--generate", "random", "--n", "3"}), InvalidArgument);
   EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--n", "3"}), InvalidArgument);
   EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--electrons", "3"}), InvalidArgument);
+  EXPECT_THROW(
+      parse_eigen({"--generate", "random", "--n", "3", "--overlap", "generated", "--peer", "cusolvermg"}),
+      InvalidArgument);
   EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--output", "/no/such/place/x"}),
                InvalidArgument);
 }

@@ -242,6 +242,32 @@ TEST_F(Program, CusolverIsAPeer) {
   }
 }
 
+/// With GPUs it solves all types and ranges and passes the checks; without, or where CUDA has no such
+/// library, a single line and exit code 2.
+TEST_F(Program, CusolverMgIsAPeer) {
+  for (const char* more : {"--type s", "--type d", "--type c", "--type z", "--vectors no",
+                           "--range index:30:200", "--type z --range value:-1:5"}) {
+    const std::string command = fmt::format("eigen --generate random --n 700 --peer cusolvermg {}", more);
+    const Outcome outcome = run(command + " --json -");
+    if (outcome.code == 2) {
+      EXPECT_TRUE(outcome.err.find("this run has no GPU") != std::string::npos ||
+                  outcome.err.find("built without cuSOLVERMg") != std::string::npos)
+          << outcome.err;
+      EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+      break;
+    }
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json record = Json::parse(outcome.out), &peer = record["peer"];
+    EXPECT_GT(peer["ratio"].get<double>(), 0);
+    EXPECT_EQ(peer["gpus"], record["machine"]["cuda_workers"]);
+    EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << command << peer;
+    // Counted only where both have found as many pairs.
+    EXPECT_TRUE(record["runs"][0]["check"]["values"].is_number()) << command;
+  }
+  expect_refused("eigen --generate random --n 20 --peer cusolvermg --gpus 0", "GPU");
+  expect_refused("eigen --generate random --overlap generated --n 20 --peer cusolvermg", "--overlap");
+}
+
 TEST_F(Program, MoreGpusThanThereAreIsAnError) {
   const Outcome outcome = run("eigen --generate random --n 20 --gpus 63");
   EXPECT_EQ(outcome.code, 2);

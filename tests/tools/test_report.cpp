@@ -90,6 +90,8 @@ TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   EXPECT_EQ(run["result"]["count"], 736);
   EXPECT_EQ(run["memory"]["peak_matrices"], 3.5);
   EXPECT_EQ(json["peer"]["name"], "lapack dsyevd");
+  EXPECT_EQ(json["peer"]["threads"], 4);
+  EXPECT_EQ(json["peer"]["gpus"], 0);
   EXPECT_EQ(json["peer"]["seconds"], 5.0);
   EXPECT_EQ(json["peer"]["ratio"], 2.5) << "5 s of the peer against 2 s";
   EXPECT_NO_THROW(Json::parse(json.dump()));
@@ -136,13 +138,23 @@ TEST(ReportText, ShowsTheMedianRunAndFits) {
   const std::string text = format_report(report);
   EXPECT_NE(text.find("median of 3, 1 s to 3 s"), std::string::npos) << text;
   EXPECT_NE(text.find("reduce_to_band"), std::string::npos);
-  EXPECT_NE(text.find("ratio 2.50"), std::string::npos);
+  EXPECT_NE(text.find("4 threads; ratio 2.50"), std::string::npos);
   EXPECT_NE(text.find("busy 90.0 %"), std::string::npos);
   EXPECT_NE(text.find("3.50 n^2"), std::string::npos);
   EXPECT_NE(text.find("HOMO          -0.0797670777"), std::string::npos);
   EXPECT_NE(text.find("residual 31 (bound 30): FAILED"), std::string::npos) << text;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(ReportText, SaysOnHowManyGpusThePeerRan) {
+  Report report = example();
+  report.peer = PeerRecord{"cusolver Xsyevd (d)", 0, {4}, {}};
+  EXPECT_NE(format_report(report).find("one GPU; ratio"), std::string::npos) << format_report(report);
+  EXPECT_EQ(to_json(report)["peer"]["gpus"], 1);
+  report.peer->gpus = 4;
+  EXPECT_NE(format_report(report).find("4 GPUs; ratio"), std::string::npos) << format_report(report);
+  EXPECT_EQ(to_json(report)["peer"]["gpus"], 4);
 }
 
 TEST(Units, AreReadable) {

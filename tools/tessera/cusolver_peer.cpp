@@ -25,15 +25,6 @@ void require_success(const std::string& name, const DeviceMemory<int>& info) {
     throw RuntimeError(fmt::format("{} failed with info = {}", name, value));
 }
 
-/// A Hermitian positive definite matrix to warm up with.
-template <class T>
-std::vector<T> small_matrix() {
-  std::vector<T> a(static_cast<std::size_t>(small_order * small_order), T(1));
-  for (Index i = 0; i < small_order; ++i)
-    a[static_cast<std::size_t>(i + i * small_order)] = T(RealOf<T>(small_order + i));
-  return a;
-}
-
 template <class T>
 std::string routine(const char* library, const char* name) {
   return fmt::format("{} {}{}", library, type_letter<T>, name);
@@ -95,7 +86,7 @@ void fill_random(const DeviceMemory<T>& memory, std::uint64_t seed) {
 template <class T, class Work>
 double time_on(const std::vector<T>& a, Index n, const Work& work) {
   const Device device;
-  const DeviceMemory<T> warm(small_matrix<T>()), matrix(a);
+  const DeviceMemory<T> warm(warm_up_matrix<T>(small_order)), matrix(a);
   work(device, warm.data(), small_order);
   return work(device, matrix.data(), n);
 }
@@ -119,7 +110,8 @@ PeerSolution<T> solve_with_cusolver(const std::vector<T>& a, const std::vector<T
                                  : cusolver::Range::values(range.value_low, range.value_high);
   const Device device;
   {
-    DeviceMemory<T> warm_a(small_matrix<T>()), warm_b(b.empty() ? std::vector<T>() : small_matrix<T>());
+    DeviceMemory<T> warm_a(warm_up_matrix<T>(small_order)),
+        warm_b(b.empty() ? std::vector<T>() : warm_up_matrix<T>(small_order));
     PeerSolution<T> ignored;
     const auto part = by_index ? cusolver::Range::numbers(0, small_order / 2) : chosen;
     solve(device, solution.name, warm_a, warm_b, small_order, part, vectors, ignored);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include <tessera/runtime/matrix_market.hpp>
 
 #include "cusolver_peer.hpp"
+#include "cusolvermg_peer.hpp"
 #include "eigen_output.hpp"
 #include "lapack_peer.hpp"
 #include "nominal_flops.hpp"
@@ -61,6 +63,8 @@ class EigenRun {
   int operator()() {
     if (options_.peer != "none" && runtime_.size() > 1)
       throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer == "cusolvermg" && runtime_.gpus() == 0)
+      throw RuntimeError("--peer cusolvermg: this run has no GPU");
     if (!options_.tuning.empty()) tuning_ = read_tuning(options_.tuning);
     load_matrices();
     describe();
@@ -177,7 +181,7 @@ class EigenRun {
   /// `first`: number of our first value in the whole spectrum, and so of the peer's.
   PeerSolution<T> solve_peer(int index, bool check, Index first) {
     session_.progress().stage(options_.peer);
-    const bool lapack = options_.peer == "lapack";
+    const bool lapack = options_.peer == "lapack", on_our_gpus = options_.peer == "cusolvermg";
     const int threads = lapack ? std::max(1, runtime_.info().cpu_workers) : 0;
     PeerSolution<T> peer;
     std::vector<T> a = gather_lower(runtime_, a_.matrix), b;
@@ -186,10 +190,13 @@ class EigenRun {
       runtime_.run_exclusively(threads, [&] {
         peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);
       });
+    else if (on_our_gpus)
+      peer = solve_with_cusolvermg<T>(std::move(a), n_, our_gpus(), options_.range, options_.vectors, check);
     else
       peer = solve_with_cusolver<T>(a, b, n_, options_.range, options_.vectors, check);
     if (index < 0) return peer;
-    if (!report_.peer) report_.peer = PeerRecord{peer.name, threads, {}, {}};
+    if (!report_.peer)
+      report_.peer = PeerRecord{peer.name, threads, {}, {}, on_our_gpus ? runtime_.gpus() : 1};
     report_.peer->seconds.push_back(peer.seconds);
     if (check) {
       CheckRecord record;
@@ -204,6 +211,13 @@ class EigenRun {
       report_.peer->check = record;
     }
     return peer;
+  }
+
+  /// CUDA's numbers; in one process they follow each other.
+  std::vector<int> our_gpus() const {
+    std::vector<int> gpus(static_cast<std::size_t>(runtime_.gpus()));
+    std::iota(gpus.begin(), gpus.end(), runtime_.first_gpu());
+    return gpus;
   }
 
   void check_pairs(CheckRecord& record, const std::vector<RealOf<T>>& values, const ColumnSlabs<T>& z) {

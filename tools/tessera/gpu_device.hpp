@@ -55,6 +55,14 @@ class DeviceMemory {
   E* data_ = nullptr;
 };
 
+/// A Hermitian positive definite matrix, n x n, to warm a routine up with.
+template <class T>
+std::vector<T> warm_up_matrix(Index n) {
+  std::vector<T> a(static_cast<std::size_t>(n * n), T(1));
+  for (Index i = 0; i < n; ++i) a[static_cast<std::size_t>(i + i * n)] = T(RealOf<T>(n + i));
+  return a;
+}
+
 /// A stream with handles, and a clock on it.
 class Device {
  public:

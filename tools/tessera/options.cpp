@@ -123,9 +123,9 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));
   command
-      .add_option(
-          "--warmup", options.warmup,
-          "runs before, not counted (default: 0, with --peer cusolver 1: the first use of a GPU is slow)")
+      .add_option("--warmup", options.warmup,
+                  "runs before, not counted (default: 0, with --peer cusolver or cusolvermg 1: the first use "
+                  "of a GPU is slow)")
       ->check(CLI::Range(0, 100000));
   command
       .add_option_function<std::string>(
@@ -152,7 +152,7 @@ namespace {
 /// Both sides of a comparison on a GPU are warm unless the user says how.
 void warm_up_with_gpu_peer(CLI::App& command, const std::string& peer, CommonOptions& common) {
   command.parse_complete_callback([&] {
-    if (peer == "cusolver" && command.count("--warmup") == 0) common.warmup = 1;
+    if (peer.starts_with("cusolver") && command.count("--warmup") == 0) common.warmup = 1;
   });
 }
 
@@ -242,10 +242,10 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
   command
       .add_option(
           "--peer", options.peer,
-          "solve with this library too, alternating run by run: LAPACK on as many threads, or cuSOLVER "
-          "on one GPU")
-      ->check(CLI::IsMember({"none", "lapack", "cusolver"}))
-      ->type_name("none|lapack|cusolver");
+          "solve with this library too, alternating run by run: LAPACK on as many threads, cuSOLVER on one "
+          "GPU, or cuSOLVERMg on as many GPUs (all pairs, also for a range)")
+      ->check(CLI::IsMember({"none", "lapack", "cusolver", "cusolvermg"}))
+      ->type_name("none|lapack|cusolver|cusolvermg");
   command
       .add_option("--tuning", options.tuning,
                   "take the solver and the sizes from what `tessera tune` has found")
@@ -397,6 +397,9 @@ void validate(EigenProgramOptions& options) {
     throw InvalidArgument("--scale", fmt::format("{}", options.scale), "a finite number");
   if (!options.matrix.empty() && options.overlap == "generated")
     throw InvalidArgument("--overlap", options.overlap, "a file where --matrix is a file");
+  if (options.peer == "cusolvermg" && !options.overlap.empty())
+    throw InvalidArgument("--peer", options.peer,
+                          "none, lapack or cusolver with --overlap (cuSOLVERMg solves for one matrix)");
   if (options.electrons >= 0 && options.electrons % 2 != 0)
     throw InvalidArgument("--electrons", fmt::format("{}", options.electrons),
                           "an even number (closed shell)");

@@ -183,6 +183,7 @@ Json to_json(const Report& report) {
   if (report.peer) {
     json["peer"] = {{"name", report.peer->name},
                     {"threads", report.peer->threads},
+                    {"gpus", report.peer->threads > 0 ? 0 : report.peer->gpus},
                     {"seconds", number(median(report.peer->seconds))},
                     {"ratio", number(report.ratio())},
                     {"runs", report.peer->seconds}};
@@ -253,11 +254,13 @@ std::string format_report(const Report& report) {
     }
   }
   if (report.peer) {
-    const int threads = report.peer->threads;
-    text += label_line(
-        "peer", fmt::format("{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name,
-                            format_seconds(median(report.peer->seconds)),
-                            threads > 0 ? fmt::format("{} threads", threads) : "one GPU", report.ratio()));
+    const int threads = report.peer->threads, gpus = report.peer->gpus;
+    const std::string workers = threads > 0 ? fmt::format("{} threads", threads)
+                                : gpus > 1  ? fmt::format("{} GPUs", gpus)
+                                            : std::string("one GPU");
+    text += label_line("peer",
+                       fmt::format("{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name,
+                                   format_seconds(median(report.peer->seconds)), workers, report.ratio()));
   }
   if (report.limit) text += label_line("limit", format_limit(report));
   for (const auto& [label, value] : report.results) text += label_line(label, value);

@@ -73,6 +73,7 @@ struct PeerRecord {
   int threads = 1;  ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
+  int gpus = 1;                  ///< where threads is 0
   Json result = Json::object();  ///< of the peer, in the record if it is not empty
 };
 
