@@ -13,15 +13,34 @@
 namespace tessera {
 namespace {
 
-/// Rows of a block when nothing else says: X and Y of its rows and columns stay in a core's second cache for
-/// eight vectors. Larger where blocks would hold hardly any entries otherwise, smaller where there are few
-/// rows.
+/// So that there are some for every worker.
+Index most_rows(Index order, Index workers) {
+  return std::max<Index>(order / (8 * workers), 64);
+}
+
+/// Rows of a tile, and of a GPU's block, when nothing else says: larger where blocks would hold hardly any
+/// entries otherwise, smaller where there are few rows.
 Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
   constexpr double least = 1024, entries_of_block = 64;
   const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) * static_cast<double>(order) /
                                   std::max(survey.entries(), 1.0));
   const double rows = std::clamp(wanted, least, static_cast<double>(csb_block_rows));
-  return std::min(static_cast<Index>(rows), std::max<Index>(order / (8 * workers), 64));
+  return std::min(static_cast<Index>(rows), most_rows(order, workers));
+}
+
+/// Rows of a block, with tiles joined up to `joined` rows.
+struct BandRows {
+  Index usual, joined;
+};
+
+/// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
+/// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
+/// for up to 16 vectors. A GPU's thread blocks gather X through the first-level cache: narrower blocks.
+BandRows band_rows(const Runtime& runtime, Index usual, Index order, Index workers) {
+  constexpr Index least_on_cpu = 4096;
+  if (runtime.any_gpus()) return {usual, usual / 4};
+  const Index rows = std::max(usual, std::min(least_on_cpu, most_rows(order, workers)));
+  return {rows, rows};
 }
 
 /// Appends the beginnings of about equal parts of [begin, end) with at most so many rows.
@@ -42,13 +61,14 @@ std::vector<Index> cut_tiles(const SymmetricRows& rows, Index tile_rows) {
 }
 
 /// Bands lie in one segment each.
-std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments& segments, Index usual) {
-  const Index least = usual / 4, most = std::min(2 * usual, csb_block_rows);
+std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments& segments, BandRows rows) {
+  const Index most = std::min(2 * rows.usual, csb_block_rows);
   std::vector<Index> bands;
   for (std::size_t t = 0; t + 1 < tiles.size();) {
     const Index begin = tiles[t], limit = segments.end(segments.segment_of(begin));
     Index end = tiles[++t];
-    while (t + 1 < tiles.size() && tiles[t + 1] <= limit && tiles[t + 1] - begin <= least) end = tiles[++t];
+    while (t + 1 < tiles.size() && tiles[t + 1] <= limit && tiles[t + 1] - begin <= rows.joined)
+      end = tiles[++t];
     append_parts(begin, end, most, bands);
   }
   bands.push_back(tiles.back());
@@ -190,7 +210,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   CsbPartition partition;
   partition.domains_per_rank = std::max(runtime.gpus(), 1);
   const Index domains = Index(runtime.size()) * partition.domains_per_rank;
-  const Index usual = usual_rows(survey, rows.order(), domains * runtime.common_workers());
+  const Index workers = domains * runtime.common_workers(), usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
   const Index groups = options.groups > 0 ? options.groups : usual_groups(domains);
@@ -212,7 +232,8 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   const std::vector<int> nobody(begins.size() - 1);
   partition.segments = std::make_shared<const RowSegments>(std::move(begins), nobody);
   deal(survey, group_begins, domains, partition);
-  partition.bands = cut_bands(partition.tiles, *partition.segments, usual);
+  partition.bands =
+      cut_bands(partition.tiles, *partition.segments, band_rows(runtime, usual, rows.order(), workers));
   return partition;
 }
 

@@ -20,26 +20,37 @@ struct Vectors {
   std::int64_t ldy_columns;
 };
 
+/// sum += value (a row of X_J), and that row of Y_J += value x: the two sides of one entry. On the diagonal
+/// the entry with row = column counts once.
+template <bool on_diagonal, int columns, class V, class T>
+TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t column,
+                                     const Row<T, columns>& x, Row<T, columns>& sum, const T* x_columns,
+                                     std::int64_t ldx, T* y_columns, std::int64_t ldy) noexcept {
+  const T value = static_cast<T>(stored);
+  sum.add_from(value, x_columns + column * ldx);
+  if (!on_diagonal || column != row) x.add_to(value, y_columns + column * ldy);
+}
+
 /// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
-/// of entries. On the diagonal no entry of a run touches the row itself but the one with row = column, which
-/// counts once.
+/// of entries: on the diagonal no entry of a run touches the row itself but the one with row = column.
+/// Entries come in pairs, so that a pair needs one look for the end of the run, which is often mispredicted.
 template <bool on_diagonal, int columns, bool packed, class V, class T>
 TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values, const std::uint16_t* rows,
                                           const std::uint16_t* cols, const Vectors<T>& v) noexcept {
-  const std::int64_t ldx_columns = packed ? columns : v.ldx_columns,
-                     ldy_columns = packed ? columns : v.ldy_columns;
+  const std::int64_t ldx = packed ? columns : v.ldx_columns, ldy = packed ? columns : v.ldy_columns;
   for (std::uint32_t e = 0; e < entries;) {
     const std::uint16_t row = rows[e];
     T* const y = v.y_rows + row * v.ldy_rows;
     const Row<T, columns> x = Row<T, columns>::load(v.x_rows + row * v.ldx_rows);
     Row<T, columns> sum = Row<T, columns>::load(y);
-    do {
-      const T value = static_cast<T>(values[e]);
-      const std::int64_t column = cols[e];
-      sum.add_from(value, v.x_columns + column * ldx_columns);
-      if (!on_diagonal || column != row) x.add_to(value, v.y_columns + column * ldy_columns);
+    for (; e + 1 < entries && rows[e + 1] == row; e += 2) {
+      add_entry<on_diagonal>(values[e], row, cols[e], x, sum, v.x_columns, ldx, v.y_columns, ldy);
+      add_entry<on_diagonal>(values[e + 1], row, cols[e + 1], x, sum, v.x_columns, ldx, v.y_columns, ldy);
+    }
+    if (e < entries && rows[e] == row) {
+      add_entry<on_diagonal>(values[e], row, cols[e], x, sum, v.x_columns, ldx, v.y_columns, ldy);
       ++e;
-    } while (e < entries && rows[e] == row);
+    }
     sum.store(y);
   }
 }
