@@ -239,7 +239,8 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
     std::vector<const Data*> terms;
     for (; next < partials.size() && partials[next].segment == s; ++next) terms.push_back(&partial[next]);
     insert_sum_vectors<U>(sequence, 0, partition.segments->size(s), static_cast<int>(columns),
-                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s));
+                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s),
+                          partition.segments->gpu(s));
     // The next product begins with a write: until then no memory is held.
     for (const Data* term : terms) term->invalidate();
   }
@@ -301,10 +302,10 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
-  if (detail->partition.domains_per_rank > 1)
-    for (const Piece& piece : detail->pieces)
-      if (piece.index.valid() && piece.index.local())
-        piece.index.prefetch(piece.contents.domain % detail->partition.domains_per_rank);
+  for (const Piece& piece : detail->pieces)
+    if (const int gpu = detail->partition.gpu_of(piece.contents.domain);
+        gpu >= 0 && piece.index.valid() && piece.index.local())
+      piece.index.prefetch(gpu);
   return CsbMatrix(std::move(detail));
 }
 
@@ -323,7 +324,8 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
                    insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns),
                                              piece.overwrite_rows, piece.overwrite_columns, piece.data,
                                              piece.index, x.segment(piece.contents.column),
-                                             x.segment(piece.contents.row), y_rows, y_columns);
+                                             x.segment(piece.contents.row), y_rows, y_columns,
+                                             d.partition.gpu_of(piece.contents.domain));
                  });
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -36,9 +37,9 @@ struct BandRows {
 /// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
 /// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
 /// for up to 16 vectors. A GPU's thread blocks gather X through the first-level cache: narrower blocks.
-BandRows band_rows(const Runtime& runtime, Index usual, Index order, Index workers) {
+BandRows band_rows(const CsbDomains& domains, Index usual, Index order, Index workers) {
   constexpr Index least_on_cpu = 4096;
-  if (runtime.any_gpus()) return {usual, usual / 4};
+  if (domains.on_gpus) return {usual, usual / 4};
   const Index rows = std::max(usual, std::min(least_on_cpu, most_rows(order, workers)));
   return {rows, rows};
 }
@@ -89,14 +90,59 @@ Index usual_groups(Index domains) {
 
 /// In a group: on GPUs one for each; on CPUs two a worker, so that products of different pairs can be in
 /// flight together, if they are not too small to be worth a task.
-Index usual_segments(const Runtime& runtime, double bytes, Index groups, Index domains) {
+Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
   constexpr double least_bytes = 1 << 20;
-  const Index for_domains = ceil_div(domains, groups);
-  if (runtime.any_gpus()) return for_domains;
-  const Index of_rank = 2 * Index(runtime.common_workers()),
-              for_workers = std::min(of_rank, ceil_div(of_rank * runtime.size(), groups));
+  const Index for_domains = ceil_div(domains.count(), groups);
+  if (domains.on_gpus) return for_domains;
+  const Index of_rank = 2 * domains.workers,
+              for_workers = std::min(of_rank, ceil_div(of_rank * domains.ranks, groups));
   const auto of_work = static_cast<Index>(std::sqrt(2 * bytes / least_bytes) / static_cast<double>(groups));
   return std::max(for_domains, std::min(of_work, for_workers));
+}
+
+/// What a segment costs its home in an iteration, in bytes: about forty passes over blocks of a dozen
+/// vectors, and some steps with the entries of its diagonal tiles (of the preconditioner, FomPreconditioner).
+double cost_of_home(const RowSurvey& survey, const CsbPartition& partition, Index segment) {
+  constexpr double bytes_of_row = 40. * 12 * sizeof(double), bytes_of_entry = 4 * 12;
+  const Index end = partition.segments->end(segment);
+  double entries = 0;
+  for (auto tile = std::lower_bound(partition.tiles.begin(), partition.tiles.end(),
+                                    partition.segments->begin(segment));
+       *tile < end; ++tile)
+    entries += survey.entries(tile[0], tile[1], tile[0], tile[1]);
+  return bytes_of_row * static_cast<double>(partition.segments->size(segment)) + bytes_of_entry * entries;
+}
+
+/// Runs of segments that cost about the same, one for each domain in the order of the sub-matrices, whose
+/// columns are dealt in runs, too. But a home holds some sub-matrix of the group: the domain nearest to the
+/// run's that does.
+void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition) {
+  const Index count = partition.segments->count();
+  std::vector<double> costs;
+  double total = 0, before = 0;
+  for (Index s = 0; s < count; ++s) total += costs.emplace_back(cost_of_home(survey, partition, s));
+  for (Index s = 0; s < count; ++s) {
+    const Index group = partition.group_of(s);
+    const double cost = costs[static_cast<std::size_t>(s)];
+    const auto wanted = static_cast<int>((before + cost / 2) / total * static_cast<double>(domains));
+    before += cost;
+    int home = -1;
+    for (Index other = 0; other < partition.group_count(); ++other) {
+      const int domain = partition.domain_of(std::max(group, other), std::min(group, other));
+      if (home < 0 || std::abs(domain - wanted) < std::abs(home - wanted)) home = domain;
+    }
+    partition.home.push_back(home);
+  }
+  std::vector<Index> begins{0};
+  std::vector<int> owners, gpus;
+  for (Index s = 0; s < count; ++s) {
+    const int home = partition.home[static_cast<std::size_t>(s)];
+    begins.push_back(partition.segments->end(s));
+    owners.push_back(partition.rank_of(home));
+    gpus.push_back(partition.gpu_of(home));
+  }
+  partition.segments =
+      std::make_shared<const RowSegments>(std::move(begins), std::move(owners), std::move(gpus));
 }
 
 /// Deals the sub-matrices to the domains: one each, or runs of them with about equal numbers of entries.
@@ -112,7 +158,6 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
     total += work.back();
   }
   partition.sub_matrix.resize(all.size());
-  std::vector<std::vector<int>> holders(static_cast<std::size_t>(partition.group_count()));
   double before = 0;
   for (Index i = 0; i < count; ++i) {
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
@@ -124,27 +169,8 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
                        domains - 1);
     before += here;
     partition.sub_matrix[static_cast<std::size_t>(row * (row + 1) / 2 + column)] = static_cast<int>(domain);
-    std::vector<int>& of_column = holders[static_cast<std::size_t>(holder)];
-    if (of_column.empty() || of_column.back() != domain) of_column.push_back(static_cast<int>(domain));
   }
-  // A group's segments belong to those that hold its column, so that all have about equally many rows.
-  std::vector<Index> owned(static_cast<std::size_t>(domains));
-  std::vector<Index> begins{0};
-  std::vector<int> owners;
-  for (Index group = 0; group < partition.group_count(); ++group) {
-    const std::vector<int>& of_column = holders[static_cast<std::size_t>(group)];
-    for (Index s = partition.groups[static_cast<std::size_t>(group)];
-         s < partition.groups[static_cast<std::size_t>(group) + 1]; ++s) {
-      const int home = *std::min_element(of_column.begin(), of_column.end(), [&](int a, int b) {
-        return owned[static_cast<std::size_t>(a)] < owned[static_cast<std::size_t>(b)];
-      });
-      owned[static_cast<std::size_t>(home)] += partition.segments->size(s);
-      partition.home.push_back(home);
-      owners.push_back(partition.rank_of(home));
-      begins.push_back(partition.segments->end(s));
-    }
-  }
-  partition.segments = std::make_shared<const RowSegments>(std::move(begins), std::move(owners));
+  deal_homes(survey, domains, partition);
 }
 
 void check_tiles(const SymmetricRows& rows) {
@@ -203,22 +229,28 @@ Index CsbPartition::group_of(Index segment) const noexcept {
   return std::upper_bound(groups.begin(), groups.end(), segment) - groups.begin() - 1;
 }
 
-CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options) {
+CsbDomains::CsbDomains(const Runtime& runtime)
+    : ranks(runtime.size()),
+      gpus(runtime.gpus()),
+      on_gpus(runtime.any_gpus()),
+      workers(runtime.common_workers()) {}
+
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
+                           const CsbDomains& on) {
   agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
   CsbPartition partition;
-  partition.domains_per_rank = std::max(runtime.gpus(), 1);
-  const Index domains = Index(runtime.size()) * partition.domains_per_rank;
-  const Index workers = domains * runtime.common_workers(), usual = usual_rows(survey, rows.order(), workers);
+  partition.domains_per_rank = on.per_rank();
+  const Index domains = on.count();
+  const Index workers = domains * on.workers, usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
   const Index groups = options.groups > 0 ? options.groups : usual_groups(domains);
   // Those of double values, whatever these are: A and B are cut alike when only one of them is float.
   constexpr double bytes_of_entry = 12;
   const double bytes = bytes_of_entry * survey.entries();
-  const Index in_group =
-      options.segments > 0 ? options.segments : usual_segments(runtime, bytes, groups, domains);
+  const Index in_group = options.segments > 0 ? options.segments : usual_segments(on, bytes, groups);
   const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles);
   std::vector<Index> begins;
   for (std::size_t g = 0; g + 1 < group_begins.size(); ++g) {
@@ -233,7 +265,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   partition.segments = std::make_shared<const RowSegments>(std::move(begins), nobody);
   deal(survey, group_begins, domains, partition);
   partition.bands =
-      cut_bands(partition.tiles, *partition.segments, band_rows(runtime, usual, rows.order(), workers));
+      cut_bands(partition.tiles, *partition.segments, band_rows(on, usual, rows.order(), workers));
   return partition;
 }
 
