@@ -36,10 +36,10 @@ struct Partial {
   int domain;
 };
 
-/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order
-/// of a tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group
-/// in common. So do the segments of two groups. Tasks that are in flight together thus touch different
-/// segments of y.
+/// Tasks in this order: diagonal tiles, pairs of segments that are at home in the piece's domain, which need
+/// nothing from others, and then the other pairs; all in the order of a tournament. Groups meet first: (I +
+/// J) modulo their number is the same for pairs that have no group in common. So do the segments of two
+/// groups. Tasks that are in flight together thus touch different segments of y.
 auto tournament_order(const CsbPartition& partition, const CsbPieceContents& piece) {
   const auto group_sizes = [&](Index group) {
     return partition.groups[static_cast<std::size_t>(group) + 1] -
@@ -51,7 +51,11 @@ auto tournament_order(const CsbPartition& partition, const CsbPieceContents& pie
   const Index round = (row_group + column_group) % partition.group_count(),
               round_of_segments =
                   (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
-  return std::tuple(!piece.diagonal_tiles, round, round_of_segments, piece.row, piece.column);
+  const auto at_home = [&](Index segment) {
+    return partition.home[static_cast<std::size_t>(segment)] == piece.domain;
+  };
+  const bool waits = !at_home(piece.row) || !at_home(piece.column);
+  return std::tuple(!piece.diagonal_tiles, waits, round, round_of_segments, piece.row, piece.column);
 }
 
 }  // namespace

@@ -76,15 +76,23 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// One sub-matrix for each domain if that is possible, and else many, so that their sums of entries can be
-/// balanced.
-Index usual_groups(Index domains) {
+/// Between ranks, where the vectors' messages cost more than the product: one sub-matrix for each domain if
+/// that is possible, or for an odd number of domains a whole column of the balanced arrangement for each,
+/// whose sub-matrices are equally many. So for three, too: of two groups one rank would have half of the
+/// vectors, and another get three quarters of them in messages. Else some columns for each domain, and so
+/// many sub-matrices that their sums of entries can be balanced.
+Index usual_groups(const CsbDomains& domains) {
   constexpr Index sub_matrices_of_domain = 8;
+  const Index number = domains.count();
   const auto count = [](Index n) { return n * (n + 1) / 2; };
-  for (Index n = 1; count(n) <= domains; ++n)
-    if (count(n) == domains) return n;
-  Index n = 1;
-  while (count(n) < sub_matrices_of_domain * domains) ++n;
+  if (number == 1) return 1;
+  if (domains.ranks > 1) {
+    for (Index n = 3; count(n) <= number; ++n)
+      if (count(n) == number) return n;
+    if (number % 2 == 1) return number;
+  }
+  Index n = number;
+  while (count(n) < sub_matrices_of_domain * number) n += number;
   return n;
 }
 
@@ -113,19 +121,32 @@ double cost_of_home(const RowSurvey& survey, const CsbPartition& partition, Inde
   return bytes_of_row * static_cast<double>(partition.segments->size(segment)) + bytes_of_entry * entries;
 }
 
-/// Runs of segments that cost about the same, one for each domain in the order of the sub-matrices, whose
-/// columns are dealt in runs, too. But a home holds some sub-matrix of the group: the domain nearest to the
-/// run's that does.
+/// Cuts the segments into at most so many runs that cost about the same, none of them empty; first segment of
+/// each and, last, the segments' number.
+std::vector<Index> runs_of_segments(const RowSurvey& survey, const CsbPartition& partition, Index most) {
+  const Index count = partition.segments->count(), runs = std::min(most, count);
+  std::vector<double> before{0};
+  for (Index s = 0; s < count; ++s) before.push_back(before.back() + cost_of_home(survey, partition, s));
+  std::vector<Index> begins{0};
+  for (Index run = 1; run < runs; ++run) {
+    const double wanted = before.back() * static_cast<double>(run) / static_cast<double>(runs);
+    const auto distance = [&](Index s) { return std::abs(before[static_cast<std::size_t>(s)] - wanted); };
+    Index at = begins.back() + 1;
+    while (at < count - (runs - run) && distance(at + 1) <= distance(at)) ++at;
+    begins.push_back(at);
+  }
+  begins.push_back(count);
+  return begins;
+}
+
+/// A run of segments for each domain in the order of the sub-matrices, whose columns are dealt in runs, too.
+/// But a home holds some sub-matrix of the group: the domain nearest to the run's that does.
 void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition) {
   const Index count = partition.segments->count();
-  std::vector<double> costs;
-  double total = 0, before = 0;
-  for (Index s = 0; s < count; ++s) total += costs.emplace_back(cost_of_home(survey, partition, s));
+  const std::vector<Index> runs = runs_of_segments(survey, partition, domains);
   for (Index s = 0; s < count; ++s) {
     const Index group = partition.group_of(s);
-    const double cost = costs[static_cast<std::size_t>(s)];
-    const auto wanted = static_cast<int>((before + cost / 2) / total * static_cast<double>(domains));
-    before += cost;
+    const auto wanted = static_cast<int>(std::upper_bound(runs.begin(), runs.end(), s) - runs.begin() - 1);
     int home = -1;
     for (Index other = 0; other < partition.group_count(); ++other) {
       const int domain = partition.domain_of(std::max(group, other), std::min(group, other));
@@ -145,7 +166,8 @@ void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition)
       std::make_shared<const RowSegments>(std::move(begins), std::move(owners), std::move(gpus));
 }
 
-/// Deals the sub-matrices to the domains: one each, or runs of them with about equal numbers of entries.
+/// Deals the sub-matrices to the domains: one each, or an odd number of groups' columns one each, or runs of
+/// them with about equal numbers of entries.
 void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains,
           CsbPartition& partition) {
   const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
@@ -157,14 +179,16 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
     work.push_back(1 + survey.entries(begin(row), begin(row + 1), begin(column), begin(column + 1)));
     total += work.back();
   }
+  const bool whole_columns = partition.group_count() == domains && domains % 2 == 1;
   partition.sub_matrix.resize(all.size());
   double before = 0;
   for (Index i = 0; i < count; ++i) {
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
     const Index domain =
-        count <= domains
-            ? i
+        count <= domains ? i
+        : whole_columns
+            ? holder
             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
                        domains - 1);
     before += here;
@@ -246,7 +270,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   const Index workers = domains * on.workers, usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
-  const Index groups = options.groups > 0 ? options.groups : usual_groups(domains);
+  const Index groups = options.groups > 0 ? options.groups : usual_groups(on);
   // Those of double values, whatever these are: A and B are cut alike when only one of them is float.
   constexpr double bytes_of_entry = 12;
   const double bytes = bytes_of_entry * survey.entries();

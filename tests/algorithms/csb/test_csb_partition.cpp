@@ -88,5 +88,47 @@ TEST_F(CsbPartitionTest, GpusHaveEquallyManyRows) {
   }
 }
 
+/// An odd number of ranks: the same rows, entries and segments of others for each.
+TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
+  const FullRows rows(2100);
+  for (const int ranks : {3, 5, 7}) {
+    const CsbPartition partition = cut(rows, {ranks, 1, 4});
+    ASSERT_EQ(partition.group_count(), ranks);
+    EXPECT_EQ(partition.segments->count(), ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(partition.segments->owner(rank), rank);
+      std::set<Index> expected;
+      for (Index distance = 0; distance <= ranks / 2; ++distance) expected.insert((rank + distance) % ranks);
+      EXPECT_EQ(touched(partition, rank), expected);
+    }
+  }
+}
+
+/// As in Maris et al. 2022: one sub-matrix for each of six ranks; GPUs of one rank have several, for equal
+/// sums of entries.
+TEST_F(CsbPartitionTest, SubMatricesOfRanksAndOfGpus) {
+  const FullRows rows(2400);
+  const CsbPartition of_ranks = cut(rows, {6, 1, 4});
+  ASSERT_EQ(of_ranks.group_count(), 3);
+  EXPECT_EQ(std::set<int>(of_ranks.sub_matrix.begin(), of_ranks.sub_matrix.end()).size(), 6u);
+  for (const Index of_rank : rows_of_domains(of_ranks, 6)) EXPECT_NEAR(double(of_rank), 400, 16);
+  for (const int gpus : {2, 3, 4, 6, 8}) {
+    const CsbPartition partition = cut(rows, {1, gpus, 4});
+    EXPECT_EQ(partition.group_count() % gpus, 0);
+    std::vector<double> entries(static_cast<std::size_t>(gpus));
+    for (Index row = 0; row < partition.group_count(); ++row)
+      for (Index column = 0; column <= row; ++column) {
+        const auto size = [&](Index group) {
+          return double(partition.segments->size(partition.groups[static_cast<std::size_t>(group)]));
+        };
+        entries[static_cast<std::size_t>(partition.domain_of(row, column))] +=
+            size(row) * size(column) / (row == column ? 2 : 1);
+      }
+    for (const double of_gpu : entries) EXPECT_NEAR(of_gpu * gpus / (2400. * 2400 / 2), 1, 0.12) << gpus;
+    for (const Index of_gpu : rows_of_domains(partition, gpus))
+      EXPECT_NEAR(double(of_gpu) * gpus / 2400, 1, 0.08) << gpus;
+  }
+}
+
 }  // namespace
 }  // namespace tessera::test
