@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -34,6 +35,12 @@ struct Piece {
 struct Partial {
   Index segment;
   int domain;
+};
+
+/// A segment of x of this rank that one of its GPUs reads and another one is home to.
+struct Visit {
+  Index segment;
+  int gpu;
 };
 
 /// Tasks in this order: diagonal tiles, pairs of segments that are at home in the piece's domain, which need
@@ -69,6 +76,7 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<Piece> pieces;      ///< in the order of their tasks
   std::vector<Partial> partials;  ///< by segment, then by domain
   std::vector<bool> direct;       ///< whether some piece writes the segment of y itself
+  std::vector<Visit> visits;
   std::vector<DiagonalTiles> tiles;
   Index entries = 0;
   double stored_bytes = 0, index_bytes = 0, norm = 0;
@@ -79,6 +87,7 @@ struct CsbMatrix<V, T>::Detail {
   void exchange(const std::vector<CsbPieceContents>& mine);
   void build_indices();
   void plan();
+  void note_visits();
   void note_tiles();
   template <class U>
   std::vector<Data> make_partials(Index columns) const;
@@ -198,6 +207,19 @@ void CsbMatrix<V, T>::Detail::plan() {
 }
 
 template <class V, class T>
+void CsbMatrix<V, T>::Detail::note_visits() {
+  std::set<std::pair<Index, int>> seen;
+  for (const Piece& piece : pieces) {
+    const int domain = piece.contents.domain, gpu = partition.gpu_of(domain);
+    if (gpu < 0 || partition.rank_of(domain) != runtime.rank()) continue;
+    for (const Index segment : {piece.contents.column, piece.contents.row})
+      if (partition.segments->owner(segment) == runtime.rank() && partition.segments->gpu(segment) != gpu &&
+          seen.insert({segment, gpu}).second)
+        visits.push_back({segment, gpu});
+  }
+}
+
+template <class V, class T>
 void CsbMatrix<V, T>::Detail::note_tiles() {
   const RowSegments& segments = *partition.segments;
   tiles.resize(static_cast<std::size_t>(segments.count()));
@@ -238,6 +260,13 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
   for (const Piece& piece : pieces)
     insert(piece, target(piece.row_partial, piece.contents.row),
            target(piece.column_partial, piece.contents.column));
+  // Between GPUs of this rank contributions travel when they are complete, while others are still computed.
+  for (std::size_t p = 0; p < partials.size(); ++p) {
+    const auto& [segment, domain] = partials[p];
+    const int home = partition.home[static_cast<std::size_t>(segment)];
+    if (partition.gpu_of(home) >= 0 && partition.rank_of(home) == partition.rank_of(domain))
+      partial[p].prefetch(partition.gpu_of(home), false);
+  }
   std::size_t next = 0;
   for (Index s = 0; s < partition.segments->count(); ++s) {
     std::vector<const Data*> terms;
@@ -303,6 +332,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   }
   detail->build_indices();
   detail->plan();
+  detail->note_visits();
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
@@ -323,6 +353,8 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
     d.partial_data = d.template make_partials<T>(columns);
     d.partial_columns = columns;
   }
+  // To all GPUs at once, as soon as x is there: a task asks for it only when the one before it is over.
+  for (const Visit& visit : d.visits) x.segment(visit.segment).prefetch(visit.gpu, false);
   d.sum_products(sequence, y, columns, d.partial_data,
                  [&](const Piece& piece, const Data& y_rows, const Data& y_columns) {
                    insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns),
