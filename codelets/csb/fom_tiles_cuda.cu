@@ -15,6 +15,16 @@ namespace {
 template <class T>
 constexpr double precision_of = std::numeric_limits<T>::epsilon();
 
+constexpr int most_tile_threads = 1024;
+
+/// A tile's vectors are the work of one thread block, whose passes over a large tile are a chain of loads:
+/// the largest tile decides how long a step takes. Many threads make that shorter; for small tiles they would
+/// only wait for each other.
+int threads_of_tile(std::int64_t rows, std::int64_t tiles) {
+  constexpr std::int64_t large = 512;
+  return rows >= large * tiles ? most_tile_threads : column_threads;
+}
+
 /// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space
 /// is whole.
 template <class T>
@@ -43,8 +53,8 @@ struct FomState {
 
 /// v_1 := r / ||r||.
 template <class T>
-__global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_constant__ FomState<T> s) {
-  __shared__ double shared[column_threads];
+__global__ void __launch_bounds__(most_tile_threads) begin_kernel(const __grid_constant__ FomState<T> s) {
+  __shared__ double shared[most_tile_threads];
   const ColumnPlace place(s.lanes);
   const bool counts = place.column < s.columns;
   const std::int64_t first = s.begins[blockIdx.x], end = s.begins[blockIdx.x + 1];
@@ -70,8 +80,9 @@ __global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_cons
 /// Step j, when w is K v_{j+1} (steps count from 0, the basis from 1): alpha, the next direction and its
 /// norm.
 template <class T>
-__global__ void __launch_bounds__(column_threads) step_kernel(const __grid_constant__ FomState<T> s, int j) {
-  __shared__ double shared[column_threads];
+__global__ void __launch_bounds__(most_tile_threads)
+    step_kernel(const __grid_constant__ FomState<T> s, int j) {
+  __shared__ double shared[most_tile_threads];
   const ColumnPlace place(s.lanes);
   const bool counts = place.column < s.columns;
   const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
@@ -130,7 +141,7 @@ __global__ void __launch_bounds__(column_threads) solve_kernel(const __grid_cons
 
 /// w := V y.
 template <class T>
-__global__ void __launch_bounds__(column_threads)
+__global__ void __launch_bounds__(most_tile_threads)
     combine_kernel(const __grid_constant__ FomState<T> s, int width) {
   const ColumnPlace place(s.lanes);
   const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
@@ -174,8 +185,9 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
                           reinterpret_cast<double*>(memory + parts.beta),
                           reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
   const auto tiles = static_cast<unsigned>(a.tiles);
+  const int threads = threads_of_tile(a.rows, a.tiles);
   const auto product_width = static_cast<std::size_t>(a.columns) * sizeof(T);
-  begin_kernel<T><<<tiles, column_threads, 0, stream>>>(state);
+  begin_kernel<T><<<tiles, threads, 0, stream>>>(state);
   for (int j = 0; j < a.steps; ++j) {
     if (a.shape.block_count > 0) {
       const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
@@ -185,12 +197,12 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
                         static_cast<std::size_t>(a.rows), stream);
     }
-    step_kernel<T><<<tiles, column_threads, 0, stream>>>(state, j);
+    step_kernel<T><<<tiles, threads, 0, stream>>>(state, j);
   }
   const std::int64_t solutions = a.tiles * a.columns;
   solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
                     0, stream>>>(state);
-  combine_kernel<T><<<tiles, column_threads, 0, stream>>>(state, static_cast<int>(w.width));
+  combine_kernel<T><<<tiles, threads, 0, stream>>>(state, static_cast<int>(w.width));
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                            \
@@ -211,10 +223,10 @@ void fom_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffer
   const int index = a.piece ? 1 : 0, begins = index + (stored ? 1 : 0);
   const auto r = buffers.matrix<const T>(begins + 1);
   const auto w = buffers.matrix<T>(begins + 2);
-  device::launch_fom_tiles<V, T>(context.stream, a, stored ? buffers.array<const char>(index).data() : nullptr,
-                                 buffers.array<const std::uint32_t>(begins).data(),
-                                 {r.data, r.ld, r.cols, r.rows}, {w.data, w.ld, w.cols, w.rows},
-                                 buffers.array<char>(begins + 3).data());
+  device::launch_fom_tiles<V, T>(
+      context.stream, a, stored ? buffers.array<const char>(index).data() : nullptr,
+      buffers.array<const std::uint32_t>(begins).data(), {r.data, r.ld, r.cols, r.rows},
+      {w.data, w.ld, w.cols, w.rows}, buffers.array<char>(begins + 3).data());
 }
 
 // A CPU takes the tiles one after the other, with other bits: a preconditioner must be the same in every

@@ -7,6 +7,7 @@
 /// Thread blocks on row-major vectors of up to 32 columns: neighbouring threads have neighbouring columns.
 namespace tessera::device {
 
+/// Of a thread block, unless a kernel says otherwise; a power of two, at least 32.
 inline constexpr int column_threads = 256;
 
 /// The threads of a row: a power of two, not less than the columns.
@@ -23,15 +24,16 @@ struct ColumnPlace {
       : lanes(lanes_of_row),
         column(static_cast<int>(threadIdx.x) & (lanes_of_row - 1)),
         group(static_cast<int>(threadIdx.x) / lanes_of_row),
-        groups(column_threads / lanes_of_row) {}
+        groups(static_cast<int>(blockDim.x) / lanes_of_row) {}
 };
 
-/// The sum of `value` over all threads of the same column, for all of them, in a fixed order.
+/// The sum of `value` over all threads of the same column, for all of them, in an order that the number of
+/// threads fixes. shared: an element for each thread.
 __device__ inline double column_sum(double value, const ColumnPlace& place, double* shared) {
   __syncthreads();
   shared[threadIdx.x] = value;
   __syncthreads();
-  for (int half = column_threads / 2; half >= place.lanes; half /= 2) {
+  for (int half = static_cast<int>(blockDim.x) / 2; half >= place.lanes; half /= 2) {
     if (static_cast<int>(threadIdx.x) < half) shared[threadIdx.x] += shared[threadIdx.x + half];
     __syncthreads();
   }

@@ -126,6 +126,36 @@ TEST(LobpcgOnGpu, SameBitsWithCpusThatMayTakePart) {
   }
 }
 
+/// Several GPUs of one process: each has the tasks of its segments and pieces, and all do the same again.
+TEST(LobpcgOnSeveralGpus, EveryOneHasItsShare) {
+  TESSERA_NEED_GPU();
+  Runtime runtime({.cores = 2});
+  if (runtime.gpus() < 2) GTEST_SKIP() << "one GPU";
+  const SparseGenerator shell = make_sparse_generator("shell:24Mg");
+  const auto a = CsbMatrix<double, double>::build(runtime, *shell.a);
+  std::vector<double> values, vectors;
+  for (int round = 0; round < 3; ++round) {
+    FomPreconditioner<double, double> fom(runtime, a);
+    const Observed<double> op(a);
+    runtime.profile(true);
+    const auto result = lobpcg<double>(runtime, {.a = &op, .preconditioner = &fom}, {.count = 3});
+    const auto profiles = runtime.worker_profiles();
+    runtime.profile(false);
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+    op.expect_all_on_the_gpu({"multiply", "preconditioner", "dense"});
+    double most = 0, least = 1e300;
+    for (const WorkerProfile& profile : profiles)
+      if (profile.name.find("CUDA") != std::string::npos) {
+        most = std::max(most, static_cast<double>(profile.tasks));
+        least = std::min(least, static_cast<double>(profile.tasks));
+      }
+    EXPECT_GT(least, 0.6 * most);
+    if (round == 0) values = result.values, vectors = columns_of(result.vectors, 3);
+    EXPECT_EQ(result.values, values);
+    EXPECT_EQ(columns_of(result.vectors, 3), vectors);
+  }
+}
+
 /// A dense symmetric matrix and the inverse of its diagonal on the device, and functions that cuBLAS computes
 /// with them. Row-major X is X^T, column-major.
 class OnDevice {

@@ -62,11 +62,9 @@ std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double
   return w.get();
 }
 
-TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
-  TESSERA_NEED_GPU();
-  using V = typename TypeParam::V;
-  using T = typename TypeParam::T;
-  const auto problem = tile_problem<V>({1, 2, 1, 700, 3, 33, 1, 1500, 64});
+template <class V, class T>
+void expect_as_on_the_cpu(const std::vector<std::int64_t>& sizes) {
+  const auto problem = tile_problem<V>(sizes);
   const PieceProblem<V>& p = problem.piece;
   const auto tiles = static_cast<std::int64_t>(problem.begins.size()) - 1;
   for (const int m : {1, 3, 8, 16, 21, 32})
@@ -74,7 +72,7 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
       const std::int64_t ldr = m + 1, ldw = m + 2;
       auto r = random_rows<T>(p.rows, ldr, 9);
       for (std::int64_t i = 4; i < 704; ++i)
-        r[static_cast<std::size_t>(i * ldr)] = T(0);  // a tile without residual
+        r[static_cast<std::size_t>(i * ldr)] = T(0);  // in the first case a tile without residual
       std::vector<T> expected(static_cast<std::size_t>(p.rows * ldw), T(0)),
           basis(static_cast<std::size_t>(p.rows * m * steps));
       kernels::fom_tiles<V, T>(p.view(), tiles, problem.begins.data(), m, steps, -30.0, r.data(), ldr,
@@ -92,6 +90,17 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
         }
       EXPECT_TRUE((on_device<V, T>(problem, m, steps, -30.0, r, ldr, ldw) == found)) << "the same bits twice";
     }
+}
+
+TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
+  TESSERA_NEED_GPU();
+  expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 700, 3, 33, 1, 1500, 64});
+}
+
+/// Thread blocks of many threads.
+TYPED_TEST(GpuFomTiles, LargeTiles) {
+  TESSERA_NEED_GPU();
+  expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 2000, 700});
 }
 
 /// K = 0: w = r / -shift.
