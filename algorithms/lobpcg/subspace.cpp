@@ -96,6 +96,7 @@ bool Subspace<T>::add_constraints() {
 
 template <class T>
 void Subspace<T>::restart() {
+  if (w_block_.v.width() < x_) w_block_ = new_block(block_, true);
   // A copy: if nothing comes of it, X is what there is (keep_last()).
   const BlockColumns<T> from[] = {{&x_block_.v, 0, x_}}, to[] = {{&w_block_.v, 0, x_}};
   tasks_.combine(from, to, unit_matrix(x_), true);
@@ -114,6 +115,8 @@ template <class T>
 void Subspace<T>::new_directions(Index first) {
   w_ = x_ - first;
   if (!problem_.preconditioner) return std::swap(r_, w_block_.v);
+  // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send.
+  if (4 * w_ <= 3 * w_block_.v.width()) w_block_ = new_block(w_, true);
   Sequence& sequence = tasks_.sequence();
   sequence.resume_stage("preconditioner");
   // What it throws on one rank all throw: the others would wait for that rank's tasks.

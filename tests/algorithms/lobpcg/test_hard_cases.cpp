@@ -270,6 +270,29 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
   EXPECT_EQ(lobpcg<double>(runtime(), {.a = &throws}, {.count = 2}).status, LobpcgStatus::not_finite);
 }
 
+/// The operator changes when half of the columns or fewer are still worked on: the last check finds it, and
+/// the whole block is multiplied again.
+TEST_F(LobpcgHardCases, RestartsWhenFewColumnsAreLeft) {
+  const SparseRows a = laplacian(n);
+  Index fewest = n;
+  UserOperator<double> op(runtime(), n,
+                          [&](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+                            fewest = std::min(fewest, columns);
+                            function_of<double>(a)(0, rows, columns, x, ldx, y, ldy);
+                            for (Index i = 0; i < rows; ++i)
+                              for (Index j = 0; j < columns; ++j)
+                                y[i * ldy + j] *= fewest <= 3 ? 1 + 1e-6 : 1;
+                          });
+  UserPreconditioner<double> t(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
+  const auto result = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t},
+                                     {.count = 5, .block = 6, .tolerance = 1e-11});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_LE(fewest, 3);
+  EXPECT_GE(result.restarts, 1);
+  for (Index j = 0; j < 5; ++j)
+    EXPECT_NEAR(result.values[std::size_t(j)], (1 + 1e-6) * laplacian_value(n, j + 1), 1e-9);
+}
+
 TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   // From the first product on: zero vectors, no values.
