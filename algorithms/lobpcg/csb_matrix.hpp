@@ -33,7 +33,8 @@ struct CsbOptions {
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added
-/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run.
+/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run. Where a
+/// rank has several GPUs, tasks run on the one that they are dealt to.
 template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:
