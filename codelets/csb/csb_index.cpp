@@ -224,7 +224,7 @@ CsbIndexHeader make_header(const std::vector<StripPlan>& plans, std::int64_t val
 
 /// Numbers of the slices of values of a warp's steps, csb_warp_slices a step, from `first` on.
 std::vector<std::int64_t> value_slices(const StripPlan& plan, std::int64_t warp, std::int64_t first) {
-  std::vector<std::int64_t> slices;
+  std::vector<std::int64_t> slices;  // -1 where a slice takes no part
   for (std::size_t w = 0; w < plan.begins.size(); ++w) {
     const CsbWarpSteps& steps = plan.steps_of(w, warp);
     for (std::int64_t k = 0; k < longest(steps); ++k)

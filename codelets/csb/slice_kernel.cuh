@@ -110,7 +110,7 @@ struct SliceStream {
   uint4 next;  ///< coordinates that are on their way
   const char* x;
   std::uint32_t x_row_bytes;
-  int to_prefetch;  ///< from `values` to the lane's part of a later step's values: 16 bytes for each lane
+  int to_prefetch;  ///< from `values` to the lane's 1/32 of a later step's values
 
   __device__ void bring_coordinates() {
     next = stream(coordinates);

@@ -132,14 +132,14 @@ TYPED_TEST(CsbIndex, TheSameTwice) {
 }
 
 TYPED_TEST(CsbIndex, IsSmall) {
-  // Both triangles, with 16 random entries a row in a window (about as many as a Poisson distribution has):
-  // the longest of eight rows has about 22, 1.37 places of a value an entry, and the longest of 64 about 27,
-  // 1.68 places of a coordinate; the last window's rows have fewer.
+  // Both triangles. A window here has 512 columns (a third 256 would be too many entries), and a row of it
+  // about 11 random entries: the longest of eight rows about 16, 1.44 places of a value an entry, and that of
+  // 64 about 20, 1.77 places of a coordinate. The rest is small.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
   p.add_random_block(0, 3000, 0, 3000, 200000);
   p.finish();
   const double bytes = double(csb_index_bytes(p.view(), p.rows, p.columns));
-  EXPECT_LT(bytes, 2 * (1.5 * sizeof(TypeParam) + 1.9 * 2) * double(p.shape.entry_count));
+  EXPECT_LT(bytes, 2 * (1.5 * sizeof(TypeParam) + 1.85 * 2) * double(p.shape.entry_count));
 }
 
 }  // namespace
