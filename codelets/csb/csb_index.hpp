@@ -11,29 +11,24 @@
 /// to CPU and CUDA code.
 ///
 /// The rows of Y_I and, for a piece off the diagonal, those of Y_J are cut into strips of csb_strip_warps
-/// x csb_warp_rows; a thread block owns a strip, each of its warps csb_warp_rows consecutive rows of them, as
-/// csb_warp_slices slices of csb_slice_rows. The rows of X that a strip meets are cut into windows, each with
-/// so many entries that its rows of X stay in the first-level cache, for all rows of the strip to meet them
-/// there. Step k of a warp in a window holds the k-th entry of each of its rows: neighbouring rows' k-th
-/// entries lie in nearly the same columns, and their rows of X are fetched together. A slice takes part in as
-/// many steps as its row with most entries has, the warp goes on to the longest of its slices (ELLPACK
-/// slices; the rows of a configuration have similar numbers of entries).
-///
-/// A warp's steps lie one after the other in memory, window by window. Of each there are
-///  - the values of the slices that take part, in order, csb_slice_rows each, 0 where a row has no entry;
-///  - the coordinates of all its rows, csb_warp_slices for the rows 0 of the slices, then for the rows 1,
-///  ...,
-///    csb_no_entry where a row has none.
-/// In the shell model (48Cr) there are 1.18 places of sizeof(V) bytes and 1.37 of 2 bytes an entry.
+/// x csb_warp_rows; a thread block owns a strip, its warp w the csb_warp_rows rows from w csb_warp_rows on,
+/// as csb_warp_slices slices of csb_slice_rows consecutive rows. The rows of X that a strip meets are cut
+/// into windows, so that coordinates have 16 bits, and rows of the strip that are worked on at the same time
+/// meet the same rows of X in the first-level cache. Of a window a slice has as many steps as its row with
+/// most entries: step k holds the k-th entry of each row, and zeros where there are none (ELLPACK slices; the
+/// rows of a configuration have similar numbers of entries: 1.2 places an entry in the shell model). A warp's
+/// steps lie one after the other in memory: slice by slice, window by window.
 ///
 /// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Kreutzer et al., SIAM J. Sci. Comput.
 /// 36 (2014) C401 (for processors with wide registers).
 namespace tessera {
 
-inline constexpr std::int64_t csb_slice_rows = 8, csb_warp_slices = 8,
-                              csb_warp_rows = csb_slice_rows * csb_warp_slices, csb_most_strip_warps = 16;
-/// Behind an index lies memory for the values of so many steps: a warp may look ahead.
-inline constexpr std::int64_t csb_read_ahead = 4;
+inline constexpr std::int64_t csb_slice_rows = 8, csb_warp_slices = 4,
+                              csb_warp_rows = csb_slice_rows * csb_warp_slices, csb_most_strip_warps = 32;
+/// Behind an index lies memory for so many steps: a warp may look ahead.
+inline constexpr std::int64_t csb_read_ahead = 32;
+/// Coordinates of so many steps of a row lie together, and a slice's are filled up to a multiple.
+inline constexpr std::int64_t csb_coordinate_steps = 4;
 /// The coordinate of a place without an entry.
 inline constexpr std::uint16_t csb_no_entry = 0xffff;
 
@@ -44,31 +39,32 @@ struct CsbStrip {
 };
 /// Where a warp's steps begin.
 struct CsbWarpStart {
-  std::int64_t values;  ///< number of its first slice of values
-  std::int64_t step;    ///< its coordinates: csb_warp_rows a step, from there on
+  std::int64_t step;         ///< its values: csb_slice_rows a step, from there on
+  std::int64_t coordinates;  ///< number of its first group of coordinates: csb_slice_rows x
+                             ///< csb_coordinate_steps, row by row
 };
-/// Steps of a warp's slices in a window: of the longest row of each.
+/// Steps of a warp's slices in a window.
 struct CsbWarpSteps {
   std::uint16_t of_slice[csb_warp_slices];
 };
 
 /// The head of an index; its parts follow in the same memory, at multiples of 64 bytes from the head.
 struct CsbIndexHeader {
-  std::int64_t strip_count, strip_warps, window_count, slice_count, step_count;
+  std::int64_t strip_count, strip_warps, window_count, step_count, coordinate_count;
   std::int64_t strips_offset;       ///< CsbStrip, those with most entries first
   std::int64_t starts_offset;       ///< CsbWarpStart, strip_warps for each strip
   std::int64_t windows_offset;      ///< std::uint32_t: the row of X that coordinate 0 means, a strip's
                                     ///< windows together and ascending
   std::int64_t steps_offset;        ///< CsbWarpSteps, strip_warps for each window
-  std::int64_t values_offset;       ///< V, slice_count x csb_slice_rows
-  std::int64_t coordinates_offset;  ///< std::uint16_t, step_count x csb_slice_rows x csb_warp_slices
+  std::int64_t values_offset;       ///< V
+  std::int64_t coordinates_offset;  ///< std::uint16_t
   std::int64_t total;               ///< bytes
 };
 
 /// Warps of a strip of a piece with so many rows of Y, Y_I and Y_J together: as many as share rows of X, but
 /// enough strips for several a multiprocessor.
 constexpr std::int64_t csb_strip_warps(std::int64_t y_rows) noexcept {
-  constexpr std::int64_t strips = 512, fewest = 1;
+  constexpr std::int64_t strips = 512, fewest = 2;
   std::int64_t warps = csb_most_strip_warps;
   while (warps > fewest && y_rows < strips * warps * csb_warp_rows) warps /= 2;
   return warps;
@@ -82,8 +78,8 @@ constexpr std::int64_t csb_strips(std::int64_t rows, std::int64_t warps) noexcep
 template <class V>
 std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns);
 
-/// Builds it in csb_index_bytes(...) bytes at a multiple of 8 (a GPU reads it at one of 64); needs as much
-/// memory for a while. Pieces are independent: several may be built at once.
+/// Builds it in csb_index_bytes(...) bytes at a multiple of 8; needs as much memory for a while. Pieces are
+/// independent: several may be built at once.
 template <class V>
 void build_csb_index(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, void* index);
 

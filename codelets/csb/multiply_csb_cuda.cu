@@ -11,19 +11,33 @@ namespace tessera {
 namespace device {
 namespace {
 
-template <class V, class T, bool vector>
+template <class V, class T, int parts, bool vector>
 void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps,
                    const SliceProduct<V, T>& product) {
-  constexpr auto kernel = slice_kernel<V, T, vector>;
+  constexpr auto kernel = slice_kernel<V, T, parts, vector>;
   // All of it is first-level cache, for X.
   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0);
-  kernel<<<static_cast<unsigned>(strips), static_cast<unsigned>(32 * strip_warps), 0, stream>>>(product);
+  kernel<<<static_cast<unsigned>(parts * strips), static_cast<unsigned>(32 / parts * strip_warps), 0,
+           stream>>>(product);
+}
+
+template <class V, class T, int parts>
+void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps, bool vector,
+                   const SliceProduct<V, T>& product) {
+  if (vector)
+    launch_slices<V, T, parts, true>(stream, strips, strip_warps, product);
+  else
+    launch_slices<V, T, parts, false>(stream, strips, strip_warps, product);
 }
 
 template <class T>
 bool whole_vectors(const DeviceVectors<const T>& x) {
   return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % (16 / sizeof(T)) == 0;
 }
+
+/// Columns of a lane of each row in one access, and in two.
+template <class T>
+constexpr int narrow_columns = lanes_of_row * 16 / sizeof(T);
 
 }  // namespace
 
@@ -40,8 +54,8 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
                      strips = csb_strips(y_rows.rows, warps) + csb_strips(columns_of_piece, warps);
   if (strips == 0) return;
   const bool vector = whole_vectors(x[0]) && whole_vectors(x[1]);
-  for (int first = 0; first < columns; first += slice_columns<T>) {
-    const int m = columns - first < slice_columns<T> ? columns - first : slice_columns<T>;
+  for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
+    const int m = columns - first < 2 * narrow_columns<T> ? columns - first : 2 * narrow_columns<T>;
     const bool last = first + m == columns;
     SliceProduct<V, T> product{static_cast<const char*>(index), m, {}, {}, {}, {}, {}, {}};
     for (int side = 0; side < 2; ++side) {
@@ -52,10 +66,10 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
       product.overwrite[side] = overwrite[side];
       product.cleared[side] = last && overwrite[side] ? static_cast<int>(y[side].width) - first : 0;
     }
-    if (vector)
-      launch_slices<V, T, true>(stream, strips, warps, product);
+    if (m <= narrow_columns<T>)
+      launch_slices<V, T, 1>(stream, strips, warps, vector, product);
     else
-      launch_slices<V, T, false>(stream, strips, warps, product);
+      launch_slices<V, T, 2>(stream, strips, warps, vector, product);
   }
 }
 

@@ -21,9 +21,8 @@ struct DeviceVectors {
 /// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal
 /// x_rows and y_columns are not looked at. What is overwritten gets zeros in its columns m, ..., width - 1.
 ///
-/// Bytes from device memory, of double (float) values, on each side: 8 (4) for each place of a value and 2
-/// for each of a coordinate in the index (csb_index.hpp), in order. A launch takes up to 8 columns of double
-/// vectors, 16 of float; more columns are several launches, each of which reads the index.
+/// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) + 2 for each place of
+/// the index (csb_index.hpp), in order. One launch for up to 16 (32) columns.
 template <class V, class T>
 void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
                          bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,

@@ -40,52 +40,53 @@ template <class V>
 void walk_warp(const IndexView<V>& index, std::int64_t s, std::int64_t warp, int m,
                const std::vector<double>& x, std::vector<double>& y, std::int64_t& entries) {
   const CsbStrip& strip = index.strips[s];
-  const CsbWarpStart& start = index.starts[s * index.header.strip_warps + warp];
-  const V* values = index.values + start.values * csb_slice_rows;
-  const std::uint16_t* coordinates = index.coordinates + start.step * csb_warp_rows;
+  CsbWarpStart at = index.starts[s * index.header.strip_warps + warp];
   std::vector<double> sums(static_cast<std::size_t>(csb_warp_rows * m), 0.0);
   for (std::uint32_t w = 0; w < strip.windows; ++w) {
     const std::int64_t window = strip.first_window + w;
     if (w > 0) {
       EXPECT_GT(index.windows[window], index.windows[window - 1]) << "windows ascend";
     }
-    const CsbWarpSteps steps = index.steps[window * index.header.strip_warps + warp];
-    const int all = *std::max_element(std::begin(steps.of_slice), std::end(steps.of_slice));
-    std::vector<std::int64_t> lengths(csb_warp_rows, 0);
-    for (int k = 0; k < all; ++k, coordinates += csb_warp_rows) {
-      for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
-        bool any = false;
-        for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
-          const std::uint16_t coordinate = coordinates[place * csb_warp_slices + q];
-          if (coordinate == csb_no_entry) continue;
-          any = true;
+    for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
+      const std::int64_t steps = index.steps[window * index.header.strip_warps + warp].of_slice[q];
+      std::int64_t longest = 0;
+      for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
+        std::int64_t length = 0;
+        for (std::int64_t k = 0; k < (steps + csb_coordinate_steps - 1) / csb_coordinate_steps * 4; ++k) {
+          const std::uint16_t coordinate =
+              index.coordinates[((at.coordinates + k / csb_coordinate_steps) * csb_slice_rows + place) *
+                                    csb_coordinate_steps +
+                                k % csb_coordinate_steps];
+          if (coordinate == csb_no_entry) {
+            if (k < steps) {
+              EXPECT_EQ(index.values[(at.step + k) * csb_slice_rows + place], 0);
+            }
+            continue;
+          }
+          ASSERT_LT(k, steps);
+          EXPECT_EQ(k, length) << "a row's entries are its first places";
+          ++length;
           const std::int64_t row = q * csb_slice_rows + place, from = index.windows[window] + coordinate;
           ASSERT_LT(warp * csb_warp_rows + row, strip.rows);
-          EXPECT_EQ(lengths[static_cast<std::size_t>(row)]++, k) << "a row's entries are its first places";
           for (int j = 0; j < m; ++j)
             sums[static_cast<std::size_t>(row * m + j)] +=
-                double(values[place]) * x[static_cast<std::size_t>(from * m + j)];
-          ++entries;
+                double(index.values[(at.step + k) * csb_slice_rows + place]) *
+                x[static_cast<std::size_t>(from * m + j)];
         }
-        EXPECT_EQ(any, k < steps.of_slice[q]) << "no more places than the longest row needs";
-        if (!any) continue;
-        for (std::int64_t place = 0; place < csb_slice_rows; ++place)
-          if (coordinates[place * csb_warp_slices + q] == csb_no_entry) {
-            EXPECT_EQ(values[place], 0);
-          }
-        values += csb_slice_rows;
+        entries += length;
+        longest = std::max(longest, length);
       }
+      EXPECT_EQ(longest, steps) << "no more places than the longest row needs";
+      at.step += steps;
+      at.coordinates += (steps + csb_coordinate_steps - 1) / csb_coordinate_steps;
     }
   }
-  for (std::int64_t i = 0; i < csb_warp_rows; ++i) {
-    const std::int64_t row = warp * csb_warp_rows + i;
-    if (row >= strip.rows) continue;
+  for (std::int64_t i = 0; i < csb_warp_rows && warp * csb_warp_rows + i < strip.rows; ++i)
     for (int j = 0; j < m; ++j) {
-      double& to = y[static_cast<std::size_t>((strip.first_row + row) * m + j)];
+      double& to = y[static_cast<std::size_t>((strip.first_row + warp * csb_warp_rows + i) * m + j)];
       EXPECT_TRUE(std::isnan(to)) << "every row is in one strip";
       to = sums[static_cast<std::size_t>(i * m + j)];
     }
-  }
 }
 
 TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
@@ -132,14 +133,13 @@ TYPED_TEST(CsbIndex, TheSameTwice) {
 }
 
 TYPED_TEST(CsbIndex, IsSmall) {
-  // Both triangles. A window here has 512 columns (a third 256 would be too many entries), and a row of it
-  // about 11 random entries: the longest of eight rows about 16, 1.44 places of a value an entry, and that of
-  // 64 about 20, 1.77 places of a coordinate. The rest is small.
+  // Both triangles; of eight rows with some six random entries each in a window the longest has about ten,
+  // and coordinates are filled up to a multiple of four.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
   p.add_random_block(0, 3000, 0, 3000, 200000);
   p.finish();
   const double bytes = double(csb_index_bytes(p.view(), p.rows, p.columns));
-  EXPECT_LT(bytes, 2 * (1.5 * sizeof(TypeParam) + 1.85 * 2) * double(p.shape.entry_count));
+  EXPECT_LT(bytes, 2 * (1.75 * sizeof(TypeParam) + 4.6) * double(p.shape.entry_count));
 }
 
 }  // namespace
