@@ -10,11 +10,14 @@
 
 namespace tessera {
 
-RowSegments::RowSegments(std::vector<Index> begins, std::vector<int> owners)
-    : begins_(std::move(begins)), owners_(std::move(owners)) {
+RowSegments::RowSegments(std::vector<Index> begins, std::vector<int> owners, std::vector<int> gpus)
+    : begins_(std::move(begins)), owners_(std::move(owners)), gpus_(std::move(gpus)) {
   if (begins_.size() != owners_.size() + 1)
     throw InvalidArgument("begins", fmt::format("{} numbers", begins_.size()),
                           fmt::format("one more than the {} owners", owners_.size()));
+  if (!gpus_.empty() && gpus_.size() != owners_.size())
+    throw InvalidArgument("gpus", fmt::format("{} numbers", gpus_.size()),
+                          fmt::format("none, or as many as the {} owners", owners_.size()));
   if (begins_.front() != 0)
     throw InvalidArgument("begins", fmt::format("{} first", begins_.front()), "0 first");
   for (std::size_t s = 0; s < owners_.size(); ++s) {
@@ -30,12 +33,15 @@ std::shared_ptr<const RowSegments> RowSegments::even(const Runtime& runtime, Ind
   if (count < 1) throw InvalidArgument("count", fmt::format("{}", count), "at least 1 segment");
   count = std::min(count, rows);
   std::vector<Index> begins{0};
-  std::vector<int> owners;
+  std::vector<int> owners, gpus;
+  const Index gpus_of_rank = std::max(runtime.gpus(), 1);
   for (Index s = 0; s < count; ++s) {
     begins.push_back(rows * (s + 1) / count);
-    owners.push_back(static_cast<int>(s * runtime.size() / count));
+    const Index place = s * runtime.size() * gpus_of_rank / count;
+    owners.push_back(static_cast<int>(place / gpus_of_rank));
+    if (gpus_of_rank > 1) gpus.push_back(static_cast<int>(place % gpus_of_rank));
   }
-  return std::make_shared<const RowSegments>(std::move(begins), std::move(owners));
+  return std::make_shared<const RowSegments>(std::move(begins), std::move(owners), std::move(gpus));
 }
 
 Index RowSegments::segment_of(Index row) const noexcept {

@@ -9,15 +9,18 @@
 
 namespace tessera {
 
-/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank. Equal
-/// on all ranks.
+/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank and,
+/// where ranks have several GPUs, to one of them: its home, on which tasks of this segment run. Equal on all
+/// ranks.
 class RowSegments {
  public:
   /// @param begins first row of each segment and, last, the number of rows: strictly ascending from 0
   /// @param owners rank of each segment
+  /// @param gpus number of each segment's GPU among those of its rank, -1: none; empty: none for all
   /// @throws InvalidArgument
-  RowSegments(std::vector<Index> begins, std::vector<int> owners);
-  /// About equal segments, dealt to the ranks in runs of consecutive ones; fewer if there are fewer rows.
+  RowSegments(std::vector<Index> begins, std::vector<int> owners, std::vector<int> gpus = {});
+  /// About equal segments, dealt to the ranks, and there to the GPUs, in runs of consecutive ones; fewer if
+  /// there are fewer rows.
   static std::shared_ptr<const RowSegments> even(const Runtime& runtime, Index rows, Index count);
 
   Index rows() const noexcept { return begins_.back(); }
@@ -26,13 +29,15 @@ class RowSegments {
   Index end(Index s) const noexcept { return begins_[static_cast<std::size_t>(s) + 1]; }
   Index size(Index s) const noexcept { return end(s) - begin(s); }
   int owner(Index s) const noexcept { return owners_[static_cast<std::size_t>(s)]; }
+  /// TaskOptions::gpu of the tasks of a segment.
+  int gpu(Index s) const noexcept { return gpus_.empty() ? -1 : gpus_[static_cast<std::size_t>(s)]; }
   /// The segment that holds a row.
   Index segment_of(Index row) const noexcept;
   friend bool operator==(const RowSegments&, const RowSegments&) = default;
 
  private:
   std::vector<Index> begins_;
-  std::vector<int> owners_;
+  std::vector<int> owners_, gpus_;
 };
 
 /// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours)

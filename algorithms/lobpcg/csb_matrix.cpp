@@ -36,10 +36,10 @@ struct Partial {
   int domain;
 };
 
-/// Tasks in this order: diagonal tiles, which need nothing from other ranks, and then the pairs in the order
-/// of a tournament. Groups meet first: (I + J) modulo their number is the same for pairs that have no group
-/// in common. So do the segments of two groups. Tasks that are in flight together thus touch different
-/// segments of y.
+/// Tasks in this order: diagonal tiles, pairs of segments that are at home in the piece's domain, which need
+/// nothing from others, and then the other pairs; all in the order of a tournament. Groups meet first: (I +
+/// J) modulo their number is the same for pairs that have no group in common. So do the segments of two
+/// groups. Tasks that are in flight together thus touch different segments of y.
 auto tournament_order(const CsbPartition& partition, const CsbPieceContents& piece) {
   const auto group_sizes = [&](Index group) {
     return partition.groups[static_cast<std::size_t>(group) + 1] -
@@ -51,7 +51,11 @@ auto tournament_order(const CsbPartition& partition, const CsbPieceContents& pie
   const Index round = (row_group + column_group) % partition.group_count(),
               round_of_segments =
                   (row + column) % std::max(group_sizes(row_group), group_sizes(column_group));
-  return std::tuple(!piece.diagonal_tiles, round, round_of_segments, piece.row, piece.column);
+  const auto at_home = [&](Index segment) {
+    return partition.home[static_cast<std::size_t>(segment)] == piece.domain;
+  };
+  const bool waits = !at_home(piece.row) || !at_home(piece.column);
+  return std::tuple(!piece.diagonal_tiles, waits, round, round_of_segments, piece.row, piece.column);
 }
 
 }  // namespace
@@ -239,7 +243,8 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
     std::vector<const Data*> terms;
     for (; next < partials.size() && partials[next].segment == s; ++next) terms.push_back(&partial[next]);
     insert_sum_vectors<U>(sequence, 0, partition.segments->size(s), static_cast<int>(columns),
-                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s));
+                          !direct[static_cast<std::size_t>(s)], terms, y.segment(s),
+                          partition.segments->gpu(s));
     // The next product begins with a write: until then no memory is held.
     for (const Data* term : terms) term->invalidate();
   }
@@ -301,10 +306,10 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   detail->note_tiles();
   detail->bound_norm();
   // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
-  if (detail->partition.domains_per_rank > 1)
-    for (const Piece& piece : detail->pieces)
-      if (piece.index.valid() && piece.index.local())
-        piece.index.prefetch(piece.contents.domain % detail->partition.domains_per_rank);
+  for (const Piece& piece : detail->pieces)
+    if (const int gpu = detail->partition.gpu_of(piece.contents.domain);
+        gpu >= 0 && piece.index.valid() && piece.index.local())
+      piece.index.prefetch(gpu);
   return CsbMatrix(std::move(detail));
 }
 
@@ -323,7 +328,8 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
                    insert_multiply_csb<V, T>(sequence, 0, piece.contents.shape, static_cast<int>(columns),
                                              piece.overwrite_rows, piece.overwrite_columns, piece.data,
                                              piece.index, x.segment(piece.contents.column),
-                                             x.segment(piece.contents.row), y_rows, y_columns);
+                                             x.segment(piece.contents.row), y_rows, y_columns,
+                                             d.partition.gpu_of(piece.contents.domain));
                  });
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }

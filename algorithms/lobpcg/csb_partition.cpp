@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -18,8 +19,8 @@ Index most_rows(Index order, Index workers) {
   return std::max<Index>(order / (8 * workers), 64);
 }
 
-/// Rows of a tile when nothing else says: larger where blocks would hold hardly any
-/// entries otherwise, smaller where there are few rows.
+/// Rows of a tile when nothing else says: larger where blocks would hold hardly any entries otherwise,
+/// smaller where there are few rows.
 Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
   constexpr double least = 1024, entries_of_block = 64;
   const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) * static_cast<double>(order) /
@@ -67,31 +68,98 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// One sub-matrix for each domain if that is possible, and else many, so that their sums of entries can be
-/// balanced.
-Index usual_groups(Index domains) {
+/// Between ranks, where the vectors' messages cost more than the product: one sub-matrix for each domain if
+/// that is possible, or for an odd number of domains a whole column of the balanced arrangement for each,
+/// whose sub-matrices are equally many. So for three, too: of two groups one rank would have half of the
+/// vectors, and another get three quarters of them in messages. Else some columns for each domain, and so
+/// many sub-matrices that their sums of entries can be balanced.
+Index usual_groups(const CsbDomains& domains) {
   constexpr Index sub_matrices_of_domain = 8;
+  const Index number = domains.count();
   const auto count = [](Index n) { return n * (n + 1) / 2; };
-  for (Index n = 1; count(n) <= domains; ++n)
-    if (count(n) == domains) return n;
-  Index n = 1;
-  while (count(n) < sub_matrices_of_domain * domains) ++n;
+  if (number == 1) return 1;
+  if (domains.ranks > 1) {
+    for (Index n = 3; count(n) <= number; ++n)
+      if (count(n) == number) return n;
+    if (number % 2 == 1) return number;
+  }
+  Index n = number;
+  while (count(n) < sub_matrices_of_domain * number) n += number;
   return n;
 }
 
 /// In a group: on GPUs one for each; on CPUs two a worker, so that products of different pairs can be in
 /// flight together, if they are not too small to be worth a task.
-Index usual_segments(const Runtime& runtime, double bytes, Index groups, Index domains) {
+Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
   constexpr double least_bytes = 1 << 18;
-  const Index for_domains = ceil_div(domains, groups);
-  if (runtime.any_gpus()) return for_domains;
-  const Index of_rank = 2 * Index(runtime.common_workers()),
-              for_workers = std::min(of_rank, ceil_div(of_rank * runtime.size(), groups));
+  const Index for_domains = ceil_div(domains.count(), groups);
+  if (domains.on_gpus) return for_domains;
+  const Index of_rank = 2 * domains.workers,
+              for_workers = std::min(of_rank, ceil_div(of_rank * domains.ranks, groups));
   const auto of_work = static_cast<Index>(std::sqrt(2 * bytes / least_bytes) / static_cast<double>(groups));
   return std::max(for_domains, std::min(of_work, for_workers));
 }
 
-/// Deals the sub-matrices to the domains: one each, or runs of them with about equal numbers of entries.
+/// What a segment costs its home in an iteration, in bytes: about forty passes over blocks of a dozen
+/// vectors, and some steps with the entries of its diagonal tiles (of the preconditioner, FomPreconditioner).
+double cost_of_home(const RowSurvey& survey, const CsbPartition& partition, Index segment) {
+  constexpr double bytes_of_row = 40. * 12 * sizeof(double), bytes_of_entry = 4 * 12;
+  const Index end = partition.segments->end(segment);
+  double entries = 0;
+  for (auto tile = std::lower_bound(partition.tiles.begin(), partition.tiles.end(),
+                                    partition.segments->begin(segment));
+       *tile < end; ++tile)
+    entries += survey.entries(tile[0], tile[1], tile[0], tile[1]);
+  return bytes_of_row * static_cast<double>(partition.segments->size(segment)) + bytes_of_entry * entries;
+}
+
+/// Cuts the segments into at most so many runs that cost about the same, none of them empty; first segment of
+/// each and, last, the segments' number.
+std::vector<Index> runs_of_segments(const RowSurvey& survey, const CsbPartition& partition, Index most) {
+  const Index count = partition.segments->count(), runs = std::min(most, count);
+  std::vector<double> before{0};
+  for (Index s = 0; s < count; ++s) before.push_back(before.back() + cost_of_home(survey, partition, s));
+  std::vector<Index> begins{0};
+  for (Index run = 1; run < runs; ++run) {
+    const double wanted = before.back() * static_cast<double>(run) / static_cast<double>(runs);
+    const auto distance = [&](Index s) { return std::abs(before[static_cast<std::size_t>(s)] - wanted); };
+    Index at = begins.back() + 1;
+    while (at < count - (runs - run) && distance(at + 1) <= distance(at)) ++at;
+    begins.push_back(at);
+  }
+  begins.push_back(count);
+  return begins;
+}
+
+/// A run of segments for each domain in the order of the sub-matrices, whose columns are dealt in runs, too.
+/// But a home holds some sub-matrix of the group: the domain nearest to the run's that does.
+void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition) {
+  const Index count = partition.segments->count();
+  const std::vector<Index> runs = runs_of_segments(survey, partition, domains);
+  for (Index s = 0; s < count; ++s) {
+    const Index group = partition.group_of(s);
+    const auto wanted = static_cast<int>(std::upper_bound(runs.begin(), runs.end(), s) - runs.begin() - 1);
+    int home = -1;
+    for (Index other = 0; other < partition.group_count(); ++other) {
+      const int domain = partition.domain_of(std::max(group, other), std::min(group, other));
+      if (home < 0 || std::abs(domain - wanted) < std::abs(home - wanted)) home = domain;
+    }
+    partition.home.push_back(home);
+  }
+  std::vector<Index> begins{0};
+  std::vector<int> owners, gpus;
+  for (Index s = 0; s < count; ++s) {
+    const int home = partition.home[static_cast<std::size_t>(s)];
+    begins.push_back(partition.segments->end(s));
+    owners.push_back(partition.rank_of(home));
+    gpus.push_back(partition.gpu_of(home));
+  }
+  partition.segments =
+      std::make_shared<const RowSegments>(std::move(begins), std::move(owners), std::move(gpus));
+}
+
+/// Deals the sub-matrices to the domains: one each, or an odd number of groups' columns one each, or runs of
+/// them with about equal numbers of entries.
 void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains,
           CsbPartition& partition) {
   const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
@@ -103,40 +171,22 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
     work.push_back(1 + survey.entries(begin(row), begin(row + 1), begin(column), begin(column + 1)));
     total += work.back();
   }
+  const bool whole_columns = partition.group_count() == domains && domains % 2 == 1;
   partition.sub_matrix.resize(all.size());
-  std::vector<std::vector<int>> holders(static_cast<std::size_t>(partition.group_count()));
   double before = 0;
   for (Index i = 0; i < count; ++i) {
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
     const Index domain =
-        count <= domains
-            ? i
+        count <= domains ? i
+        : whole_columns
+            ? holder
             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
                        domains - 1);
     before += here;
     partition.sub_matrix[static_cast<std::size_t>(row * (row + 1) / 2 + column)] = static_cast<int>(domain);
-    std::vector<int>& of_column = holders[static_cast<std::size_t>(holder)];
-    if (of_column.empty() || of_column.back() != domain) of_column.push_back(static_cast<int>(domain));
   }
-  // A group's segments belong to those that hold its column, so that all have about equally many rows.
-  std::vector<Index> owned(static_cast<std::size_t>(domains));
-  std::vector<Index> begins{0};
-  std::vector<int> owners;
-  for (Index group = 0; group < partition.group_count(); ++group) {
-    const std::vector<int>& of_column = holders[static_cast<std::size_t>(group)];
-    for (Index s = partition.groups[static_cast<std::size_t>(group)];
-         s < partition.groups[static_cast<std::size_t>(group) + 1]; ++s) {
-      const int home = *std::min_element(of_column.begin(), of_column.end(), [&](int a, int b) {
-        return owned[static_cast<std::size_t>(a)] < owned[static_cast<std::size_t>(b)];
-      });
-      owned[static_cast<std::size_t>(home)] += partition.segments->size(s);
-      partition.home.push_back(home);
-      owners.push_back(partition.rank_of(home));
-      begins.push_back(partition.segments->end(s));
-    }
-  }
-  partition.segments = std::make_shared<const RowSegments>(std::move(begins), std::move(owners));
+  deal_homes(survey, domains, partition);
 }
 
 void check_tiles(const SymmetricRows& rows) {
@@ -195,22 +245,29 @@ Index CsbPartition::group_of(Index segment) const noexcept {
   return std::upper_bound(groups.begin(), groups.end(), segment) - groups.begin() - 1;
 }
 
-CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options) {
+CsbDomains::CsbDomains(const Runtime& runtime)
+    : ranks(runtime.size()),
+      gpus(runtime.gpus()),
+      on_gpus(runtime.any_gpus()),
+      workers(runtime.common_workers()) {}
+
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
+                           const CsbDomains& on) {
   agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
   CsbPartition partition;
-  partition.domains_per_rank = std::max(runtime.gpus(), 1);
-  const Index domains = Index(runtime.size()) * partition.domains_per_rank;
-  const Index workers = domains * runtime.common_workers(), usual = usual_rows(survey, rows.order(), workers);
+  partition.domains_per_rank = on.per_rank();
+  const Index domains = on.count();
+  const Index workers = Index(on.ranks) * std::max(on.gpus, 1) * on.workers,
+              usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
-  const Index groups = options.groups > 0 ? options.groups : usual_groups(domains);
+  const Index groups = options.groups > 0 ? options.groups : usual_groups(on);
   // Those of double values, whatever these are: A and B are cut alike when only one of them is float.
   constexpr double bytes_of_entry = 12;
   const double bytes = bytes_of_entry * survey.entries();
-  const Index in_group =
-      options.segments > 0 ? options.segments : usual_segments(runtime, bytes, groups, domains);
+  const Index in_group = options.segments > 0 ? options.segments : usual_segments(on, bytes, groups);
   const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles);
   std::vector<Index> begins;
   for (std::size_t g = 0; g + 1 < group_begins.size(); ++g) {

@@ -195,7 +195,7 @@ void CsrMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
   for (Index s = 0; s < segments_->count(); ++s)
     if (!touched[static_cast<std::size_t>(s)])
       insert_sum_vectors<T>(sequence, 0, segments_->size(s), static_cast<int>(columns), true, {},
-                            y.segment(s));
+                            y.segment(s), segments_->gpu(s));
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 

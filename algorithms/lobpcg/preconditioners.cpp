@@ -117,7 +117,7 @@ void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r
                                       .least = largest > 0 ? 1e-3 * largest : 1};
   for (Index s = 0; s < segments_->count(); ++s)
     insert_divide_rows<T>(sequence, 0, arguments, diagonal_[static_cast<std::size_t>(s)], r.segment(s),
-                          w.segment(s));
+                          w.segment(s), segments_->gpu(s));
 }
 
 // ---- FOM on the diagonal tiles
@@ -170,7 +170,8 @@ void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r
     insert_fom_tiles<V, T>(sequence, 0, diagonal.piece ? diagonal.shape : CsbPieceShape{}, segments.size(s),
                            tiles(s), static_cast<int>(columns), steps_, sigma,
                            diagonal.piece ? *diagonal.piece : none, diagonal.index ? *diagonal.index : none,
-                           begins_[static_cast<std::size_t>(s)], r.segment(s), w.segment(s), scratch_);
+                           begins_[static_cast<std::size_t>(s)], r.segment(s), w.segment(s), scratch_,
+                           segments.gpu(s));
   }
 }
 
@@ -238,7 +239,7 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
   const Index count = r.count();
   for (Index s = 0; s < count; ++s)
     insert_chebyshev_start<T>(sequence, 0, {static_cast<int>(columns), sign / middle}, r.segment(s),
-                              residual_.segment(s), direction_.segment(s), w.segment(s));
+                              residual_.segment(s), direction_.segment(s), w.segment(s), r.segments().gpu(s));
   double rho = half / middle;
   for (int k = 0; k < degree_; ++k) {
     a_.apply(sequence, direction_, product_, columns);
@@ -249,8 +250,8 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
                                 .shift = sigma,
                                 .old = next * rho,
                                 .residual = sign * 2 * next / half},
-                               product_.segment(s), residual_.segment(s), direction_.segment(s),
-                               w.segment(s));
+                               product_.segment(s), residual_.segment(s), direction_.segment(s), w.segment(s),
+                               r.segments().gpu(s));
     rho = next;
   }
   multiplications_ += degree_;
@@ -292,7 +293,7 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
   for (Index s = 0; s < r.count(); ++s)
     insert_call_preconditioner<T>(sequence, 0,
                                   {static_cast<int>(columns), r.segments().begin(s), &functions_}, on_device_,
-                                  r.segment(s), w.segment(s));
+                                  r.segment(s), w.segment(s), r.segments().gpu(s));
 }
 
 #define TESSERA_INSTANTIATE(T)               \

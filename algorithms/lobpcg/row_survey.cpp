@@ -38,11 +38,7 @@ RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
       for (Index sample = 0; sample < count; ++sample) {
         const Index row = begin + (2 * sample + 1) * size / (2 * count);
         for_checked_entries<double>(rows, row, row + 1, 0, row + 1, space[static_cast<std::size_t>(thread)],
-                                    [&](Index, Index column, double) {
-                                      Index c = column * cells_ / order_;
-                                      while (cell_begin(c + 1) <= column) ++c;
-                                      counts[c] += 1;
-                                    });
+                                    [&](Index, Index column, double) { counts[cell_of(column)] += 1; });
       }
     });
   });
@@ -62,20 +58,21 @@ RowSurvey::RowSurvey(const Runtime& runtime, const SymmetricRows& rows)
   for (std::size_t i = 0; i < work.size(); ++i) work_[i + 1] = work_[i] + work[i];
 }
 
+Index RowSurvey::cell_of(Index row) const noexcept {
+  Index cell = std::min(row * cells_ / order_, cells_ - 1);
+  while (cell_begin(cell + 1) <= row && cell + 1 < cells_) ++cell;
+  return cell;
+}
+
 double RowSurvey::entries(Index begin, Index end, Index first, Index last) const {
-  const auto shares = [&](Index from, Index to) {
-    std::vector<double> result(static_cast<std::size_t>(cells_));
-    for (Index i = 0; i < cells_; ++i)
-      result[static_cast<std::size_t>(i)] = overlap(cell_begin(i), cell_begin(i + 1), from, to) /
-                                            static_cast<double>(cell_begin(i + 1) - cell_begin(i));
-    return result;
+  const auto share = [&](Index cell, Index from, Index to) {
+    return overlap(cell_begin(cell), cell_begin(cell + 1), from, to) /
+           static_cast<double>(cell_begin(cell + 1) - cell_begin(cell));
   };
-  const std::vector<double> of_rows = shares(begin, end), of_columns = shares(first, last);
   double sum = 0;
-  for (std::size_t i = 0; i < of_rows.size(); ++i)
-    if (of_rows[i] > 0)
-      for (std::size_t j = 0; j <= i; ++j)
-        sum += of_rows[i] * of_columns[j] * counts_[i * of_rows.size() + j];
+  for (Index i = cell_of(begin); i < cells_ && cell_begin(i) < end; ++i)
+    for (Index j = cell_of(first); j <= i && cell_begin(j) < last; ++j)
+      sum += share(i, begin, end) * share(j, first, last) * counts_[static_cast<std::size_t>(i * cells_ + j)];
   return sum;
 }
 

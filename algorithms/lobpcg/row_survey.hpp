@@ -27,6 +27,7 @@ class RowSurvey {
 
  private:
   Index cell_begin(Index cell) const noexcept { return order_ * cell / cells_; }
+  Index cell_of(Index row) const noexcept;
   double work_before(Index row) const;
   Index order_, cells_;
   std::vector<double> counts_;  ///< cells x cells

@@ -47,7 +47,7 @@ void UserOperator<T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
   for (Index s = 0; s < x.count(); ++s) all.push_back(&x.segment(s));
   for (Index s = 0; s < y.count(); ++s)
     insert_user_function<T>(sequence, 0, {functions_.get(), segments_->begin(s), segments_->end(s), columns},
-                            on_device_, all, y.segment(s), gathered_);
+                            on_device_, all, y.segment(s), gathered_, segments_->gpu(s));
   // Messages bring x to other ranks for this product alone.
   for (const Data* segment : all) segment->flush_remote_copies();
 }

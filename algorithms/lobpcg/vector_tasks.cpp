@@ -72,7 +72,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       const Data& g = grams_[j][static_cast<std::size_t>(s)];
       insert_gram<T>(sequence_, priority, segments_->size(s), of_segment<T>(jobs[j].left, s),
-                     of_segment<T>(jobs[j].right, s), g, work_);
+                     of_segment<T>(jobs[j].right, s), g, work_, segments_->gpu(s));
       g.fetch_to_host();
     }
   // The host waits: what comes next depends on these numbers.
@@ -116,7 +116,7 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
   }
   for (Index s = 0; s < segments_->count(); ++s)
     insert_combine<T>(sequence_, priority, segments_->size(s), of_segment<T>(inputs, s),
-                      of_segment<T>(outputs, s), whole, coefficients);
+                      of_segment<T>(outputs, s), whole, coefficients, segments_->gpu(s));
 }
 
 template <class T>
@@ -129,7 +129,7 @@ void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns
                               .first = static_cast<std::int32_t>(first),
                               .columns = static_cast<std::int32_t>(columns),
                               .clear = clear},
-                             v.segment(s));
+                             v.segment(s), segments_->gpu(s));
 }
 
 template <class T>
@@ -143,7 +143,7 @@ std::vector<double> VectorTasks<T>::residual(const BlockVectors<T>& x, const Blo
   for (Index s = 0; s < segments_->count(); ++s) {
     const Data& norms = norms_[static_cast<std::size_t>(s)];
     insert_residual<T>(sequence_, priority, arguments, segments_->size(s), x.segment(s), ax.segment(s),
-                       bx ? &bx->segment(s) : nullptr, r.segment(s), norms, work_);
+                       bx ? &bx->segment(s) : nullptr, r.segment(s), norms, work_, segments_->gpu(s));
     if (wait) norms.fetch_to_host();
   }
   if (!wait) return {};

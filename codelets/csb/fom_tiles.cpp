@@ -47,7 +47,7 @@ template <class V, class T>
 void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& shape, std::int64_t rows,
                       std::int64_t tiles, int columns, int steps, double shift, const Data& piece,
                       const Data& index, const Data& begins, const Data& r, const Data& w,
-                      const Data& scratch) {
+                      const Data& scratch, int gpu) {
   const bool stored = shape.block_count > 0, indexed = stored && index.valid(),
              has_piece = stored && sequence.runtime().gpus() == 0;
   if (stored && !indexed && sequence.runtime().any_gpus())
@@ -58,13 +58,14 @@ void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& sha
   if (has_piece) accesses.push_back(read(piece));
   if (indexed) accesses.push_back(read(index));
   accesses.insert(accesses.end(), {read(begins), read(r), write(w), tessera::scratch(scratch)});
-  sequence.insert(fom_codelet<V, T>, arguments, {.priority = priority, .flops = arguments.flops()}, accesses);
+  sequence.insert(fom_codelet<V, T>, arguments,
+                  {.priority = priority, .flops = arguments.flops(), .gpu = gpu}, accesses);
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                            \
   template void insert_fom_tiles<V, T>(Sequence&, int, const CsbPieceShape&, std::int64_t, std::int64_t,     \
                                        int, int, double, const Data&, const Data&, const Data&, const Data&, \
-                                       const Data&, const Data&);
+                                       const Data&, const Data&, int);
 TESSERA_INSTANTIATE(float, float)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(double, double)

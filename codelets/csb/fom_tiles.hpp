@@ -94,11 +94,11 @@ void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint
 
 /// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V =
 /// double only with T = double). `scratch`: fom_scratch(...).total bytes; without GPUs
-/// fom_scratch_on_cpu(...).
+/// fom_scratch_on_cpu(...). `gpu`: see TaskOptions.
 template <class V, class T>
 void insert_fom_tiles(Sequence& sequence, int priority, const CsbPieceShape& shape, std::int64_t rows,
                       std::int64_t tiles, int columns, int steps, double shift, const Data& piece,
                       const Data& index, const Data& begins, const Data& r, const Data& w,
-                      const Data& scratch);
+                      const Data& scratch, int gpu = -1);
 
 }  // namespace tessera

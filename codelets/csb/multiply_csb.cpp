@@ -67,8 +67,8 @@ Access access_to(bool overwrite, const Data& y) {
 template <class V, class T>
 void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns,
                          bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
-                         const Data& x_columns, const Data& x_rows, const Data& y_rows,
-                         const Data& y_columns) {
+                         const Data& x_columns, const Data& x_rows, const Data& y_rows, const Data& y_columns,
+                         int gpu) {
   if (!index.valid() && sequence.runtime().any_gpus())
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
   // Where every rank has GPUs no CPU multiplies, and the piece itself stays where it is.
@@ -86,7 +86,7 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
     accesses[count++] = access_to(overwrite_columns, y_columns);
   }
   const double flops = 4.0 * columns * static_cast<double>(shape.entry_count);
-  sequence.insert(multiply_codelet<V, T>, arguments, {.priority = priority, .flops = flops},
+  sequence.insert(multiply_codelet<V, T>, arguments, {.priority = priority, .flops = flops, .gpu = gpu},
                   std::span<const Access>(accesses.data(), count));
 }
 
@@ -103,7 +103,7 @@ void insert_csb_magnitudes(Sequence& sequence, int priority, const CsbPieceShape
 #define TESSERA_INSTANTIATE(V, T)                                                                          \
   template void insert_multiply_csb<V, T>(Sequence&, int, const CsbPieceShape&, int, bool, bool,           \
                                           const Data&, const Data&, const Data&, const Data&, const Data&, \
-                                          const Data&);
+                                          const Data&, int);
 TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)

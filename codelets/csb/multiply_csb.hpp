@@ -40,11 +40,11 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
 }  // namespace kernels
 
 /// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V =
-/// double only with T = double).
+/// double only with T = double). `gpu`: see TaskOptions.
 template <class V, class T>
 void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns,
                          bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
-                         const Data& x_columns, const Data& x_rows, const Data& y_rows,
-                         const Data& y_columns);
+                         const Data& x_columns, const Data& x_rows, const Data& y_rows, const Data& y_columns,
+                         int gpu = -1);
 
 }  // namespace tessera

@@ -32,7 +32,7 @@ Codelet sum_codelet = make_codelet<SumVectorsArguments, sum_task<T>>("sum_vector
 
 template <class T>
 void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int columns, bool overwrite,
-                        std::span<const Data* const> inputs, const Data& y) {
+                        std::span<const Data* const> inputs, const Data& y, int gpu) {
   while (overwrite || !inputs.empty()) {
     const auto now = inputs.first(std::min<std::size_t>(inputs.size(), sum_vectors_inputs));
     std::array<Access, 1 + sum_vectors_inputs> accesses;
@@ -41,7 +41,7 @@ void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int column
                    [](const Data* data) { return read(*data); });
     const double flops = static_cast<double>(rows) * columns * static_cast<double>(now.size());
     sequence.insert(sum_codelet<T>, SumVectorsArguments{columns, static_cast<int>(now.size()), overwrite},
-                    {.priority = priority, .flops = flops},
+                    {.priority = priority, .flops = flops, .gpu = gpu},
                     std::span<const Access>(accesses.data(), 1 + now.size()));
     overwrite = false;
     inputs = inputs.subspan(now.size());
@@ -50,7 +50,7 @@ void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int column
 
 #define TESSERA_INSTANTIATE(T)                                                                        \
   template void insert_sum_vectors<T>(Sequence&, int, Index, int, bool, std::span<const Data* const>, \
-                                      const Data&);
+                                      const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

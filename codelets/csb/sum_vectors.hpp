@@ -27,9 +27,9 @@ void sum_vectors(std::int64_t rows, int columns, int width, bool overwrite, int 
 
 }  // namespace kernels
 
-/// `rows`: of y and the inputs. k = 0 with `overwrite`: y := 0.
+/// `rows`: of y and the inputs. k = 0 with `overwrite`: y := 0. `gpu`: see TaskOptions.
 template <class T>
 void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int columns, bool overwrite,
-                        std::span<const Data* const> inputs, const Data& y);
+                        std::span<const Data* const> inputs, const Data& y, int gpu = -1);
 
 }  // namespace tessera

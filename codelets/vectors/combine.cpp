@@ -31,7 +31,7 @@ Codelet combine_codelet = make_codelet<CombineArguments, combine_task<T>>("combi
 
 template <class T>
 void insert_combine(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> inputs,
-                    std::span<const VectorColumns> outputs, bool whole, const Data& c) {
+                    std::span<const VectorColumns> outputs, bool whole, const Data& c, int gpu) {
   CombineArguments arguments;
   BufferList list;
   const double in = list.add(inputs, arguments.input, arguments.input_count);
@@ -48,13 +48,13 @@ void insert_combine(Sequence& sequence, int priority, Index rows, std::span<cons
     accesses[buffer].mode = fresh ? AccessMode::write : AccessMode::read_write;
   }
   accesses[list.count] = read(c);
-  sequence.insert(combine_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops},
+  sequence.insert(combine_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops, .gpu = gpu},
                   {accesses, static_cast<std::size_t>(list.count) + 1});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                           \
   template void insert_combine<T>(Sequence&, int, Index, std::span<const VectorColumns>, \
-                                  std::span<const VectorColumns>, bool, const Data&);
+                                  std::span<const VectorColumns>, bool, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

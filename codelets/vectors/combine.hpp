@@ -51,8 +51,9 @@ void clear_other_columns(std::int64_t rows, const VectorBlock<T>& whole, std::in
 
 /// Ranges without columns are left out. @param whole outputs that are no inputs are overwritten, the rest of
 /// their columns with zero (so they need not hold anything before); else they keep their other columns
+/// @param gpu see TaskOptions
 template <class T>
 void insert_combine(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> inputs,
-                    std::span<const VectorColumns> outputs, bool whole, const Data& c);
+                    std::span<const VectorColumns> outputs, bool whole, const Data& c, int gpu = -1);
 
 }  // namespace tessera

@@ -21,7 +21,7 @@ Codelet gram_codelet = make_codelet<GramArguments, gram_task<T>>("gram", type_le
 
 template <class T>
 void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> left,
-                 std::span<const VectorColumns> right, const Data& g, const Data& work) {
+                 std::span<const VectorColumns> right, const Data& g, const Data& work, int gpu) {
   GramArguments arguments;
   BufferList list;
   const double l = list.add(left, arguments.left, arguments.left_count);
@@ -33,13 +33,13 @@ void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const V
   for (; count < list.count; ++count) accesses[count] = read(*list.data[count]);
   accesses[count++] = write(g);
   if (sequence.runtime().any_gpus()) accesses[count++] = scratch(work);
-  sequence.insert(gram_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops},
+  sequence.insert(gram_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops, .gpu = gpu},
                   {accesses, static_cast<std::size_t>(count)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                        \
   template void insert_gram<T>(Sequence&, int, Index, std::span<const VectorColumns>, \
-                               std::span<const VectorColumns>, const Data&, const Data&);
+                               std::span<const VectorColumns>, const Data&, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

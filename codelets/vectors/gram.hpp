@@ -64,8 +64,9 @@ struct VectorColumns {
 /// Ranges without columns are left out.
 /// @param rows of the segment, to count flops
 /// @param work scratch, which only GPUs use
+/// @param gpu see TaskOptions
 template <class T>
 void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> left,
-                 std::span<const VectorColumns> right, const Data& g, const Data& work);
+                 std::span<const VectorColumns> right, const Data& g, const Data& work, int gpu = -1);
 
 }  // namespace tessera

@@ -85,41 +85,42 @@ Codelet call_device_codelet =
 
 template <class T>
 void insert_divide_rows(Sequence& sequence, int priority, const DivideRowsArguments& arguments,
-                        const Data& diagonal, const Data& r, const Data& w) {
-  sequence.insert(divide_codelet<T>, arguments, {.priority = priority}, {read(diagonal), read(r), write(w)});
+                        const Data& diagonal, const Data& r, const Data& w, int gpu) {
+  sequence.insert(divide_codelet<T>, arguments, {.priority = priority, .gpu = gpu},
+                  {read(diagonal), read(r), write(w)});
 }
 
 template <class T>
 void insert_chebyshev_start(Sequence& sequence, int priority, const ChebyshevStartArguments& arguments,
-                            const Data& r, const Data& q, const Data& d, const Data& w) {
-  sequence.insert(start_codelet<T>, arguments, {.priority = priority},
+                            const Data& r, const Data& q, const Data& d, const Data& w, int gpu) {
+  sequence.insert(start_codelet<T>, arguments, {.priority = priority, .gpu = gpu},
                   {read(r), write(q), write(d), write(w)});
 }
 
 template <class T>
 void insert_chebyshev_step(Sequence& sequence, int priority, const ChebyshevStepArguments& arguments,
-                           const Data& ad, const Data& q, const Data& d, const Data& w) {
-  sequence.insert(step_codelet<T>, arguments, {.priority = priority},
+                           const Data& ad, const Data& q, const Data& d, const Data& w, int gpu) {
+  sequence.insert(step_codelet<T>, arguments, {.priority = priority, .gpu = gpu},
                   {read(ad), read_write(q), read_write(d), read_write(w)});
 }
 
 template <class T>
 void insert_call_preconditioner(Sequence& sequence, int priority,
                                 const CallPreconditionerArguments<T>& arguments, bool on_device,
-                                const Data& r, const Data& w) {
-  sequence.insert(on_device ? call_device_codelet<T> : call_codelet<T>, arguments, {.priority = priority},
-                  {read(r), write(w)});
+                                const Data& r, const Data& w, int gpu) {
+  sequence.insert(on_device ? call_device_codelet<T> : call_codelet<T>, arguments,
+                  {.priority = priority, .gpu = gpu}, {read(r), write(w)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \
   template void insert_divide_rows<T>(Sequence&, int, const DivideRowsArguments&, const Data&, const Data&, \
-                                      const Data&);                                                         \
+                                      const Data&, int);                                                    \
   template void insert_chebyshev_start<T>(Sequence&, int, const ChebyshevStartArguments&, const Data&,      \
-                                          const Data&, const Data&, const Data&);                           \
+                                          const Data&, const Data&, const Data&, int);                      \
   template void insert_chebyshev_step<T>(Sequence&, int, const ChebyshevStepArguments&, const Data&,        \
-                                         const Data&, const Data&, const Data&);                            \
+                                         const Data&, const Data&, const Data&, int);                       \
   template void insert_call_preconditioner<T>(Sequence&, int, const CallPreconditionerArguments<T>&, bool,  \
-                                              const Data&, const Data&);
+                                              const Data&, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -9,7 +9,8 @@
 
 /// Codelets of the simple preconditioners, on one segment of rows of row-major vectors (each buffer of
 /// vectors: width x rows elements of T, column-major for StarPU). Of what is written, columns m, ..., width -
-/// 1 become zero. The cost of their bytes predicts their time; float and double vectors.
+/// 1 become zero. The cost of their bytes predicts their time; float and double vectors. `gpu`: see
+/// TaskOptions.
 namespace tessera {
 
 /// Codelet divide_rows: w_i := r_i / g(d_i - shift), where g keeps away from zero: with sign != 0 the
@@ -25,7 +26,7 @@ struct DivideRowsArguments {
 };
 template <class T>
 void insert_divide_rows(Sequence& sequence, int priority, const DivideRowsArguments& arguments,
-                        const Data& diagonal, const Data& r, const Data& w);
+                        const Data& diagonal, const Data& r, const Data& w, int gpu = -1);
 
 /// Codelet chebyshev_start: Q := R, D := factor R, W := D.
 ///
@@ -37,7 +38,7 @@ struct ChebyshevStartArguments {
 };
 template <class T>
 void insert_chebyshev_start(Sequence& sequence, int priority, const ChebyshevStartArguments& arguments,
-                            const Data& r, const Data& q, const Data& d, const Data& w);
+                            const Data& r, const Data& q, const Data& d, const Data& w, int gpu = -1);
 
 /// Codelet chebyshev_step: with AD = A D,
 ///   Q := Q - (AD - shift D),  D := old D + residual Q,  W := W + D.
@@ -52,7 +53,7 @@ struct ChebyshevStepArguments {
 };
 template <class T>
 void insert_chebyshev_step(Sequence& sequence, int priority, const ChebyshevStepArguments& arguments,
-                           const Data& ad, const Data& q, const Data& d, const Data& w);
+                           const Data& ad, const Data& q, const Data& d, const Data& w, int gpu = -1);
 
 /// A function of the user's: rows first_row, ..., first_row + rows - 1 of w := T r, on host memory, element j
 /// of row i at [i * ld + j].
@@ -87,6 +88,6 @@ struct CallPreconditionerArguments {
 template <class T>
 void insert_call_preconditioner(Sequence& sequence, int priority,
                                 const CallPreconditionerArguments<T>& arguments, bool on_device,
-                                const Data& r, const Data& w);
+                                const Data& r, const Data& w, int gpu = -1);
 
 }  // namespace tessera

@@ -19,13 +19,13 @@ Codelet random_codelet = make_codelet<RandomVectorsArguments, random_task<T>>("r
 
 template <class T>
 void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments,
-                           const Data& v) {
-  sequence.insert(random_codelet<T>, arguments, {.priority = priority},
+                           const Data& v, int gpu) {
+  sequence.insert(random_codelet<T>, arguments, {.priority = priority, .gpu = gpu},
                   {arguments.clear ? write(v) : read_write(v)});
 }
 
 #define TESSERA_INSTANTIATE(T) \
-  template void insert_random_vectors<T>(Sequence&, int, const RandomVectorsArguments&, const Data&);
+  template void insert_random_vectors<T>(Sequence&, int, const RandomVectorsArguments&, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

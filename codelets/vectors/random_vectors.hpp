@@ -43,8 +43,9 @@ void random_vectors(std::int64_t rows, std::int64_t width, const RandomVectorsAr
 
 }  // namespace kernels
 
+/// `gpu`: see TaskOptions.
 template <class T>
 void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments,
-                           const Data& v);
+                           const Data& v, int gpu = -1);
 
 }  // namespace tessera

@@ -22,11 +22,11 @@ Codelet residual_codelet = make_codelet<ResidualArguments, residual_task<T>>("re
 template <class T>
 void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
                      const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms,
-                     const Data& work) {
+                     const Data& work, int gpu) {
   ResidualArguments complete = arguments;
   complete.generalized = b_x != nullptr;
-  const TaskOptions options{.priority = priority,
-                            .flops = 10.0 * arguments.columns * static_cast<double>(rows)};
+  const TaskOptions options{
+      .priority = priority, .flops = 10.0 * arguments.columns * static_cast<double>(rows), .gpu = gpu};
   Access accesses[6] = {read(a_x)};
   std::size_t count = 1;
   if (b_x) accesses[count++] = read(*b_x);
@@ -39,7 +39,7 @@ void insert_residual(Sequence& sequence, int priority, const ResidualArguments& 
 
 #define TESSERA_INSTANTIATE(T)                                                                   \
   template void insert_residual<T>(Sequence&, int, const ResidualArguments&, Index, const Data&, \
-                                   const Data&, const Data*, const Data&, const Data&, const Data&);
+                                   const Data&, const Data*, const Data&, const Data&, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -45,9 +45,10 @@ void residual(std::int64_t rows, const ResidualArguments& arguments, const T* ax
 
 /// @param b_x null for a standard problem (B = I)
 /// @param work scratch, which only GPUs use
+/// @param gpu see TaskOptions
 template <class T>
 void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
                      const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms,
-                     const Data& work);
+                     const Data& work, int gpu = -1);
 
 }  // namespace tessera

@@ -45,19 +45,19 @@ Codelet user_device_codelet = make_codelet<UserFunctionArguments<T>, user_task<T
 
 template <class T>
 void insert_user_function(Sequence& sequence, int priority, const UserFunctionArguments<T>& arguments,
-                          bool on_device, std::span<const Data* const> x, const Data& y,
-                          const Data& gathered) {
+                          bool on_device, std::span<const Data* const> x, const Data& y, const Data& gathered,
+                          int gpu) {
   std::vector<Access> accesses;
   for (const Data* segment : x) accesses.push_back(read(*segment));
   accesses.push_back(write(y));
   if (x.size() > 1) accesses.push_back(scratch(gathered));
-  sequence.insert(on_device ? user_device_codelet<T> : user_codelet<T>, arguments, {.priority = priority},
-                  accesses);
+  sequence.insert(on_device ? user_device_codelet<T> : user_codelet<T>, arguments,
+                  {.priority = priority, .gpu = gpu}, accesses);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                 \
   template void insert_user_function<T>(Sequence&, int, const UserFunctionArguments<T>&, bool, \
-                                        std::span<const Data* const>, const Data&, const Data&);
+                                        std::span<const Data* const>, const Data&, const Data&, int);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

@@ -47,9 +47,10 @@ struct UserFunctionArguments {
 
 /// @param x the segments of X
 /// @param gathered a scratch piece; not looked at if X has one segment
+/// @param gpu see TaskOptions
 template <class T>
 void insert_user_function(Sequence& sequence, int priority, const UserFunctionArguments<T>& arguments,
-                          bool on_device, std::span<const Data* const> x, const Data& y,
-                          const Data& gathered);
+                          bool on_device, std::span<const Data* const> x, const Data& y, const Data& gathered,
+                          int gpu = -1);
 
 }  // namespace tessera

@@ -28,6 +28,11 @@ TYPED_TEST(BlockVectorsTest, Segments) {
   expect_refused("begins", [] { RowSegments({0, 3}, {0, 0}); });
   expect_refused("begins", [] { RowSegments({}, {}); });
   expect_refused("owners", [] { RowSegments({0, 3}, {-1}); });
+  for (Index s = 0; s < 3; ++s) EXPECT_EQ(segments.gpu(s), -1);
+  const RowSegments on_gpus({0, 3, 4, 10}, {1, 1, 0}, {2, 0, 1});
+  EXPECT_EQ(on_gpus.gpu(0), 2);
+  EXPECT_EQ(on_gpus.gpu(2), 1);
+  expect_refused("gpus", [] { RowSegments({0, 3, 4}, {0, 0}, {1}); });
 }
 
 TYPED_TEST(BlockVectorsTest, EvenSegments) {
@@ -40,6 +45,7 @@ TYPED_TEST(BlockVectorsTest, EvenSegments) {
         EXPECT_GE(segments->size(s), rows / segments->count());
         EXPECT_LE(segments->size(s), rows / segments->count() + 1);
         EXPECT_EQ(segments->owner(s), 0);
+        EXPECT_EQ(segments->gpu(s), -1);
       }
     }
   EXPECT_EQ(RowSegments::even(this->runtime(), 0, 3)->rows(), 0);

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <set>
+
+#include <gtest/gtest.h>
+#include <tests/support/symmetric_rows.hpp>
+
+#include <tessera/algorithms/lobpcg/csb_partition.hpp>
+#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
+
+/// How matrices are dealt to ranks and GPUs, of which this machine needs to have none.
+namespace tessera::test {
+namespace {
+
+/// All elements of the triangle, in tiles of eight rows.
+class FullRows final : public SymmetricRows {
+ public:
+  explicit FullRows(Index order) : order_(order) {
+    for (Index begin = 0; begin < order; begin += 8) tiles_.push_back(begin);
+    tiles_.push_back(order);
+  }
+  Index order() const override { return order_; }
+  std::span<const Index> tiles() const override { return tiles_; }
+  void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+               std::vector<SparseEntry>& out) const override {
+    for (Index row = first_row; row < end_row; ++row)
+      for (Index column = first_column; column < std::min(end_column, row + 1); ++column)
+        out.push_back({static_cast<std::uint32_t>(row - first_row),
+                       static_cast<std::uint32_t>(column - first_column), 1.0});
+  }
+
+ private:
+  Index order_;
+  std::vector<Index> tiles_;
+};
+
+class CsbPartitionTest : public ::testing::Test {
+ protected:
+  CsbPartition cut(const SymmetricRows& rows, const CsbDomains& domains, const CsbOptions& options = {}) {
+    return csb_partition(runtime_, rows, options, domains);
+  }
+  Runtime runtime_{{.cores = 1, .gpus = 0}};
+};
+
+/// Rows whose home is each domain.
+std::vector<Index> rows_of_domains(const CsbPartition& partition, Index domains) {
+  std::vector<Index> rows(static_cast<std::size_t>(domains));
+  for (Index s = 0; s < partition.segments->count(); ++s)
+    rows[static_cast<std::size_t>(partition.home[static_cast<std::size_t>(s)])] +=
+        partition.segments->size(s);
+  return rows;
+}
+
+/// Groups that a domain's sub-matrices touch.
+std::set<Index> touched(const CsbPartition& partition, int domain) {
+  std::set<Index> groups;
+  for (Index row = 0; row < partition.group_count(); ++row)
+    for (Index column = 0; column <= row; ++column)
+      if (partition.domain_of(row, column) == domain) groups.insert({row, column});
+  return groups;
+}
+
+TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
+  const FullRows rows(2000);
+  for (const auto& [ranks, gpus] : {std::pair(1, 4), {3, 2}, {2, 3}, {3, 1}, {4, 0}}) {
+    SCOPED_TRACE(::testing::Message() << ranks << " ranks with " << gpus << " GPUs");
+    const CsbPartition partition = cut(rows, {ranks, gpus, 4});
+    EXPECT_EQ(partition.domains_per_rank, std::max(gpus, 1));
+    for (Index s = 0; s < partition.segments->count(); ++s) {
+      const int home = partition.home[static_cast<std::size_t>(s)];
+      EXPECT_TRUE(touched(partition, home).contains(partition.group_of(s)));
+      EXPECT_EQ(partition.segments->owner(s), home / std::max(gpus, 1));
+      EXPECT_EQ(partition.segments->gpu(s), gpus > 1 ? home % gpus : -1);
+      EXPECT_EQ(partition.gpu_of(home), partition.segments->gpu(s));
+    }
+  }
+}
+
+/// The GPUs of one rank have equally much to do with vectors, also where some groups' columns are shared.
+TEST_F(CsbPartitionTest, GpusHaveEquallyManyRows) {
+  const SparseGenerator shell = make_sparse_generator("shell:24Mg");
+  const FullRows full(2000);
+  for (const SymmetricRows* rows : {static_cast<const SymmetricRows*>(&full), shell.a.get()}) {
+    const CsbPartition partition = cut(*rows, {1, 4, 8});
+    EXPECT_EQ(partition.segments->count(), 8);
+    for (const Index of_domain : rows_of_domains(partition, 4))
+      EXPECT_NEAR(static_cast<double>(of_domain) / static_cast<double>(rows->order()), 0.25, 0.03);
+  }
+}
+
+/// An odd number of ranks: the same rows, entries and segments of others for each.
+TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
+  const FullRows rows(2100);
+  for (const int ranks : {3, 5, 7}) {
+    const CsbPartition partition = cut(rows, {ranks, 1, 4});
+    ASSERT_EQ(partition.group_count(), ranks);
+    EXPECT_EQ(partition.segments->count(), ranks);
+    for (int rank = 0; rank < ranks; ++rank) {
+      EXPECT_EQ(partition.segments->owner(rank), rank);
+      std::set<Index> expected;
+      for (Index distance = 0; distance <= ranks / 2; ++distance) expected.insert((rank + distance) % ranks);
+      EXPECT_EQ(touched(partition, rank), expected);
+    }
+  }
+}
+
+/// As in Maris et al. 2022: one sub-matrix for each of six ranks; GPUs of one rank have several, for equal
+/// sums of entries.
+TEST_F(CsbPartitionTest, SubMatricesOfRanksAndOfGpus) {
+  const FullRows rows(2400);
+  const CsbPartition of_ranks = cut(rows, {6, 1, 4});
+  ASSERT_EQ(of_ranks.group_count(), 3);
+  EXPECT_EQ(std::set<int>(of_ranks.sub_matrix.begin(), of_ranks.sub_matrix.end()).size(), 6u);
+  for (const Index of_rank : rows_of_domains(of_ranks, 6)) EXPECT_NEAR(double(of_rank), 400, 16);
+  for (const int gpus : {2, 3, 4, 6, 8}) {
+    const CsbPartition partition = cut(rows, {1, gpus, 4});
+    EXPECT_EQ(partition.group_count() % gpus, 0);
+    std::vector<double> entries(static_cast<std::size_t>(gpus));
+    for (Index row = 0; row < partition.group_count(); ++row)
+      for (Index column = 0; column <= row; ++column) {
+        const auto size = [&](Index group) {
+          return double(partition.segments->size(partition.groups[static_cast<std::size_t>(group)]));
+        };
+        entries[static_cast<std::size_t>(partition.domain_of(row, column))] +=
+            size(row) * size(column) / (row == column ? 2 : 1);
+      }
+    for (const double of_gpu : entries) EXPECT_NEAR(of_gpu * gpus / (2400. * 2400 / 2), 1, 0.12) << gpus;
+    for (const Index of_gpu : rows_of_domains(partition, gpus))
+      EXPECT_NEAR(double(of_gpu) * gpus / 2400, 1, 0.08) << gpus;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
