@@ -127,9 +127,7 @@ void stop_host_memory() noexcept {
 
 void choose_host_memory_limit() {
   uncounted = 0;
-  const auto pages = static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)),
-             page = static_cast<std::size_t>(std::max(sysconf(_SC_PAGE_SIZE), 0L)),
-             usable = pages * page / 10 * 9;
+  const std::size_t usable = physical_memory() / 10 * 9;
   const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
   const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM");
   if (!given && starpu_memory_nodes_get_numa_count() == 1 && counted > 0 &&
@@ -137,6 +135,11 @@ void choose_host_memory_limit() {
     uncounted = usable;
   starpu_malloc_on_node_set_default_flags(
       STARPU_MAIN_RAM, uncounted > 0 ? STARPU_MALLOC_PINNED : STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+}
+
+std::size_t physical_memory() noexcept {
+  return static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
+         static_cast<std::size_t>(std::max(sysconf(_SC_PAGE_SIZE), 0L));
 }
 
 std::size_t host_memory_limit() {

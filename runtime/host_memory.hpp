@@ -49,6 +49,8 @@ void stop_host_memory() noexcept;
 /// and the limit is nine tenths of that. To be called when StarPU has started, before there are data.
 void choose_host_memory_limit();
 std::size_t host_memory_limit();
+/// The machine's memory as the system reports it, bytes.
+std::size_t physical_memory() noexcept;
 
 /// Whether data of so many bytes fit into the host's memory. What other data hold is not looked at.
 /// @throws RuntimeError, naming what needs it, if not

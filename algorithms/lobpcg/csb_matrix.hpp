@@ -27,9 +27,9 @@ struct CsbOptions {
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
 /// GPUs multiply both triangles, from an index of their own with the values and 16-bit coordinates by rows
-/// (csb_index.hpp): 2 x 10 (float: 6) bytes an entry and as many for each place that a slice's shorter rows
-/// leave empty, together 25 an entry in the shell model; a matrix with few entries in 65536 columns of eight
-/// rows costs several times that. The stored half stays on the host.
+/// (csb_index.hpp). It has places that shorter rows leave empty, and takes 2 x 12.2 (float: 7.5) bytes an
+/// entry in the shell model; a matrix with few entries in 65536 columns of eight rows costs several times
+/// that. The stored half stays on the host.
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added

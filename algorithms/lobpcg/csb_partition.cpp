@@ -19,8 +19,8 @@ Index most_rows(Index order, Index workers) {
   return std::max<Index>(order / (8 * workers), 64);
 }
 
-/// Rows of a tile, and of a GPU's block, when nothing else says: larger where blocks would hold hardly any
-/// entries otherwise, smaller where there are few rows.
+/// Rows of a tile when nothing else says: larger where blocks would hold hardly any entries otherwise,
+/// smaller where there are few rows.
 Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
   constexpr double least = 1024, entries_of_block = 64;
   const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) * static_cast<double>(order) /
@@ -29,19 +29,12 @@ Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
   return std::min(static_cast<Index>(rows), most_rows(order, workers));
 }
 
-/// Rows of a block, with tiles joined up to `joined` rows.
-struct BandRows {
-  Index usual, joined;
-};
-
 /// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
 /// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
-/// for up to 16 vectors. A GPU's thread blocks gather X through the first-level cache: narrower blocks.
-BandRows band_rows(const CsbDomains& domains, Index usual, Index order, Index workers) {
-  constexpr Index least_on_cpu = 4096;
-  if (domains.on_gpus) return {usual, usual / 4};
-  const Index rows = std::max(usual, std::min(least_on_cpu, most_rows(order, workers)));
-  return {rows, rows};
+/// for up to 16 vectors.
+Index band_rows(Index usual, Index order, Index workers) {
+  constexpr Index least = 4096;
+  return std::max(usual, std::min(least, most_rows(order, workers)));
 }
 
 /// Appends the beginnings of about equal parts of [begin, end) with at most so many rows.
@@ -61,15 +54,14 @@ std::vector<Index> cut_tiles(const SymmetricRows& rows, Index tile_rows) {
   return tiles;
 }
 
-/// Bands lie in one segment each.
-std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments& segments, BandRows rows) {
-  const Index most = std::min(2 * rows.usual, csb_block_rows);
+/// Bands lie in one segment each; small tiles are joined up to `usual` rows.
+std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments& segments, Index usual) {
+  const Index most = std::min(2 * usual, csb_block_rows);
   std::vector<Index> bands;
   for (std::size_t t = 0; t + 1 < tiles.size();) {
     const Index begin = tiles[t], limit = segments.end(segments.segment_of(begin));
     Index end = tiles[++t];
-    while (t + 1 < tiles.size() && tiles[t + 1] <= limit && tiles[t + 1] - begin <= rows.joined)
-      end = tiles[++t];
+    while (t + 1 < tiles.size() && tiles[t + 1] <= limit && tiles[t + 1] - begin <= usual) end = tiles[++t];
     append_parts(begin, end, most, bands);
   }
   bands.push_back(tiles.back());
@@ -99,7 +91,7 @@ Index usual_groups(const CsbDomains& domains) {
 /// In a group: on GPUs one for each; on CPUs two a worker, so that products of different pairs can be in
 /// flight together, if they are not too small to be worth a task.
 Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
-  constexpr double least_bytes = 1 << 20;
+  constexpr double least_bytes = 1 << 18;
   const Index for_domains = ceil_div(domains.count(), groups);
   if (domains.on_gpus) return for_domains;
   const Index of_rank = 2 * domains.workers,
@@ -267,7 +259,8 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   CsbPartition partition;
   partition.domains_per_rank = on.per_rank();
   const Index domains = on.count();
-  const Index workers = domains * on.workers, usual = usual_rows(survey, rows.order(), workers);
+  const Index workers = Index(on.ranks) * std::max(on.gpus, 1) * on.workers,
+              usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
   const Index groups = options.groups > 0 ? options.groups : usual_groups(on);
@@ -288,8 +281,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   const std::vector<int> nobody(begins.size() - 1);
   partition.segments = std::make_shared<const RowSegments>(std::move(begins), nobody);
   deal(survey, group_begins, domains, partition);
-  partition.bands =
-      cut_bands(partition.tiles, *partition.segments, band_rows(on, usual, rows.order(), workers));
+  partition.bands = cut_bands(partition.tiles, *partition.segments, band_rows(usual, rows.order(), workers));
   return partition;
 }
 

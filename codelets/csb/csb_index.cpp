@@ -11,9 +11,9 @@
 namespace tessera {
 namespace {
 
-/// Entries of a strip in a window, for each of its rows: with eight double vectors the rows of X that they
-/// meet (about a third of them are different ones in the shell model) fill some 160 KB.
-constexpr std::int64_t window_entries_of_row = 8;
+/// Entries of a strip in a window, for each of its rows. With 8 and with 24 of them the product of 48Cr and
+/// eight double vectors takes equally long on an H200; longer windows have fewer places without entries.
+constexpr std::int64_t window_entries_of_row = 16;
 /// Windows begin and end at multiples of this.
 constexpr std::int64_t bin_rows = 256;
 constexpr std::int64_t most_bins = 65536 / bin_rows - 1;
@@ -233,9 +233,9 @@ void write_strip(const PieceRows<V>& rows, const StripPlan& plan, CsbWarpStart* 
         start.step += steps;
         start.coordinates += groups;
       }
-    for (std::int64_t i = 0; i < csb_warp_rows; ++i) {
-      const std::int64_t q = i / csb_slice_rows, place = i % csb_slice_rows, r = warp * csb_warp_rows + i;
-      if (r >= plan.strip.rows) continue;
+    const std::int64_t first = warp * csb_warp_rows;
+    for (std::int64_t r = first; r < std::min<std::int64_t>(first + csb_warp_rows, plan.strip.rows); ++r) {
+      const std::int64_t q = (r - first) / csb_slice_rows, place = r % csb_slice_rows;
       StripPlanner<V>::for_parts(rows, plan, r, [&](std::size_t w, std::int64_t begin, std::int64_t end) {
         const CsbWarpStart& at = places[w * csb_warp_slices + static_cast<std::size_t>(q)];
         for (std::int64_t k = 0; k < end - begin; ++k) {

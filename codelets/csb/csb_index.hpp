@@ -11,13 +11,13 @@
 /// to CPU and CUDA code.
 ///
 /// The rows of Y_I and, for a piece off the diagonal, those of Y_J are cut into strips of csb_strip_warps
-/// x csb_warp_rows; a thread block owns a strip, each of its warps csb_warp_rows consecutive rows of them, as
-/// csb_warp_slices slices of csb_slice_rows. The rows of X that a strip meets are cut into windows, each with
-/// so many entries that its rows of X stay in the first-level cache, for all rows of the strip to meet them
-/// there. Of a window a slice has as many steps as its row with most entries: step k holds the k-th entry of
-/// each row, and zeros where there are none (ELLPACK slices; the rows of a configuration have similar numbers
-/// of entries: 1.2 places an entry in the shell model). A warp's steps lie one after the other in memory:
-/// slice by slice, window by window.
+/// x csb_warp_rows; a thread block owns a strip, its warp w the csb_warp_rows rows from w csb_warp_rows on,
+/// as csb_warp_slices slices of csb_slice_rows consecutive rows. The rows of X that a strip meets are cut
+/// into windows, so that coordinates have 16 bits, and rows of the strip that are worked on at the same time
+/// meet the same rows of X in the first-level cache. Of a window a slice has as many steps as its row with
+/// most entries: step k holds the k-th entry of each row, and zeros where there are none (ELLPACK slices; the
+/// rows of a configuration have similar numbers of entries: 1.2 places an entry in the shell model). A warp's
+/// steps lie one after the other in memory: slice by slice, window by window.
 ///
 /// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Kreutzer et al., SIAM J. Sci. Comput.
 /// 36 (2014) C401 (for processors with wide registers).

@@ -11,23 +11,23 @@ namespace tessera {
 namespace device {
 namespace {
 
-template <class V, class T, int halves, bool vector>
+template <class V, class T, int parts, bool vector>
 void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps,
                    const SliceProduct<V, T>& product) {
-  constexpr auto kernel = slice_kernel<V, T, halves, vector>;
+  constexpr auto kernel = slice_kernel<V, T, parts, vector>;
   // All of it is first-level cache, for X.
   cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0);
-  kernel<<<static_cast<unsigned>(halves * strips), static_cast<unsigned>(32 / halves * strip_warps), 0,
+  kernel<<<static_cast<unsigned>(parts * strips), static_cast<unsigned>(32 / parts * strip_warps), 0,
            stream>>>(product);
 }
 
-template <class V, class T, int halves>
+template <class V, class T, int parts>
 void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps, bool vector,
                    const SliceProduct<V, T>& product) {
   if (vector)
-    launch_slices<V, T, halves, true>(stream, strips, strip_warps, product);
+    launch_slices<V, T, parts, true>(stream, strips, strip_warps, product);
   else
-    launch_slices<V, T, halves, false>(stream, strips, strip_warps, product);
+    launch_slices<V, T, parts, false>(stream, strips, strip_warps, product);
 }
 
 template <class T>
@@ -35,7 +35,7 @@ bool whole_vectors(const DeviceVectors<const T>& x) {
   return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % (16 / sizeof(T)) == 0;
 }
 
-/// Columns with four lanes to a row; with eight there are twice as many.
+/// Columns of a lane of each row in one access, and in two.
 template <class T>
 constexpr int narrow_columns = lanes_of_row * 16 / sizeof(T);
 

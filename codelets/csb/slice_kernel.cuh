@@ -8,12 +8,11 @@
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of the index (csb_index.hpp).
 ///
-/// Four neighbouring lanes take a row of a slice (for twice the columns eight, so that a row of X is fetched
-/// at once), each some neighbouring columns; the sums of a warp's slices stay in registers until the strip is
-/// done. All rows of X come through the first-level cache, of which nothing else takes a part: matrix and
-/// coordinates pass it by. The thread block's warps go through the same windows at about the same time and
-/// meet many of the same rows there; a barrier after each window costs more than it saves. Every sum has one
-/// fixed order.
+/// Four neighbouring lanes take a row of a slice, each some neighbouring columns; the sums of a warp's slices
+/// stay in registers until the strip is done. All rows of X come through the first-level cache, of which
+/// nothing else takes a part: matrix and coordinates pass it by. The thread block's warps go through the same
+/// windows at about the same time and meet many of the same rows there; a barrier after each window costs
+/// more than it saves. Every sum has one fixed order.
 namespace tessera::device {
 
 inline constexpr int lanes_of_row = 32 / csb_slice_rows;
@@ -75,103 +74,93 @@ struct RowOfX {
   }
 };
 
-/// A lane's place in the steps of its warp, and its columns of the window's first row of X. `halves`: 1, or 2
-/// where eight lanes take a row: a lane then has two rows of a slice.
-template <class V, class T, int halves>
+/// A lane's place in the steps of its warp, and its columns of the window's first row of X.
+template <class V, class T>
 struct SliceStream {
-  static constexpr int rows_apart = csb_slice_rows / halves;
   const V* values;
   const uint2* coordinates;
-  uint2 next[halves];  ///< coordinates that are on their way
+  uint2 next;  ///< coordinates that are on their way
   const char* x;
   std::uint32_t x_row_bytes;
-
-  __device__ void bring_coordinates() {
-#pragma unroll
-    for (int h = 0; h < halves; ++h) next[h] = stream(coordinates + h * rows_apart);
-    coordinates += csb_slice_rows;
-  }
 };
 
-/// sum += the next steps, `count` of them, at most csb_coordinate_steps. `columns`: so many of the lane's
-/// take part, or none.
-template <bool vector, class V, class T, int halves, int each>
-__device__ inline void add_steps(SliceStream<V, T, halves>& s, int count, int columns,
-                                 T (&sum)[halves][each]) {
-  constexpr int number = csb_coordinate_steps, together = number / halves, apart = s.rows_apart;
-  std::uint32_t coordinates[halves][number];
-  V factors[halves][number];
+/// sum += the next steps, `count` of them, at most csb_coordinate_steps.
+template <int parts, bool vector, class V, class T, int each>
+__device__ inline void add_steps(SliceStream<V, T>& s, int count, const int (&columns)[parts],
+                                 T (&sum)[parts][each]) {
+  constexpr int number = csb_coordinate_steps, together = number / parts;
+  const uint2 four = s.next;
+  s.coordinates += csb_slice_rows;
+  s.next = stream(s.coordinates);
+  V factors[number];
 #pragma unroll
-  for (int h = 0; h < halves; ++h) {
-    const uint2 four = s.next[h];
-    const std::uint32_t these[number] = {four.x & 0xffff, four.x >> 16, four.y & 0xffff, four.y >> 16};
-#pragma unroll
-    for (int k = 0; k < number; ++k) {
-      coordinates[h][k] = these[k];
-      if (k < count) factors[h][k] = stream(s.values + k * csb_slice_rows + h * apart);
-    }
-  }
-  s.bring_coordinates();
+  for (int k = 0; k < number; ++k)
+    if (k < count) factors[k] = stream(s.values + k * csb_slice_rows);
+  const std::uint32_t coordinates[number] = {four.x & 0xffff, four.x >> 16, four.y & 0xffff, four.y >> 16};
 #pragma unroll
   for (int first = 0; first < number; first += together) {
-    RowOfX<T, each> rows[halves][together];
+    RowOfX<T, each> rows[together][parts];
     // A place without an entry gives nothing, whatever X holds.
-    const auto takes_part = [&](int h, int k) {
-      return coordinates[h][first + k] != csb_no_entry && columns > 0;
+    const auto takes_part = [&](int k, int p) {
+      return coordinates[first + k] != csb_no_entry && columns[p] > 0;
     };
 #pragma unroll
-    for (int h = 0; h < halves; ++h)
+    for (int k = 0; k < together; ++k) {
+      const char* const row = s.x + std::uint64_t(coordinates[first + k]) * s.x_row_bytes;
 #pragma unroll
-      for (int k = 0; k < together; ++k)
-        if (takes_part(h, k))
-          rows[h][k].template gather<vector>(
-              reinterpret_cast<const T*>(s.x + std::uint64_t(coordinates[h][first + k]) * s.x_row_bytes),
-              columns);
+      for (int p = 0; p < parts; ++p)
+        if (takes_part(k, p))
+          rows[k][p].template gather<vector>(reinterpret_cast<const T*>(row) + p * lanes_of_row * each,
+                                             columns[p]);
+    }
 #pragma unroll
-    for (int h = 0; h < halves; ++h)
+    for (int k = 0; k < together; ++k)
 #pragma unroll
-      for (int k = 0; k < together; ++k)
-        if (takes_part(h, k))
+      for (int p = 0; p < parts; ++p)
+        if (takes_part(k, p))
 #pragma unroll
-          for (int j = 0; j < each; ++j)
-            sum[h][j] = fma(T(factors[h][first + k]), rows[h][k].x[j], sum[h][j]);
+          for (int j = 0; j < each; ++j) sum[p][j] = fma(T(factors[first + k]), rows[k][p].x[j], sum[p][j]);
   }
 }
 
-/// With two halves there are twice the lanes to a row, and twice the columns; threads need more registers,
-/// and a thread block has half of a strip's warps.
-template <class V, class T, int halves, bool vector>
-__global__ void __launch_bounds__(32 * csb_most_strip_warps / halves, 1)
+/// `parts`: a lane has so many times `each` neighbouring columns, and a thread block, whose threads need so
+/// many more registers, such a part of a strip's warps.
+template <class V, class T, int parts, bool vector>
+__global__ void __launch_bounds__(32 * csb_most_strip_warps / parts, 1)
     slice_kernel(const __grid_constant__ SliceProduct<V, T> product) {
-  constexpr int each = 16 / sizeof(T), lanes = lanes_of_row * halves;
+  constexpr int each = 16 / sizeof(T);
   const auto& header = *reinterpret_cast<const CsbIndexHeader*>(product.index);
   const auto part_of_index = [&](std::int64_t offset) { return product.index + offset; };
-  const int number = static_cast<int>(blockIdx.x) / halves, half = static_cast<int>(blockIdx.x) % halves;
-  const CsbStrip strip = reinterpret_cast<const CsbStrip*>(part_of_index(header.strips_offset))[number];
+  const CsbStrip strip =
+      reinterpret_cast<const CsbStrip*>(part_of_index(header.strips_offset))[blockIdx.x / parts];
   if (strip.windows == 0 && !product.overwrite[strip.side]) return;
-  const int of_block = static_cast<int>(blockDim.x) / 32, warps = of_block * halves,
-            warp = half * of_block + static_cast<int>(threadIdx.x) / 32,
-            place = static_cast<int>(threadIdx.x) % 32 / lanes,
-            column = static_cast<int>(threadIdx.x) % lanes * each, columns = product.m - column;
+  const int of_block = static_cast<int>(blockDim.x) / 32, warps = of_block * parts,
+            warp = static_cast<int>(blockIdx.x % parts) * of_block + static_cast<int>(threadIdx.x) / 32,
+            place = static_cast<int>(threadIdx.x) % 32 / lanes_of_row,
+            column = static_cast<int>(threadIdx.x) % lanes_of_row * each;
+  int columns[parts];
+#pragma unroll
+  for (int p = 0; p < parts; ++p) columns[p] = product.m - column - p * lanes_of_row * each;
 
-  T sum[csb_warp_slices][halves][each] = {};
+  T sum[csb_warp_slices][parts][each] = {};
   if (strip.windows > 0) {
     const CsbWarpStart start = reinterpret_cast<const CsbWarpStart*>(
-        part_of_index(header.starts_offset))[std::int64_t(number) * warps + warp];
+        part_of_index(header.starts_offset))[std::int64_t(blockIdx.x / parts) * warps + warp];
     const auto* const windows =
         reinterpret_cast<const std::uint32_t*>(part_of_index(header.windows_offset)) + strip.first_window;
     const auto* const steps = reinterpret_cast<const std::uint64_t*>(part_of_index(header.steps_offset)) +
                               std::int64_t(strip.first_window) * warps + warp;
-    SliceStream<V, T, halves> s{
+    SliceStream<V, T> s{
         reinterpret_cast<const V*>(part_of_index(header.values_offset)) + start.step * csb_slice_rows + place,
         reinterpret_cast<const uint2*>(part_of_index(header.coordinates_offset)) +
             start.coordinates * csb_slice_rows + place,
         {},
         nullptr,
         product.x_row_bytes[strip.side]};
-    s.bring_coordinates();
+    s.next = stream(s.coordinates);
+    // Lanes of a slice's row look at the same value: spread out they cover the next ones, too.
     const int ahead =
-        csb_read_ahead * csb_slice_rows / 2 + static_cast<int>(threadIdx.x) % 4 * csb_slice_rows;
+        csb_read_ahead * csb_slice_rows / 2 + static_cast<int>(threadIdx.x) % lanes_of_row * csb_slice_rows;
     std::uint64_t here = __ldg(steps);
     std::uint32_t first = __ldg(windows);
     for (std::uint32_t w = 0; w < strip.windows; ++w) {
@@ -187,7 +176,7 @@ __global__ void __launch_bounds__(32 * csb_most_strip_warps / halves, 1)
         for (int count = static_cast<int>(lengths >> 16 * q & 0xffff); count > 0;
              count -= csb_coordinate_steps) {
           prefetch(s.values + ahead);
-          add_steps<vector>(s, count, columns, sum[q]);
+          add_steps<parts, vector>(s, count, columns, sum[q]);
           s.values += csb_slice_rows * (count < csb_coordinate_steps ? count : csb_coordinate_steps);
         }
     }
@@ -196,19 +185,27 @@ __global__ void __launch_bounds__(32 * csb_most_strip_warps / halves, 1)
   T* const y = product.y[strip.side] + strip.first_row * product.ldy[strip.side];
   const std::int64_t ldy = product.ldy[strip.side];
   const bool overwrite = product.overwrite[strip.side];
-  const int cleared = product.cleared[strip.side] - product.m;
 #pragma unroll
-  for (int q = 0; q < csb_warp_slices; ++q)
+  for (int q = 0; q < csb_warp_slices; ++q) {
+    const int row = warp * csb_warp_rows + q * csb_slice_rows + place;
+    if (row >= strip.rows) continue;
 #pragma unroll
-    for (int h = 0; h < halves; ++h) {
-      const int row = warp * csb_warp_rows + q * csb_slice_rows + h * (csb_slice_rows / halves) + place;
-      if (row >= strip.rows) continue;
-      T* const to = y + row * ldy;
+    for (int p = 0; p < parts; ++p)
 #pragma unroll
       for (int j = 0; j < each; ++j)
-        if (j < columns) to[column + j] = overwrite ? sum[q][h][j] : to[column + j] + sum[q][h][j];
-      for (int j = column / each; j < cleared; j += lanes) to[product.m + j] = T(0);
-    }
+        if (j < columns[p]) {
+          T& to = y[row * ldy + column + p * lanes_of_row * each + j];
+          to = overwrite ? sum[q][p][j] : to + sum[q][p][j];
+        }
+  }
+  // The columns that take no part, of the thread block's rows.
+  const int cleared = product.cleared[strip.side] - product.m,
+            first_row = static_cast<int>(blockIdx.x % parts) * of_block * csb_warp_rows;
+  if (cleared > 0)
+    for (int i = static_cast<int>(threadIdx.x); i < of_block * csb_warp_rows * cleared;
+         i += static_cast<int>(blockDim.x))
+      if (const int row = first_row + i / cleared; row < strip.rows)
+        y[row * ldy + product.m + i % cleared] = T(0);
 }
 
 }  // namespace tessera::device

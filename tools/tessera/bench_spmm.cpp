@@ -59,7 +59,7 @@ class SpmmRunner {
                                  .orbits = {},
                                  .seed = options_.common.seed});
     a_ = std::make_unique<CsbMatrix<V, T>>(
-        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd}));
+        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments}));
     x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));

@@ -321,6 +321,8 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->type_name("f|d");
   command.add_option("--nd", options.nd, "spmm: groups of rows (default: chosen)")
       ->check(CLI::Range(1, 10000));
+  command.add_option("--segments", options.segments, "spmm: parts of each group (default: chosen)")
+      ->check(CLI::Range(1, 10000));
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);

@@ -90,7 +90,7 @@ struct BenchProgramOptions {
   std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
   std::string matrix;              ///< spmm: file, instead of a kind
   char storage = 'd';              ///< spmm: of the matrix's values; type: of the vectors
-  Index nd = 0;                    ///< spmm: groups of rows
+  Index nd = 0, segments = 0;      ///< spmm: groups of rows, and parts of each
   std::string peer = "none";
   GridOption grid;
 };

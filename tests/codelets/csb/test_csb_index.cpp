@@ -81,15 +81,12 @@ void walk_warp(const IndexView<V>& index, std::int64_t s, std::int64_t warp, int
       at.coordinates += (steps + csb_coordinate_steps - 1) / csb_coordinate_steps;
     }
   }
-  for (std::int64_t i = 0; i < csb_warp_rows; ++i) {
-    const std::int64_t row = warp * csb_warp_rows + i;
-    if (row >= strip.rows) continue;
+  for (std::int64_t i = 0; i < csb_warp_rows && warp * csb_warp_rows + i < strip.rows; ++i)
     for (int j = 0; j < m; ++j) {
-      double& to = y[static_cast<std::size_t>((strip.first_row + row) * m + j)];
+      double& to = y[static_cast<std::size_t>((strip.first_row + warp * csb_warp_rows + i) * m + j)];
       EXPECT_TRUE(std::isnan(to)) << "every row is in one strip";
       to = sums[static_cast<std::size_t>(i * m + j)];
     }
-  }
 }
 
 TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
