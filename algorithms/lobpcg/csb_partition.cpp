@@ -258,6 +258,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   const RowSurvey survey(runtime, rows);
   CsbPartition partition;
   partition.domains_per_rank = on.per_rank();
+  partition.gpus_per_rank = on.gpus;
   const Index domains = on.count();
   const Index workers = Index(on.ranks) * std::max(on.gpus, 1) * on.workers,
               usual = usual_rows(survey, rows.order(), workers);

@@ -21,7 +21,7 @@ struct CsbPartition {
   std::shared_ptr<const RowSegments> segments;
   std::vector<int> home;        ///< of each segment: the domain whose contributions go into y itself
   std::vector<int> sub_matrix;  ///< domain of the sub-matrix (I, J), I >= J, at I (I + 1) / 2 + J
-  int domains_per_rank = 1;
+  int domains_per_rank = 1, gpus_per_rank = 0;
 
   Index group_count() const noexcept { return static_cast<Index>(groups.size()) - 1; }
   Index group_of(Index segment) const noexcept;
@@ -30,7 +30,7 @@ struct CsbPartition {
   }
   int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
   /// TaskOptions::gpu of a domain's tasks: where ranks have one GPU, or none, StarPU need not be told.
-  int gpu_of(int domain) const noexcept { return domains_per_rank > 1 ? domain % domains_per_rank : -1; }
+  int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }
 };
 
 /// What a matrix is dealt to.

@@ -62,14 +62,15 @@ std::set<Index> touched(const CsbPartition& partition, int domain) {
 
 TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
   const FullRows rows(2000);
-  for (const auto& [ranks, gpus] : {std::pair(1, 4), {3, 2}, {2, 3}, {3, 1}, {4, 0}}) {
+  for (const auto& [ranks, gpus] : {std::pair(1, 4), {3, 2}, {2, 3}, {3, 1}, {4, 0}, {1, 0}}) {
     SCOPED_TRACE(::testing::Message() << ranks << " ranks with " << gpus << " GPUs");
-    const CsbPartition partition = cut(rows, {ranks, gpus, 4});
-    EXPECT_EQ(partition.domains_per_rank, std::max(gpus, 1));
+    const CsbDomains domains(ranks, gpus, 16);
+    const CsbPartition partition = cut(rows, domains);
+    EXPECT_EQ(partition.domains_per_rank, domains.per_rank());
     for (Index s = 0; s < partition.segments->count(); ++s) {
       const int home = partition.home[static_cast<std::size_t>(s)];
       EXPECT_TRUE(touched(partition, home).contains(partition.group_of(s)));
-      EXPECT_EQ(partition.segments->owner(s), home / std::max(gpus, 1));
+      EXPECT_EQ(partition.segments->owner(s), home / domains.per_rank());
       EXPECT_EQ(partition.segments->gpu(s), gpus > 1 ? home % gpus : -1);
       EXPECT_EQ(partition.gpu_of(home), partition.segments->gpu(s));
     }
