@@ -33,7 +33,10 @@ class RowSegments {
   int gpu(Index s) const noexcept { return gpus_.empty() ? -1 : gpus_[static_cast<std::size_t>(s)]; }
   /// The segment that holds a row.
   Index segment_of(Index row) const noexcept;
-  friend bool operator==(const RowSegments&, const RowSegments&) = default;
+  /// The same rows of the same ranks; on which GPU they are is a hint.
+  friend bool operator==(const RowSegments& a, const RowSegments& b) {
+    return a.begins_ == b.begins_ && a.owners_ == b.owners_;
+  }
 
  private:
   std::vector<Index> begins_;

@@ -201,7 +201,7 @@ void Data::flush_remote_copies() const {
 }
 
 void Data::prefetch(int gpu, bool wait) const {
-  if (gpu >= runtime_->info().cuda_workers || !local()) return;
+  if (gpu < 0 || gpu >= runtime_->info().cuda_workers || !local()) return;
   const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
   if (!wait) return fetch(handle_, static_cast<int>(node));

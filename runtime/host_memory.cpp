@@ -125,14 +125,13 @@ void stop_host_memory() noexcept {
   active.reset();
 }
 
-void choose_host_memory_limit() {
+void choose_host_memory_limit(bool restricted) {
   uncounted = 0;
   const std::size_t usable = physical_memory() / 10 * 9;
   const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
-  const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM");
-  if (!given && starpu_memory_nodes_get_numa_count() == 1 && counted > 0 &&
-      static_cast<std::size_t>(counted) < usable)
-    uncounted = usable;
+  const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM") ||
+                     std::getenv("STARPU_USE_NUMA");
+  if (!restricted && !given && counted > 0 && static_cast<std::size_t>(counted) < usable) uncounted = usable;
   starpu_malloc_on_node_set_default_flags(
       STARPU_MAIN_RAM, uncounted > 0 ? STARPU_MALLOC_PINNED : STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
 }

@@ -46,8 +46,9 @@ void stop_host_memory() noexcept;
 /// What all data together may take. StarPU counts up to nine tenths of what hwloc finds, or up to
 /// STARPU_LIMIT_CPU_MEM, and waits for ever for what is beyond. On virtual machines whose memory was added
 /// after they started, hwloc finds a part of it only: where the system reports more, StarPU does not count,
-/// and the limit is nine tenths of that. To be called when StarPU has started, before there are data.
-void choose_host_memory_limit();
+/// and the limit is nine tenths of that; not where the process is restricted to some NUMA nodes, or StarPU by
+/// its environment variables. To be called when StarPU has started, before there are data.
+void choose_host_memory_limit(bool restricted);
 std::size_t host_memory_limit();
 /// The machine's memory as the system reports it, bytes.
 std::size_t physical_memory() noexcept;

@@ -24,8 +24,11 @@ Machine inspect_machine() {
     machine.total_cores =
         std::max(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE), machine.physical_cores);
     machine.numa_nodes = std::max(hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE), 1);
-    machine.memory_bytes = std::max(static_cast<std::int64_t>(hwloc_get_root_obj(topology)->total_memory),
-                                    static_cast<std::int64_t>(physical_memory()));
+    machine.memory_restricted = !hwloc_bitmap_isequal(hwloc_topology_get_allowed_nodeset(topology),
+                                                      hwloc_topology_get_complete_nodeset(topology));
+    machine.memory_bytes = static_cast<std::int64_t>(hwloc_get_root_obj(topology)->total_memory);
+    if (!machine.memory_restricted)
+      machine.memory_bytes = std::max(machine.memory_bytes, static_cast<std::int64_t>(physical_memory()));
     if (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_L2CACHE, nullptr))
       machine.l2_bytes = static_cast<std::int64_t>(cache->attr->cache.size);
     if (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_L3CACHE, nullptr))

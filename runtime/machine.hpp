@@ -12,6 +12,7 @@ struct Machine {
   int physical_cores = 1;  ///< within the affinity mask
   int total_cores = 1;     ///< of the whole machine
   int numa_nodes = 1;
+  bool memory_restricted = false;  ///< to some of the machine's NUMA nodes
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;  ///< one core's
   std::int64_t l3_bytes = 0;  ///< one cache's; 0 without one

@@ -184,6 +184,7 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
     start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / local_ranks),
                  own_mask, local_rank, local_ranks);
+    choose_host_memory_limit(machine.memory_restricted);
   } catch (...) {
     leave();
     alive = false;
@@ -303,7 +304,6 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
     size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
     throw RuntimeError(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
   }
-  choose_host_memory_limit();
   if (info_.cuda_workers > 0) {
     starpu_cublas_init();
     starpu_cusolver_init();

@@ -115,8 +115,10 @@ template <class T>
 void Subspace<T>::new_directions(Index first) {
   w_ = x_ - first;
   if (!problem_.preconditioner) return std::swap(r_, w_block_.v);
-  // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send.
-  if (4 * w_ <= 3 * w_block_.v.width()) w_block_ = new_block(w_, true);
+  // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send. A pair that
+  // was converged may need its column again.
+  if (const Index width = w_block_.v.width(); w_ > width || 4 * w_ <= 3 * width)
+    w_block_ = new_block(w_ > width ? std::max(block_, w_) : w_, true);
   Sequence& sequence = tasks_.sequence();
   sequence.resume_stage("preconditioner");
   // What it throws on one rank all throw: the others would wait for that rank's tasks.

@@ -12,6 +12,7 @@
 #include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 #include "bench_stack.hpp"
 #include "cusolver_peer.hpp"
@@ -176,7 +177,10 @@ class SpmmRunner {
     struct Sums {
       std::vector<double> values, magnitudes;
     };
-    const int threads = std::min(host_threads(runtime_), 16);
+    // Each thread has sums of its own, in a quarter of the memory at most.
+    const std::size_t fitting = host_memory_limit() / 4 / (2 * sizeof(double) * y.size());
+    const int threads = static_cast<int>(
+        std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime_))));
     std::vector<Sums> of_threads(static_cast<std::size_t>(threads));
     for_stored(*rows_.a, threads, [&](Index row, Index column, double given, int thread) {
       Sums& sums = of_threads[static_cast<std::size_t>(thread)];
