@@ -27,7 +27,7 @@ struct CsbOptions {
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
 /// GPUs multiply both triangles, from an index of their own with the values and 16-bit coordinates by rows
-/// (csb_index.hpp). It has places that shorter rows leave empty, and takes 2 x 12.2 (float: 7.5) bytes an
+/// (csb_index.hpp). It has places that shorter rows leave empty, and takes 2 x 12.1 (float: 7.3) bytes an
 /// entry in the shell model; a matrix with few entries in 65536 columns of eight rows costs several times
 /// that. The stored half stays on the host.
 ///

@@ -252,28 +252,10 @@ void launch_panel_householder(cudaStream_t stream, MatrixView<const T> p, Matrix
   launch_householder_reflections<T>(stream, factor.fallback, p, v, t, factor.band());
 }
 
+/// C := A M, M upper triangular.
 template <class T>
-void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, MatrixView<const T> t,
-                          MatrixView<T> v, bool top, bool formed, MatrixView<T> p, MatrixView<T> w) {
-  using S = DeviceScalar<T>;
-  if (!formed) form_vectors<T>(stream, factor, v, top, nullptr);
-  TallProduct<S> product{.a = device_cast(v.data), .ld_a = v.ld};
-  product.m = device_cast(t.data);
-  product.ld_m = t.ld;
-  product.c = device_cast(w.data);
-  product.ld_c = w.ld;
-  product.rows = v.rows;
-  product.inner = product.cols = static_cast<int>(v.cols);
-  product.upper = true;
-  product.copy = device_cast(p.data);
-  product.ld_copy = p.ld;
-  launch_tall_product(stream, product);
-}
-
-template <class T>
-void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<const T> m, MatrixView<T> c) {
-  using S = DeviceScalar<T>;
-  TallProduct<S> product{.a = device_cast(a.data), .ld_a = a.ld};
+TallProduct<DeviceScalar<T>> times_upper(MatrixView<const T> a, MatrixView<const T> m, MatrixView<T> c) {
+  TallProduct<DeviceScalar<T>> product{.a = device_cast(a.data), .ld_a = a.ld};
   product.m = device_cast(m.data);
   product.ld_m = m.ld;
   product.c = device_cast(c.data);
@@ -281,7 +263,22 @@ void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<c
   product.rows = a.rows;
   product.inner = product.cols = static_cast<int>(a.cols);
   product.upper = true;
+  return product;
+}
+
+template <class T>
+void launch_panel_vectors(cudaStream_t stream, const PanelFactor<T>& factor, MatrixView<const T> t,
+                          MatrixView<T> v, bool top, bool formed, MatrixView<T> p, MatrixView<T> w) {
+  if (!formed) form_vectors<T>(stream, factor, v, top, nullptr);
+  auto product = times_upper<T>({v.data, v.rows, v.cols, v.ld}, t, w);
+  product.copy = device_cast(p.data);
+  product.ld_copy = p.ld;
   launch_tall_product(stream, product);
+}
+
+template <class T>
+void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<const T> m, MatrixView<T> c) {
+  launch_tall_product(stream, times_upper<T>(a, m, c));
 }
 
 #define TESSERA_INSTANTIATE_PANEL(T)                                                                    \
