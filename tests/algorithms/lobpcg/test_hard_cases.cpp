@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <utility>
 #include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
@@ -291,6 +292,30 @@ TEST_F(LobpcgHardCases, RestartsWhenFewColumnsAreLeft) {
   EXPECT_GE(result.restarts, 1);
   for (Index j = 0; j < 5; ++j)
     EXPECT_NEAR(result.values[std::size_t(j)], (1 + 1e-6) * laplacian_value(n, j + 1), 1e-9);
+}
+
+/// One product with few columns is wrong, and pairs that were converged are no more: they need directions
+/// again, more than there were in the iteration before.
+TEST_F(LobpcgHardCases, ConvergedPairsAreTakenUpAgain) {
+  const SparseRows a = laplacian(n);
+  Index fewest = n, widened = 0;
+  bool spoiled = false;
+  UserOperator<double> op(runtime(), n,
+                          [&](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+                            if (spoiled && columns > fewest && columns < 6) ++widened;
+                            fewest = std::min(fewest, columns);
+                            function_of<double>(a)(0, rows, columns, x, ldx, y, ldy);
+                            if (fewest > 3 || std::exchange(spoiled, true)) return;
+                            for (Index i = 0; i < rows; ++i)
+                              for (Index j = 0; j < columns; ++j) y[i * ldy + j] *= 1 + 0.1 * double(i % 7);
+                          });
+  UserPreconditioner<double> t(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
+  const auto result = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &t},
+                                     {.count = 5, .block = 6, .tolerance = 1e-11});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_TRUE(spoiled);
+  EXPECT_GE(widened, 1);
+  for (Index j = 0; j < 5; ++j) EXPECT_NEAR(result.values[std::size_t(j)], laplacian_value(n, j + 1), 1e-9);
 }
 
 TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
