@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
-#include <utility>
 #include <stdexcept>
+#include <utility>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
