@@ -12,9 +12,13 @@ ColumnSlabs<T>::ColumnSlabs(Runtime& runtime, T* memory, Index ld, Index rows, I
     : rows_(rows), cols_(cols), width_(width) {
   if (width < 1) throw InvalidArgument("width", fmt::format("{}", width), "at least 1 column a slab");
   if (rows == 0) return;
-  for (Index j = 0; j * width < cols; ++j)
+  const Index ranks = runtime.size(), count = (cols + width - 1) / width;
+  for (Index j = 0; j < count; ++j) {
+    const auto owner = static_cast<int>(j % ranks);
     slabs_.push_back(Data::wrap_matrix(runtime, memory ? memory + j * width * ld : nullptr, rows,
-                                       slab_cols(j), ld, sizeof(T), static_cast<int>(j % runtime.size())));
+                                       slab_cols(j), ld, sizeof(T), owner));
+    slabs_.back().set_gpu(runtime.gpu_of_part(j / ranks, (count - owner - 1) / ranks + 1));
+  }
 }
 
 template <class T>
@@ -28,6 +32,13 @@ ColumnSlabs<T> ColumnSlabs<T>::wrap(Runtime& runtime, T* z, Index ld, Index rows
   if (ld < std::max<Index>(rows, 1))
     throw InvalidArgument("ldz", fmt::format("{}", ld), fmt::format("at least {}", rows));
   return ColumnSlabs(runtime, z, ld, rows, cols, width);
+}
+
+template <class T>
+void ColumnSlabs<T>::prefetch_to_gpus(const Data& data) const {
+  int last = -1;
+  for (const Data& slab : slabs_)
+    if (slab.local() && slab.gpu() > last) data.prefetch(last = slab.gpu(), false);
 }
 
 #define TESSERA_INSTANTIATE(T) template class ColumnSlabs<T>;

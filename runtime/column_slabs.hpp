@@ -8,7 +8,8 @@
 
 namespace tessera {
 
-/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn.
+/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn
+/// and those of a rank to its GPUs (Data::gpu()), where they stay.
 /// What acts on the rows from the left (a back-transform) is then independent in each slab.
 template <class T>
 class ColumnSlabs {
@@ -27,6 +28,10 @@ class ColumnSlabs {
   Index slab_cols(Index j) const noexcept { return std::min(width_, cols_ - j * width_); }
   const Data& slab(Index j) const noexcept { return slabs_[static_cast<std::size_t>(j)]; }
   int owner(Index j) const noexcept { return slab(j).owner(); }
+  /// Has the GPUs of this rank's slabs get what all of them read, as soon as the tasks submitted so far have
+  /// made it: their tasks follow one another, and StarPU would fetch it for each when the one before has
+  /// ended, and when the GPU that has it finds the time.
+  void prefetch_to_gpus(const Data& data) const;
   void release() { slabs_.clear(); }
 
  private:

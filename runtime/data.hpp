@@ -77,6 +77,11 @@ class Data {
   /// Drops the contents (memory is freed); the next access must be a write.
   void invalidate() const;
 
+  /// Number of the GPU of its rank that the tasks which write the piece run on, if they have no say in it
+  /// (TaskOptions::gpu); -1, at first: any worker.
+  int gpu() const noexcept { return gpu_; }
+  void set_gpu(int gpu) noexcept { gpu_ = gpu; }
+
   void* handle() const noexcept { return handle_; }
   Runtime* runtime() const noexcept { return runtime_; }
 
@@ -89,11 +94,13 @@ class Data {
     std::swap(handle_, other.handle_);
     std::swap(runtime_, other.runtime_);
     std::swap(owner_, other.owner_);
+    std::swap(gpu_, other.gpu_);
     std::swap(wrapped_, other.wrapped_);
   }
   void* handle_ = nullptr;
   Runtime* runtime_ = nullptr;
   int owner_ = 0;
+  int gpu_ = -1;
   bool wrapped_ = false;
 };
 

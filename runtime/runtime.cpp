@@ -408,6 +408,10 @@ double Runtime::bytes_moved() const {
   return bytes;
 }
 
+int Runtime::gpu_of_part(Index part, Index parts) const noexcept {
+  return gpus_ < 2 || options_.hybrid ? -1 : static_cast<int>(part * gpus_ / parts);
+}
+
 int Runtime::first_gpu() const noexcept {
   for (int worker = 0; worker < workers_; ++worker)
     if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER) return starpu_worker_get_devid(worker);

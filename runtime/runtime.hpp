@@ -100,6 +100,9 @@ class Runtime {
   int common_workers() const noexcept { return common_workers_; }
   /// GPUs that every rank has at least.
   int gpus() const noexcept { return gpus_; }
+  /// The GPU of a rank for part number `part` of the `parts` that it has (Data::set_gpu): neighbours stay
+  /// together. -1, any worker: with fewer than two GPUs, or where CPUs take part (RuntimeOptions::hybrid).
+  int gpu_of_part(Index part, Index parts) const noexcept;
   /// Some rank has a GPU, this one or another.
   bool any_gpus() const noexcept { return any_gpus_; }
   /// CUDA's number of the first GPU that this rank works with; -1: it has none.

@@ -80,9 +80,15 @@ int execution_rank(const TaskOptions& options, std::span<const Access> accesses)
 }
 
 /// StarPU's worker that alone may run the task; -1: any.
-int execution_worker(const Codelet& codelet, const TaskOptions& options) {
-  if (options.gpu < 0 || !codelet.detail().codelet.cuda_funcs[0]) return -1;
-  return starpu_worker_get_by_type(STARPU_CUDA_WORKER, options.gpu);
+int execution_worker(const Codelet& codelet, const TaskOptions& options, std::span<const Access> accesses) {
+  if (!codelet.detail().codelet.cuda_funcs[0]) return -1;
+  int gpu = options.gpu;
+  if (gpu < 0) {
+    const auto written = std::find_if(accesses.begin(), accesses.end(),
+                                      [](const Access& access) { return writes(access.mode); });
+    if (written != accesses.end()) gpu = written->data->gpu();
+  }
+  return gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
 }
 
 /// Whether StarPU-MPI has anything to do on this rank for the task: it runs here, sends a piece, gets a
@@ -237,7 +243,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
-  const int worker = execution_worker(codelet, options);
+  const int worker = execution_worker(codelet, options, accesses);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
 #define TESSERA_TASK                                                                                      \
   STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \

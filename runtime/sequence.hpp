@@ -42,8 +42,9 @@ struct TaskOptions {
   int priority = 0;
   double flops = 0;     ///< for rates and traces
   int execute_on = -1;  ///< rank; -1: the owner of the first written piece
-  int gpu = -1;         ///< number of the GPU of its rank that runs it; -1: any worker. Where there is no GPU
-                        ///< of that number, or the codelet has no CUDA implementation, it says nothing
+  int gpu = -1;         ///< number of the GPU of its rank that runs it; -1: that of the first written piece
+                        ///< (Data::gpu()), or any worker. Where there is no GPU of that number, or the
+                        ///< codelet has no CUDA implementation, it says nothing
 };
 
 /// Whether every GPU has room for the buffers of a task, so many bytes: StarPU would wait for it for ever.

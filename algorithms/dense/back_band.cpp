@@ -87,11 +87,18 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
   const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_column);
   const Data workspace = Data::scratch(
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));
+  // All of V, n^2 / 2 elements, is made long before it is needed.
+  const bool room =
+      n * n / 2 * static_cast<Index>(sizeof(T)) <= sequence.runtime().info().gpu_memory_bytes / 8;
   for (Index last = q.panels(); last > 0;) {
     const Index column = (last - 1) / panels_per_column, begin = column * panels_per_column;
     const Index first = begin + (last - 1 - begin) / panels_at_once * panels_at_once;
     const int owner = in_groups ? 0 : q.vectors.owner(column, column);
     const ColumnReflector h = merge_panels(sequence, q, n, owner, first, last - first);
+    if (room) {
+      z.prefetch_to_gpus(h.v);
+      z.prefetch_to_gpus(h.t);
+    }
     const Data* v = &h.v;
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,

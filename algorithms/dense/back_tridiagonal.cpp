@@ -138,6 +138,7 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
     const Data& blocks = ring[(pieces.size() - 1) % 2];
     for (int rank = 0; rank < ranks; ++rank)
       insert_form_chase_t<T>(sequence, priority + 3, rank, shape, pieces.back().data, blocks);
+    z.prefetch_to_gpus(blocks);
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_chase<T>(sequence, priority, shape, blocks, z.slab(j), z.slab_cols(j), workspace);
   }

@@ -145,11 +145,12 @@ Index choose_slab_width(Index wanted, int workers) {
   return std::clamp<Index>(ceil_div(wanted, rounds * workers), 32, 256);
 }
 
-/// One slab for each GPU, narrow ones where the memory is short: half of the elements of a task, which has
-/// as much again beside it.
+/// One slab for each GPU, narrow ones where the memory is short (half of the elements of a task, which has as
+/// much again beside it): as many for each GPU, then.
 Index choose_gpu_slab_width(Index n, Index wanted, int gpus, bool fits, Index elements) {
   const Index largest = fits ? wanted : std::min<Index>(2048, elements / (2 * std::max<Index>(n, 1)));
-  return std::max<Index>(std::min(largest, ceil_div(wanted, gpus)), 1);
+  const Index for_each = ceil_div(wanted, gpus * std::max<Index>(largest, 1));
+  return std::max<Index>(ceil_div(wanted, gpus * std::max<Index>(for_each, 1)), 1);
 }
 
 /// Refuses sizes with which a task of two stages cannot have its buffers in a GPU's memory together.

@@ -136,6 +136,14 @@ int TridiagonalEigen<T>::block_owner(Index leaf) const {
   return static_cast<int>(leaf % runtime_->size());
 }
 
+/// Row blocks of neighbouring leaves share a GPU: most merges are then one GPU's alone, and of the others
+/// each GPU needs no more than the record.
+template <class T>
+int TridiagonalEigen<T>::block_gpu(Index leaf) const {
+  const Index ranks = runtime_->size(), leaves = ceil_div(n_, leaf_), first = leaf % ranks;
+  return runtime_->gpu_of_part(leaf / ranks, (leaves - first - 1) / ranks + 1);
+}
+
 template <class T>
 void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const Data& scaled) {
   const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
@@ -160,9 +168,11 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
   const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
   const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
   const Data scratch = Data::scratch(*runtime_, leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
-  for (Node* leaf : leaves)
+  for (Node* leaf : leaves) {
     leaf->vectors =
         Data::matrix(*runtime_, leaf->order, leaf->order, sizeof(Real), block_owner(leaf->first_leaf));
+    leaf->vectors.set_gpu(block_gpu(leaf->first_leaf));
+  }
   for (Index rank = 0; rank < ranks; ++rank)
     for (Index first = rank; first < static_cast<Index>(leaves.size()); first += together * ranks) {
       tridiagonal::Forest forest{0, leaf_, ranks * leaf_};
@@ -265,6 +275,7 @@ struct TridiagonalEigen<T>::VectorPass {
         PackedBlock block{{}, child, solver.block_rows(global), source.order, solver.block_owner(global)};
         block.packed =
             Data::matrix(*solver.runtime_, aligned(block.rows), node.order, sizeof(Real), block.owner);
+        block.packed.set_gpu(solver.block_gpu(global));
         insert_pack_rows<Real>(sequence, pack_priority(node.depth), node.order, child, block.rows, rows.width,
                                node.record, block.packed, rows.tiles(static_cast<std::size_t>(leaf)));
         result.push_back(std::move(block));
@@ -275,37 +286,63 @@ struct TridiagonalEigen<T>::VectorPass {
   }
 
   /// A few buffers for panels of secular vectors, used in turn: enough to keep the workers busy with the row
-  /// blocks of this and the other nodes, and no more memory than that.
-  std::vector<Data> panel_pool(const Node& node, Index width, Index panels) const {
-    const Index leaves = ceil_div(ceil_div(solver.n_, solver.leaf_), Index(solver.runtime_->size()));
-    const int gpu_count = solver.runtime_->gpus();
-    const Index wanted =
-        2 + (gpu_count > 0 ? gpu_count - 1 : ceil_div(2 * Index(solver.runtime_->common_workers()), leaves));
-    std::vector<Data> pool;
-    for (Index p = 0; p < std::min(wanted, panels); ++p)
-      pool.push_back(Data::matrix(*solver.runtime_, aligned(node.order), std::min(width, node.order),
-                                  sizeof(Real), Data::every_rank));
-    return pool;
+  /// blocks of this and the other nodes, and no more memory than that. Panels are this rank's own. Where row
+  /// blocks stay on their GPUs each of these computes its own, too, which is faster than to send it.
+  struct PanelPool {
+    int gpu;      ///< of the row blocks that use it; -1: all
+    bool needed;  ///< by a row block of this rank
+    std::vector<Data> panels;
+  };
+
+  std::vector<PanelPool> panel_pools(const Node& node, const std::vector<PackedBlock>& packed, Index width,
+                                     Index most, bool sparing) const {
+    const Runtime& runtime = *solver.runtime_;
+    const Index leaves = ceil_div(ceil_div(solver.n_, solver.leaf_), Index(runtime.size()));
+    std::vector<PanelPool> pools;
+    for (const PackedBlock& block : packed) {
+      auto pool = std::find_if(pools.begin(), pools.end(),
+                               [&](const PanelPool& known) { return known.gpu == block.packed.gpu(); });
+      if (pool == pools.end()) pool = pools.insert(pool, {block.packed.gpu(), false, {}});
+      pool->needed = pool->needed || block.owner == runtime.rank();
+    }
+    for (PanelPool& pool : pools) {
+      const Index sharing = pool.gpu < 0 ? Index(runtime.gpus()) : 1;
+      const Index wanted = sparing              ? sharing
+                           : runtime.gpus() > 0 ? 1 + sharing
+                                                : 2 + ceil_div(2 * Index(runtime.common_workers()), leaves);
+      for (Index p = 0; p < std::min(wanted, most); ++p) {
+        pool.panels.push_back(Data::matrix(*solver.runtime_, aligned(node.order), std::min(width, node.order),
+                                           sizeof(Real), Data::every_rank));
+        pool.panels.back().set_gpu(pool.gpu);
+      }
+      if (pool.needed && pool.gpu >= 0) node.record.prefetch(pool.gpu, false);
+    }
+    return pools;
   }
 
-  /// Output columns [begin, end) of all row blocks, one new tile each.
+  /// Output columns [begin, end) of all row blocks, one new tile each: panel number `number` of the node.
   std::vector<Data> columns(const Node& node, const std::vector<PackedBlock>& packed, Index begin, Index end,
-                            const Data& panel) {
-    // The panel is this rank's own; without a row block it has no use for one.
-    const bool here = std::any_of(packed.begin(), packed.end(), [&](const PackedBlock& block) {
-      return block.owner == solver.runtime_->rank();
-    });
+                            const std::vector<PanelPool>& pools, Index number) {
+    const auto panel = [&](const PanelPool& pool) -> const Data& {
+      return pool.panels[static_cast<std::size_t>(number) % pool.panels.size()];
+    };
     const Data outline = Data::bytes(*solver.runtime_, sizeof(tridiagonal::PanelOutline), Data::every_rank);
-    if (here) {
+    const auto needed = [](const PanelPool& pool) { return pool.needed; };
+    if (std::any_of(pools.begin(), pools.end(), needed))
       insert_panel_outline(sequence, pack_priority(node.depth), node.order, begin, end, node.record, outline);
-      insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end, outline,
-                                   node.record, panel);
-    }
+    for (const PanelPool& pool : pools)
+      if (pool.needed)
+        insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end, outline,
+                                     node.record, panel(pool));
     std::vector<Data> tiles;
     for (const PackedBlock& block : packed) {
+      const PanelPool& pool = *std::find_if(pools.begin(), pools.end(), [&](const PanelPool& known) {
+        return known.gpu == block.packed.gpu();
+      });
       tiles.push_back(Data::matrix(*solver.runtime_, block.rows, end - begin, sizeof(Real), block.owner));
+      tiles.back().set_gpu(pool.gpu);
       insert_update_rows<Real>(sequence, update_priority(node.depth), node.order, block.child, block.rows,
-                               block.inner, begin, end, outline, node.record, block.packed, panel,
+                               block.inner, begin, end, outline, node.record, block.packed, panel(pool),
                                tiles.back());
     }
     return tiles;
@@ -329,10 +366,10 @@ struct TridiagonalEigen<T>::VectorPass {
         tile_columns(), std::vector<std::vector<Data>>(static_cast<std::size_t>(node.leaves)), {}};
     const auto packed = pack(node);
     const Index panels = ceil_div(node.order, result.width);
-    const auto pool = panel_pool(node, result.width, panels);
+    const auto pools = panel_pools(node, packed, result.width, panels, false);
     for (Index p = 0; p < panels; ++p) {
-      auto tiles = columns(node, packed, p * result.width, std::min((p + 1) * result.width, node.order),
-                           pool[static_cast<std::size_t>(p) % pool.size()]);
+      auto tiles =
+          columns(node, packed, p * result.width, std::min((p + 1) * result.width, node.order), pools, p);
       for (std::size_t block = 0; block < tiles.size(); ++block)
         result.owned[block].push_back(std::move(tiles[block]));
     }
@@ -350,13 +387,12 @@ struct TridiagonalEigen<T>::VectorPass {
     const Index largest = std::min(most_columns, z.cols()), slab = std::min(z.width(), z.cols());
     const Index width = alone ? largest : ceil_div(slab, ceil_div(slab, largest));
     const Index panels = ceil_div(z.cols(), width) + z.count();
-    const auto pool =
-        panel_pool(node, width, sparing ? std::min<Index>(panels, solver.runtime_->gpus()) : panels);
-    std::size_t next = 0;
+    const auto pools = panel_pools(node, packed, width, panels, sparing);
+    Index number = 0;
     for (Index begin = 0, end = 0; begin < z.cols(); begin = end) {
       const Index first_slab = begin / z.width();
       end = std::min(begin + width, alone ? z.cols() : z.first_col(first_slab) + z.slab_cols(first_slab));
-      const auto tiles = columns(node, packed, lo + begin, lo + end, pool[next++ % pool.size()]);
+      const auto tiles = columns(node, packed, lo + begin, lo + end, pools, number++);
       for (Index j = first_slab; j < z.count() && z.first_col(j) < end; ++j) {
         const Index first = z.first_col(j), from = std::max(begin, first);
         const Index count = std::min(end, first + z.slab_cols(j)) - from;

@@ -81,6 +81,7 @@ class TridiagonalEigen {
 
   int plan(Index first_leaf, Index leaves, int depth);
   int block_owner(Index leaf) const;
+  int block_gpu(Index leaf) const;
   Index block_rows(Index leaf) const { return std::min(leaf_, n_ - leaf * leaf_); }
   void submit_leaves(Sequence& sequence, int priority, const Data& scaled);
   void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);

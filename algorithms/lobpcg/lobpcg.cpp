@@ -116,6 +116,7 @@ class Solver {
         test_(options.norm, options.tolerance, problem.a->norm_bound(),
               problem.b ? problem.b->norm_bound() : 1),
         preconditioned_(problem.preconditioner != nullptr),
+        begins_early_(preconditioned_ && problem.preconditioner->by_columns()),
         has_b_(problem.b != nullptr),
         random_start_(problem.guess_count < options.block) {}
 
@@ -138,7 +139,9 @@ class Solver {
   Subspace<T> space_;
   StopTest test_;
   Progress progress_;
-  bool preconditioned_, has_b_, random_start_;
+  bool preconditioned_;
+  bool begins_early_;  ///< the preconditioner, before it is known which pairs have converged
+  bool has_b_, random_start_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   Index locked_ = 0;
   int useless_ = 0, unconfirmed_ = 0, stagnations_ = 0, singular_ = 0;
@@ -219,7 +222,9 @@ bool Solver<T>::iterate() {
     throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", space_.asymmetry()),
                           "a symmetric operator");
   }
-  const std::vector<double> squares = space_.residuals(locked_);
+  space_.residuals(locked_);
+  if (begins_early_) space_.new_directions(locked_);
+  const std::vector<double> squares = space_.wait_for_norms();
   if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
   if (squares.empty() || !test_.finite())
     return end(LobpcgStatus::not_finite,
@@ -269,8 +274,12 @@ bool Solver<T>::decide() {
     return restart("drift");
   ++result_.iterations;
   space_.forget_directions(locked_);
-  if (locked_ != stored_from) space_.store_residuals(locked_);
-  space_.new_directions(locked_);
+  if (begins_early_ && locked_ >= stored_from) {
+    if (locked_ > stored_from) space_.drop_directions(locked_ - stored_from);
+  } else {
+    if (locked_ != stored_from) space_.residuals(locked_);
+    space_.new_directions(locked_);
+  }
   return true;
 }
 

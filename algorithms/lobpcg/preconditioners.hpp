@@ -60,6 +60,7 @@ class JacobiPreconditioner final : public Preconditioner<T> {
   JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
                        std::vector<double> diagonal, const JacobiOptions& options = {});
   const char* name() const override { return "jacobi"; }
+  bool by_columns() const override { return true; }
   const RowSegments* segments() const override { return segments_.get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
@@ -88,6 +89,7 @@ class FomPreconditioner final : public Preconditioner<T> {
   /// @param a must outlive it
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
   const char* name() const override { return "fom"; }
+  bool by_columns() const override { return true; }
   const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,

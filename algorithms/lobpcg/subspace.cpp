@@ -130,6 +130,13 @@ void Subspace<T>::new_directions(Index first) {
 }
 
 template <class T>
+void Subspace<T>::drop_directions(Index count) {
+  w_ -= count;
+  const BlockColumns<T> from[] = {{&w_block_.v, count, w_}}, to[] = {{&w_block_.v, 0, w_}};
+  tasks_.combine(from, to, unit_matrix(w_), true);
+}
+
+template <class T>
 void Subspace<T>::multiply_b(Block& block, Index columns) {
   if (!problem_.b) return;
   tasks_.sequence().resume_stage("multiply");
@@ -374,14 +381,8 @@ void Subspace<T>::update(const RitzStep& step) {
 }
 
 template <class T>
-std::vector<double> Subspace<T>::residuals(Index first) {
-  return tasks_.residual(x_block_.v, x_block_.av, problem_.b ? &x_block_.bv : nullptr, r_, values_, first,
-                         true);
-}
-
-template <class T>
-void Subspace<T>::store_residuals(Index first) {
-  tasks_.residual(x_block_.v, x_block_.av, problem_.b ? &x_block_.bv : nullptr, r_, values_, first, false);
+void Subspace<T>::residuals(Index first) {
+  tasks_.residual(x_block_.v, x_block_.av, problem_.b ? &x_block_.bv : nullptr, r_, values_, first);
 }
 
 template <class T>
@@ -410,7 +411,8 @@ std::vector<double> Subspace<T>::verify(double& defect) {
     for (Index j = 0; j < x_; ++j)
       for (Index i = 0; i < x_; ++i) defect = std::max(defect, std::abs(g(i, j) - (i == j ? 1 : 0)));
   tasks_.sequence().runtime().broadcast(&defect, sizeof defect, 0);
-  return residuals(0);
+  residuals(0);
+  return wait_for_norms();
 }
 
 template class Subspace<float>;

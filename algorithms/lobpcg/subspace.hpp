@@ -43,11 +43,12 @@ class VectorTasks {
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
                const SmallMatrix& c, bool whole);
   void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear);
-  /// r := ax - bx diag(theta) of columns first, ..., and the squared norms as residual.hpp says; on every
-  /// rank. Empty if a task has failed. `wait` false: r alone, without waiting.
-  std::vector<double> residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
-                               const BlockVectors<T>& r, std::span<const double> theta, Index first,
-                               bool wait);
+  /// r := ax - bx diag(theta) of columns first, ...
+  void residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
+                const BlockVectors<T>& r, std::span<const double> theta, Index first);
+  /// Waits for the squared norms that the last residual() leaves, as residual.hpp says; on every rank. Empty
+  /// if a task has failed.
+  std::vector<double> wait_for_norms();
 
  private:
   Sequence& sequence_;
@@ -82,10 +83,12 @@ class Subspace {
   void multiply();
   /// [X P] := [X W P] C, the matrices' products too. @param first_active columns that get a P
   Outcome rayleigh_ritz(Index first_active);
-  /// Squared norms of residuals, X, AX and BX (residual.hpp). R is stored from column `first` on.
-  std::vector<double> residuals(Index first);
-  /// R again, without norms.
-  void store_residuals(Index first);
+  /// W without its first columns, `count` of them.
+  void drop_directions(Index count);
+  /// R, stored from column `first` on. Does not wait.
+  void residuals(Index first);
+  /// Squared norms of the residuals, X, AX and BX (residual.hpp).
+  std::vector<double> wait_for_norms() { return tasks_.wait_for_norms(); }
   /// P of columns before `first` are forgotten.
   void forget_directions(Index first);
   /// AX := A X, BX := B X and their residuals' norms; the largest element of |X^T B X - I|.

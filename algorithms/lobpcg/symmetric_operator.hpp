@@ -44,6 +44,10 @@ class Preconditioner {
   virtual void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) {
     (void)sequence, (void)ritz_values, (void)converged;
   }
+  /// A column of w comes from the same column of r alone, and an application in vain does no harm. The solver
+  /// then applies it before it knows which pairs have converged, and the host looks at that meanwhile;
+  /// `converged` says what was known before.
+  virtual bool by_columns() const { return false; }
   /// Submits w(:, 0:columns) := T r(:, 0:columns), w and r different.
   virtual void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
                      Index columns) const = 0;

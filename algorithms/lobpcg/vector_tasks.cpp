@@ -133,9 +133,8 @@ void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns
 }
 
 template <class T>
-std::vector<double> VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& ax,
-                                             const BlockVectors<T>* bx, const BlockVectors<T>& r,
-                                             std::span<const double> theta, Index first, bool wait) {
+void VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
+                              const BlockVectors<T>& r, std::span<const double> theta, Index first) {
   ResidualArguments arguments;
   arguments.columns = static_cast<std::int32_t>(theta.size());
   arguments.first = static_cast<std::int32_t>(first);
@@ -144,9 +143,12 @@ std::vector<double> VectorTasks<T>::residual(const BlockVectors<T>& x, const Blo
     const Data& norms = norms_[static_cast<std::size_t>(s)];
     insert_residual<T>(sequence_, priority, arguments, segments_->size(s), x.segment(s), ax.segment(s),
                        bx ? &bx->segment(s) : nullptr, r.segment(s), norms, work_, segments_->gpu(s));
-    if (wait) norms.fetch_to_host();
+    norms.fetch_to_host();
   }
-  if (!wait) return {};
+}
+
+template <class T>
+std::vector<double> VectorTasks<T>::wait_for_norms() {
   std::vector<double> sums(residual_norms, 0.0);
   for (const Data& norms : norms_) {
     if (!norms.local()) continue;

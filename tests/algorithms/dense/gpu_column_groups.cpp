@@ -103,24 +103,46 @@ TYPED_TEST(ColumnGroupsOnSeveralGpus, EveryGpuReducesItsGroup) {
   for (const Index count : tasks) EXPECT_GE(count, 20);
 }
 
+/// Tasks that say so themselves (`by_task`), or whose written piece does.
+Index tasks_there(Runtime& runtime, int gpu, bool by_task) {
+  const TilePart whole(0, 0, 8, 8);
+  const Data source = upload(runtime, random_matrix<double>(8, 8, 1));
+  Data destination = Data::matrix(runtime, 8, 8, sizeof(double));
+  if (!by_task) destination.set_gpu(gpu);
+  Sequence sequence(runtime);
+  sequence.begin_stage("scale");
+  const Data scale = unit_scale<double>(sequence);
+  sequence.begin_stage("copies");
+  runtime.profile(true);
+  for (int k = 0; k < 50; ++k)
+    insert_copy_tile<double>(sequence, 0, source, whole, Op::none, scale, destination, whole, true, 0, 0,
+                             by_task ? gpu : -1);
+  EXPECT_TRUE(sequence.wait().ok());
+  const Index count = tasks_of_gpus(runtime)[static_cast<std::size_t>(gpu)];
+  runtime.profile(false);
+  return count;
+}
+
 TEST(TaskOnOneGpu, RunsThere) {
   if (gpus() < 2) GTEST_SKIP() << "one GPU";
   Runtime runtime({.cores = 2});
-  const TilePart whole(0, 0, 8, 8);
-  for (int gpu = 0; gpu < runtime.gpus(); ++gpu) {
-    const Data source = upload(runtime, random_matrix<double>(8, 8, 1));
-    const Data destination = Data::matrix(runtime, 8, 8, sizeof(double));
-    Sequence sequence(runtime);
-    sequence.begin_stage("scale");
-    const Data scale = unit_scale<double>(sequence);
-    sequence.begin_stage("copies");
-    runtime.profile(true);
-    for (int k = 0; k < 50; ++k)
-      insert_copy_tile<double>(sequence, 0, source, whole, Op::none, scale, destination, whole, true, 0, 0,
-                               gpu);
-    ASSERT_TRUE(sequence.wait().ok());
-    EXPECT_GE(tasks_of_gpus(runtime)[static_cast<std::size_t>(gpu)], 50);
-    runtime.profile(false);
+  for (int gpu = 0; gpu < runtime.gpus(); ++gpu)
+    for (const bool by_task : {true, false}) EXPECT_GE(tasks_there(runtime, gpu, by_task), 50) << by_task;
+}
+
+TEST(TaskOnOneGpu, NeighboursStayTogether) {
+  Runtime runtime({.cores = 2});
+  if (runtime.gpus() < 2) {
+    EXPECT_EQ(runtime.gpu_of_part(3, 8), -1);
+    return;
+  }
+  for (const Index parts : {1, 3, 8, 33}) {
+    EXPECT_EQ(runtime.gpu_of_part(0, parts), 0);
+    for (Index part = 1; part < parts; ++part) {
+      const int step = runtime.gpu_of_part(part, parts) - runtime.gpu_of_part(part - 1, parts);
+      EXPECT_TRUE(step == 0 || parts < runtime.gpus() || step == 1) << part << " of " << parts;
+    }
+    EXPECT_LT(runtime.gpu_of_part(parts - 1, parts), runtime.gpus());
   }
 }
 
