@@ -113,9 +113,10 @@ bool uses_performance_models(std::string_view scheduler) {
   return scheduler.starts_with("dm") || scheduler.find("heft") != std::string_view::npos;
 }
 
-/// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one). Ranks that
-/// have one in common are neighbours: what they exchange stays there, and a neighbour's share of the work tends
-/// to be another size (CsbPartition: of two sub-matrices one is on the diagonal, and has half of the entries).
+/// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one). Ranks
+/// that have one in common are neighbours: what they exchange stays there, and a neighbour's share of the
+/// work tends to be another size (CsbPartition: of two sub-matrices one is on the diagonal, and has half of
+/// the entries).
 void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
   const int visible = visible_gpus();
   if (visible == 0) return;

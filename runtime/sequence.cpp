@@ -99,8 +99,8 @@ bool concerns(int me, int where, std::span<const Access> accesses) {
   return false;
 }
 
-/// What a task of a GPU reads of other ranks comes straight to its memory: of the GPU that the task asks for, or of
-/// one in turn.
+/// What a task of a GPU reads of other ranks comes straight to its memory: of the GPU that the task asks for,
+/// or of one in turn.
 void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, const TaskOptions& options,
                      std::span<const Access> accesses) {
   const starpu_codelet& cl = codelet.detail().codelet;
@@ -111,8 +111,8 @@ void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, const TaskO
     if (data.local() || on_host || !reads(accesses[i].mode) || starpu_mpi_cached_receive(starpu_handle(data)))
       continue;
     const auto gpus = static_cast<unsigned>(runtime.info().cuda_workers);
-    receive_on_gpu(data, options.gpu >= 0 ? options.gpu
-                                          : static_cast<int>(runtime.detail().next_receiver++ % gpus));
+    receive_on_gpu(
+        data, options.gpu >= 0 ? options.gpu : static_cast<int>(runtime.detail().next_receiver++ % gpus));
   }
 }
 

@@ -63,9 +63,9 @@ void prepare_codelets(bool gpus, bool hybrid);
 int memory_node_of(const Runtime& runtime, const void* memory);
 /// The memory node of this rank's GPU number `gpu`.
 int memory_node_of_gpu(int gpu);
-/// Accesses the data on a memory node, after the tasks submitted so far, and lets go at once: with STARPU_R they
-/// are copied there (a prefetch of StarPU would not wait for tasks that have not begun), with STARPU_W get
-/// memory there.
+/// Accesses the data on a memory node, after the tasks submitted so far, and lets go at once: with STARPU_R
+/// they are copied there (a prefetch of StarPU would not wait for tasks that have not begun), with STARPU_W
+/// get memory there.
 void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode mode);
 
 }  // namespace tessera

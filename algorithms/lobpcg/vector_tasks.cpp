@@ -26,7 +26,8 @@ Index columns_of(std::span<const BlockColumns<T>> ranges) {
   return sum;
 }
 
-/// The sums over the ranks (MPI gives all the same bits), in one message; empty if a rank's sequence has failed.
+/// The sums over the ranks (MPI gives all the same bits), in one message; empty if a rank's sequence has
+/// failed.
 std::vector<double> sum_of_ranks(const Sequence& sequence, std::vector<double> sums) {
   sums.push_back(sequence.failed() ? 1 : 0);
   sequence.runtime().all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));

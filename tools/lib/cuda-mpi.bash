@@ -50,12 +50,18 @@ install_cuda_mpi() {
 # A library that was asked for CUDA and did not find it is built all the same.
 has_cuda_component() { "$cuda_mpi_prefix/bin/ompi_info" --parsable --all | grep -q '^mca:mpi:base:param:mpi_built_with_cuda_support:value:true$'; }
 
-install_cuda_mpi_if_needed() {
-  [[ -n $nvcc ]] || fail "--cuda-mpi needs CUDA: nvcc is not on PATH; set CUDA_HOME"
+# What stands against it is said before anything is built.
+check_cuda_mpi() {
+  [[ -n $nvcc ]] || fail "--cuda-mpi needs CUDA: no nvcc (or --without-cuda); set CUDA_HOME"
   cuda_mpi_version=$(dpkg-query -W -f='${source:Upstream-Version}' libopenmpi-dev 2>/dev/null || true)
   [[ $cuda_mpi_version == 4.1.* ]] ||
     fail "--cuda-mpi knows Open MPI 4.1 (Debian 12); this machine's libopenmpi-dev has version '${cuda_mpi_version:-none}'"
+  [[ -z ${TESSERA_OPENMPI_SOURCE:-} || -r $TESSERA_OPENMPI_SOURCE ]] ||
+    fail "TESSERA_OPENMPI_SOURCE: cannot read '$TESSERA_OPENMPI_SOURCE'"
   choose_cuda_mpi_prefix
+}
+
+install_cuda_mpi_if_needed() {
   if [[ $force == no ]] && cuda_mpi_is_ready; then return 0; fi
   mkdir -p "$cuda_mpi_prefix" 2>/dev/null || true
   [[ -w $cuda_mpi_prefix ]] || fail "cannot write $cuda_mpi_prefix; name another place in TESSERA_CUDA_MPI_PREFIX"
@@ -64,7 +70,6 @@ install_cuda_mpi_if_needed() {
   need_space "$cuda_mpi_prefix" 100 "installing Open MPI"
   [[ -n ${work:-} ]] || make_work_directory "$temporary"
   if [[ -n ${TESSERA_OPENMPI_SOURCE:-} ]]; then
-    [[ -r $TESSERA_OPENMPI_SOURCE ]] || fail "TESSERA_OPENMPI_SOURCE: cannot read '$TESSERA_OPENMPI_SOURCE'"
     realpath "$TESSERA_OPENMPI_SOURCE" >"$work/archive"
   else
     suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
