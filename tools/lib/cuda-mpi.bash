@@ -48,7 +48,7 @@ install_cuda_mpi() {
     cuda_mpi_configuration >"$cuda_mpi_prefix/.tessera-setup"
 }
 # A library that was asked for CUDA and did not find it is built all the same.
-has_cuda_component() { "$cuda_mpi_prefix/bin/ompi_info" --parsable --all | grep -q '^mca:mpi:base:param:mpi_built_with_cuda_support:value:true$'; }
+has_cuda_component() { [[ $("$cuda_mpi_prefix/bin/ompi_info" --parsable --all) == *mpi_built_with_cuda_support:value:true* ]]; }
 
 # What stands against it is said before anything is built.
 check_cuda_mpi() {
