@@ -85,21 +85,6 @@ class CopyingWorkers {
   Runtime* runtime_;
 };
 
-/// Has the data copied to a memory node after the tasks submitted so far: a prefetch of StarPU would not wait
-/// for those that have not begun.
-void fetch(void* data, int node) {
-  struct Place {
-    starpu_data_handle_t handle;
-    int node;
-  };
-  auto* const place = new Place{static_cast<starpu_data_handle_t>(data), node};
-  const auto release = [](void* argument) {
-    const std::unique_ptr<Place> fetched(static_cast<Place*>(argument));
-    starpu_data_release_on_node(fetched->handle, fetched->node);
-  };
-  starpu_data_acquire_on_node_cb(place->handle, node, STARPU_R, release, place);
-}
-
 /// Whether StarPU keeps the memory of a piece of so many bytes when it is released.
 bool keeps_memory(const Runtime& runtime, std::size_t bytes) {
   return bytes < runtime.detail().unkept_bytes;
@@ -110,6 +95,24 @@ bool holds(const Runtime& runtime, int owner) {
 }
 
 }  // namespace
+
+void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode mode) {
+  struct Place {
+    starpu_data_handle_t handle;
+    int node;
+  };
+  auto* const place = new Place{handle, node};
+  const auto release = [](void* argument) {
+    const std::unique_ptr<Place> passed(static_cast<Place*>(argument));
+    starpu_data_release_on_node(passed->handle, passed->node);
+  };
+  starpu_data_acquire_on_node_cb(place->handle, node, mode, release, place);
+}
+
+int memory_node_of_gpu(int gpu) {
+  return static_cast<int>(starpu_worker_get_memory_node(
+      static_cast<unsigned>(starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu))));
+}
 
 int memory_node_of([[maybe_unused]] const Runtime& runtime, [[maybe_unused]] const void* memory) {
 #if TESSERA_WITH_CUDA
@@ -202,15 +205,15 @@ void Data::flush_remote_copies() const {
 
 void Data::prefetch(int gpu, bool wait) const {
   if (gpu < 0 || gpu >= runtime_->info().cuda_workers || !local()) return;
-  const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
-  const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(worker));
-  if (!wait) return fetch(handle_, static_cast<int>(node));
+  const int node = memory_node_of_gpu(gpu);
+  if (!wait) return pass_on_node(starpu_handle(*this), node, STARPU_R);
   const CopyingWorkers copying(*runtime_);
-  starpu_data_prefetch_on_node(starpu_handle(*this), node, 0);
+  starpu_data_prefetch_on_node(starpu_handle(*this), static_cast<unsigned>(node), 0);
 }
 
 void Data::fetch_to_host() const {
-  if (runtime_->info().cuda_workers > 0 && local()) fetch(handle_, STARPU_MAIN_RAM);
+  if (runtime_->info().cuda_workers > 0 && local())
+    pass_on_node(starpu_handle(*this), STARPU_MAIN_RAM, STARPU_R);
 }
 
 void Data::free_gpu_copies_after(const Data& other) const {

@@ -42,4 +42,8 @@ Machine inspect_machine() {
   return machine;
 }
 
+int first_gpu_of_rank(int local_rank, int local_ranks, int gpus, int visible) {
+  return local_ranks * gpus <= visible ? local_rank * gpus : local_rank * visible / local_ranks;
+}
+
 }  // namespace tessera

@@ -22,4 +22,8 @@ struct Machine {
 /// Reads the topology within the process's affinity mask.
 Machine inspect_machine();
 
+/// Number of the first of `gpus` successive GPUs (modulo `visible`) for a rank, where several share a host.
+/// If there are enough each has its own; else the ranks that have one in common are neighbours.
+int first_gpu_of_rank(int local_rank, int local_ranks, int gpus, int visible);
+
 }  // namespace tessera

@@ -10,6 +10,7 @@
 
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
@@ -112,16 +113,19 @@ bool uses_performance_models(std::string_view scheduler) {
   return scheduler.starts_with("dm") || scheduler.find("heft") != std::string_view::npos;
 }
 
-/// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one, which
-/// they may then have in common).
+/// Ranks on one host take the GPUs in turn: as many as asked for, else an equal share (at least one). Ranks
+/// that have one in common are neighbours: what they exchange stays there, and a neighbour's share of the
+/// work tends to be another size (CsbPartition: of two sub-matrices one is on the diagonal, and has half of
+/// the entries).
 void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
   const int visible = visible_gpus();
   if (visible == 0) return;
   if (conf.ncuda < 0) conf.ncuda = std::max(1, visible / local_ranks);
   conf.ncuda = std::min(conf.ncuda, visible);
   conf.use_explicit_workers_cuda_gpuid = 1;
+  const int first = first_gpu_of_rank(local_rank, local_ranks, conf.ncuda, visible);
   for (int k = 0; k < conf.ncuda; ++k)
-    conf.workers_cuda_gpuid[k] = static_cast<unsigned>((local_rank * conf.ncuda + k) % visible);
+    conf.workers_cuda_gpuid[k] = static_cast<unsigned>((first + k) % visible);
 }
 
 /// A GPU is fed by a thread that needs a core for itself, and so do the one that submits and the one that
@@ -308,6 +312,11 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
     starpu_cublas_init();
     starpu_cusolver_init();
     starpu_cusparse_init();
+    detail_->sends_from_gpus = size_ > 1 && sends_from_gpus(*this);
+#if TESSERA_WITH_CUDA
+    // A CUDA-aware MPI also moves StarPU-MPI's messages on while this thread waits in a collective.
+    if (detail_->sends_from_gpus) cudaSetDevice(first_gpu());
+#endif
   }
 }
 

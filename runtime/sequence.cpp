@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
@@ -102,6 +103,23 @@ bool concerns(int me, int where, std::span<const Access> accesses) {
       return true;
   }
   return false;
+}
+
+/// What a task of a GPU reads of other ranks comes straight to its memory: of the GPU that the task asks for,
+/// or of one in turn.
+void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, const TaskOptions& options,
+                     std::span<const Access> accesses) {
+  const starpu_codelet& cl = codelet.detail().codelet;
+  if (!runtime.detail().sends_from_gpus || !cl.cuda_funcs[0]) return;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Data& data = *accesses[i].data;
+    const bool on_host = cl.specific_nodes && i < STARPU_NMAXBUFS && cl.nodes[i] == STARPU_SPECIFIC_NODE_CPU;
+    if (data.local() || on_host || !reads(accesses[i].mode) || starpu_mpi_cached_receive(starpu_handle(data)))
+      continue;
+    const auto gpus = static_cast<unsigned>(runtime.info().cuda_workers);
+    receive_on_gpu(
+        data, options.gpu >= 0 ? options.gpu : static_cast<int>(runtime.detail().next_receiver++ % gpus));
+  }
 }
 
 }  // namespace
@@ -207,6 +225,8 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
   if (distributed && !concerns(runtime_.rank(), rank, accesses)) return;
+
+  if (distributed && here) receive_on_gpus(runtime_, codelet, options, accesses);
 
   constexpr std::size_t usual_count = 16;
   starpu_data_descr few[usual_count];

@@ -14,6 +14,9 @@
 #include <starpu_cusparse.h>
 #if TESSERA_WITH_MPI
 #include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 #include <starpu_mpi.h>
 #else
 #include <tessera/runtime/single_process.hpp>
@@ -29,6 +32,8 @@ struct Runtime::Detail {
   MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
   MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
   starpu_mpi_tag_t next_tag = 0;
+  bool sends_from_gpus = false;  ///< see gpu_messages.hpp
+  unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
   int saved_blas_threads = 1;
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
@@ -56,5 +61,11 @@ inline starpu_data_handle_t starpu_handle(const Data& data) {
 void prepare_codelets(bool gpus, bool hybrid);
 /// StarPU's memory node that holds an address of the caller: a GPU's or main memory.
 int memory_node_of(const Runtime& runtime, const void* memory);
+/// The memory node of this rank's GPU number `gpu`.
+int memory_node_of_gpu(int gpu);
+/// Accesses the data on a memory node, after the tasks submitted so far, and lets go at once: with STARPU_R
+/// they are copied there (a prefetch of StarPU would not wait for tasks that have not begun), with STARPU_W
+/// get memory there.
+void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode mode);
 
 }  // namespace tessera

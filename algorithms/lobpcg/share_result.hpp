@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -60,14 +61,24 @@ class FieldReader {
 template <class Result>
 void share_result(const Runtime& runtime, Result& result) {
   if (runtime.size() == 1) return;
+  // The length goes before; with it as much as a usual result has, so that one message does.
+  constexpr Index usual = 1 << 13;
   internal::FieldWriter writer;
+  writer(Index{0});
   if (runtime.rank() == 0) result.each_field([&](const auto& field) { writer(field); });
-  auto count = static_cast<Index>(writer.bytes.size());
-  runtime.broadcast(&count, sizeof count, 0);
-  writer.bytes.resize(static_cast<std::size_t>(count));
-  runtime.broadcast(writer.bytes.data(), count, 0);
+  auto length = static_cast<Index>(writer.bytes.size());
+  std::memcpy(writer.bytes.data(), &length, sizeof length);
+  writer.bytes.resize(static_cast<std::size_t>(std::max(length, usual)));
+  runtime.broadcast(writer.bytes.data(), usual, 0);
+  std::memcpy(&length, writer.bytes.data(), sizeof length);
+  if (length > usual) {
+    writer.bytes.resize(static_cast<std::size_t>(length));
+    runtime.broadcast(writer.bytes.data() + usual, length - usual, 0);
+  }
+  if (runtime.rank() == 0) return;
   internal::FieldReader reader(writer.bytes);
-  if (runtime.rank() != 0) result.each_field([&](auto& field) { reader(field); });
+  reader(length);
+  result.each_field([&](auto& field) { reader(field); });
 }
 
 }  // namespace tessera

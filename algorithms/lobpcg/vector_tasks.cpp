@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstring>
+#include <utility>
 
 #include <tessera/algorithms/lobpcg/subspace.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
@@ -26,23 +26,14 @@ Index columns_of(std::span<const BlockColumns<T>> ranges) {
   return sum;
 }
 
-std::vector<double> doubles(const std::vector<std::byte>& bytes) {
-  std::vector<double> values(bytes.size() / sizeof(double));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-/// The sum by rank; empty if the last number, which says that something has failed, is not zero.
-std::vector<double> sum_of_ranks(const std::vector<std::vector<std::byte>>& all) {
-  std::vector<double> sum;
-  for (const auto& bytes : all) {
-    const std::vector<double> part = doubles(bytes);
-    sum.resize(part.size(), 0.0);
-    for (std::size_t k = 0; k < part.size(); ++k) sum[k] += part[k];
-  }
-  if (sum.back() != 0) return {};
-  sum.pop_back();
-  return sum;
+/// The sums over the ranks (MPI gives all the same bits), in one message; empty if a rank's sequence has
+/// failed.
+std::vector<double> sum_of_ranks(const Sequence& sequence, std::vector<double> sums) {
+  sums.push_back(sequence.failed() ? 1 : 0);
+  sequence.runtime().all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
+  if (sums.back() != 0) return {};
+  sums.pop_back();
+  return sums;
 }
 
 }  // namespace
@@ -88,12 +79,9 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
       for (std::size_t k = 0; k < count; ++k) sums[first + k] += part[k];
     }
   }
-  sums.push_back(sequence_.failed() ? 1 : 0);
-  const auto all = runtime.gather(std::as_bytes(std::span<const double>(sums)), 0);
-  if (runtime.rank() != 0) return {};
-  sums = sum_of_ranks(all);
+  sums = sum_of_ranks(sequence_, std::move(sums));
   std::vector<SmallMatrix> result;
-  if (sums.empty()) return result;
+  if (sums.empty() || runtime.rank() != 0) return result;
   auto from = sums.begin();
   for (const GramJob<T>& job : jobs) {
     SmallMatrix g(columns_of<T>(job.left), columns_of<T>(job.right));
@@ -156,8 +144,7 @@ std::vector<double> VectorTasks<T>::wait_for_norms() {
     const auto part = access.array<const double>();
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
   }
-  sums.push_back(sequence_.failed() ? 1 : 0);
-  return sum_of_ranks(sequence_.runtime().all_gather(std::as_bytes(std::span<const double>(sums))));
+  return sum_of_ranks(sequence_, std::move(sums));
 }
 
 template class VectorTasks<float>;

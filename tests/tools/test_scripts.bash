@@ -125,6 +125,26 @@ bad_archive() {
   TESSERA_STARPU_PREFIX=$work/starpu TESSERA_STARPU_SOURCE=/no/such.tar.gz ends_with_line 1 "cannot read '/no/such.tar.gz'" "$work/tree/tools/setup"
 }
 
+cuda_mpi_without_cuda() {
+  ends_with_line 1 'cuda-mpi needs CUDA' "$work/tree/tools/setup" --cuda-mpi --without-cuda
+}
+
+# A CUDA that is there, and what dpkg-query says of Open MPI.
+fake_cuda_and_mpi() {
+  fake nvcc 'echo "Cuda compilation tools, release 13.0"'
+  fake dpkg-query 'case "$*" in *Upstream-Version*) echo '"$1"' ;; *) exec /usr/bin/dpkg-query "$@" ;; esac'
+}
+
+cuda_mpi_of_another_version() {
+  fake_cuda_and_mpi 5.0.7
+  ends_with_line 1 "knows Open MPI 4.1 .* version '5.0.7'" "$work/tree/tools/setup" --cuda-mpi
+}
+
+cuda_mpi_bad_archive() {
+  fake_cuda_and_mpi 4.1.4
+  TESSERA_OPENMPI_SOURCE=/no/such.tar.gz ends_with_line 1 "cannot read '/no/such.tar.gz'" "$work/tree/tools/setup" --cuda-mpi
+}
+
 build_fails() {
   fake cmake 'echo "CMake Error at CMakeLists.txt:1 (project):"; echo "  made up"; exit 1'
   ends_with_line 1 'Tessera could not be configured: CMake Error .*made up' "$work/tree/tools/$1"
@@ -147,6 +167,7 @@ case_of UnknownOption unknown_option
 case_of SecondRunIsQuick second_run_is_quick
 for name in WrongSystem:wrong_system NoCompiler:no_compiler OldCompiler:old_compiler NoNetwork:no_network NotRoot:not_root \
   NoNetworkForStarpu:no_network_for_starpu NoSpace:no_space BadPrefix:bad_prefix BadArchive:bad_archive \
+  CudaMpiWithoutCuda:cuda_mpi_without_cuda CudaMpiOfAnotherVersion:cuda_mpi_of_another_version CudaMpiBadArchive:cuda_mpi_bad_archive \
   QuickstartConfigureFails:build_fails:quickstart CheckConfigureFails:build_fails:check; do
   IFS=: read -ra parts <<<"$name"
   rm -rf "${work:?}/bin" "${work:?}/rest"

@@ -7,6 +7,7 @@
 
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/gpu_messages.hpp>
 
 #include "session.hpp"
 
@@ -55,6 +56,14 @@ const char* to_string(PerformanceModel model) {
                                                  : "cost";
 }
 
+/// How messages between ranks leave a GPU's memory.
+std::string gpu_messages(const Runtime& runtime) {
+  if (!mpi_is_cuda_aware()) return ", not CUDA-aware";
+  if (runtime.info().cuda_workers == 0) return ", CUDA-aware";
+  return sends_from_gpus(runtime) ? ", CUDA-aware: messages go from GPU to GPU"
+                                  : ", CUDA-aware, but switched off by STARPU_MPI_GPUDIRECT";
+}
+
 }  // namespace
 
 int run_info(const InfoProgramOptions& options) {
@@ -97,7 +106,7 @@ int run_info(const InfoProgramOptions& options) {
     line("models", info.performance_models.empty()   ? "none"
                    : info.shipped_performance_models ? info.performance_models + ", shipped"
                                                      : info.performance_models + ", the user's own");
-    line("mpi", info.mpi_version);
+    line("mpi", info.mpi_version + gpu_messages(session.runtime()));
     line("blas", info.blas);
     if (!stack_kernels.empty()) line("stacks", stack_kernels);
     if (options.codelets) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/version.hpp>
 
 namespace tessera::program {
@@ -204,6 +205,7 @@ Json machine_json(const RuntimeInfo& info) {
   json["performance_models"] = info.performance_models.empty() ? "none" : info.performance_models;
   json["starpu"] = info.starpu_version;
   json["mpi"] = info.mpi_version;
+  json["cuda_aware_mpi"] = mpi_is_cuda_aware();
   json["blas"] = info.blas;
   Json environment = Json::object();
   for (char** variable = environ; *variable; ++variable) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
@@ -100,6 +102,43 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   if (result.local()) {
     EXPECT_EQ(download_values<double>(result)[0], 108);
   }
+}
+
+/// Where MPI takes the memory of GPUs nothing passes through the host on the way.
+TEST_F(DistributedTasks, PiecesGoFromGpuToGpu) {
+  const int size = runtime().size(), rank = runtime().rank();
+  double missing = sends_from_gpus(runtime()) ? 0 : 1;
+  runtime().all_reduce_max(&missing, 1);
+  if (size == 1 || missing > 0) GTEST_SKIP() << "no GPU, one rank or an MPI that is not CUDA-aware";
+  const Index n = 256;
+  const auto first = random_matrix<double>(n, n, 3);
+  std::vector<Data> pieces, scales;
+  for (int k = 0; k <= size; ++k) {
+    pieces.push_back(Data::matrix(runtime(), n, n, sizeof(double), k % size));
+    scales.push_back(number(k % size));
+  }
+  if (rank == 0) {
+    HostAccess access(pieces[0], HostAccess::Mode::write);
+    const auto view = access.matrix<double>();
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n; ++i) view(i, j) = first(i, j);
+  }
+  for (const Data& scale : scales)
+    if (scale.local()) HostAccess(scale, HostAccess::Mode::write).array<double>()[0] = 2;
+  runtime().profile(true);
+  Sequence sequence(runtime());
+  for (int k = 0; k < size; ++k)
+    insert_copy_tile<double>(sequence, 0, pieces[k], {0, 0, n, n}, Op::none, scales[k + 1], pieces[k + 1],
+                             {0, 0, n, n}, true, 0, n);
+  ASSERT_TRUE(sequence.wait().ok());
+  // The first piece goes to rank 0's GPU, and a number to each.
+  const double bytes = runtime().bytes_moved();
+  runtime().profile(false);
+  EXPECT_LT(bytes, (rank == 0 ? double(n * n) : 0) * sizeof(double) + 1024);
+  if (rank != 0) return;
+  const auto last = download<double>(pieces[size]);
+  for (Index j = 0; j < n; ++j)
+    for (Index i = 0; i < n; ++i) ASSERT_EQ(last(i, j), std::ldexp(first(i, j), size));
 }
 
 TEST_F(DistributedTasks, ProductOfDistributedMatrices) {

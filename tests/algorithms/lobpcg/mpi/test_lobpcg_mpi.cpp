@@ -7,6 +7,8 @@
 #include <tests/support/expect_refused.hpp>
 
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/algorithms/lobpcg/share_result.hpp>
+#include <tessera/algorithms/lobpcg/small_dense.hpp>
 
 /// Segments on several ranks: the same values as alone, the same decisions everywhere.
 namespace tessera::test {
@@ -27,6 +29,35 @@ class LobpcgMpi : public ::testing::Test {
     for (const auto& other : all) EXPECT_EQ(other, all[0]);
   }
 };
+
+/// What rank 0 shares: in one message, or, where it is long, in two.
+struct Shared {
+  Index number = 0;
+  std::vector<double> values;
+  SmallMatrix matrix;
+  template <class Visit>
+  void each_field(const Visit& visit) {
+    visit(number), visit(values), visit(matrix);
+  }
+};
+
+TEST_F(LobpcgMpi, ResultsOfAnyLengthAreShared) {
+  for (const Index count : {0, 5, 1010, 1020, 1021, 5000}) {
+    Shared shared;
+    if (runtime_.rank() == 0) {
+      shared.number = count + 1;
+      for (Index k = 0; k < count; ++k) shared.values.push_back(double(k));
+      shared.matrix = SmallMatrix(2, 3);
+      shared.matrix(1, 2) = 4;
+    }
+    share_result(runtime_, shared);
+    EXPECT_EQ(shared.number, count + 1);
+    ASSERT_EQ(Index(shared.values.size()), count);
+    for (Index k = 0; k < count; ++k) ASSERT_EQ(shared.values[static_cast<std::size_t>(k)], double(k));
+    ASSERT_EQ(shared.matrix.cols, 3);
+    EXPECT_EQ(shared.matrix(1, 2), 4);
+  }
+}
 
 // Few iterations, with preconditioners: ranks that share a core answer each other slowly.
 
