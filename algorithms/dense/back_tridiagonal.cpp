@@ -132,15 +132,17 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
   for (std::size_t i = 0; i < std::min<std::size_t>(2, pieces.size()); ++i)
     ring[i] = Data::bytes(runtime, static_cast<std::size_t>(largest) * sizeof(double), Data::every_rank);
   const int ranks = static_cast<int>(std::min<Index>(runtime.size(), z.count()));
+  // Behind all of the divide and conquer: such a task keeps its GPU for long from the row blocks that the
+  // slabs of the others wait for.
+  constexpr int form_priority = 1, apply_priority = -1;
   for (; !pieces.empty(); pieces.pop_back()) {
-    const int priority = 2 * static_cast<int>(pieces.size());
     const kernels::DeviceReflectors& shape = pieces.back().shape;
     const Data& blocks = ring[(pieces.size() - 1) % 2];
     for (int rank = 0; rank < ranks; ++rank)
-      insert_form_chase_t<T>(sequence, priority + 3, rank, shape, pieces.back().data, blocks);
+      insert_form_chase_t<T>(sequence, form_priority, rank, shape, pieces.back().data, blocks);
     z.prefetch_to_gpus(blocks);
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_chase<T>(sequence, priority, shape, blocks, z.slab(j), z.slab_cols(j), workspace);
+      insert_apply_chase<T>(sequence, apply_priority, shape, blocks, z.slab(j), z.slab_cols(j), workspace);
   }
 }
 

@@ -335,9 +335,10 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
   detail->note_visits();
   detail->note_tiles();
   detail->bound_norm();
-  // Where a rank has several GPUs each of them gets what is dealt to it before the first product.
+  // Every GPU gets what is dealt to it now, not in the first product.
+  const int only = runtime.info().cuda_workers == 1 ? 0 : -1;
   for (const Piece& piece : detail->pieces)
-    if (const int gpu = detail->partition.gpu_of(piece.contents.domain);
+    if (const int gpu = std::max(detail->partition.gpu_of(piece.contents.domain), only);
         gpu >= 0 && piece.index.valid() && piece.index.local())
       piece.index.prefetch(gpu);
   return CsbMatrix(std::move(detail));
