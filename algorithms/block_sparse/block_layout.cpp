@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -11,8 +12,11 @@
 namespace tessera {
 namespace {
 
+constexpr Index fewest_panels = 8, least_panel = 256;
+
 /// A dimension cut into so many panels for every owner, none too small for a task.
-Index choose_panel_elements(Index elements, int owner_count, Index panels = 8, Index least = 256) {
+Index choose_panel_elements(Index elements, int owner_count, Index panels = fewest_panels,
+                            Index least = least_panel) {
   return std::clamp<Index>(ceil_div(elements, panels * owner_count), least, 8192);
 }
 
@@ -142,8 +146,9 @@ void BlockLayout::require_valid_everywhere(const Runtime& runtime) const {
 }
 
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count) {
-  return runtime.gpus() > 0 ? choose_panel_elements(elements, owner_count, 5, 736)
-                            : choose_panel_elements(elements, owner_count);
+  if (runtime.gpus() > 0) return choose_panel_elements(elements, owner_count, 5, 736);
+  const auto panels = static_cast<Index>(std::ceil(4 * std::sqrt(double(runtime.common_workers()))));
+  return choose_panel_elements(elements, owner_count, std::max(panels, fewest_panels));
 }
 
 int owners_for_panels(const ProcessGrid& grid) noexcept {

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -156,9 +158,28 @@ void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperan
   }
 }
 
+/// C's panels as their tasks are submitted. On CPUs those with the most products first: who is done early
+/// takes what is left of the small ones. Those of about as many follow each other as they are stored, as all
+/// do with GPUs, where neighbours find what they share.
+std::vector<Index> submission_order(const SymbolicProduct& symbolic, const BlockPattern& c) {
+  std::vector<Index> order(static_cast<std::size_t>(c.panels())), products(order.size(), 0);
+  std::iota(order.begin(), order.end(), Index{0});
+  if (c.runtime().gpus() > 0) return order;
+  for (const Index p : order)
+    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner)
+      products[static_cast<std::size_t>(p)] += symbolic.products(p, inner);
+  const Index most = order.empty() ? 0 : *std::max_element(products.begin(), products.end());
+  const auto size_class = [&](Index p) {
+    return ceil_div(8 * products[static_cast<std::size_t>(p)], std::max<Index>(most, 1));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index p, Index q) { return size_class(p) > size_class(q); });
+  return order;
+}
+
 /// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
 /// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Priorities:
-/// earlier panels first.
+/// what is submitted first.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
                      const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
@@ -173,10 +194,11 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
   // Stands for the stacks of other ranks, which are theirs alone.
   const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
   std::vector<InnerOperands> contributions;
-  for (Index p = 0; p < pc.panels(); ++p) {
+  int priority = 2 * static_cast<int>(pc.panels()) + 2;
+  for (const Index p : submission_order(symbolic, pc)) {
+    priority -= 2;
     if (!c.panel(p).valid()) continue;
     const Index row = pc.row_panel(p), col = pc.col_panel(p);
-    const int priority = 2 * static_cast<int>(pc.panels() - p);
     contributions.clear();
     for (Index step = 0; step < inner_panels; ++step) {
       // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.

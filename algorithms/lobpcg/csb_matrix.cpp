@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/lobpcg/csb_order.hpp>
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
 #include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
@@ -86,6 +87,8 @@ struct CsbMatrix<V, T>::Detail {
 
   void exchange(const std::vector<CsbPieceContents>& mine);
   void build_indices();
+  template <class Sum>
+  void order_pieces(const Sum& sum);
   void plan();
   void note_visits();
   void note_tiles();
@@ -168,12 +171,34 @@ void CsbMatrix<V, T>::Detail::build_indices() {
   });
 }
 
+/// Puts the pieces into the order of their tasks. Between GPUs and between ranks their data travel, and the
+/// order is that of a tournament. `sum(segment, domain)`: number of what a domain adds to for a segment.
+template <class V, class T>
+template <class Sum>
+void CsbMatrix<V, T>::Detail::order_pieces(const Sum& sum) {
+  if (runtime.any_gpus() || runtime.size() > 1) {
+    std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
+      return tournament_order(partition, a.contents) < tournament_order(partition, b.contents);
+    });
+    return;
+  }
+  constexpr double entries_of_task = 4096;  // in the time of which a task begins and ends
+  std::vector<CsbTask> tasks;
+  for (const Piece& piece : pieces) {
+    const CsbPieceContents& c = piece.contents;
+    tasks.push_back({sum(c.row, c.domain), sum(c.column, c.domain),
+                     entries_of_task + static_cast<double>(c.shape.entry_count)});
+  }
+  const Index sums = partition.segments->count() + static_cast<Index>(partials.size());
+  std::vector<Piece> ordered;
+  for (const Index task : order_csb_tasks(tasks, sums, runtime.common_workers()))
+    ordered.push_back(std::move(pieces[static_cast<std::size_t>(task)]));
+  pieces = std::move(ordered);
+}
+
 /// Orders the pieces' tasks, and finds out which of them are first to touch what they write.
 template <class V, class T>
 void CsbMatrix<V, T>::Detail::plan() {
-  std::stable_sort(pieces.begin(), pieces.end(), [&](const Piece& a, const Piece& b) {
-    return tournament_order(partition, a.contents) < tournament_order(partition, b.contents);
-  });
   direct.assign(static_cast<std::size_t>(partition.segments->count()), false);
   std::map<std::pair<Index, int>, Index> places;
   const auto at_home = [&](Index segment, int domain) {
@@ -186,6 +211,9 @@ void CsbMatrix<V, T>::Detail::plan() {
     place = static_cast<Index>(partials.size());
     partials.push_back({key.first, key.second});
   }
+  order_pieces([&](Index segment, int domain) {
+    return at_home(segment, domain) ? segment : partition.segments->count() + places.at({segment, domain});
+  });
   std::vector<bool> touched(partials.size(), false);
   // Where the sum goes, and whether this is its first term.
   const auto target = [&](Index segment, int domain) -> std::pair<Index, bool> {

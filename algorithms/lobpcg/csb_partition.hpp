@@ -45,9 +45,9 @@ struct CsbDomains {
       : ranks(rank_count), gpus(gpus_of_rank), on_gpus(gpus_of_rank > 0), workers(workers_of_rank) {}
   int per_rank() const noexcept {
     if (gpus > 0) return gpus;
-    // Products of one domain that add to the same segment wait for each other: with 16 workers on 28Si they
-    // did for 57 % of the time.
-    constexpr Index workers_of_domain = 4, most = 4;
+    // Products of one domain that add to the same segment wait for each other: of 28Si with 16 workers and
+    // four domains one after the other took longer than all workers need.
+    constexpr Index workers_of_domain = 2, most = 8;
     return ranks == 1 && !on_gpus ? static_cast<int>(std::clamp<Index>(workers / workers_of_domain, 1, most))
                                   : 1;
   }

@@ -24,7 +24,7 @@
 namespace tessera {
 
 /// Inner panels that one task can take.
-inline constexpr std::size_t most_inner_panels = 16;
+inline constexpr std::size_t most_inner_panels = 32;
 
 /// What one inner panel contributes. `classes`: the shapes of its products (host metadata, used at
 /// submission).

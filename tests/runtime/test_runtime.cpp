@@ -9,6 +9,7 @@
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/runtime/blas_threads.hpp>
+#include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
@@ -60,6 +61,21 @@ TEST(Runtime, RunsExclusivelyWithTheThreadsAskedFor) {
   EXPECT_THROW(runtime.run_exclusively(2, [] { throw std::runtime_error("from the work"); }),
                std::runtime_error);
   EXPECT_EQ(blas_threads(), 1);
+}
+
+TEST(Runtime, RunsOnAllCpuWorkersAtOnce) {
+  Runtime runtime({.cores = 2, .gpus = 0});
+  std::barrier together(2);
+  std::array<std::thread::id, 2> threads;
+  run_on_cpu_workers(runtime, [&](int thread) {
+    together.arrive_and_wait();  // for ever, if they ran one after the other
+    threads.at(static_cast<std::size_t>(thread)) = std::this_thread::get_id();
+  });
+  EXPECT_NE(threads[0], threads[1]);
+  EXPECT_NE(threads[0], std::this_thread::get_id());
+  EXPECT_NE(threads[1], std::this_thread::get_id());
+  EXPECT_THROW(run_on_cpu_workers(runtime, [](int) { throw std::runtime_error("from the work"); }),
+               std::runtime_error);
 }
 
 TEST(Runtime, LogsToTheSinkAndPrintsNothing) {

@@ -257,6 +257,23 @@ TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
     EXPECT_NE(outcome.err.find("libxsmm"), std::string::npos) << outcome.err;
   }
   expect_refused("bench stack --products 100 --type z --peer libxsmm", "libxsmm");
+  const std::string product =
+      "multiply --generate random --n 90 --blocks 5,13 --occupation 0.5 --peer libxsmm ";
+  const Outcome whole = run(product + "--repeat 2 --json -");
+  if (outcome.code == 0) {
+    const Json json = Json::parse(whole.out);
+    // The time is that of all products at the rate of their shape.
+    double seconds = 0;
+    for (const Json& shape : json["runs"][0]["result"]["shapes"])
+      for (const Json& rate : json["peer"]["result"]["shapes"])
+        if (rate["m"] == shape["m"] && rate["n"] == shape["n"] && rate["k"] == shape["k"])
+          seconds += shape["flop"].get<double>() / rate["gflops"].get<double>() * 1e-9;
+    EXPECT_EQ(json["peer"]["result"]["shapes"].size(), 8u);
+    EXPECT_NEAR(json["peer"]["runs"][1].get<double>(), seconds, 1e-6 * seconds);
+  } else {
+    EXPECT_EQ(whole.code, 2) << whole.err;
+  }
+  expect_refused(product + "--type z", "libxsmm");
 }
 
 }  // namespace

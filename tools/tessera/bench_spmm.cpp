@@ -14,9 +14,9 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-#include "bench_stack.hpp"
 #include "cusolver_peer.hpp"
 #include "session.hpp"
+#include "stack_peer.hpp"
 
 namespace tessera::program {
 
@@ -118,8 +118,7 @@ class SpmmRunner {
   void measure_limit() {
     session_.progress().stage("the machine's limit");
     const int gpus = runtime_.gpus() * runtime_.size();
-    const double rate = gpus > 0 ? measure_gpu_copy(copied_bytes) * gpus
-                                 : measure_copy(runtime_, std::max(1, runtime_.info().cpu_workers));
+    const double rate = gpus > 0 ? measure_gpu_copy(copied_bytes) * gpus : measure_copy(runtime_);
     report_.limit = LimitRecord{"copy", unknown, rate};
   }
 

@@ -16,6 +16,7 @@
 #include "probes.hpp"
 #include "scalar_types.hpp"
 #include "stack_kernel_timer.hpp"
+#include "stack_peer.hpp"
 
 namespace tessera::program {
 
@@ -59,7 +60,7 @@ LimitRecord measure_limit(Session& session, bool gpu) {
   }
   const int workers = std::max(1, runtime.info().cpu_workers);
   const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
-  return {"gemm", measure_gemm_limit<T>(session, order, 1), measure_copy(runtime, workers)};
+  return {"gemm", measure_gemm_limit<T>(session, order, 1), measure_copy(runtime)};
 }
 
 template <class T>
@@ -189,12 +190,11 @@ class StackRunner {
 
   void time_peer(int index, Index products) {
     session_.progress().stage(options_.peer);
-    const int threads = std::max(1, runtime_.info().cpu_workers);
     std::string name;
     const double seconds = time_resident_products<T>(runtime_, options_.peer, options_.m, options_.n,
-                                                     options_.k, products, threads, name);
+                                                     options_.k, products, name);
     if (index < 0) return;
-    if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
+    if (!report_.peer) report_.peer = PeerRecord{name, std::max(1, runtime_.info().cpu_workers), {}, {}};
     report_.peer->seconds.push_back(seconds);
   }
 

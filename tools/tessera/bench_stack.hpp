@@ -61,16 +61,6 @@ std::vector<T> panel_values(const Data& panel);
 template <class T>
 CheckRecord check_stacks(const StackProblem<T>& problem);
 
-/// Seconds for as many products m x n x k as `products`, spread over threads each with its own blocks, which
-/// stay in the cache; `library` is libxsmm or blas, its name for the report in `name`.
-/// @throws InvalidArgument where libxsmm is not there, or declines
-template <class T>
-double time_resident_products(Runtime& runtime, const std::string& library, Index m, Index n, Index k,
-                              Index products, int threads, std::string& name);
-
-/// Bytes read and written per second by copies of arrays that are larger than the caches, on so many threads.
-double measure_copy(Runtime& runtime, int threads);
-
 int run_bench_stack(const BenchProgramOptions& options);
 
 }  // namespace tessera::program

@@ -18,6 +18,7 @@
 #include "session.hpp"
 #include "sparse_probes.hpp"
 #include "sparse_problem.hpp"
+#include "stack_peer.hpp"
 
 namespace tessera::program {
 
@@ -47,6 +48,11 @@ class MultiplyRun {
     describe();
     for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
     if (report_.peer) report_.peer->threads = threads();
+    if (report_.peer && options_.peer == "libxsmm")
+      report_.results.emplace_back(
+          "of libxsmm", fmt::format("{:.0f} % of its rate on blocks that stay in the cache, by flops of the "
+                                    "shapes, on as many threads",
+                                    100 * report_.ratio()));
     return session_.finish(report_);
   }
 
@@ -204,6 +210,7 @@ class MultiplyRun {
     }
     const bool checked = timed && options_.common.wants_check(index);
     if (checked) run.check = check(product, dense);
+    if (options_.peer == "libxsmm") run_libxsmm(result, timed);
     if (options_.peer == "dbcsr") run_dbcsr(product, timed, checked ? &*run.check : nullptr);
     if (index == options_.common.repeat - 1) {
       add_results(run, result);
@@ -235,6 +242,29 @@ class MultiplyRun {
                             {"blocks", theirs.blocks.size()},
                             {"flop", theirs.flop},
                             {"largest_difference", difference.values_difference}};
+  }
+
+  /// What the block products of a run take libxsmm on as many threads, if all operands are in the cache: of
+  /// each shape so many are timed as take a while.
+  void run_libxsmm(const MultiplyResult& result, bool timed) {
+    session_.progress().stage("libxsmm");
+    constexpr double flop_each = 1e9;  // of a shape on a thread
+    std::string name;
+    double seconds = 0;
+    Json shapes = Json::array();
+    for (const ProductCount& shape : result.shapes) {
+      const double flop = shape_flop(shape) / static_cast<double>(shape.products);
+      const Index products = threads() * std::max<Index>(1, static_cast<Index>(flop_each / flop));
+      const double each =
+          time_resident_products<T>(runtime_, "libxsmm", shape.m, shape.n, shape.k, products, name) /
+          static_cast<double>(products);
+      seconds += each * static_cast<double>(shape.products);
+      shapes.push_back({{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"gflops", 1e-9 * flop / each}});
+    }
+    if (!timed || result.shapes.empty()) return;
+    if (!report_.peer) report_.peer = PeerRecord{name, 1, {}, {}};
+    report_.peer->seconds.push_back(seconds);
+    report_.peer->result = {{"gflops", 1e-9 * result.flop / seconds}, {"shapes", shapes}};
   }
 
   CheckRecord check(const SparseProduct<T>& product, DenseProduct<T>& dense) {

@@ -99,10 +99,10 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
   command
       .add_option("--peer", options.peer,
                   "compute the product by DBCSR, too (if the program was built with it), or that of the "
-                  "dense matrices "
-                  "by BLAS; on as many threads, alternating run by run")
-      ->check(CLI::IsMember({"none", "dense", "dbcsr"}))
-      ->type_name("none|dense|dbcsr");
+                  "dense matrices by BLAS, or as many products of blocks that stay in the cache by libxsmm; "
+                  "on as many threads, alternating run by run")
+      ->check(CLI::IsMember({"none", "dense", "dbcsr", "libxsmm"}))
+      ->type_name("none|dense|dbcsr|libxsmm");
   command.add_option("--output", options.output, "write C: Matrix Market, or HDF5 if the name ends in .h5")
       ->type_name("FILE");
   add_grid_option(command, options.grid);

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <barrier>
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <functional>
-#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,23 +15,34 @@
 #endif
 
 #include <tessera/codelets/blas.hpp>
+#include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "bench_stack.hpp"
 #include "process.hpp"
+#include "stack_peer.hpp"
 
 namespace tessera::program {
 
 namespace {
 
-/// Runs `work(thread)` on so many threads at once; seconds until the last is done.
-double run_threads(int threads, const std::function<void(int)>& work) {
-  const double start = now();
-  std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
-  work(0);
-  for (std::thread& other : others) other.join();
-  return now() - start;
+int threads_of(const Runtime& runtime) {
+  return std::max(1, runtime.info().cpu_workers);
+}
+
+/// Runs `work(thread)` on all CPU workers; seconds from the first's start, for which all wait, until the last
+/// is done.
+double time_on_workers(Runtime& runtime, const std::function<void(int)>& work) {
+  const auto threads = static_cast<std::size_t>(threads_of(runtime));
+  std::vector<double> start(threads), end(threads);
+  std::barrier together(static_cast<std::ptrdiff_t>(threads));
+  run_on_cpu_workers(runtime, [&](int thread) {
+    together.arrive_and_wait();
+    start[static_cast<std::size_t>(thread)] = now();
+    work(thread);
+    end[static_cast<std::size_t>(thread)] = now();
+  });
+  return *std::max_element(end.begin(), end.end()) - *std::min_element(start.begin(), start.end());
 }
 
 /// C := C + A B on one set of blocks, `count` times.
@@ -70,7 +82,7 @@ Repeat<T> blas_products(Index m, Index n, Index k) {
 
 template <class T>
 double time_resident_products(Runtime& runtime, const std::string& library, Index m, Index n, Index k,
-                              Index products, int threads, std::string& name) {
+                              Index products, std::string& name) {
   const bool xsmm = library == "libxsmm";
   const Repeat<T> repeat = xsmm ? libxsmm_products<T>(m, n, k) : blas_products<T>(m, n, k);
   if (!repeat)
@@ -79,46 +91,41 @@ double time_resident_products(Runtime& runtime, const std::string& library, Inde
                                       k, type_letter<T>));
   name =
       fmt::format("{}, operands in the cache", xsmm ? "libxsmm" : fmt::format("BLAS {}gemm", type_letter<T>));
-  double seconds = 0;
-  runtime.run_exclusively(1, [&] {
-    const auto share = [&](int thread) {
-      return products * (thread + 1) / threads - products * thread / threads;
-    };
-    const auto work = [&](int thread, Index count) {
-      // Values that keep the sums finite, however many they are.
-      const std::vector<T> a(static_cast<std::size_t>(m * k), T(RealOf<T>(0.5))),
-          b(static_cast<std::size_t>(k * n), T(RealOf<T>(0.25)));
-      std::vector<T> c(static_cast<std::size_t>(m * n), T(static_cast<RealOf<T>>(thread)));
-      repeat(count, a.data(), b.data(), c.data());
-    };
-    run_threads(threads, [&](int thread) { work(thread, std::max<Index>(1, share(thread) / 10)); });
-    seconds = run_threads(threads, [&](int thread) { work(thread, share(thread)); });
-  });
-  return seconds;
+  const int threads = threads_of(runtime);
+  const auto share = [&](int thread) {
+    return products * (thread + 1) / threads - products * thread / threads;
+  };
+  const auto work = [&](int thread, Index count) {
+    // Values that keep the sums finite, however many they are.
+    const std::vector<T> a(static_cast<std::size_t>(m * k), T(RealOf<T>(0.5))),
+        b(static_cast<std::size_t>(k * n), T(RealOf<T>(0.25)));
+    std::vector<T> c(static_cast<std::size_t>(m * n), T(static_cast<RealOf<T>>(thread)));
+    repeat(count, a.data(), b.data(), c.data());
+  };
+  time_on_workers(runtime, [&](int thread) { work(thread, std::max<Index>(1, share(thread) / 10)); });
+  return time_on_workers(runtime, [&](int thread) { work(thread, share(thread)); });
 }
 
-double measure_copy(Runtime& runtime, int threads) {
+double measure_copy(Runtime& runtime) {
+  const auto threads = static_cast<std::size_t>(threads_of(runtime));
   // For each thread two arrays; together larger than what caches hold.
   const std::size_t bytes = std::max<std::size_t>(std::size_t(32) << 20, (std::size_t(512) << 20) / threads);
   double best = HUGE_VAL;
-  runtime.run_exclusively(threads, [&] {
-    std::vector<std::vector<char>> from(static_cast<std::size_t>(threads)), to = from;
-    const auto touch = [&](int t) {
-      from[static_cast<std::size_t>(t)].assign(bytes, 1);
-      to[static_cast<std::size_t>(t)].assign(bytes, 2);
-    };
-    run_threads(threads, touch);
-    for (int round = 0; round < 3; ++round)
-      best = std::min(best, run_threads(threads, [&](int t) {
-                        std::memcpy(to[static_cast<std::size_t>(t)].data(),
-                                    from[static_cast<std::size_t>(t)].data(), bytes);
-                      }));
+  std::vector<std::vector<char>> from(threads), to = from;
+  run_on_cpu_workers(runtime, [&](int thread) {
+    from[static_cast<std::size_t>(thread)].assign(bytes, 1);
+    to[static_cast<std::size_t>(thread)].assign(bytes, 2);
   });
-  return 2 * static_cast<double>(bytes) * threads / best;
+  for (int round = 0; round < 3; ++round)
+    best = std::min(best, time_on_workers(runtime, [&](int thread) {
+                      const auto t = static_cast<std::size_t>(thread);
+                      std::memcpy(to[t].data(), from[t].data(), bytes);
+                    }));
+  return 2 * static_cast<double>(bytes * threads) / best;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
-  template double time_resident_products<T>(Runtime&, const std::string&, Index, Index, Index, Index, int, \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template double time_resident_products<T>(Runtime&, const std::string&, Index, Index, Index, Index, \
                                             std::string&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -123,4 +123,14 @@ TEST_F(BlockLayoutTest, StoresTheLowerHalf) {
 }
 
 }  // namespace
+/// Sixteen panels of C and more for every worker, from sixteen panels down to eight in a dimension.
+TEST(BlockLayout, PanelsFollowTheWorkers) {
+  for (const auto& [cores, panel] : {std::pair(1, 1438), {4, 1438}, {8, 959}, {16, 719}, {64, 360}}) {
+    Runtime runtime({.cores = cores, .gpus = 0});
+    EXPECT_EQ(suitable_panel_elements(runtime, 11500, 1), panel) << cores;
+    EXPECT_EQ(suitable_panel_elements(runtime, 2 * 11500, 2), panel) << cores;
+    EXPECT_EQ(suitable_panel_elements(runtime, 100, 1), 256);
+  }
+}
+
 }  // namespace tessera::test

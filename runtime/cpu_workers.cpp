@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include <tessera/runtime/cpu_workers.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/starpu_detail.hpp>
+
+namespace tessera {
+
+void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) {
+  if (runtime.info().cpu_workers == 0) return work(0);
+  struct Shared {
+    const std::function<void(int)>& work;
+    std::atomic<int> next;
+    std::mutex mutex;
+    std::exception_ptr failure;
+  } shared{work, 0, {}, {}};
+  // Exceptions do not go through StarPU.
+  const auto run = [](void* argument) {
+    auto& all = *static_cast<Shared*>(argument);
+    try {
+      all.work(all.next++);
+    } catch (...) {
+      const std::lock_guard lock(all.mutex);
+      all.failure = std::current_exception();
+    }
+  };
+  Sequence awake(runtime);  // workers sleep while there is none
+  starpu_execute_on_each_worker(run, &shared, STARPU_CPU);
+  if (shared.failure) std::rethrow_exception(shared.failure);
+}
+
+}  // namespace tessera
