@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <memory>
 
 #include <tessera/codelets/block_sparse/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/row_products.hpp>
@@ -36,7 +37,8 @@ class RowMultiplier {
   std::vector<Index> chosen_offset_;  // of blocks of B, where some are left out
   std::vector<std::int32_t> chosen_column_;
   std::size_t chosen_ = 0;
-  std::vector<T> a_, sums_;  // padded: a block of A, a row of C
+  std::vector<T> memory_;  // of the next two
+  T *a_, *sums_;           // padded: a block of A, a row of C; aligned to registers
 };
 
 template <class T>
@@ -54,8 +56,12 @@ RowMultiplier<T>::RowMultiplier(const ProductPanel& panel, std::span<const Inner
   for (std::int32_t j = 0; j < panel.cols.blocks; ++j)
     all_columns += panel.cols.sizes[static_cast<std::size_t>(panel.cols.of_block[j])];
   const Index rows = padded_rows<T>(most_m);
-  a_.resize(static_cast<std::size_t>(rows * most_k));
-  sums_.resize(static_cast<std::size_t>(rows * all_columns));
+  constexpr std::size_t alignment = 64;
+  memory_.resize(static_cast<std::size_t>(rows * (most_k + all_columns)) + alignment / sizeof(T));
+  void* first = memory_.data();
+  std::size_t room = memory_.size() * sizeof(T);
+  sums_ = static_cast<T*>(std::align(alignment, 1, first, room));
+  a_ = sums_ + rows * all_columns;
 }
 
 template <class T>
@@ -143,10 +149,10 @@ void RowMultiplier<T>::add_products(std::int32_t row, Index m, const InnerValues
     if (blocks.count == 0) continue;
     const T* const a = values.a + of_a.offset[left];
     if (of_a.offset[left + 1] + padding <= end_of_a) {
-      multiply_row<T>(m, k, a, m, blocks, sums_.data());
+      multiply_row<T>(m, k, a, m, blocks, sums_);
     } else {
-      pad_columns<T>(m, k, a, a_.data());
-      multiply_row<T>(m, k, a_.data(), ld, blocks, sums_.data());
+      pad_columns<T>(m, k, a, a_);
+      multiply_row<T>(m, k, a_, ld, blocks, sums_);
     }
   }
 }
@@ -165,11 +171,11 @@ void RowMultiplier<T>::multiply() {
     }
     const Index columns = open_row<masked>(row);
     if (clear_)
-      std::fill_n(sums_.begin(), padded_rows<T>(m) * columns, T(0));
+      std::fill_n(sums_, padded_rows<T>(m) * columns, T(0));
     else
-      pad_columns<T>(m, columns, c_ + first, sums_.data());
+      pad_columns<T>(m, columns, c_ + first, sums_);
     for (const InnerValues<T>& values : inner_) add_products<masked, filter>(row, m, values);
-    unpad_columns<T>(m, columns, sums_.data(), c_ + first);
+    unpad_columns<T>(m, columns, sums_, c_ + first);
   }
 }
 

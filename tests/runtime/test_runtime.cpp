@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <barrier>
 #include <cstdlib>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
