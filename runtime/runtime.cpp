@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <optional>
 
@@ -130,14 +131,17 @@ void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
 
 /// A GPU is fed by a thread that needs a core for itself, and so do the one that submits and the one that
 /// talks to other ranks: idle workers poll, and one that shares a core with them makes every launch several
-/// times slower. Beside GPUs there are no more workers than those that make stacks and matrices need: the
-/// locks that the others look at in vain are the GPUs', too (dense n = 32768 on four H200s: 3.3 s with 59 CPU
-/// workers, 3.05 s with 6).
-int default_cpu_workers(int cores, int gpus, int ranks, bool hybrid) {
-  if (gpus == 0) return cores;
-  constexpr int most = 14;
-  const int free = cores - gpus - (ranks > 1 ? 2 : 1);
-  return std::max(1, hybrid ? free : std::min(free, most));
+/// times slower.
+int free_cores(int cores, int gpus, int ranks) {
+  return gpus == 0 ? cores : std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
+}
+
+/// Beside GPUs there are no more workers than those that make stacks need: the locks that the others look at
+/// in vain are the GPUs' and the messages', too. (Dense n = 32768 on four H200s takes 3.3 s with 59 CPU
+/// workers and 3.05 s with 6; lobpcg on three ranks with a GPU each 1.6 s with 14 and 1.2 s with 2.)
+int most_cpu_workers(int gpus, int ranks, bool hybrid) {
+  if (gpus == 0 || hybrid) return std::numeric_limits<int>::max();
+  return ranks > 1 ? 4 : 14;
 }
 
 void describe_machine(const Machine& machine, RuntimeInfo& info) {
@@ -268,10 +272,10 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const bool use_cuda = conf.ncuda != 0 && visible_gpus() > 0;
   if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
   const int gpus = !use_cuda ? 0 : conf.ncuda < 0 ? visible_gpus() : std::min(conf.ncuda, visible_gpus());
-  conf.ncpus = options_.cores >= 0
-                   ? options_.cores
-                   : environment_number("STARPU_NCPU")
-                         .value_or(default_cpu_workers(available_cores, gpus, size_, options_.hybrid));
+  const int free = free_cores(available_cores, gpus, size_);
+  const int asked = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(-1);
+  conf.ncpus = asked >= 0 ? asked : std::min(free, most_cpu_workers(gpus, size_, options_.hybrid));
+  info_.host_threads = std::max(1, asked >= 0 ? asked : free);
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");
   info_.scheduler = !options_.scheduler.empty() ? options_.scheduler

@@ -37,7 +37,8 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 struct RuntimeOptions {
   int cores = -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local
                    ///< ranks; with GPUs less one for each, one for the thread that submits and, with several
-                   ///< ranks, one for the thread that talks to them, and at most 14 unless `hybrid`
+                   ///< ranks, one for the thread that talks to them, and at most 14, or 4 with several
+                   ///< ranks, unless `hybrid`
   int gpus = -1;   ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
                    ///< there are is an error
   bool hybrid =
@@ -56,6 +57,7 @@ struct RuntimeOptions {
 struct RuntimeInfo {
   std::string version, commit, starpu_version, mpi_version, blas, scheduler, host;
   int cpu_workers = 0, cuda_workers = 0, ranks = 1, physical_cores = 0, numa_nodes = 0;
+  int host_threads = 1;  ///< for work outside tasks: as many as there would be CPU workers without a limit
   std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
   std::string cpu_model;
   std::vector<std::string> gpus;

@@ -15,7 +15,7 @@ namespace tessera {
 
 /// Threads for work on the host while no tasks run.
 inline int host_threads(const Runtime& runtime) {
-  return std::max(runtime.info().cpu_workers, 1);
+  return runtime.info().host_threads;
 }
 
 /// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, in any order. Of exceptions the one

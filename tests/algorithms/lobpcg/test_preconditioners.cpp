@@ -300,6 +300,57 @@ TYPED_TEST(Preconditioners, SaveIterations) {
   }
 }
 
+/// Another preconditioner, applied only when it is known which pairs have converged.
+template <class T>
+class Late final : public Preconditioner<T> {
+ public:
+  explicit Late(Preconditioner<T>& inner) : inner_(inner) {}
+  const char* name() const override { return "late"; }
+  const RowSegments* segments() const override { return inner_.segments(); }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override {
+    inner_.prepare(sequence, ritz_values, converged);
+  }
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override {
+    inner_.apply(sequence, r, w, columns);
+  }
+
+ private:
+  Preconditioner<T>& inner_;
+};
+
+/// Columns of W whose pairs turn out to have converged are dropped: the others are those of a solve that
+/// waits for the norms.
+TYPED_TEST(Preconditioners, BeginningEarlyChangesNothing) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  if (sizeof(T) == 4) GTEST_SKIP() << "rounding decides about iterations";
+  const SparseGenerator shell = make_sparse_generator("shell:20Ne");
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), *shell.a, {.segments = 2});
+  FomPreconditioner<V, T> fom(this->runtime(), a);
+  ASSERT_TRUE(fom.by_columns());
+  FomPreconditioner<V, T> again(this->runtime(), a);
+  Late<T> late(again);
+  ASSERT_FALSE(late.by_columns());
+  const LobpcgOptions options{.count = 6, .block = 8, .tolerance = 1e-8};
+  const auto early = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom}, options);
+  const auto waiting = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &late}, options);
+  ASSERT_EQ(early.status, LobpcgStatus::converged) << early.message;
+  ASSERT_EQ(waiting.status, LobpcgStatus::converged) << waiting.message;
+  EXPECT_EQ(early.iterations, waiting.iterations);
+  EXPECT_EQ(early.columns_multiplied, waiting.columns_multiplied);
+  bool some_locked_before_the_end = false;
+  for (std::size_t k = 0; k < early.history.size() && k < waiting.history.size(); ++k) {
+    some_locked_before_the_end =
+        some_locked_before_the_end || (early.history[k].converged > 0 && early.history[k].converged < 6);
+    EXPECT_NEAR(early.history[k].values[5], waiting.history[k].values[5],
+                1e-6 * std::abs(waiting.history[k].values[5]))
+        << k;
+  }
+  EXPECT_TRUE(some_locked_before_the_end);
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(early.values[k], waiting.values[k], 1e-10 * a.norm_bound());
+}
+
 /// With B = s I the Ritz values are those of A / s: b_norm = s makes them A's again.
 TYPED_TEST(Preconditioners, TheScaleOfBDoesNotMatter) {
   using V = typename TestFixture::V;
