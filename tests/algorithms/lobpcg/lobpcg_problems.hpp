@@ -62,6 +62,10 @@ inline double laplacian_value(Index n, Index k) {
   const double s = std::sin(double(k) * std::numbers::pi / (2.0 * double(n + 1)));
   return 4 * s * s;
 }
+/// Element i, from 0, of its k-th unit eigenvector.
+inline double laplacian_vector(Index n, Index i, Index k) {
+  return std::sqrt(2.0 / double(n + 1)) * std::sin(double((i + 1) * k) * std::numbers::pi / double(n + 1));
+}
 
 /// Of an m x m grid: sums of two of the above.
 inline SparseRows grid_laplacian(Index m) {
