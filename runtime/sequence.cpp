@@ -80,8 +80,9 @@ int execution_rank(const TaskOptions& options, std::span<const Access> accesses)
   return Data::every_rank;
 }
 
-/// StarPU's worker that alone may run the task; -1: any.
-int execution_worker(const Codelet& codelet, const TaskOptions& options, std::span<const Access> accesses) {
+/// Number of the GPU of this rank that alone may run the task; -1: any worker.
+int execution_gpu(const Runtime& runtime, const Codelet& codelet, const TaskOptions& options,
+                  std::span<const Access> accesses) {
   if (!codelet.detail().codelet.cuda_funcs[0]) return -1;
   int gpu = options.gpu;
   if (gpu < 0) {
@@ -89,7 +90,7 @@ int execution_worker(const Codelet& codelet, const TaskOptions& options, std::sp
                                       [](const Access& access) { return writes(access.mode); });
     if (written != accesses.end()) gpu = written->data->gpu();
   }
-  return gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
+  return gpu < runtime.info().cuda_workers ? gpu : -1;
 }
 
 /// Whether StarPU-MPI has anything to do on this rank for the task: it runs here, sends a piece, gets a
@@ -105,9 +106,9 @@ bool concerns(int me, int where, std::span<const Access> accesses) {
   return false;
 }
 
-/// What a task of a GPU reads of other ranks comes straight to its memory: of the GPU that the task asks for,
-/// or of one in turn.
-void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, const TaskOptions& options,
+/// What a task of a GPU reads of other ranks comes straight to its memory: of the GPU that alone may run it
+/// (`gpu`), or of one in turn.
+void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, int gpu,
                      std::span<const Access> accesses) {
   const starpu_codelet& cl = codelet.detail().codelet;
   if (!runtime.detail().sends_from_gpus || !cl.cuda_funcs[0]) return;
@@ -117,8 +118,7 @@ void receive_on_gpus(const Runtime& runtime, const Codelet& codelet, const TaskO
     if (data.local() || on_host || !reads(accesses[i].mode) || starpu_mpi_cached_receive(starpu_handle(data)))
       continue;
     const auto gpus = static_cast<unsigned>(runtime.info().cuda_workers);
-    receive_on_gpu(
-        data, options.gpu >= 0 ? options.gpu : static_cast<int>(runtime.detail().next_receiver++ % gpus));
+    receive_on_gpu(data, gpu >= 0 ? gpu : static_cast<int>(runtime.detail().next_receiver++ % gpus));
   }
 }
 
@@ -226,7 +226,8 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
   if (distributed && !concerns(runtime_.rank(), rank, accesses)) return;
 
-  if (distributed && here) receive_on_gpus(runtime_, codelet, options, accesses);
+  const int gpu = execution_gpu(runtime_, codelet, options, accesses);
+  if (distributed && here) receive_on_gpus(runtime_, codelet, gpu, accesses);
 
   constexpr std::size_t usual_count = 16;
   starpu_data_descr few[usual_count];
@@ -263,7 +264,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
-  const int worker = execution_worker(codelet, options, accesses);
+  const int worker = gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
 #define TESSERA_TASK                                                                                      \
   STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \
