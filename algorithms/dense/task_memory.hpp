@@ -31,7 +31,8 @@ inline double memory_of_one_tile(Index n, std::size_t element_bytes) noexcept {
 inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
   const double needed = memory_of_one_tile(n, element_bytes),
                memory = static_cast<double>(runtime.info().gpu_memory_bytes);
-  return runtime.gpus() > 0 && runtime.size() == 1 && needed <= memory && needed > runtime.gpus() * memory / 4;
+  return runtime.gpus() > 0 && runtime.size() == 1 && needed <= memory &&
+         needed > runtime.gpus() * memory / 4;
 }
 
 /// Bytes from which on a piece of such a problem gives its memory back when it is released (ReturnedMemory):
