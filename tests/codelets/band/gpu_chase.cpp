@@ -152,45 +152,112 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-TYPED_TEST(GpuChase, EigenvaluesAndReflectors) {
-  using T = TypeParam;
+/// The eigenvalues are those of the CPU's chase, and the reflectors make the residual small.
+template <class T>
+void check_chase(const Shape& s) {
   using R = RealOf<T>;
+  SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+  auto p = one_segment<T>(s.n, s.b);
+  const auto expected = chase_on_cpu(p).values();
+  const Index group = std::min<Index>(s.b, 32);
+  const auto t = chase_on_gpu(p, s.n, group);
+  const auto values = t.values();
+  R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
+  for (Index i = 0; i < s.n; ++i)
+    ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
+  EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
+  // What is written where no reflector is.
+  for (std::size_t i = 0; i < t.shapes.size(); ++i)
+    for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
+}
+
+/// The same bits in every one of `repeats` more runs, in ranges of sweeps, and in others without reflectors.
+template <class T>
+void check_ranges(const Shape& s, int repeats, Index range, Index range_without) {
+  SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
+  auto p = one_segment<T>(s.n, s.b);
+  const auto t = chase_on_gpu(p, s.n, 8);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    const auto again = chase_on_gpu(p, s.n, 8);
+    EXPECT_EQ(t.d, again.d);
+    EXPECT_EQ(t.e, again.e);
+    EXPECT_EQ(t.kept, again.kept);
+  }
+  const auto ranges = chase_on_gpu(p, range, 7), without = chase_on_gpu(p, range_without, 0);
+  EXPECT_EQ(t.d, ranges.d);
+  EXPECT_EQ(t.e, ranges.e);
+  EXPECT_EQ(t.d, without.d);
+  EXPECT_EQ(t.e, without.e);
+  EXPECT_LT(residual(p, ranges), 10 * std::sqrt(double(s.n)) * precision<T>);
+}
+
+/// Far from 1, where squares over- and underflow.
+template <class T>
+void check_scales(const Shape& s) {
+  using R = RealOf<T>;
+  auto p = one_segment<T>(s.n, s.b);
+  const auto expected = chase_on_gpu(p, s.n, 4).values();
+  for (R scale :
+       {std::sqrt(std::numeric_limits<R>::max()) * R(1e-3), std::numeric_limits<R>::min() * R(1e6)}) {
+    auto q = p;
+    for (Index j = 0; j < s.n; ++j)
+      for (Index i = j; i < std::min(s.n, j + s.b + 1); ++i) q.at(i, j) *= scale;
+    auto scaled = chase_on_gpu(q, s.n, 4);
+    for (R& x : scaled.d) x /= scale;
+    for (R& x : scaled.e) x /= scale;
+    const auto values = scaled.values();
+    for (Index j = 0; j < s.n; ++j)
+      EXPECT_NEAR(expected[j], values[j], 200 * precision<T> * std::abs(expected[0])) << scale;
+  }
+}
+
+/// The band is gathered as on the CPU, with the first column that is not finite, and so is the tridiagonal
+/// matrix.
+template <class T>
+void check_gather(const Shape& s, bool bad) {
+  using R = RealOf<T>;
+  const Index ld = 2 * s.b + 3, width = 2 * s.b;
+  const auto size = static_cast<std::size_t>(kernels::BandLayout<T>::size(s.b, s.n));
+  std::mt19937 generator(3);
+  std::vector<T> from(ld * s.n), expected(size), rubbish(size, T(7));
+  for (T& x : from) x = testing::random_scalar<T>(generator);
+  if (bad)
+    for (Index j : {s.n - 1, s.n / 2}) from[j * ld] = T(std::numeric_limits<R>::infinity());
+  DeviceArray<T> source(from), segment(rubbish);
+  DeviceArray<long long> found(std::vector<long long>{0});
+  kernels::launch_begin_gather<T>(nullptr, segment.data());
+  Index first_bad = -1;
+  for (Index at = 0; at < s.n; at += width) {
+    const Index count = std::min(width, s.n - at);
+    kernels::launch_gather_piece<T>(nullptr, s.n, s.b, at, count, source.data() + at * ld, ld, segment.data(),
+                                    at);
+    const Index column =
+        kernels::band_to_segment<T>(s.n, s.b, at, count, from.data() + at * ld, ld, expected.data(), at);
+    if (first_bad < 0) first_bad = column;
+  }
+  kernels::launch_end_gather<T>(nullptr, segment.data(), found.data());
+  ASSERT_EQ(first_bad + 1, found.get()[0]);
+  if (bad) return;
+  ASSERT_EQ(expected, segment.get());
+  std::vector<R> d(s.n), e(s.n);
+  kernels::segment_to_tridiagonal<T>(s.n, s.b, 0, s.n, expected.data(), d.data(), e.data());
+  DeviceArray<R> device_d(d.size()), device_e(e.size());
+  kernels::launch_segment_to_tridiagonal<T>(nullptr, s.n, s.b, 0, s.n, segment.data(), device_d.data(),
+                                            device_e.data());
+  EXPECT_EQ(d, device_d.get());
+  EXPECT_EQ(e, device_e.get());
+}
+
+TYPED_TEST(GpuChase, EigenvaluesAndReflectors) {
   for (const Shape& s : shapes()) {
-    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
-    auto p = one_segment<T>(s.n, s.b);
-    const auto expected = chase_on_cpu(p).values();
-    const Index group = std::min<Index>(s.b, 32);
-    const auto t = chase_on_gpu(p, s.n, group);
-    const auto values = t.values();
-    R norm = std::max(std::abs(expected.front()), std::abs(expected.back()));
-    for (Index i = 0; i < s.n; ++i)
-      ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
-    EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
-    // What is written where no reflector is.
-    for (std::size_t i = 0; i < t.shapes.size(); ++i)
-      for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
+    check_chase<TypeParam>(s);
+    if (this->HasFatalFailure()) return;
   }
 }
 
 TYPED_TEST(GpuChase, RunsAndRangesDoNotChangeTheResult) {
-  using T = TypeParam;
-  for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}}) {
-    SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
-    auto p = one_segment<T>(s.n, s.b);
-    const auto t = chase_on_gpu(p, s.n, 8);
-    for (int repeat = 0; repeat < 3; ++repeat) {
-      const auto again = chase_on_gpu(p, s.n, 8);
-      EXPECT_EQ(t.d, again.d);
-      EXPECT_EQ(t.e, again.e);
-      EXPECT_EQ(t.kept, again.kept);
-    }
-    const auto ranges = chase_on_gpu(p, 208, 7), without = chase_on_gpu(p, 96, 0);
-    EXPECT_EQ(t.d, ranges.d);
-    EXPECT_EQ(t.e, ranges.e);
-    EXPECT_EQ(t.d, without.d);
-    EXPECT_EQ(t.e, without.e);
-    EXPECT_LT(residual(p, ranges), 10 * std::sqrt(double(s.n)) * precision<T>);
-  }
+  for (const Shape& s : {Shape{700, 8}, Shape{900, 64}, Shape{611, 33}, Shape{500, 128}})
+    check_ranges<TypeParam>(s, 3, 208, 96);
 }
 
 TYPED_TEST(GpuChase, SpecialMatrices) {
@@ -216,61 +283,36 @@ TYPED_TEST(GpuChase, SpecialMatrices) {
       EXPECT_EQ(std::vector<R>(n - 1, R(p == &diagonal ? 0 : 0.5)), t.e);
     }
     chase_on_gpu(nan, n, 4);  // ends
-
-    // Far from 1, where squares over- and underflow.
-    auto p = one_segment<T>(n, b);
-    const auto expected = chase_on_gpu(p, n, 4).values();
-    for (R scale :
-         {std::sqrt(std::numeric_limits<R>::max()) * R(1e-3), std::numeric_limits<R>::min() * R(1e6)}) {
-      auto q = p;
-      for (Index j = 0; j < n; ++j)
-        for (Index i = j; i < std::min(n, j + b + 1); ++i) q.at(i, j) *= scale;
-      auto scaled = chase_on_gpu(q, n, 4);
-      for (R& x : scaled.d) x /= scale;
-      for (R& x : scaled.e) x /= scale;
-      const auto values = scaled.values();
-      for (Index j = 0; j < n; ++j)
-        EXPECT_NEAR(expected[j], values[j], 200 * precision<T> * std::abs(expected[0])) << scale;
-    }
+    check_scales<T>({n, b});
   }
 }
 
 TYPED_TEST(GpuChase, GatherAndExtract) {
-  using T = TypeParam;
-  using R = RealOf<T>;
   for (const Shape& s : {Shape{1, 1}, Shape{5, 8}, Shape{100, 7}, Shape{131, 16}})
     for (const bool bad : {false, true}) {
-      const Index ld = 2 * s.b + 3, width = 2 * s.b;
-      const auto size = static_cast<std::size_t>(kernels::BandLayout<T>::size(s.b, s.n));
-      std::mt19937 generator(3);
-      std::vector<T> from(ld * s.n), expected(size), rubbish(size, T(7));
-      for (T& x : from) x = testing::random_scalar<T>(generator);
-      if (bad)
-        for (Index j : {s.n - 1, s.n / 2}) from[j * ld] = T(std::numeric_limits<R>::infinity());
-      DeviceArray<T> source(from), segment(rubbish);
-      DeviceArray<long long> found(std::vector<long long>{0});
-      kernels::launch_begin_gather<T>(nullptr, segment.data());
-      Index first_bad = -1;
-      for (Index at = 0; at < s.n; at += width) {
-        const Index count = std::min(width, s.n - at);
-        kernels::launch_gather_piece<T>(nullptr, s.n, s.b, at, count, source.data() + at * ld, ld,
-                                        segment.data(), at);
-        const Index column =
-            kernels::band_to_segment<T>(s.n, s.b, at, count, from.data() + at * ld, ld, expected.data(), at);
-        if (first_bad < 0) first_bad = column;
-      }
-      kernels::launch_end_gather<T>(nullptr, segment.data(), found.data());
-      ASSERT_EQ(first_bad + 1, found.get()[0]);
-      if (bad) continue;
-      ASSERT_EQ(expected, segment.get());
-      std::vector<R> d(s.n), e(s.n);
-      kernels::segment_to_tridiagonal<T>(s.n, s.b, 0, s.n, expected.data(), d.data(), e.data());
-      DeviceArray<R> device_d(d.size()), device_e(e.size());
-      kernels::launch_segment_to_tridiagonal<T>(nullptr, s.n, s.b, 0, s.n, segment.data(), device_d.data(),
-                                                device_e.data());
-      EXPECT_EQ(d, device_d.get());
-      EXPECT_EQ(e, device_e.get());
+      check_gather<TypeParam>(s, bad);
+      if (this->HasFatalFailure()) return;
     }
+}
+
+// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone. Two sweeps are the
+// fewest that two thread blocks chase at a time. Then one bandwidth for each size of the blocks that the
+// kernel is made for, with several hops a sweep; the last matrix has more sweeps than a GPU has processors,
+// each of which has room for one block of that size, so that blocks take another sweep after their first.
+TYPED_TEST(GpuChase, SmallEnoughForRacecheck) {
+  using T = TypeParam;
+  int processors = 0;
+  ASSERT_EQ(cudaSuccess, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  for (const Shape& s : {Shape{3, 2}, Shape{33, 8}, Shape{40, 33}, Shape{processors + 5, 100}}) {
+    check_chase<T>(s);
+    if (this->HasFatalFailure()) return;
+  }
+  check_ranges<T>({33, 8}, 1, 13, 11);
+  check_scales<T>({33, 8});
+  for (const bool bad : {false, true}) {
+    check_gather<T>({33, 8}, bad);
+    if (this->HasFatalFailure()) return;
+  }
 }
 
 }  // namespace

@@ -210,6 +210,16 @@ class GpuPanelQr : public ::testing::Test {
       }
     return a;
   }
+
+  /// A panel whose Gram matrix, in numbers of the given epsilon, is just about positive definite by rounding:
+  /// the first Cholesky factorisation succeeds, and the second Gram matrix is far from the identity. Unit
+  /// vectors, of which two differ in the last row alone, by something whose square is 0.6 epsilon.
+  static Matrix<T> definite_by_rounding(Index m, Index b, double epsilon) {
+    Matrix<T> a(m, b);
+    for (Index j = 0; j < b; ++j) a(j == 1 ? 0 : j, j) = T(1);
+    a(m - 1, 1) = T(R(std::sqrt(0.6 * epsilon)));
+    return a;
+  }
 };
 TYPED_TEST_SUITE(GpuPanelQr, Scalars);
 
@@ -328,6 +338,42 @@ TYPED_TEST(GpuPanelQr, InSeveralPieces) {
         this->check(g, d);
       }
     }
+}
+
+// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone. One width for each size
+// of the small matrices, with two entries or more of a thread in each direction; 66 rows, which are two
+// chunks of the Gram matrix and two thread blocks of a product. More than 32 columns are several blocks of
+// columns.
+TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck) {
+  using T = TypeParam;
+  const Index m = 66;
+  const std::vector<Index> heights{m - 1, 1};
+  for (const Index b : {17, 33, 65}) {
+    SCOPED_TRACE(::testing::Message() << m << " x " << b);
+    auto a = random_matrix<T>(m, b, 15);
+    for (Index j = 0; j < b; ++j) a(j, j) += T(RealOf<T>(b));
+    for (const auto& f : {this->factor(a), this->factor_in_pieces(a, heights)}) {
+      EXPECT_FALSE(f.fallback);
+      this->check(f, a);
+      this->compare(f, a);
+    }
+  }
+  // Every way into the fall-back. The Gram matrix of a panel in one piece is in double precision.
+  const Index b = 33;
+  const auto falls_back = [&](const char* what, const Factored<T>& f, const Matrix<T>& a) {
+    SCOPED_TRACE(what);
+    EXPECT_TRUE(f.fallback);
+    this->check(f, a);
+  };
+  const auto few_rows = random_matrix<T>(5, b, 9), zero_column = this->difficult(3, m, b);
+  falls_back("few rows", this->factor(few_rows), few_rows);
+  falls_back("first factorisation", this->factor(zero_column), zero_column);
+  falls_back("first factorisation in pieces", this->factor_in_pieces(zero_column, heights), zero_column);
+  const auto late = this->definite_by_rounding(m, b, std::numeric_limits<double>::epsilon());
+  falls_back("second factorisation", this->factor(late), late);
+  const auto late_in_pieces = this->definite_by_rounding(m, b, std::numeric_limits<RealOf<T>>::epsilon());
+  falls_back("second factorisation in pieces", this->factor_in_pieces(late_in_pieces, heights),
+             late_in_pieces);
 }
 
 }  // namespace
