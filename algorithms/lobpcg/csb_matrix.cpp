@@ -10,7 +10,6 @@
 
 #include <tessera/algorithms/lobpcg/csb_order.hpp>
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
 #include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
@@ -18,11 +17,18 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 namespace {
 
-constexpr Index usual_piece_bytes = Index(768) << 20;
+/// On GPUs as few pieces as possible: rows of Y are worked on together that have rows of X in common, and a
+/// piece has a part of either only. But a matrix that GPUs do not hold moves through them piece by piece; a
+/// piece's index is about twice as large.
+Index usual_piece_bytes(const Runtime& runtime) {
+  constexpr Index on_cpus = Index(768) << 20;
+  return std::max(on_cpus, runtime.info().gpu_memory_bytes / 8);
+}
 
 /// A piece and what its task does. A piece of a domain that is not a segment's home adds to a partial sum of
 /// y.
@@ -66,6 +72,22 @@ auto tournament_order(const CsbPartition& partition, const CsbPieceContents& pie
   return std::tuple(!piece.diagonal_tiles, waits, round, round_of_segments, piece.row, piece.column);
 }
 
+/// Of each segment, the rows of one family after those of another (SymmetricRows::family).
+std::vector<std::vector<std::uint32_t>> family_orders(const SymmetricRows& rows,
+                                                      const RowSegments& segments) {
+  std::vector<std::vector<std::uint32_t>> orders;
+  for (Index s = 0; s < segments.count(); ++s) {
+    std::vector<std::uint32_t> families, &order = orders.emplace_back();
+    for (Index row = segments.begin(s); row < segments.end(s); ++row) {
+      order.push_back(static_cast<std::uint32_t>(families.size()));
+      families.push_back(rows.family(row));
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return families[a] < families[b]; });
+  }
+  return orders;
+}
+
 }  // namespace
 
 template <class V, class T>
@@ -86,7 +108,7 @@ struct CsbMatrix<V, T>::Detail {
   Index partial_columns = 0;
 
   void exchange(const std::vector<CsbPieceContents>& mine);
-  void build_indices();
+  void build_indices(const SymmetricRows& rows);
   template <class Sum>
   void order_pieces(const Sum& sum);
   void plan();
@@ -124,33 +146,36 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
 /// Makes and fills the indices of all pieces where GPUs take part; the pieces are still in the order of
 /// exchange.
 template <class V, class T>
-void CsbMatrix<V, T>::Detail::build_indices() {
+void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
   if (!runtime.any_gpus()) return;
+  const std::vector<std::vector<std::uint32_t>> orders = family_orders(rows, *partition.segments);
   std::vector<Piece*> mine;
-  std::vector<std::unique_ptr<HostAccess>> values, indices;
-  for (Piece& piece : pieces)
-    if (piece.data.local()) {
-      mine.push_back(&piece);
-      values.push_back(std::make_unique<HostAccess>(piece.data, HostAccess::Mode::read));
-    }
-  const auto for_mine = [&](const auto& work) {
-    parallel_for(host_threads(runtime), static_cast<Index>(mine.size()), [&](Index k, int) {
-      const auto p = static_cast<std::size_t>(k);
-      const CsbPieceContents& c = mine[p]->contents;
-      work(p,
-           csb_view<V>(values[p]->array<const std::byte>().data(), c.shape.block_count, c.shape.entry_count,
-                       c.shape.on_diagonal),
-           partition.segments->size(c.row), partition.segments->size(c.column));
-    });
-  };
-  std::vector<std::int64_t> sizes(mine.size());
+  std::vector<CsbIndexBuilder<V>> builders;
+  std::vector<std::int64_t> sizes;
   agree(runtime, 0, [&] {
-    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
-      sizes[p] = csb_index_bytes(view, rows, columns);
-    });
     std::size_t bytes = 0;
-    for (std::size_t p = 0; p < mine.size(); ++p)
-      bytes += values[p]->array<const std::byte>().size() + static_cast<std::size_t>(sizes[p]);
+    for (Piece& piece : pieces)
+      if (piece.data.local()) {
+        mine.push_back(&piece);
+        constexpr std::size_t by_rows = 2 * (sizeof(V) + 4);  // what a builder holds, an entry
+        bytes += HostAccess(piece.data, HostAccess::Mode::read).array<const std::byte>().size() +
+                 by_rows * static_cast<std::size_t>(piece.contents.shape.entry_count);
+      }
+    require_host_memory("the matrix by rows", bytes);
+    for (const Piece* piece : mine) {
+      const CsbPieceContents& c = piece->contents;
+      const HostAccess values(piece->data, HostAccess::Mode::read);
+      builders.emplace_back(csb_view<V>(values.array<const std::byte>().data(), c.shape.block_count,
+                                        c.shape.entry_count, c.shape.on_diagonal),
+                            partition.segments->size(c.row), partition.segments->size(c.column),
+                            // A diagonal tile's rows stand together as they are.
+                            c.diagonal_tiles ? CsbOrders{}
+                                             : CsbOrders{orders[static_cast<std::size_t>(c.row)],
+                                                         orders[static_cast<std::size_t>(c.column)]},
+                            host_threads(runtime));
+      sizes.push_back(builders.back().header().total);
+      bytes += static_cast<std::size_t>(sizes.back());
+    }
     require_host_memory("the matrix with its index for GPUs", bytes);
   });
   std::size_t next = 0;
@@ -162,13 +187,11 @@ void CsbMatrix<V, T>::Detail::build_indices() {
                                        partition.rank_of(pieces[next].contents.domain));
       index_bytes += static_cast<double>(size);
     }
-  agree(runtime, 0, [&] {
-    for (Piece* piece : mine)
-      indices.push_back(std::make_unique<HostAccess>(piece->index, HostAccess::Mode::write));
-    for_mine([&](std::size_t p, const CsbPieceView<V>& view, Index rows, Index columns) {
-      build_csb_index(view, rows, columns, indices[p]->array<std::byte>().data());
-    });
-  });
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    const CsbIndexBuilder<V> builder = std::move(builders[p]);  // whose memory the next ones may need
+    const HostAccess index(mine[p]->index, HostAccess::Mode::write);
+    builder.write(index.array<std::byte>().data());
+  }
 }
 
 /// Puts the pieces into the order of their tasks. Between GPUs and between ranks their data travel, and the
@@ -332,7 +355,7 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
 template <class V, class T>
 CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
                                        const CsbOptions& options) {
-  const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes;
+  const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
   {
     // What the builder knows of each block is gone before the indices need memory.
@@ -358,7 +381,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       builder.place(memory);
     });
   }
-  detail->build_indices();
+  detail->build_indices(rows);
   detail->plan();
   detail->note_visits();
   detail->note_tiles();

@@ -17,7 +17,7 @@ struct CsbOptions {
                      ///< the half are dealt to ranks and GPUs (Maris et al. 2022, Fig. 1)
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
-  Index piece_bytes = 0;  ///< about the largest piece
+  Index piece_bytes = 0;  ///< about the largest piece; if not set 768 MiB, on GPUs an eighth of their memory
   /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
   /// whose vectors are A's. Its own tiles do not count, nor do V and T.
   const SymmetricRows* like = nullptr;
@@ -26,10 +26,9 @@ struct CsbOptions {
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
-/// GPUs multiply both triangles, from an index of their own with the values and 16-bit coordinates by rows
-/// (csb_index.hpp). It has places that shorter rows leave empty, and takes 2 x 12.1 (float: 7.3) bytes an
-/// entry in the shell model; a matrix with few entries in 65536 columns of eight rows costs several times
-/// that. The stored half stays on the host.
+/// GPUs multiply both triangles, from an index of their own (csb_index.hpp) in which the rows of one family
+/// (SymmetricRows::family) stand together. It has places that shorter rows leave empty, and takes 2 x 12.2
+/// (float: 7.9) bytes an entry in the shell model. The stored half stays on the host.
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added

@@ -5,7 +5,7 @@
 
 #include <tessera/algorithms/lobpcg/checked_entries.hpp>
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 namespace {

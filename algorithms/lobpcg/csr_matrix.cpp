@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
 #include <tessera/codelets/csb/multiply_csr.hpp>
 #include <tessera/codelets/csb/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <tessera/algorithms/lobpcg/checked_entries.hpp>
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/row_survey.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 namespace {

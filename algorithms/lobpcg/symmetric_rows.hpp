@@ -28,6 +28,11 @@ class SymmetricRows {
   /// preconditioner. Empty: the rows have no such structure.
   virtual std::span<const Index> tiles() const { return {}; }
 
+  /// A number by which rows stand together that have entries in many of the same columns (a shell model's
+  /// rows of one proton determinant), where these are not neighbours anyway: GPUs multiply rows of one
+  /// number, and of neighbouring ones, at the same time. Thread-safe, and a function of the row alone.
+  virtual std::uint32_t family(Index /*row*/) const { return 0; }
+
   /// Appends the stored entries of the lower triangle (column <= row) with row in [first_row, end_row) and
   /// column in [first_column, end_column), in any order, none twice. Thread-safe, and a function of its
   /// arguments alone. The row range lies within one tile where there are tiles, and the column range has at

@@ -1,71 +1,85 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 namespace {
-
-/// Entries of a strip in a window, for each of its rows. With 8 and with 24 of them the product of 48Cr and
-/// eight double vectors takes equally long on an H200; longer windows have fewer places without entries.
-constexpr std::int64_t window_entries_of_row = 16;
-/// Windows begin and end at multiples of this.
-constexpr std::int64_t bin_rows = 256;
-constexpr std::int64_t most_bins = 65536 / bin_rows - 1;
 
 /// Both triangles by rows of Y: those of Y_I, then those of Y_J.
 template <class V>
 struct PieceRows {
   std::vector<std::int64_t> begins;
-  std::vector<std::uint32_t> x;  ///< rows of X_J, or of X_I, ascending in a row of Y
-  std::vector<V> values;
+  std::unique_ptr<std::uint32_t[]> x;  ///< rows of X_J, or of X_I, ascending in a row of Y
+  std::unique_ptr<V[]> values;
 
-  PieceRows(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns) {
-    const std::int64_t second = piece.on_diagonal ? 0 : rows;
-    begins.assign(static_cast<std::size_t>(second + columns) + 1, 0);
-    for_entries(piece, 0, [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(i) + 1]; });
-    for_entries(piece, 1, [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(second + i) + 1]; });
-    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-    x.resize(static_cast<std::size_t>(begins.back()));
-    values.resize(x.size());
-    std::vector<std::int64_t> next(begins.begin(), begins.end() - 1);
-    const auto put = [&](std::int64_t i, std::int64_t j, V value) {
-      const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(i)]++);
-      x[at] = static_cast<std::uint32_t>(j);
-      values[at] = value;
+  PieceRows(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, int threads) {
+    const std::int64_t second = piece.on_diagonal ? 0 : rows, count = second + columns,
+                       parts = std::min<std::int64_t>(8 * threads, count);
+    const auto for_parts = [&](const auto& work) {
+      parallel_for(threads, parts,
+                   [&](std::int64_t part, int) { work(count * part / parts, count * (part + 1) / parts); });
     };
-    for_entries(piece, 0, put);
-    for_entries(piece, 1, [&](std::int64_t i, std::int64_t j, V value) { put(second + i, j, value); });
-    sort_rows();
+    begins.assign(static_cast<std::size_t>(count) + 1, 0);
+    for_parts([&](std::int64_t first, std::int64_t end) {
+      for_entries(piece, second, first, end,
+                  [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(i) + 1]; });
+    });
+    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    // Not filled with zeros by one thread.
+    x = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(begins.back()));
+    values = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(begins.back()));
+    for_parts([&](std::int64_t first, std::int64_t end) {
+      std::vector<std::int64_t> next(begins.begin() + first, begins.begin() + end);
+      for_entries(piece, second, first, end, [&](std::int64_t i, std::int64_t j, V value) {
+        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(i - first)]++);
+        x[at] = static_cast<std::uint32_t>(j);
+        values[at] = value;
+      });
+      sort_rows(first, end);
+    });
   }
 
  private:
-  /// visit(row of Y, row of X, value): side 0, Y_I += A X_J, or side 1, Y_J += A^T X_I without what is on the
-  /// diagonal.
+  /// visit(row, row of X, value) for the entries of rows first, ..., end - 1: of side 0, Y_I += A X_J, and
+  /// then of side 1, Y_J += A^T X_I without what is on the diagonal, whose rows begin
+  /// with number `second`.
   template <class Visit>
-  static void for_entries(const CsbPieceView<V>& piece, int side, const Visit& visit) {
-    for (std::int64_t b = 0; b < piece.block_count; ++b) {
-      const CsbBlock& block = piece.blocks[b];
-      for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
-        const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
-                           column = std::int64_t(block.first_column) + piece.columns[e];
-        if (side == 0)
-          visit(row, column, piece.values[e]);
-        else if (!piece.on_diagonal || row != column)
-          visit(column, row, piece.values[e]);
+  static void for_entries(const CsbPieceView<V>& piece, std::int64_t second, std::int64_t first,
+                          std::int64_t end, const Visit& visit) {
+    for (int side = 0; side < 2; ++side)
+      for (std::int64_t b = 0; b < piece.block_count; ++b) {
+        const CsbBlock& block = piece.blocks[b];
+        const std::int64_t begin = side ? second + block.first_column : std::int64_t(block.first_row),
+                           last = begin + (side ? block.last_column : block.last_row);
+        if (last < first || begin >= end) continue;
+        for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
+          const std::int64_t at = begin + (side ? piece.columns[e] : piece.rows[e]);
+          if (at < first || at >= end) continue;
+          const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
+                             column = std::int64_t(block.first_column) + piece.columns[e];
+          if (side == 0)
+            visit(at, column, piece.values[e]);
+          else if (!piece.on_diagonal || row != column)
+            visit(at, row, piece.values[e]);
+        }
       }
-    }
   }
-  void sort_rows() {
+  void sort_rows(std::int64_t first, std::int64_t last) {
     std::vector<std::pair<std::uint32_t, V>> sorted;
-    for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
-      const auto begin = static_cast<std::size_t>(begins[i]), end = static_cast<std::size_t>(begins[i + 1]);
-      if (std::is_sorted(x.begin() + begins[i], x.begin() + begins[i + 1])) continue;
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto begin = static_cast<std::size_t>(begins[std::size_t(i)]),
+                 end = static_cast<std::size_t>(begins[std::size_t(i) + 1]);
+      if (std::is_sorted(x.get() + begin, x.get() + end)) continue;
       sorted.clear();
       for (std::size_t e = begin; e < end; ++e) sorted.emplace_back(x[e], values[e]);
       std::stable_sort(sorted.begin(), sorted.end(),
@@ -75,220 +89,393 @@ struct PieceRows {
   }
 };
 
-/// A strip, cut into windows.
-struct StripPlan {
-  CsbStrip strip;
-  std::int64_t warps = 0;
-  std::int64_t first = 0;  ///< its first row in PieceRows
-  std::int64_t entries = 0;
-  std::vector<std::uint32_t> begins;  ///< of its windows, rows of X
-  std::vector<CsbWarpSteps> steps;    ///< `warps` for each window
+/// The entries of a row of a strip in a stage; length 0: only fills up a slice.
+struct Run {
+  std::uint32_t row, length;
+  std::int64_t begin;  ///< entry of PieceRows
+  std::int32_t even;   ///< entries in even slots, less those in odd ones
+};
+/// Runs that a warp works on together, the longest first.
+struct Slice {
+  std::array<Run, csb_slice_rows> runs;
+  std::int64_t steps = 0;  ///< of the longest
+  std::int64_t quads() const noexcept { return (steps + csb_quad_steps - 1) / csb_quad_steps; }
+};
+/// Rows of X that are in shared memory together, and the slices of each warp.
+struct Stage {
+  std::vector<std::uint32_t> x;
+  std::vector<Run> runs;
+  std::array<std::vector<Slice>, csb_strip_warps> slices;
 };
 
+/// Of a slice's runs those two places apart are read in the same wavefront: one should be in an even slot,
+/// one in an odd one.
+constexpr unsigned parity_of_place(std::size_t place) noexcept {
+  return place / 2 % 2;
+}
+
+/// Takes runs of about the same length for a slice, from those of even and of odd rows, which are sorted by
+/// length: as many of either as possible, side by side; and beside a run with most entries in even slots one
+/// with most in odd ones.
+Slice take_slice(std::span<const Run> (&left)[2], std::uint32_t spare_row) {
+  constexpr std::size_t half = csb_slice_rows / 2;
+  std::array<Run, half> taken[2];
+  for (std::size_t k = 0; k < csb_slice_rows; ++k) {
+    unsigned parity = k % 2;
+    if (left[parity].empty()) parity = 1 - parity;
+    Run& run = taken[k % 2][k / 2] = {spare_row + static_cast<std::uint32_t>(k), 0, 0, 0};
+    if (left[parity].empty()) continue;
+    run = left[parity].front();
+    left[parity] = left[parity].subspan(1);
+  }
+  const auto more_even = [](const Run& a, const Run& b) { return a.even > b.even; };
+  std::stable_sort(taken[0].begin(), taken[0].end(), more_even);
+  std::stable_sort(taken[1].rbegin(), taken[1].rend(), more_even);
+  Slice slice;
+  for (std::size_t pair = 0; pair < half; ++pair)
+    for (std::size_t of = 0; of < 2; ++of) {
+      const Run& run = slice.runs[pair / 2 * 4 + pair % 2 + 2 * of] = taken[of][pair];
+      slice.steps = std::max<std::int64_t>(slice.steps, run.length);
+    }
+  return slice;
+}
+
+/// As many slices for each warp that all have about as many steps.
+void make_slices(Stage& stage, std::uint32_t spare_row) {
+  std::stable_sort(stage.runs.begin(), stage.runs.end(),
+                   [](const Run& a, const Run& b) { return a.length > b.length; });
+  const auto odd = std::stable_partition(stage.runs.begin(), stage.runs.end(),
+                                         [](const Run& run) { return run.row % 2 == 0; });
+  std::span<const Run> left[2] = {{stage.runs.begin(), odd}, {odd, stage.runs.end()}};
+  constexpr std::int64_t steps_of_ending = 2;  // what it costs to add the sums of a slice's runs to Y
+  std::array<std::int64_t, csb_strip_warps> work{};
+  while (!left[0].empty() || !left[1].empty()) {
+    const auto least = std::min_element(work.begin(), work.end()) - work.begin();
+    std::vector<Slice>& slices = stage.slices[static_cast<std::size_t>(least)];
+    slices.push_back(take_slice(left, spare_row));
+    work[static_cast<std::size_t>(least)] += slices.back().steps + steps_of_ending;
+  }
+}
+
+/// Cuts strips into stages.
 template <class V>
 class StripPlanner {
  public:
-  StripPlanner(const PieceRows<V>& rows, std::int64_t x_rows)
-      : rows_(rows), bins_(static_cast<std::size_t>(x_rows / bin_rows + 1)) {}
+  StripPlanner(const PieceRows<V>& rows, std::int64_t x_rows, std::int64_t strip_rows)
+      : rows_(rows),
+        spare_row_(static_cast<std::uint32_t>(strip_rows)),
+        places_(static_cast<std::size_t>(x_rows)),
+        met_(static_cast<std::size_t>(x_rows / 64 + 1)) {}
 
-  void operator()(StripPlan& plan) {
-    const std::int64_t begin = rows_.begins[static_cast<std::size_t>(plan.first)],
-                       end = rows_.begins[static_cast<std::size_t>(plan.first + plan.strip.rows)];
-    plan.entries = end - begin;
-    cut(plan, begin, end);
-    count_steps(plan);
-    plan.strip.windows = static_cast<std::uint32_t>(plan.begins.size());
-  }
-
- private:
-  void cut(StripPlan& plan, std::int64_t begin, std::int64_t end) {
-    std::fill(bins_.begin(), bins_.end(), 0);
-    for (std::int64_t e = begin; e < end; ++e) ++bins_[rows_.x[static_cast<std::size_t>(e)] / bin_rows];
-    const std::int64_t most = window_entries_of_row * plan.strip.rows;
-    std::int64_t entries = 0;
-    std::size_t first = 0;
-    for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
-      if (bins_[bin] == 0) continue;
-      if (entries == 0 || entries + bins_[bin] > most || bin - first >= most_bins) {
-        plan.begins.push_back(static_cast<std::uint32_t>(static_cast<std::int64_t>(bin) * bin_rows));
-        first = bin;
-        entries = 0;
+  /// `strip`: rows of PieceRows.
+  const std::vector<Stage>& operator()(std::span<const std::uint32_t> strip) {
+    place_rows_of_x(strip);
+    for (std::size_t r = 0; r < strip.size(); ++r) {
+      const std::int64_t end = rows_.begins[strip[r] + 1];
+      for (std::int64_t e = rows_.begins[strip[r]]; e < end;) {
+        const std::uint32_t stage = place(e).stage;
+        Run run{static_cast<std::uint32_t>(r), 0, e, 0};
+        for (; e < end && place(e).stage == stage; ++e, ++run.length)
+          run.even += place(e).slot % 2 == 0 ? 1 : -1;
+        stages_[stage].runs.push_back(run);
       }
-      entries += bins_[bin];
     }
+    for (Stage& stage : stages_) make_slices(stage, spare_row_);
+    return stages_;
   }
-
-  void count_steps(StripPlan& plan) const {
-    plan.steps.assign(plan.begins.size() * static_cast<std::size_t>(plan.warps), CsbWarpSteps{});
-    for (std::int64_t r = 0; r < plan.strip.rows; ++r)
-      for_parts(rows_, plan, r, [&](std::size_t window, std::int64_t begin, std::int64_t end) {
-        std::uint16_t& steps = plan.steps[window * static_cast<std::size_t>(plan.warps) +
-                                          static_cast<std::size_t>(r / csb_warp_rows)]
-                                   .of_slice[r % csb_warp_rows / csb_slice_rows];
-        steps = std::max(steps, static_cast<std::uint16_t>(end - begin));
-      });
-  }
-
- public:
-  /// visit(window, begin, end) for the windows that a row of the strip has entries in.
-  template <class Visit>
-  static void for_parts(const PieceRows<V>& rows, const StripPlan& plan, std::int64_t row,
-                        const Visit& visit) {
-    const std::int64_t last = rows.begins[static_cast<std::size_t>(plan.first + row) + 1];
-    std::size_t window = 0;
-    for (std::int64_t e = rows.begins[static_cast<std::size_t>(plan.first + row)]; e < last;) {
-      const auto at = [&](std::int64_t k) { return rows.x[static_cast<std::size_t>(k)]; };
-      while (window + 1 < plan.begins.size() && plan.begins[window + 1] <= at(e)) ++window;
-      std::int64_t end = e + 1;
-      while (end < last && (window + 1 == plan.begins.size() || at(end) < plan.begins[window + 1])) ++end;
-      visit(window, e, end);
-      e = end;
-    }
-  }
+  /// Of an entry of the strip that was planned last.
+  std::uint32_t slot(std::int64_t entry) const { return place(entry).slot; }
 
  private:
+  struct Place {
+    std::uint32_t stage, slot;
+  };
+  const Place& place(std::int64_t entry) const { return places_[rows_.x[static_cast<std::size_t>(entry)]]; }
+
+  /// The rows of X that the strip meets, ascending, in stages of about equal size.
+  void place_rows_of_x(std::span<const std::uint32_t> strip) {
+    std::size_t first = met_.size(), last = 0, count = 0;
+    for (const std::uint32_t row : strip)
+      for (std::int64_t e = rows_.begins[row]; e < rows_.begins[row + 1]; ++e) {
+        const std::uint32_t x = rows_.x[static_cast<std::size_t>(e)];
+        std::uint64_t& word = met_[x / 64];
+        const std::uint64_t bit = std::uint64_t(1) << x % 64;
+        count += (word & bit) == 0;
+        word |= bit;
+        first = std::min<std::size_t>(first, x / 64);
+        last = std::max<std::size_t>(last, x / 64);
+      }
+    constexpr std::size_t most = csb_stage_slots - 1;
+    stages_.assign((count + most - 1) / most, Stage{});
+    std::size_t stage = 0, met = 0;
+    for (std::size_t word = first; word <= last && word < met_.size(); ++word) {
+      for (std::uint64_t bits = met_[word]; bits != 0; bits &= bits - 1) {
+        if (met++ == count * (stage + 1) / stages_.size()) ++stage;
+        const std::size_t x = 64 * word + static_cast<std::size_t>(std::countr_zero(bits));
+        stages_[stage].x.push_back(static_cast<std::uint32_t>(x));
+        places_[x] = {static_cast<std::uint32_t>(stage), static_cast<std::uint32_t>(stages_[stage].x.size())};
+      }
+      met_[word] = 0;
+    }
+  }
+
   const PieceRows<V>& rows_;
-  std::vector<std::int64_t> bins_;
+  const std::uint32_t spare_row_;  ///< of runs that only fill up a slice, and the following ones
+  std::vector<Stage> stages_;
+  std::vector<Place> places_;       ///< of the rows of X
+  std::vector<std::uint64_t> met_;  ///< a bit for each row of X
 };
 
-/// All strips, those with most entries first.
+/// Writes a warp's quads and values, slice after slice.
 template <class V>
-std::vector<StripPlan> plan_strips(const PieceRows<V>& piece_rows, bool on_diagonal, std::int64_t rows,
-                                   std::int64_t columns) {
-  std::vector<StripPlan> plans;
-  StripPlanner<V> planner(piece_rows, std::max(rows, columns));
-  const std::int64_t warps = csb_strip_warps(rows + (on_diagonal ? 0 : columns)),
-                     strip_rows = warps * csb_warp_rows;
-  for (int side = 0; side < (on_diagonal ? 1 : 2); ++side) {
-    const std::int64_t count = side ? columns : rows;
-    for (std::int64_t first = 0; first < count; first += strip_rows) {
-      StripPlan& plan = plans.emplace_back();
-      plan.strip = {static_cast<std::uint32_t>(first),
-                    static_cast<std::uint16_t>(std::min(count - first, strip_rows)),
-                    static_cast<std::uint16_t>(side), 0, 0};
-      plan.warps = warps;
-      plan.first = (side ? rows : 0) + first;
-      planner(plan);
-    }
-  }
-  std::stable_sort(plans.begin(), plans.end(),
-                   [](const StripPlan& a, const StripPlan& b) { return a.entries > b.entries; });
-  std::uint32_t window = 0;
-  for (StripPlan& plan : plans) {
-    plan.strip.first_window = window;
-    window += plan.strip.windows;
-  }
-  return plans;
-}
+class WarpWriter {
+ public:
+  WarpWriter(const PieceRows<V>& rows, const StripPlanner<V>& planner, CsbQuad* quads, V* values)
+      : rows_(rows), planner_(planner), quads_(quads), values_(values) {}
 
-/// Groups of coordinates of a slice.
-constexpr std::int64_t coordinate_groups(std::int64_t steps) noexcept {
-  return (steps + csb_coordinate_steps - 1) / csb_coordinate_steps;
-}
-
-/// Where the parts lie.
-CsbIndexHeader make_header(const std::vector<StripPlan>& plans, std::int64_t value_bytes) {
-  CsbIndexHeader h{};
-  h.strip_count = static_cast<std::int64_t>(plans.size());
-  h.strip_warps = plans.empty() ? 0 : plans.front().warps;
-  for (const StripPlan& plan : plans) {
-    h.window_count += plan.strip.windows;
-    for (const CsbWarpSteps& steps : plan.steps)
-      for (const std::uint16_t count : steps.of_slice) {
-        h.step_count += count;
-        h.coordinate_count += coordinate_groups(count);
-      }
+  void write_stage(const std::vector<Slice>& slices) {
+    for (const Slice& slice : slices) write(slice);
+    if (slices.empty())
+      for (std::int64_t place = 0; place < csb_slice_rows; ++place)
+        *quads_++ = CsbQuad({0, 0, 0, 0}, 0, 0, false, false);
+    for (CsbQuad* quad = quads_ - csb_slice_rows; quad < quads_; ++quad) quad->mark_end_of_stage();
   }
-  std::int64_t end = csb_aligned(sizeof(CsbIndexHeader));
-  const auto place = [&end](std::int64_t bytes) {
-    const std::int64_t at = end;
-    end += csb_aligned(bytes);
-    return at;
-  };
-  h.strips_offset = place(h.strip_count * std::int64_t(sizeof(CsbStrip)));
-  h.starts_offset = place(h.strip_count * h.strip_warps * std::int64_t(sizeof(CsbWarpStart)));
-  h.windows_offset = place(h.window_count * 4);
-  h.steps_offset = place(h.window_count * h.strip_warps * std::int64_t(sizeof(CsbWarpSteps)));
-  h.values_offset = place(h.step_count * csb_slice_rows * value_bytes);
-  h.coordinates_offset = place(h.coordinate_count * csb_slice_rows * csb_coordinate_steps * 2);
-  h.total = csb_aligned(end + csb_read_ahead * csb_slice_rows * value_bytes);
-  return h;
-}
 
-/// A strip's steps: values and coordinates from `start` on; on return `start` is behind them.
-template <class V>
-void write_strip(const PieceRows<V>& rows, const StripPlan& plan, CsbWarpStart* starts, CsbWarpStart& start,
-                 V* values, std::uint16_t* coordinates) {
-  const std::size_t windows = plan.begins.size();
-  std::vector<CsbWarpStart> places(windows * csb_warp_slices);
-  for (std::int64_t warp = 0; warp < plan.warps; ++warp) {
-    starts[warp] = start;
-    for (std::size_t w = 0; w < windows; ++w)
-      for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
-        const std::int64_t steps =
-            plan.steps[w * static_cast<std::size_t>(plan.warps) + static_cast<std::size_t>(warp)].of_slice[q];
-        const std::int64_t groups = coordinate_groups(steps);
-        places[w * csb_warp_slices + static_cast<std::size_t>(q)] = start;
-        std::fill_n(values + start.step * csb_slice_rows, steps * csb_slice_rows, V(0));
-        start.step += steps;
-        start.coordinates += groups;
-      }
-    const std::int64_t first = warp * csb_warp_rows;
-    for (std::int64_t r = first; r < std::min<std::int64_t>(first + csb_warp_rows, plan.strip.rows); ++r) {
-      const std::int64_t q = (r - first) / csb_slice_rows, place = r % csb_slice_rows;
-      StripPlanner<V>::for_parts(rows, plan, r, [&](std::size_t w, std::int64_t begin, std::int64_t end) {
-        const CsbWarpStart& at = places[w * csb_warp_slices + static_cast<std::size_t>(q)];
-        for (std::int64_t k = 0; k < end - begin; ++k) {
-          const auto e = static_cast<std::size_t>(begin + k);
-          values[(at.step + k) * csb_slice_rows + place] = rows.values[e];
-          coordinates[((at.coordinates + k / csb_coordinate_steps) * csb_slice_rows + place) *
-                          csb_coordinate_steps +
-                      k % csb_coordinate_steps] = static_cast<std::uint16_t>(rows.x[e] - plan.begins[w]);
+ private:
+  void write(const Slice& slice) {
+    for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
+      const Run& run = slice.runs[static_cast<std::size_t>(place)];
+      order_entries(run, parity_of_place(static_cast<std::size_t>(place)));
+      for (std::int64_t quad = 0; quad < slice.quads(); ++quad) {
+        std::uint32_t slots[csb_quad_steps] = {};
+        const std::int64_t first = quad * csb_quad_steps,
+                           count = std::min(slice.steps - first, csb_quad_steps);
+        for (std::int64_t k = 0; k < count; ++k) {
+          V& value = values_[(first + k) * csb_slice_rows + place];
+          value = 0;
+          if (first + k >= run.length) continue;
+          const std::int64_t entry = entries_[static_cast<std::size_t>(first + k)];
+          slots[k] = planner_.slot(entry);
+          value = rows_.values[static_cast<std::size_t>(entry)];
         }
-      });
+        quads_[quad * csb_slice_rows + place] =
+            CsbQuad(slots, run.row, static_cast<std::uint32_t>(count), first + count == slice.steps, false);
+      }
+    }
+    quads_ += slice.quads() * csb_slice_rows;
+    values_ += slice.steps * csb_slice_rows;
+  }
+
+  /// A run's entries in even and in odd slots in turn, as long as there are both.
+  void order_entries(const Run& run, unsigned parity) {
+    entries_.clear();
+    const std::int64_t end = run.begin + run.length;
+    std::int64_t next[2] = {run.begin, run.begin};
+    const auto skip = [&](unsigned of) {
+      while (next[of] < end && planner_.slot(next[of]) % 2 != of) ++next[of];
+    };
+    skip(0);
+    skip(1);
+    for (std::uint32_t k = 0; k < run.length; ++k, parity = 1 - parity) {
+      const unsigned take = next[parity] < end ? parity : 1 - parity;
+      entries_.push_back(next[take]++);
+      skip(take);
     }
   }
-}
+
+  const PieceRows<V>& rows_;
+  const StripPlanner<V>& planner_;
+  CsbQuad* quads_;
+  V* values_;
+  std::vector<std::int64_t> entries_;
+};
+
+/// Where the parts of a strip begin, or how large they are.
+struct StripSizes {
+  std::int64_t stages = 0, x = 0;
+  std::array<CsbWarpStart, csb_strip_warps> warps{};
+
+  StripSizes() = default;
+  explicit StripSizes(const std::vector<Stage>& of_strip)
+      : stages(static_cast<std::int64_t>(of_strip.size())) {
+    for (const Stage& stage : of_strip) {
+      x += static_cast<std::int64_t>(stage.x.size());
+      for (std::size_t warp = 0; warp < warps.size(); ++warp) {
+        warps[warp].quad += stage.slices[warp].empty();  // which ends the stage
+        for (const Slice& slice : stage.slices[warp]) {
+          warps[warp].quad += slice.quads();
+          warps[warp].step += slice.steps;
+        }
+      }
+    }
+  }
+};
 
 }  // namespace
 
+/// All strips.
 template <class V>
-std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns) {
-  return make_header(plan_strips(PieceRows<V>(piece, rows, columns), piece.on_diagonal, rows, columns),
-                     sizeof(V))
-      .total;
-}
-
-template <class V>
-void build_csb_index(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, void* index) {
-  const PieceRows<V> piece_rows(piece, rows, columns);
-  const std::vector<StripPlan> plans = plan_strips(piece_rows, piece.on_diagonal, rows, columns);
-  const CsbIndexHeader header = make_header(plans, sizeof(V));
-  char* const memory = static_cast<char*>(index);
-  std::memcpy(memory, &header, sizeof(header));
-  auto* const strips = reinterpret_cast<CsbStrip*>(memory + header.strips_offset);
-  auto* const starts = reinterpret_cast<CsbWarpStart*>(memory + header.starts_offset);
-  auto* const windows = reinterpret_cast<std::uint32_t*>(memory + header.windows_offset);
-  auto* const steps = reinterpret_cast<CsbWarpSteps*>(memory + header.steps_offset);
-  std::memset(memory + header.coordinates_offset, 0xff,
-              static_cast<std::size_t>(header.total - header.coordinates_offset));  // places without entries
-  CsbWarpStart start{0, 0};
-  for (std::size_t s = 0; s < plans.size(); ++s) {
-    const StripPlan& plan = plans[s];
-    strips[s] = plan.strip;
-    std::copy(plan.begins.begin(), plan.begins.end(), windows + plan.strip.first_window);
-    std::copy(plan.steps.begin(), plan.steps.end(),
-              steps + std::int64_t(plan.strip.first_window) * plan.warps);
-    write_strip(piece_rows, plan, starts + static_cast<std::int64_t>(s) * plan.warps, start,
-                reinterpret_cast<V*>(memory + header.values_offset),
-                reinterpret_cast<std::uint16_t*>(memory + header.coordinates_offset));
+class CsbIndexBuilder<V>::Plan {
+ public:
+  Plan(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, const CsbOrders& orders,
+       int threads)
+      : threads_(threads),
+        rows_(piece, rows, columns, threads),
+        x_rows_(std::max(rows, columns)),
+        second_(rows) {
+    append_strip_rows(orders.rows, rows, 0);
+    if (!piece.on_diagonal) append_strip_rows(orders.columns, columns, static_cast<std::uint32_t>(rows));
+    cut_strips(0, rows);
+    if (!piece.on_diagonal) cut_strips(1, columns);
+    order_strips();
+    place_strips();
   }
+
+  const CsbIndexHeader& header() const noexcept { return header_; }
+
+  void write(char* memory) const {
+    std::memcpy(memory, &header_, sizeof(header_));
+    const auto part = [&]<class P>(std::int64_t offset, P*) { return reinterpret_cast<P*>(memory + offset); };
+    auto* const rows_out = part(header_.rows_offset, static_cast<std::uint32_t*>(nullptr));
+    for (std::size_t k = 0; k < order_.size(); ++k)
+      rows_out[k] =
+          order_[k] - (k < static_cast<std::size_t>(second_) ? 0 : static_cast<std::uint32_t>(second_));
+    auto* const quads = part(header_.quads_offset, static_cast<CsbQuad*>(nullptr));
+    auto* const values = part(header_.values_offset, static_cast<V*>(nullptr));
+    std::fill_n(quads + header_.quad_count * csb_slice_rows, csb_read_ahead * csb_slice_rows, CsbQuad());
+    std::fill_n(values + header_.step_count * csb_slice_rows, csb_read_ahead * csb_slice_rows, V(0));
+    for_strips([&](std::size_t s, const std::vector<Stage>& stages, const StripPlanner<V>& planner) {
+      const StripSizes& begin = begins_[s];
+      CsbStrip& strip = part(header_.strips_offset, static_cast<CsbStrip*>(nullptr))[s] = strips_[s];
+      strip.first_stage = static_cast<std::uint32_t>(begin.stages);
+      strip.stages = static_cast<std::uint32_t>(stages.size());
+      auto* stage_out = part(header_.stages_offset, static_cast<CsbStage*>(nullptr)) + begin.stages;
+      auto* const x = part(header_.x_offset, static_cast<std::uint32_t*>(nullptr));
+      auto x_count = static_cast<std::uint32_t>(begin.x);
+      for (const Stage& stage : stages) {
+        *stage_out++ = {x_count, static_cast<std::uint32_t>(stage.x.size())};
+        std::copy(stage.x.begin(), stage.x.end(), x + x_count);
+        x_count += static_cast<std::uint32_t>(stage.x.size());
+      }
+      for (std::size_t warp = 0; warp < csb_strip_warps; ++warp) {
+        const CsbWarpStart start = begin.warps[warp];
+        part(header_.starts_offset, static_cast<CsbWarpStart*>(nullptr))[s * csb_strip_warps + warp] = start;
+        WarpWriter<V> writer(rows_, planner, quads + start.quad * csb_slice_rows,
+                             values + start.step * csb_slice_rows);
+        for (const Stage& stage : stages) writer.write_stage(stage.slices[warp]);
+      }
+    });
+  }
+
+ private:
+  void append_strip_rows(std::span<const std::uint32_t> order, std::int64_t count, std::uint32_t first) {
+    for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(count); ++k)
+      order_.push_back(first + (order.empty() ? k : order[k]));
+  }
+  std::int64_t strip_rows() const { return csb_strip_rows(static_cast<std::int64_t>(order_.size())); }
+  void cut_strips(int side, std::int64_t count) {
+    const std::int64_t first = side ? second_ : 0, most = strip_rows();
+    for (std::int64_t row = 0; row < count; row += most)
+      strips_.push_back({static_cast<std::uint32_t>(first + row),
+                         static_cast<std::uint16_t>(std::min(count - row, most)),
+                         static_cast<std::uint16_t>(side), 0, 0});
+  }
+  /// As they are, so that strips that are worked on at the same time meet the same rows of X in the second
+  /// cache; but those with the least work stand at the end, the longest first, for which processors then wait
+  /// least.
+  void order_strips() {
+    constexpr double part_at_the_end = 0.15;
+    const auto more = [&](const CsbStrip& a, const CsbStrip& b) { return entries_of(a) > entries_of(b); };
+    std::stable_sort(strips_.begin(), strips_.end(), more);
+    const double limit = part_at_the_end * static_cast<double>(rows_.begins.back());
+    auto light = strips_.end();
+    for (double sum = 0; light != strips_.begin(); --light) {
+      sum += static_cast<double>(entries_of(light[-1]));
+      if (sum > limit) break;
+    }
+    std::sort(strips_.begin(), light,
+              [](const CsbStrip& a, const CsbStrip& b) { return a.first_row < b.first_row; });
+  }
+  std::span<const std::uint32_t> rows_of(const CsbStrip& strip) const {
+    return std::span(order_).subspan(strip.first_row, strip.rows);
+  }
+  std::int64_t entries_of(const CsbStrip& strip) const {
+    std::int64_t sum = 0;
+    for (const std::uint32_t row : rows_of(strip)) sum += rows_.begins[row + 1] - rows_.begins[row];
+    return sum;
+  }
+  /// visit(strip, its stages, their planner), in parallel.
+  template <class Visit>
+  void for_strips(const Visit& visit) const {
+    std::vector<std::unique_ptr<StripPlanner<V>>> planners(static_cast<std::size_t>(threads_));
+    parallel_for(threads_, static_cast<std::int64_t>(strips_.size()), [&](std::int64_t s, int thread) {
+      auto& planner = planners[static_cast<std::size_t>(thread)];
+      if (!planner) planner = std::make_unique<StripPlanner<V>>(rows_, x_rows_, strip_rows());
+      visit(static_cast<std::size_t>(s), (*planner)(rows_of(strips_[static_cast<std::size_t>(s)])), *planner);
+    });
+  }
+  /// Where each strip's parts begin, and the index's.
+  void place_strips() {
+    begins_.resize(strips_.size());
+    for_strips([&](std::size_t s, const std::vector<Stage>& stages, const StripPlanner<V>&) {
+      begins_[s] = StripSizes(stages);
+    });
+    CsbIndexHeader& h = header_;
+    h.strip_count = static_cast<std::int64_t>(strips_.size());
+    std::int64_t x_count = 0;
+    const auto move_on = [](std::int64_t& count, std::int64_t& size) { count += std::exchange(size, count); };
+    for (StripSizes& strip : begins_) {
+      move_on(h.stage_count, strip.stages);
+      move_on(x_count, strip.x);
+      for (CsbWarpStart& warp : strip.warps) {
+        move_on(h.quad_count, warp.quad);
+        move_on(h.step_count, warp.step);
+      }
+    }
+    std::int64_t end = csb_aligned(sizeof(CsbIndexHeader));
+    const auto place = [&end](std::int64_t count, std::size_t bytes) {
+      const std::int64_t at = end;
+      end += csb_aligned(count * static_cast<std::int64_t>(bytes));
+      return at;
+    };
+    h.strips_offset = place(h.strip_count, sizeof(CsbStrip));
+    h.rows_offset = place(static_cast<std::int64_t>(order_.size()), sizeof(std::uint32_t));
+    h.stages_offset = place(h.stage_count, sizeof(CsbStage));
+    h.x_offset = place(x_count, sizeof(std::uint32_t));
+    h.starts_offset = place(h.strip_count * csb_strip_warps, sizeof(CsbWarpStart));
+    h.quads_offset = place((h.quad_count + csb_read_ahead) * csb_slice_rows, sizeof(CsbQuad));
+    h.values_offset = place((h.step_count + csb_read_ahead) * csb_slice_rows, sizeof(V));
+    h.total = end;
+  }
+
+  const int threads_;
+  const PieceRows<V> rows_;
+  const std::int64_t x_rows_;
+  const std::int64_t second_;         ///< where the rows of Y_J begin, in PieceRows and in order_
+  std::vector<std::uint32_t> order_;  ///< rows of PieceRows, strip by strip
+  std::vector<CsbStrip> strips_;
+  std::vector<StripSizes> begins_;
+  CsbIndexHeader header_{};
+};
+
+template <class V>
+CsbIndexBuilder<V>::CsbIndexBuilder(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns,
+                                    const CsbOrders& orders, int threads)
+    : plan_(std::make_unique<Plan>(piece, rows, columns, orders, threads)) {}
+template <class V>
+CsbIndexBuilder<V>::~CsbIndexBuilder() = default;
+template <class V>
+CsbIndexBuilder<V>::CsbIndexBuilder(CsbIndexBuilder&&) noexcept = default;
+template <class V>
+const CsbIndexHeader& CsbIndexBuilder<V>::header() const noexcept {
+  return plan_->header();
+}
+template <class V>
+void CsbIndexBuilder<V>::write(void* index) const {
+  plan_->write(static_cast<char*>(index));
 }
 
-#define TESSERA_INSTANTIATE(V)                                                                  \
-  template std::int64_t csb_index_bytes<V>(const CsbPieceView<V>&, std::int64_t, std::int64_t); \
-  template void build_csb_index<V>(const CsbPieceView<V>&, std::int64_t, std::int64_t, void*);
-TESSERA_INSTANTIATE(float)
-TESSERA_INSTANTIATE(double)
+template class CsbIndexBuilder<float>;
+template class CsbIndexBuilder<double>;
 
 }  // namespace tessera

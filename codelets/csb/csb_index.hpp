@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include <tessera/codelets/csb/csb_layout.hpp>
 #include <tessera/codelets/host_device.hpp>
@@ -10,77 +12,120 @@
 /// A piece of a CSB matrix as a GPU multiplies it: both triangles by rows of Y, built once on the host, known
 /// to CPU and CUDA code.
 ///
-/// The rows of Y_I and, for a piece off the diagonal, those of Y_J are cut into strips of csb_strip_warps
-/// x csb_warp_rows; a thread block owns a strip, its warp w the csb_warp_rows rows from w csb_warp_rows on,
-/// as csb_warp_slices slices of csb_slice_rows consecutive rows. The rows of X that a strip meets are cut
-/// into windows, so that coordinates have 16 bits, and rows of the strip that are worked on at the same time
-/// meet the same rows of X in the first-level cache. Of a window a slice has as many steps as its row with
-/// most entries: step k holds the k-th entry of each row, and zeros where there are none (ELLPACK slices; the
-/// rows of a configuration have similar numbers of entries: 1.2 places an entry in the shell model). A warp's
-/// steps lie one after the other in memory: slice by slice, window by window.
+/// The rows of Y_I and, for a piece off the diagonal, those of Y_J are cut into strips of csb_strip_rows; a
+/// thread block owns a strip and keeps its sums in shared memory. The rows of X that a strip meets,
+/// ascending, are cut into stages: those of a stage are copied to the slots of shared memory together, slot 0
+/// being a row of zeros. Each is then read there as often as the strip has entries for it: in the shell model
+/// four times if the rows of one proton determinant stand in the same strip, which is what the rows' order is
+/// for.
 ///
-/// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Kreutzer et al., SIAM J. Sci. Comput.
-/// 36 (2014) C401 (for processors with wide registers).
+/// The entries that a row has in a stage are a run. A warp works on a slice at a time: csb_slice_rows runs of
+/// different rows and about the same length, one entry of each in a step; shorter runs are filled up with
+/// zeros that meet slot 0. A stage's slices are dealt to the strip's warps so that all have about as many
+/// steps. A warp's part of the index lies in one stretch of memory, in the order in which it is read: quads
+/// of up to csb_quad_steps steps. Neighbouring runs use slots and rows of different parity where they can: of
+/// two rows of 64 bytes these lie in different banks of shared memory.
+///
+/// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Hong, Sukumaran-Rajam, Nisa, Singh,
+/// Sadayappan, PPoPP 2019 (a stage of X in shared memory).
 namespace tessera {
 
-inline constexpr std::int64_t csb_slice_rows = 8, csb_warp_slices = 4,
-                              csb_warp_rows = csb_slice_rows * csb_warp_slices, csb_most_strip_warps = 32;
-/// Behind an index lies memory for so many steps: a warp may look ahead.
-inline constexpr std::int64_t csb_read_ahead = 32;
-/// Coordinates of so many steps of a row lie together, and a slice's are filled up to a multiple.
-inline constexpr std::int64_t csb_coordinate_steps = 4;
-/// The coordinate of a place without an entry.
-inline constexpr std::uint16_t csb_no_entry = 0xffff;
+inline constexpr std::int64_t csb_slice_rows = 16, csb_quad_steps = 4, csb_strip_warps = 12,
+                              csb_most_strip_rows = 512;
+/// Of a stage, with slot 0. Two thread blocks a multiprocessor fit with 64 bytes a slot and row, one with
+/// 128.
+inline constexpr std::int64_t csb_stage_slots = 592;
+/// Behind an index lies memory for so many quads and steps: a warp looks ahead.
+inline constexpr std::int64_t csb_read_ahead = 64;
 
 struct CsbStrip {
-  std::uint32_t first_row;  ///< from the beginning of Y_I (side 0) or Y_J (side 1)
+  std::uint32_t first_row;  ///< in the list of rows; Y_J's follow those of Y_I
   std::uint16_t rows, side;
-  std::uint32_t first_window, windows;
+  std::uint32_t first_stage, stages;
 };
-/// Where a warp's steps begin.
+/// Rows of X, those of slots 1, 2, ...
+struct CsbStage {
+  std::uint32_t first, count;  ///< in the list of rows of X
+};
+/// Where a warp's quads and steps begin: csb_slice_rows of each, one for each run, from there on.
 struct CsbWarpStart {
-  std::int64_t step;         ///< its values: csb_slice_rows a step, from there on
-  std::int64_t coordinates;  ///< number of its first group of coordinates: csb_slice_rows x
-                             ///< csb_coordinate_steps, row by row
+  std::int64_t quad, step;
 };
-/// Steps of a warp's slices in a window.
-struct CsbWarpSteps {
-  std::uint16_t of_slice[csb_warp_slices];
+
+/// Of one run: the slots of up to csb_quad_steps entries, and what is common to the slice's runs: the number
+/// of steps (0 only at a stage's end), whether the runs end here, and whether the warp's stage does.
+class alignas(8) CsbQuad {
+ public:
+  TESSERA_HOST_DEVICE CsbQuad() : low_(0), high_(0) {}
+  TESSERA_HOST_DEVICE CsbQuad(std::uint32_t low, std::uint32_t high) : low_(low), high_(high) {}
+  TESSERA_HOST_DEVICE CsbQuad(const std::uint32_t (&slots)[csb_quad_steps], std::uint32_t row,
+                              std::uint32_t steps, bool last, bool end_of_stage)
+      : low_(slots[0] | slots[1] << 10 | slots[2] << 20),
+        high_(slots[3] | row << 10 | steps << 20 | std::uint32_t(last) << 23 |
+              std::uint32_t(end_of_stage) << 24) {}
+
+  TESSERA_HOST_DEVICE std::uint32_t slot(int step) const {
+    return (step < 3 ? low_ >> 10 * step : high_) & 0x3ff;
+  }
+  /// Of the strip; from csb_strip_rows on for runs that only fill up a slice, another for each place.
+  TESSERA_HOST_DEVICE std::uint32_t row() const { return high_ >> 10 & 0x3ff; }
+  TESSERA_HOST_DEVICE int steps() const { return static_cast<int>(high_ >> 20 & 7); }
+  TESSERA_HOST_DEVICE bool last() const { return (high_ >> 23 & 1) != 0; }
+  TESSERA_HOST_DEVICE bool end_of_stage() const { return (high_ >> 24 & 1) != 0; }
+  void mark_end_of_stage() { high_ |= 1u << 24; }
+
+ private:
+  std::uint32_t low_, high_;
 };
+static_assert(csb_stage_slots <= 1024 && csb_most_strip_rows + csb_slice_rows <= 1024);
 
 /// The head of an index; its parts follow in the same memory, at multiples of 64 bytes from the head.
 struct CsbIndexHeader {
-  std::int64_t strip_count, strip_warps, window_count, step_count, coordinate_count;
-  std::int64_t strips_offset;       ///< CsbStrip, those with most entries first
-  std::int64_t starts_offset;       ///< CsbWarpStart, strip_warps for each strip
-  std::int64_t windows_offset;      ///< std::uint32_t: the row of X that coordinate 0 means, a strip's
-                                    ///< windows together and ascending
-  std::int64_t steps_offset;        ///< CsbWarpSteps, strip_warps for each window
-  std::int64_t values_offset;       ///< V
-  std::int64_t coordinates_offset;  ///< std::uint16_t
-  std::int64_t total;               ///< bytes
+  std::int64_t strip_count, stage_count, quad_count, step_count;
+  std::int64_t strips_offset;  ///< CsbStrip, in the order in which they are begun
+  std::int64_t rows_offset;    ///< std::uint32_t: the strips' rows, of Y_I or Y_J
+  std::int64_t stages_offset;  ///< CsbStage, a strip's together
+  std::int64_t x_offset;       ///< std::uint32_t: the stages' rows of X_J (side 0) or X_I (side 1)
+  std::int64_t starts_offset;  ///< CsbWarpStart, csb_strip_warps for each strip
+  std::int64_t quads_offset;   ///< CsbQuad
+  std::int64_t values_offset;  ///< V
+  std::int64_t total;          ///< bytes
 };
 
-/// Warps of a strip of a piece with so many rows of Y, Y_I and Y_J together: as many as share rows of X, but
-/// enough strips for several a multiprocessor.
-constexpr std::int64_t csb_strip_warps(std::int64_t y_rows) noexcept {
-  constexpr std::int64_t strips = 512, fewest = 2;
-  std::int64_t warps = csb_most_strip_warps;
-  while (warps > fewest && y_rows < strips * warps * csb_warp_rows) warps /= 2;
-  return warps;
+/// Rows of a strip of a piece with so many rows of Y, Y_I and Y_J together: many share rows of X, but there
+/// should be several strips for each multiprocessor.
+constexpr std::int64_t csb_strip_rows(std::int64_t y_rows) noexcept {
+  constexpr std::int64_t strips = 512, fewest = 64;
+  std::int64_t rows = csb_most_strip_rows;
+  while (rows > fewest && y_rows < strips * rows) rows /= 2;
+  return rows;
 }
-constexpr std::int64_t csb_strips(std::int64_t rows, std::int64_t warps) noexcept {
-  return (rows + warps * csb_warp_rows - 1) / (warps * csb_warp_rows);
+constexpr std::int64_t csb_strips(std::int64_t rows, std::int64_t strip_rows) noexcept {
+  return (rows + strip_rows - 1) / strip_rows;
 }
 
-/// Bytes of the index of a piece with so many rows and columns. Goes through the entries and needs about
-/// 2 (4 + sizeof(V)) bytes of memory an entry for a while. (For a piece on the diagonal rows = columns.)
-template <class V>
-std::int64_t csb_index_bytes(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns);
+/// The orders in which the piece's rows and columns are put into strips; empty: as they are.
+struct CsbOrders {
+  std::span<const std::uint32_t> rows, columns;
+};
 
-/// Builds it in csb_index_bytes(...) bytes at a multiple of 8; needs as much memory for a while. Pieces are
-/// independent: several may be built at once.
+/// Builds the index of a piece with so many rows and columns (for a piece on the diagonal rows = columns), on
+/// so many threads. Holds both triangles by rows meanwhile: 2 (4 + sizeof(V)) bytes an entry.
 template <class V>
-void build_csb_index(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, void* index);
+class CsbIndexBuilder {
+ public:
+  CsbIndexBuilder(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns,
+                  const CsbOrders& orders, int threads);
+  ~CsbIndexBuilder();
+  CsbIndexBuilder(CsbIndexBuilder&&) noexcept;
+
+  const CsbIndexHeader& header() const noexcept;
+  /// Into header().total bytes at a multiple of 8.
+  void write(void* index) const;
+
+ private:
+  class Plan;
+  std::unique_ptr<Plan> plan_;
+};
 
 }  // namespace tessera

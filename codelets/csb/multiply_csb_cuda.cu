@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/csb/multiply_csb_arguments.hpp>
 #include <tessera/codelets/csb/multiply_csb_cuda.hpp>
-#include <tessera/codelets/csb/slice_kernel.cuh>
+#include <tessera/codelets/csb/strip_kernel.cuh>
 #include <tessera/runtime/cuda_codelet.hpp>
 
 namespace tessera {
@@ -12,22 +12,21 @@ namespace device {
 namespace {
 
 template <class V, class T, int parts, bool vector>
-void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps,
-                   const SliceProduct<V, T>& product) {
-  constexpr auto kernel = slice_kernel<V, T, parts, vector>;
-  // All of it is first-level cache, for X.
-  cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 0);
-  kernel<<<static_cast<unsigned>(parts * strips), static_cast<unsigned>(32 / parts * strip_warps), 0,
-           stream>>>(product);
+void launch_strips(cudaStream_t stream, std::int64_t strips, std::int64_t strip_rows,
+                   const StripProduct<T>& product) {
+  constexpr auto kernel = strip_kernel<V, T, parts, vector>;
+  const std::size_t shared = strip_shared_bytes<parts>(strip_rows);
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+  kernel<<<static_cast<unsigned>(strips), strip_threads, shared, stream>>>(product);
 }
 
 template <class V, class T, int parts>
-void launch_slices(cudaStream_t stream, std::int64_t strips, std::int64_t strip_warps, bool vector,
-                   const SliceProduct<V, T>& product) {
+void launch_strips(cudaStream_t stream, std::int64_t strips, std::int64_t strip_rows, bool vector,
+                   const StripProduct<T>& product) {
   if (vector)
-    launch_slices<V, T, parts, true>(stream, strips, strip_warps, product);
+    launch_strips<V, T, parts, true>(stream, strips, strip_rows, product);
   else
-    launch_slices<V, T, parts, false>(stream, strips, strip_warps, product);
+    launch_strips<V, T, parts, false>(stream, strips, strip_rows, product);
 }
 
 template <class T>
@@ -35,9 +34,9 @@ bool whole_vectors(const DeviceVectors<const T>& x) {
   return reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0 && x.ld % (16 / sizeof(T)) == 0;
 }
 
-/// Columns of a lane of each row in one access, and in two.
+/// Columns that 64 bytes hold: one part.
 template <class T>
-constexpr int narrow_columns = lanes_of_row * 16 / sizeof(T);
+constexpr int narrow_columns = 64 / sizeof(T);
 
 }  // namespace
 
@@ -50,26 +49,27 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
   const DeviceVectors<T> y[2] = {y_rows, shape.on_diagonal ? y_rows : y_columns};
   const bool overwrite[2] = {overwrite_rows, shape.on_diagonal ? overwrite_rows : overwrite_columns};
   const std::int64_t columns_of_piece = shape.on_diagonal ? 0 : y_columns.rows,
-                     warps = csb_strip_warps(y_rows.rows + columns_of_piece),
-                     strips = csb_strips(y_rows.rows, warps) + csb_strips(columns_of_piece, warps);
+                     strip_rows = csb_strip_rows(y_rows.rows + columns_of_piece),
+                     strips = csb_strips(y_rows.rows, strip_rows) + csb_strips(columns_of_piece, strip_rows);
   if (strips == 0) return;
   const bool vector = whole_vectors(x[0]) && whole_vectors(x[1]);
   for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
     const int m = columns - first < 2 * narrow_columns<T> ? columns - first : 2 * narrow_columns<T>;
     const bool last = first + m == columns;
-    SliceProduct<V, T> product{static_cast<const char*>(index), m, {}, {}, {}, {}, {}, {}};
+    StripProduct<T> product{
+        static_cast<const char*>(index), static_cast<int>(strip_rows), m, {}, {}, {}, {}, {}, {}};
     for (int side = 0; side < 2; ++side) {
       product.x[side] = x[side].data + first;
-      product.x_row_bytes[side] = static_cast<std::uint32_t>(x[side].ld * sizeof(T));
+      product.ldx[side] = x[side].ld;
       product.y[side] = y[side].data + first;
       product.ldy[side] = y[side].ld;
       product.overwrite[side] = overwrite[side];
       product.cleared[side] = last && overwrite[side] ? static_cast<int>(y[side].width) - first : 0;
     }
     if (m <= narrow_columns<T>)
-      launch_slices<V, T, 1>(stream, strips, warps, vector, product);
+      launch_strips<V, T, 1>(stream, strips, strip_rows, vector, product);
     else
-      launch_slices<V, T, 2>(stream, strips, warps, vector, product);
+      launch_strips<V, T, 2>(stream, strips, strip_rows, vector, product);
   }
 }
 

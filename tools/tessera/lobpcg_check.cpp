@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera::program {
 

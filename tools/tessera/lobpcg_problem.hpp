@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/parallel_for.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
 
 #include "options.hpp"

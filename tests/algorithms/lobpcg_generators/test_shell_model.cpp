@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <map>
+#include <set>
+
 #include "shell_model_reference.hpp"
 #include "sparse_rows_checks.hpp"
 
@@ -46,6 +49,28 @@ TEST(ShellModel, StoresWhatIsNotZero) {
   for (Index j = 0; j < expected.cols(); ++j)
     for (Index i = j; i < expected.rows(); ++i) nonzero += std::abs(expected(i, j)) > 1e-12;
   EXPECT_EQ(gather(ShellModelRows(h, {2, 3, 1, 0}), 1000, 1000).size(), nonzero);
+}
+
+/// Two protons and two neutrons in the sd shell: a family is a pair of protons, and has a row for each pair
+/// of neutrons with the opposite M.
+TEST(ShellModel, FamiliesAreProtonDeterminants) {
+  const std::vector<int> states{-5, -3, -1, 1, 3, 5, -1, 1, -3, -1, 1, 3};  // 2m
+  std::map<int, int> pairs;                                                 // by 2M
+  for (std::size_t i = 0; i < states.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) ++pairs[states[i] + states[j]];
+  std::multiset<int> expected;
+  for (const auto& [twice_m, count] : pairs)
+    for (int proton_pair = 0; proton_pair < count; ++proton_pair) expected.insert(pairs[-twice_m]);
+  const ShellModelRows rows(random_interaction(sd_shell_orbits(), 1), {2, 2, 0});
+  std::map<std::uint32_t, int> families;
+  for (Index row = 0; row < rows.order(); ++row) ++families[rows.family(row)];
+  std::multiset<int> found;
+  for (const auto& [family, count] : families) found.insert(count);
+  EXPECT_EQ(found, expected);
+  // Determinants are numbered in the order of the rows of a tile.
+  for (std::size_t t = 0; t + 1 < rows.tiles().size(); ++t)
+    for (Index row = rows.tiles()[t] + 1; row < rows.tiles()[t + 1]; ++row)
+      EXPECT_GE(rows.family(row), rows.family(row - 1));
 }
 
 TEST(ShellModel, EntriesDoNotDependOnTheRangesThatAreAskedFor) {

@@ -20,74 +20,100 @@ struct IndexView {
       : memory(reinterpret_cast<const char*>(index.data())),
         header(*reinterpret_cast<const CsbIndexHeader*>(memory)),
         strips(reinterpret_cast<const CsbStrip*>(memory + header.strips_offset)),
+        rows(reinterpret_cast<const std::uint32_t*>(memory + header.rows_offset)),
+        stages(reinterpret_cast<const CsbStage*>(memory + header.stages_offset)),
+        x(reinterpret_cast<const std::uint32_t*>(memory + header.x_offset)),
         starts(reinterpret_cast<const CsbWarpStart*>(memory + header.starts_offset)),
-        windows(reinterpret_cast<const std::uint32_t*>(memory + header.windows_offset)),
-        steps(reinterpret_cast<const CsbWarpSteps*>(memory + header.steps_offset)),
-        values(reinterpret_cast<const V*>(memory + header.values_offset)),
-        coordinates(reinterpret_cast<const std::uint16_t*>(memory + header.coordinates_offset)) {}
+        quads(reinterpret_cast<const CsbQuad*>(memory + header.quads_offset)),
+        values(reinterpret_cast<const V*>(memory + header.values_offset)) {}
   const char* memory;
   const CsbIndexHeader& header;
   const CsbStrip* strips;
+  const std::uint32_t* rows;
+  const CsbStage* stages;
+  const std::uint32_t* x;
   const CsbWarpStart* starts;
-  const std::uint32_t* windows;
-  const CsbWarpSteps* steps;
+  const CsbQuad* quads;
   const V* values;
-  const std::uint16_t* coordinates;
 };
 
-/// What a warp leaves in its rows of Y, y_I or y_J; `entries` counts those that it meets.
+/// A strip's rows of Y, m columns.
 template <class V>
-void walk_warp(const IndexView<V>& index, std::int64_t s, std::int64_t warp, int m,
-               const std::vector<double>& x, std::vector<double>& y, std::int64_t& entries) {
-  const CsbStrip& strip = index.strips[s];
-  CsbWarpStart at = index.starts[s * index.header.strip_warps + warp];
-  std::vector<double> sums(static_cast<std::size_t>(csb_warp_rows * m), 0.0);
-  for (std::uint32_t w = 0; w < strip.windows; ++w) {
-    const std::int64_t window = strip.first_window + w;
-    if (w > 0) {
-      EXPECT_GT(index.windows[window], index.windows[window - 1]) << "windows ascend";
-    }
-    for (std::int64_t q = 0; q < csb_warp_slices; ++q) {
-      const std::int64_t steps = index.steps[window * index.header.strip_warps + warp].of_slice[q];
-      std::int64_t longest = 0;
-      for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
-        std::int64_t length = 0;
-        for (std::int64_t k = 0; k < (steps + csb_coordinate_steps - 1) / csb_coordinate_steps * 4; ++k) {
-          const std::uint16_t coordinate =
-              index.coordinates[((at.coordinates + k / csb_coordinate_steps) * csb_slice_rows + place) *
-                                    csb_coordinate_steps +
-                                k % csb_coordinate_steps];
-          if (coordinate == csb_no_entry) {
-            if (k < steps) {
-              EXPECT_EQ(index.values[(at.step + k) * csb_slice_rows + place], 0);
-            }
-            continue;
-          }
-          ASSERT_LT(k, steps);
-          EXPECT_EQ(k, length) << "a row's entries are its first places";
-          ++length;
-          const std::int64_t row = q * csb_slice_rows + place, from = index.windows[window] + coordinate;
-          ASSERT_LT(warp * csb_warp_rows + row, strip.rows);
-          for (int j = 0; j < m; ++j)
-            sums[static_cast<std::size_t>(row * m + j)] +=
-                double(index.values[(at.step + k) * csb_slice_rows + place]) *
-                x[static_cast<std::size_t>(from * m + j)];
-        }
-        entries += length;
-        longest = std::max(longest, length);
+class StripWalk {
+ public:
+  StripWalk(const IndexView<V>& index, std::int64_t s, int m, const std::vector<double>& x)
+      : index_(index),
+        strip_(index.strips[s]),
+        m_(m),
+        x_(x),
+        starts_(index.starts + s * csb_strip_warps, index.starts + (s + 1) * csb_strip_warps),
+        sums_(static_cast<std::size_t>(strip_.rows * m), 0.0) {}
+
+  void walk(std::vector<double>& y) {
+    for (std::uint32_t t = 0; t < strip_.stages; ++t) {
+      const CsbStage& stage = index_.stages[strip_.first_stage + t];
+      ASSERT_LT(stage.count, csb_stage_slots);
+      for (std::uint32_t k = 0; k < stage.count; ++k) {
+        EXPECT_TRUE(last_x_ < 0 || index_.x[stage.first + k] > last_x_) << "rows of X ascend";
+        last_x_ = index_.x[stage.first + k];
       }
-      EXPECT_EQ(longest, steps) << "no more places than the longest row needs";
-      at.step += steps;
-      at.coordinates += (steps + csb_coordinate_steps - 1) / csb_coordinate_steps;
+      written_.assign(strip_.rows, 0);
+      for (CsbWarpStart& warp : starts_) walk_stage(stage, warp);
+    }
+    for (std::int64_t i = 0; i < strip_.rows; ++i)
+      for (int j = 0; j < m_; ++j) {
+        double& to =
+            y[index_.rows[strip_.first_row + i] * static_cast<std::size_t>(m_) + static_cast<std::size_t>(j)];
+        EXPECT_TRUE(std::isnan(to)) << "every row is in one strip";
+        to = sums_[static_cast<std::size_t>(i * m_ + j)];
+      }
+  }
+  std::int64_t entries = 0;
+
+ private:
+  void walk_stage(const CsbStage& stage, CsbWarpStart& at) {
+    for (bool end = false; !end; ++at.quad) {
+      const CsbQuad* const quads = index_.quads + at.quad * csb_slice_rows;
+      end = quads[0].end_of_stage();
+      for (std::int64_t place = 0; place < csb_slice_rows; ++place) {
+        const CsbQuad& quad = quads[place];
+        EXPECT_EQ(quad.steps(), quads[0].steps());
+        EXPECT_EQ(quad.last(), quads[0].last());
+        EXPECT_EQ(quad.end_of_stage(), end);
+        ASSERT_LE(quad.steps(), csb_quad_steps);
+        for (int k = 0; k < quad.steps(); ++k) add(stage, quad, k, at.step * csb_slice_rows + place);
+        if (quad.last() && quad.row() < strip_.rows) {
+          EXPECT_EQ(written_[quad.row()]++, 0) << "one run a row and stage";
+        }
+      }
+      at.step += quads[0].steps();
     }
   }
-  for (std::int64_t i = 0; i < csb_warp_rows && warp * csb_warp_rows + i < strip.rows; ++i)
-    for (int j = 0; j < m; ++j) {
-      double& to = y[static_cast<std::size_t>((strip.first_row + warp * csb_warp_rows + i) * m + j)];
-      EXPECT_TRUE(std::isnan(to)) << "every row is in one strip";
-      to = sums[static_cast<std::size_t>(i * m + j)];
+  void add(const CsbStage& stage, const CsbQuad& quad, int k, std::int64_t at) {
+    const double value = index_.values[at + k * csb_slice_rows];
+    const std::uint32_t slot = quad.slot(k);
+    if (slot == 0) {
+      EXPECT_EQ(value, 0);
+      return;
     }
-}
+    ++entries;
+    ASSERT_LE(slot, stage.count);
+    ASSERT_LT(quad.row(), strip_.rows);
+    const auto from = static_cast<std::size_t>(index_.x[stage.first + slot - 1]);
+    for (int j = 0; j < m_; ++j)
+      sums_[quad.row() * static_cast<std::size_t>(m_) + static_cast<std::size_t>(j)] +=
+          value * x_[from * static_cast<std::size_t>(m_) + static_cast<std::size_t>(j)];
+  }
+
+  const IndexView<V>& index_;
+  const CsbStrip& strip_;
+  const int m_;
+  const std::vector<double>& x_;
+  std::vector<CsbWarpStart> starts_;
+  std::vector<double> sums_;
+  std::vector<int> written_;
+  std::int64_t last_x_ = -1;
+};
 
 TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
   using V = TypeParam;
@@ -97,27 +123,23 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
     const auto memory = p.index();
     const IndexView<V> index(memory);
     EXPECT_EQ(static_cast<std::size_t>(index.header.total), memory.size() * 8);
-    const std::int64_t others = p.shape.on_diagonal ? 0 : p.columns, warps = csb_strip_warps(p.rows + others);
-    EXPECT_EQ(index.header.strip_warps, warps);
-    EXPECT_EQ(index.header.strip_count, csb_strips(p.rows, warps) + csb_strips(others, warps));
+    const std::int64_t others = p.shape.on_diagonal ? 0 : p.columns, height = csb_strip_rows(p.rows + others);
+    EXPECT_EQ(index.header.strip_count, csb_strips(p.rows, height) + csb_strips(others, height));
     const auto x_columns = random_rows<double>(p.columns, m, 1), x_rows = random_rows<double>(p.rows, m, 2);
     std::vector<double> y[2];
     const int sides = p.shape.on_diagonal ? 1 : 2;
     for (int side = 0; side < sides; ++side)
       y[side].assign(static_cast<std::size_t>((side ? p.columns : p.rows) * m),
                      std::numeric_limits<double>::quiet_NaN());
-    std::int64_t windows = 0, entries = 0, before = std::numeric_limits<std::int64_t>::max();
+    std::int64_t stages = 0, entries = 0;
     for (std::int64_t s = 0; s < index.header.strip_count; ++s) {
       const int side = index.strips[s].side;
-      std::int64_t work = 0;
-      for (std::int64_t warp = 0; warp < index.header.strip_warps; ++warp)
-        walk_warp(index, s, warp, m, side == 0 ? x_columns : x_rows, y[side], work);
-      EXPECT_LE(work, before) << "those with most work begin first";
-      before = work;
-      entries += work;
-      windows += index.strips[s].windows;
+      StripWalk<V> strip(index, s, m, side == 0 ? x_columns : x_rows);
+      strip.walk(y[side]);
+      entries += strip.entries;
+      stages += index.strips[s].stages;
     }
-    EXPECT_EQ(windows, index.header.window_count);
+    EXPECT_EQ(stages, index.header.stage_count);
     EXPECT_GE(entries, p.shape.entry_count);
     EXPECT_LE(entries, 2 * p.shape.entry_count);
     const ExpectedProduct expected = expected_product(p, m, x_columns, m, x_rows, m);
@@ -128,18 +150,20 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
   }
 }
 
-TYPED_TEST(CsbIndex, TheSameTwice) {
-  for (const auto& p : piece_problems<TypeParam>()) EXPECT_EQ(p.index(), p.index());
+TYPED_TEST(CsbIndex, TheSameOnAnyNumberOfThreads) {
+  for (const auto& p : piece_problems<TypeParam>()) EXPECT_EQ(p.index(), p.index(3));
 }
 
 TYPED_TEST(CsbIndex, IsSmall) {
-  // Both triangles; of eight rows with some six random entries each in a window the longest has about ten,
-  // and coordinates are filled up to a multiple of four.
+  // Of sixteen runs of about the same length the longest decides.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
   p.add_random_block(0, 3000, 0, 3000, 200000);
   p.finish();
-  const double bytes = double(csb_index_bytes(p.view(), p.rows, p.columns));
-  EXPECT_LT(bytes, 2 * (1.75 * sizeof(TypeParam) + 4.6) * double(p.shape.entry_count));
+  const CsbIndexHeader header = CsbIndexBuilder<TypeParam>(p.view(), p.rows, p.columns, {}, 2).header();
+  const double entries = 2 * double(p.shape.entry_count);
+  EXPECT_LT(double(header.step_count * csb_slice_rows), 1.2 * entries);
+  EXPECT_LT(double(header.quad_count * csb_slice_rows * csb_quad_steps), 1.8 * entries);
+  EXPECT_LT(double(header.total), (1.2 * sizeof(TypeParam) + 7) * entries);
 }
 
 }  // namespace
