@@ -107,6 +107,15 @@ TESSERA_ALWAYS_INLINE void block(Index ld, Index n, Index k, const T* a, Index l
   }
 }
 
+/// Bytes of a block of B that the processor does not fetch by itself in time: it stops at the end of a page.
+constexpr Index least_fetched = 2048;
+
+/// The block of B after the next one, into the second cache. The first one has no room for it.
+TESSERA_ALWAYS_INLINE void fetch_ahead(const char* block, Index bytes) noexcept {
+  constexpr Index line = 64, blocks = 2;
+  for (Index i = 0; i < bytes; i += line) __builtin_prefetch(block + blocks * bytes + i, 0, 2);
+}
+
 /// Blocks of C `height` registers high.
 template <class T, int height>
 void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
@@ -116,9 +125,11 @@ void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, 
   const T* const b = row.b;
   const Index count = row.count;
   if (!size_class) {
-    const Index n = sizes[0];
-    for (Index i = 0; i < count; ++i)
+    const Index n = sizes[0], bytes = n * k * static_cast<Index>(sizeof(T));
+    for (Index i = 0; i < count; ++i) {
+      if (bytes >= least_fetched) fetch_ahead(reinterpret_cast<const char*>(b + offset[i]), bytes);
       block<T, height>(ld, n, k, a, lda, b + offset[i], sums + place[column[i]] * ld);
+    }
     return;
   }
   for (Index i = 0; i < count; ++i)
