@@ -11,8 +11,9 @@
 /// The products of a row of blocks of C go along the rows of B: blocks of B follow each other in memory, the
 /// row of C stays in the cache. The products for a block of C are added in ascending order of the inner index
 /// within an inner panel, and these in the given order. Small real blocks are multiplied row by row for all
-/// inner panels together (multiply_rows.hpp), if C has not many more blocks than there are products; others
-/// one inner panel after the other, by a kernel for each product.
+/// inner panels together (multiply_rows.hpp), if C has not many more blocks than there are products, by lists
+/// if they are square and there are few products for each block of C (list_rows.hpp); others one inner panel
+/// after the other, by a kernel for each product.
 ///
 /// Arguments: the panel of C (host metadata of the caller, alive until the task has ended), the numbers of
 ///            the inner panels, clear, where to note what kind of worker ran them.

@@ -35,6 +35,11 @@ void multiply_row(Index m, Index k, const T* a, Index lda, const RowOfBlocks<T>&
 }
 
 template <class T>
+void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept {
+  TESSERA_DISPATCH(multiply_listed<T>(size, blocks))
+}
+
+template <class T>
 void pad_columns(Index m, Index columns, const T* from, T* to) noexcept {
   TESSERA_DISPATCH(pad_columns<T>(m, columns, from, to))
 }
@@ -47,6 +52,7 @@ void unpad_columns(Index m, Index columns, const T* from,
   template Index most_rows<T>() noexcept;                                                           \
   template Index padded_rows<T>(Index) noexcept;                                                    \
   template void multiply_row<T>(Index, Index, const T*, Index, const RowOfBlocks<T>&, T*) noexcept; \
+  template void multiply_listed<T>(Index, const ListedBlocks<T>&) noexcept;                         \
   template void pad_columns<T>(Index, Index, const T*, T*) noexcept;                                \
   template void unpad_columns<T>(Index, Index, const T*, T*) noexcept;
 TESSERA_INSTANTIATE(float) TESSERA_INSTANTIATE(double)

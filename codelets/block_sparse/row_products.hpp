@@ -41,6 +41,35 @@ void pad_columns(Index m, Index columns, const T* from, T* to) noexcept;
 template <class T>
 void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept;
 
+/// A block of A and one of B that are multiplied.
+template <class T>
+struct BlockPair {
+  const T *a, *b;
+};
+
+/// Pairs in the list of a block of C.
+inline constexpr std::int32_t most_listed = 8;
+
+/// Blocks of C that follow each other in memory, and what is added to each: up to most_listed products.
+template <class T>
+struct ListedBlocks {
+  T* c;                        ///< the first block; all are square, column-major without gaps
+  const std::int32_t* column;  ///< of each block, its column of blocks
+  Index count;                 ///< of blocks
+  const BlockPair<T>* pairs;   ///< most_listed for each column of blocks; the first ones count
+  const std::int32_t* listed;  ///< for each column of blocks, how many count
+  const char* started;         ///< for each column of blocks: C has values; else zero is taken for them
+};
+
+/// Rows and columns that square blocks may have whose products are listed.
+inline constexpr Index most_listed_size = 8;
+
+/// C_j += sum A B over the list of each block, in the order of the list; a block of C stays in registers
+/// meanwhile and is written once. All blocks have `size` rows and columns, 1 to most_listed_size, without
+/// gaps; after a block of A padded_rows(size) - size numbers more are read, whatever they are.
+template <class T>
+void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept;
+
 #define TESSERA_DECLARE_ROW_PRODUCTS(LEVEL)                                                                \
   namespace LEVEL {                                                                                        \
   template <class T>                                                                                       \
@@ -49,6 +78,8 @@ void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept;
   Index padded_rows(Index m) noexcept;                                                                     \
   template <class T>                                                                                       \
   void multiply_row(Index m, Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept; \
+  template <class T>                                                                                       \
+  void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept;                                \
   template <class T>                                                                                       \
   void pad_columns(Index m, Index columns, const T* from, T* to) noexcept;                                 \
   template <class T>                                                                                       \

@@ -107,6 +107,15 @@ TESSERA_ALWAYS_INLINE void block(Index ld, Index n, Index k, const T* a, Index l
   }
 }
 
+/// Bytes of a block of B that the processor does not fetch by itself in time: it stops at the end of a page.
+constexpr Index least_fetched = 2048;
+
+/// The block of B after the next one, into the second cache. The first one has no room for it.
+TESSERA_ALWAYS_INLINE void fetch_ahead(const char* block, Index bytes) noexcept {
+  constexpr Index line = 64, blocks = 2;
+  for (Index i = 0; i < bytes; i += line) __builtin_prefetch(block + blocks * bytes + i, 0, 2);
+}
+
 /// Blocks of C `height` registers high.
 template <class T, int height>
 void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
@@ -116,9 +125,11 @@ void multiply_blocks(Index k, const T* a, Index lda, const RowOfBlocks<T>& row, 
   const T* const b = row.b;
   const Index count = row.count;
   if (!size_class) {
-    const Index n = sizes[0];
-    for (Index i = 0; i < count; ++i)
+    const Index n = sizes[0], bytes = n * k * static_cast<Index>(sizeof(T));
+    for (Index i = 0; i < count; ++i) {
+      if (bytes >= least_fetched) fetch_ahead(reinterpret_cast<const char*>(b + offset[i]), bytes);
       block<T, height>(ld, n, k, a, lda, b + offset[i], sums + place[column[i]] * ld);
+    }
     return;
   }
   for (Index i = 0; i < count; ++i)
@@ -185,7 +196,115 @@ TESSERA_ALWAYS_INLINE void choose_kept(Index k, const T* a, Index lda, const Row
   }
 }
 
+/// The first `rows` rows of a register.
+template <class T, int rows>
+TESSERA_ALWAYS_INLINE typename Registers<T>::Vector load_rows(const T* p) noexcept {
+  typename Registers<T>::Vector x = {};
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) x[i] = p[i];
+  return x;
+}
+template <class T, int rows>
+TESSERA_ALWAYS_INLINE void store_rows(T* p, typename Registers<T>::Vector x) noexcept {
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; ++i) p[i] = x[i];
+}
+
+/// `width` columns of a block of C of `size` rows, from column `first` on, with all products of its list.
+template <class T, int size, int first, int width>
+TESSERA_ALWAYS_INLINE void listed_tile(const BlockPair<T>* pairs, Index count, bool started, T* c) noexcept {
+  constexpr int height = (size + lanes<T> - 1) / lanes<T>, padded = height * lanes<T>,
+                last = size - padded + lanes<T>;
+  typename Registers<T>::Vector sum[width][height];
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+    for (int h = 0; h < height; ++h) {
+      const T* const from = c + (first + w) * size + h * lanes<T>;
+      sum[w][h] = typename Registers<T>::Vector{};
+      if (started) sum[w][h] = h + 1 < height ? load(from) : load_rows<T, last>(from);
+    }
+  for (Index i = 0; i < count; ++i) {
+    const T *const a = pairs[i].a, *const b = pairs[i].b + first * size;
+// Unrolled as well, it would not do with the registers of AVX2.
+#pragma GCC unroll 1
+    for (int l = 0; l < size; ++l)
+#pragma GCC unroll 8
+      for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+        for (int h = 0; h < height; ++h) sum[w][h] += load(a + l * size + h * lanes<T>) * b[w * size + l];
+  }
+  // What a register holds beyond its column is overwritten by the columns that follow, if they are so many.
+#pragma GCC unroll 8
+  for (int w = 0; w < width; ++w)
+#pragma GCC unroll 8
+    for (int h = 0; h < height; ++h) {
+      T* const to = c + (first + w) * size + h * lanes<T>;
+      if (w * size + padded <= width * size || h + 1 < height)
+        store(to, sum[w][h]);
+      else
+        store_rows<T, last>(to, sum[w][h]);
+    }
+}
+
+/// Columns of a block of C that are computed together: as many as there are registers for, of about equal
+/// number.
+template <class T, int size>
+constexpr int listed_width() noexcept {
+  constexpr int most = tile_width((size + lanes<T> - 1) / lanes<T>), tiles = (size + most - 1) / most;
+  return (size + tiles - 1) / tiles;
+}
+
+template <class T, int size, int first = 0>
+TESSERA_ALWAYS_INLINE void listed_block(const BlockPair<T>* pairs, Index count, bool started, T* c) noexcept {
+  constexpr int most = listed_width<T, size>(), width = size - first < most ? size - first : most;
+  listed_tile<T, size, first, width>(pairs, count, started, c);
+  if constexpr (first + width < size) listed_block<T, size, first + width>(pairs, count, started, c);
+}
+
+template <int bytes>
+TESSERA_ALWAYS_INLINE void prefetch(const char* block) noexcept {
+  constexpr int line = 64;
+#pragma GCC unroll 16
+  for (int i = 0; i < bytes; i += line) __builtin_prefetch(block + i);
+}
+
+/// While a block of C is computed, one further on is fetched, and the blocks of B of the next but one: those
+/// that a list usually has, whether they are still there or left from another row.
+template <class T, int size>
+void multiply_listed_blocks(const ListedBlocks<T>& blocks) noexcept {
+  constexpr int bytes = size * size * static_cast<int>(sizeof(T)), bytes_ahead = 1024, blocks_ahead = 2,
+                pairs_ahead = 3;
+  const BlockPair<T>* const pairs = blocks.pairs;
+  const std::int32_t *const columns = blocks.column, *const listed = blocks.listed;
+  const char* const started = blocks.started;
+  const Index count = blocks.count;
+  T* c = blocks.c;
+  for (Index i = 0; i < count; ++i, c += size * size) {
+    const BlockPair<T>* const later =
+        pairs + columns[i + blocks_ahead < count ? i + blocks_ahead : i] * most_listed;
+#pragma GCC unroll 4
+    for (int p = 0; p < pairs_ahead; ++p) prefetch<bytes>(reinterpret_cast<const char*>(later[p].b));
+    prefetch<bytes>(reinterpret_cast<const char*>(c) + bytes_ahead);
+    const std::int32_t column = columns[i];
+    listed_block<T, size>(pairs + column * most_listed, listed[column], started[column], c);
+  }
+}
+
+template <class T, int most = most_listed_size>
+TESSERA_ALWAYS_INLINE void choose_listed(Index size, const ListedBlocks<T>& blocks) noexcept {
+  if constexpr (most > 0) {
+    if (size == most) return multiply_listed_blocks<T, most>(blocks);
+    choose_listed<T, most - 1>(size, blocks);
+  }
+}
+
 }  // namespace
+
+template <class T>
+void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept {
+  choose_listed<T>(size, blocks);
+}
 
 template <class T>
 Index most_rows() noexcept {
@@ -245,6 +364,7 @@ void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept {
   template Index most_rows<T>() noexcept;                                                           \
   template Index padded_rows<T>(Index) noexcept;                                                    \
   template void multiply_row<T>(Index, Index, const T*, Index, const RowOfBlocks<T>&, T*) noexcept; \
+  template void multiply_listed<T>(Index, const ListedBlocks<T>&) noexcept;                         \
   template void pad_columns<T>(Index, Index, const T*, T*) noexcept;                                \
   template void unpad_columns<T>(Index, Index, const T*, T*) noexcept;
 TESSERA_INSTANTIATE(float)

@@ -8,6 +8,7 @@
 
 #include <tessera/codelets/block_sparse/count_products.hpp>
 #include <tessera/codelets/block_sparse/list_products.hpp>
+#include <tessera/codelets/block_sparse/list_rows.hpp>
 #include <tessera/codelets/block_sparse/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/multiply_rows.hpp>
 
@@ -146,6 +147,10 @@ void check_rows(const ProductPanel& panel, const PanelOf<T>& a, const PanelOf<T>
         for (std::size_t e = 0; e < c.size(); ++e)
           ASSERT_LE(std::abs(c[e] - T(times) * expected.values[e] - T(clear ? 0 : 3)), 4 * bound)
               << "row by row " << times << " times, clear " << clear << ", element " << e;
+        if (!kernels::small_enough_for_lists(panel.rows.sizes, panel.cols.sizes, inner.inner.sizes)) continue;
+        std::vector<T> by_lists(expected.values.size(), T(3));
+        kernels::multiply_by_lists<T>(panel, std::span(twice).first(times), clear, by_lists.data());
+        EXPECT_EQ(by_lists, c) << "by lists " << times << " times, clear " << clear;
       }
   }
 }
@@ -229,6 +234,17 @@ TYPED_TEST(ProductPanels, ListedAndDirectAgree) {
   check<T>({"blocks that are there", {6, 2}, {3}, {5}, 10, 8, 12, 0.5, true});
   check<T>({"lower half", {4}, {3, 5}, {4}, 10, 8, 10, 0.5, false, true});
   check<T>({"all at once", {4, 0, 2}, {3, 5}, {4, 0, 2}, 12, 8, 12, 0.6, true, true, true});
+}
+
+/// Square blocks of one size, with more products for a block of C than a list takes, and with fewer.
+TYPED_TEST(ProductPanels, SquareBlocks) {
+  using T = TypeParam;
+  for (Index size = 1; size <= 9; ++size) {
+    SCOPED_TRACE(size);
+    check<T>({"few products", {size}, {size}, {size}, 9, 6, 11, 0.4});
+    check<T>({"many products", {size}, {size}, {size}, 9, 30, 11, 0.8});
+    check<T>({"all left out that can be", {size}, {size}, {size}, 12, 30, 12, 0.7, true, true, true});
+  }
 }
 
 /// B's panel is larger than what is worked on at a time.
