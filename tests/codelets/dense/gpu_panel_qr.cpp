@@ -220,6 +220,18 @@ class GpuPanelQr : public ::testing::Test {
     a(m - 1, 1) = T(R(std::sqrt(0.6 * epsilon)));
     return a;
   }
+
+  /// A well-conditioned panel of 66 rows, in one piece and in two.
+  void check_small_panel(Index b) {
+    const Index m = 66;
+    auto a = random_matrix<T>(m, b, 15);
+    for (Index j = 0; j < b; ++j) a(j, j) += T(RealOf<T>(b));
+    for (const auto& f : {factor(a), factor_in_pieces(a, {m - 1, 1})}) {
+      EXPECT_FALSE(f.fallback);
+      check(f, a);
+      compare(f, a);
+    }
+  }
 };
 TYPED_TEST_SUITE(GpuPanelQr, Scalars);
 
@@ -340,26 +352,25 @@ TYPED_TEST(GpuPanelQr, InSeveralPieces) {
     }
 }
 
-// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone. One width for each size
-// of the small matrices, with two entries or more of a thread in each direction; 66 rows, which are two
-// chunks of the Gram matrix and two thread blocks of a product. More than 32 columns are several blocks of
-// columns.
-TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck) {
+// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone, so its cases are small
+// and stand apart. One width for each size of the small matrices, with two entries or more of a thread in
+// each direction; 66 rows, which are two chunks of the Gram matrix and two thread blocks of a product. More
+// than 32 columns are several blocks of columns.
+TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck17Columns) {
+  this->check_small_panel(17);
+}
+TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck33Columns) {
+  this->check_small_panel(33);
+}
+TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck65Columns) {
+  this->check_small_panel(65);
+}
+
+// Every way into the fall-back. The Gram matrix of a panel in one piece is in double precision.
+TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheckFallBack) {
   using T = TypeParam;
-  const Index m = 66;
+  const Index m = 66, b = 33;
   const std::vector<Index> heights{m - 1, 1};
-  for (const Index b : {17, 33, 65}) {
-    SCOPED_TRACE(::testing::Message() << m << " x " << b);
-    auto a = random_matrix<T>(m, b, 15);
-    for (Index j = 0; j < b; ++j) a(j, j) += T(RealOf<T>(b));
-    for (const auto& f : {this->factor(a), this->factor_in_pieces(a, heights)}) {
-      EXPECT_FALSE(f.fallback);
-      this->check(f, a);
-      this->compare(f, a);
-    }
-  }
-  // Every way into the fall-back. The Gram matrix of a panel in one piece is in double precision.
-  const Index b = 33;
   const auto falls_back = [&](const char* what, const Factored<T>& f, const Matrix<T>& a) {
     SCOPED_TRACE(what);
     EXPECT_TRUE(f.fallback);
