@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/block_sparse/block_kernel.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/pack_rows.hpp>
 
@@ -13,21 +13,26 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
   const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
   if (out == 0) return;
-  alignas(64) double input_rows[packed_rows * 4 * most_block_columns];
+  alignas(64) double input_rows[packed_rows * most_block_columns];
   alignas(64) double output_rows[packed_rows * 2 * most_block_columns];
+  alignas(64) double transposed[4 * most_block_columns * 2 * most_block_columns];
+  for (std::int64_t k = 0; k < in; ++k)
+    for (std::int64_t j = 0; j < out; ++j) transposed[k * out + j] = c[j * in + k];
   for (std::int64_t first = 0; first < rows; first += packed_rows) {
     const std::int64_t count = std::min(packed_rows, rows - first);
-    pack_rows(inputs, first, count, input_rows, in);
-    if (in == 0)
-      std::fill_n(output_rows, out * count, 0.0);
-    else
-      blas::gemm(Op::transpose, Op::none, out, count, in, 1.0, c, in, input_rows, in, 0.0, output_rows, out);
+    std::fill_n(output_rows, out * count, 0.0);
+    const double* coefficients = transposed;
+    for (const VectorBlock<const T>& block : inputs) {
+      if (block.columns == 0) continue;
+      const WideRows rows_of_block = wide_rows(block, first, count, input_rows);
+      multiply_small<double>(out, count, block.columns, coefficients, out, rows_of_block.data,
+                             rows_of_block.ld, output_rows, out);
+      coefficients += out * block.columns;
+    }
     const double* from = output_rows;
     for (const VectorBlock<T>& block : outputs) {
       T* const to = block.data + first * block.ld;
-      for (std::int64_t i = 0; i < count; ++i)
-        for (std::int32_t j = 0; j < block.columns; ++j)
-          to[i * block.ld + j] = static_cast<T>(from[i * out + j]);
+      for (std::int64_t i = 0; i < count; ++i) std::copy_n(from + i * out, block.columns, to + i * block.ld);
       from += block.columns;
     }
   }
