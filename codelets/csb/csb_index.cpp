@@ -290,6 +290,11 @@ class WarpWriter {
   std::vector<std::int64_t> entries_;
 };
 
+template <class Part>
+Part* part_of_index(char* index, std::int64_t offset) {
+  return reinterpret_cast<Part*>(index + offset);
+}
+
 /// Where the parts of a strip begin, or how large they are.
 struct StripSizes {
   std::int64_t stages = 0, x = 0;
@@ -335,22 +340,21 @@ class CsbIndexBuilder<V>::Plan {
 
   void write(char* memory) const {
     std::memcpy(memory, &header_, sizeof(header_));
-    const auto part = [&]<class P>(std::int64_t offset, P*) { return reinterpret_cast<P*>(memory + offset); };
-    auto* const rows_out = part(header_.rows_offset, static_cast<std::uint32_t*>(nullptr));
+    auto* const rows_out = part_of_index<std::uint32_t>(memory, header_.rows_offset);
     for (std::size_t k = 0; k < order_.size(); ++k)
       rows_out[k] =
           order_[k] - (k < static_cast<std::size_t>(second_) ? 0 : static_cast<std::uint32_t>(second_));
-    auto* const quads = part(header_.quads_offset, static_cast<CsbQuad*>(nullptr));
-    auto* const values = part(header_.values_offset, static_cast<V*>(nullptr));
+    auto* const quads = part_of_index<CsbQuad>(memory, header_.quads_offset);
+    auto* const values = part_of_index<V>(memory, header_.values_offset);
     std::fill_n(quads + header_.quad_count * csb_slice_rows, csb_read_ahead * csb_slice_rows, CsbQuad());
     std::fill_n(values + header_.step_count * csb_slice_rows, csb_read_ahead * csb_slice_rows, V(0));
     for_strips([&](std::size_t s, const std::vector<Stage>& stages, const StripPlanner<V>& planner) {
       const StripSizes& begin = begins_[s];
-      CsbStrip& strip = part(header_.strips_offset, static_cast<CsbStrip*>(nullptr))[s] = strips_[s];
+      CsbStrip& strip = part_of_index<CsbStrip>(memory, header_.strips_offset)[s] = strips_[s];
       strip.first_stage = static_cast<std::uint32_t>(begin.stages);
       strip.stages = static_cast<std::uint32_t>(stages.size());
-      auto* stage_out = part(header_.stages_offset, static_cast<CsbStage*>(nullptr)) + begin.stages;
-      auto* const x = part(header_.x_offset, static_cast<std::uint32_t*>(nullptr));
+      auto* stage_out = part_of_index<CsbStage>(memory, header_.stages_offset) + begin.stages;
+      auto* const x = part_of_index<std::uint32_t>(memory, header_.x_offset);
       auto x_count = static_cast<std::uint32_t>(begin.x);
       for (const Stage& stage : stages) {
         *stage_out++ = {x_count, static_cast<std::uint32_t>(stage.x.size())};
@@ -359,7 +363,7 @@ class CsbIndexBuilder<V>::Plan {
       }
       for (std::size_t warp = 0; warp < csb_strip_warps; ++warp) {
         const CsbWarpStart start = begin.warps[warp];
-        part(header_.starts_offset, static_cast<CsbWarpStart*>(nullptr))[s * csb_strip_warps + warp] = start;
+        part_of_index<CsbWarpStart>(memory, header_.starts_offset)[s * csb_strip_warps + warp] = start;
         WarpWriter<V> writer(rows_, planner, quads + start.quad * csb_slice_rows,
                              values + start.step * csb_slice_rows);
         for (const Stage& stage : stages) writer.write_stage(stage.slices[warp]);

@@ -34,6 +34,11 @@ struct StripProduct {
   bool overwrite[2];
 };
 
+template <class Part>
+__device__ const Part* part_of_index(const char* index, std::int64_t offset) {
+  return reinterpret_cast<const Part*>(index + offset);
+}
+
 /// Matrix elements are read once: past the first-level cache, 256 bytes at a time from memory.
 __device__ inline double stream(const double* p) {
   double value;
@@ -127,8 +132,8 @@ constexpr std::size_t strip_shared_bytes(std::int64_t strip_rows) {
   return static_cast<std::size_t>(64 * parts * (strip_rows + csb_slice_rows) + StageMemory<parts>::total);
 }
 
-/// Brings the rows of X one stage ahead, their lists two stages, and where these are three: nothing of this
-/// is waited for but at the barrier.
+/// Brings the rows of X one stage ahead, their lists two stages, and where these are four: nothing of this is
+/// waited for but at the barrier.
 template <class T, int parts, bool vector>
 class StageCopies {
  public:
@@ -352,10 +357,7 @@ __global__ void __launch_bounds__(strip_threads, parts == 1 ? 2 : 1)
   constexpr std::uint32_t stage_bytes = StageMemory<parts>::stage_bytes;
   extern __shared__ __align__(128) char memory[];
   const auto& header = *reinterpret_cast<const CsbIndexHeader*>(product.index);
-  const auto part = [&]<class P>(std::int64_t offset, P*) {
-    return reinterpret_cast<const P*>(product.index + offset);
-  };
-  const CsbStrip strip = part(header.strips_offset, static_cast<CsbStrip*>(nullptr))[blockIdx.x];
+  const CsbStrip strip = part_of_index<CsbStrip>(product.index, header.strips_offset)[blockIdx.x];
   if (strip.stages == 0 && !product.overwrite[strip.side]) return;
 
   // Sums and slots 0 begin as zeros.
@@ -373,20 +375,20 @@ __global__ void __launch_bounds__(strip_threads, parts == 1 ? 2 : 1)
                y = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
     StageCopies<T, parts, vector> copies(
         product.x[strip.side], product.ldx[strip.side], product.m,
-        part(header.stages_offset, static_cast<CsbStage*>(nullptr)) + strip.first_stage, strip.stages,
-        part(header.x_offset, static_cast<std::uint32_t*>(nullptr)), {x});
-    const CsbWarpStart start =
-        part(header.starts_offset,
-             static_cast<CsbWarpStart*>(nullptr))[blockIdx.x * csb_strip_warps + threadIdx.x / 32];
+        part_of_index<CsbStage>(product.index, header.stages_offset) + strip.first_stage, strip.stages,
+        part_of_index<std::uint32_t>(product.index, header.x_offset), {x});
+    const CsbWarpStart start = part_of_index<CsbWarpStart>(
+        product.index, header.starts_offset)[blockIdx.x * csb_strip_warps + threadIdx.x / 32];
     const std::int64_t place = threadIdx.x % 32 / 2;
     RunSums<V, T, parts> warp(
-        part(header.quads_offset, static_cast<CsbQuad*>(nullptr)) + start.quad * csb_slice_rows + place,
-        part(header.values_offset, static_cast<V*>(nullptr)) + start.step * csb_slice_rows + place);
+        part_of_index<CsbQuad>(product.index, header.quads_offset) + start.quad * csb_slice_rows + place,
+        part_of_index<V>(product.index, header.values_offset) + start.step * csb_slice_rows + place);
     warp.add_stages(strip.stages, y, copies);
   }
   __syncthreads();
-  store_strip<T, parts>(
-      product, strip, part(header.rows_offset, static_cast<std::uint32_t*>(nullptr)) + strip.first_row, sums);
+  store_strip<T, parts>(product, strip,
+                        part_of_index<std::uint32_t>(product.index, header.rows_offset) + strip.first_row,
+                        sums);
 }
 
 }  // namespace tessera::device
