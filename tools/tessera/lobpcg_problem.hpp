@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/runtime/parallel_for.hpp>
 #include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 #include "options.hpp"
 #include "session.hpp"
