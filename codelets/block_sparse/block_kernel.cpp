@@ -13,16 +13,18 @@
 namespace tessera::kernels {
 
 template <class T>
-BlockKernel<T> find_block_kernel([[maybe_unused]] Index m, [[maybe_unused]] Index n,
-                                 [[maybe_unused]] Index k) noexcept {
+BlockKernel<T> find_block_kernel([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] Index k,
+                                 [[maybe_unused]] Index lda, [[maybe_unused]] Index ldb,
+                                 [[maybe_unused]] Index ldc) noexcept {
 #if TESSERA_HAVE_LIBXSMM
   const T one(1);
-  const int rows = static_cast<int>(m), cols = static_cast<int>(n), inner = static_cast<int>(k);
+  const int rows = static_cast<int>(m), cols = static_cast<int>(n), inner = static_cast<int>(k),
+            of_a = static_cast<int>(lda), of_b = static_cast<int>(ldb), of_c = static_cast<int>(ldc);
   if (double(m) * double(n) * double(k) > small_block_limit) return nullptr;
   if constexpr (std::is_same_v<T, double>)
-    return libxsmm_dmmdispatch(rows, cols, inner, nullptr, nullptr, nullptr, &one, &one, nullptr, nullptr);
+    return libxsmm_dmmdispatch(rows, cols, inner, &of_a, &of_b, &of_c, &one, &one, nullptr, nullptr);
   else if constexpr (std::is_same_v<T, float>)
-    return libxsmm_smmdispatch(rows, cols, inner, nullptr, nullptr, nullptr, &one, &one, nullptr, nullptr);
+    return libxsmm_smmdispatch(rows, cols, inner, &of_a, &of_b, &of_c, &one, &one, nullptr, nullptr);
 #endif
   return nullptr;
 }
@@ -39,19 +41,7 @@ void multiply_blocks(Index m, Index n, Index k, const T* a, const T* b, T* c) no
 template <class T>
 void multiply_small(Index m, Index n, Index k, const T* a, Index lda, const T* b, Index ldb, T* c,
                     Index ldc) noexcept {
-#if TESSERA_HAVE_LIBXSMM
-  if (double(m) * double(n) * double(k) <= small_block_limit) {
-    const T one(1);
-    const int rows = static_cast<int>(m), cols = static_cast<int>(n), inner = static_cast<int>(k),
-              of_a = static_cast<int>(lda), of_b = static_cast<int>(ldb), of_c = static_cast<int>(ldc);
-    BlockKernel<T> kernel = nullptr;
-    if constexpr (std::is_same_v<T, double>)
-      kernel = libxsmm_dmmdispatch(rows, cols, inner, &of_a, &of_b, &of_c, &one, &one, nullptr, nullptr);
-    else
-      kernel = libxsmm_smmdispatch(rows, cols, inner, &of_a, &of_b, &of_c, &one, &one, nullptr, nullptr);
-    if (kernel) return kernel(a, b, c);
-  }
-#endif
+  if (const BlockKernel<T> kernel = find_block_kernel<T>(m, n, k, lda, ldb, ldc)) return kernel(a, b, c);
   blas::gemm<T>(Op::none, Op::none, m, n, k, T(1), a, lda, b, ldb, T(1), c, ldc);
 }
 
@@ -59,8 +49,8 @@ void multiply_small(Index m, Index n, Index k, const T* a, Index lda, const T* b
   template void multiply_small<T>(Index, Index, Index, const T*, Index, const T*, Index, T*, Index) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 
-#define TESSERA_INSTANTIATE(T)                                                \
-  template BlockKernel<T> find_block_kernel<T>(Index, Index, Index) noexcept; \
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template BlockKernel<T> find_block_kernel<T>(Index, Index, Index, Index, Index, Index) noexcept; \
   template void multiply_blocks<T>(Index, Index, Index, const T*, const T*, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

@@ -6,14 +6,19 @@
 
 namespace tessera::kernels {
 
-/// C (m x n) += A (m x k) B (k x n), blocks column-major without gaps: called with A, B, C.
+/// C (m x n) += A (m x k) B (k x n), column-major: called with A, B, C.
 template <class T>
 using BlockKernel = void (*)(const T*, const T*, T*, ...);
 
 /// The kernel that libxsmm compiles for a shape, or null if it declines (complex numbers, large blocks) or is
 /// not there. Kernels live as long as the process. Thread-safe.
 template <class T>
-BlockKernel<T> find_block_kernel(Index m, Index n, Index k) noexcept;
+BlockKernel<T> find_block_kernel(Index m, Index n, Index k, Index lda, Index ldb, Index ldc) noexcept;
+/// For blocks without gaps.
+template <class T>
+BlockKernel<T> find_block_kernel(Index m, Index n, Index k) noexcept {
+  return find_block_kernel<T>(m, n, k, m, k, m);
+}
 
 /// Beyond this size of m n k a BLAS, which packs its operands, is faster than kernels for small blocks.
 inline constexpr double small_block_limit = 64.0 * 64.0 * 64.0;
