@@ -148,7 +148,6 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
 template <class V, class T>
 void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
   if (!runtime.any_gpus()) return;
-  const std::vector<std::vector<std::uint32_t>> orders = family_orders(rows, *partition.segments);
   std::vector<Piece*> mine;
   std::vector<CsbIndexBuilder<V>> builders;
   std::vector<std::int64_t> sizes;
@@ -157,11 +156,14 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
     for (Piece& piece : pieces)
       if (piece.data.local()) {
         mine.push_back(&piece);
-        constexpr std::size_t by_rows = 2 * (sizeof(V) + 4);  // what a builder holds, an entry
-        bytes += HostAccess(piece.data, HostAccess::Mode::read).array<const std::byte>().size() +
-                 by_rows * static_cast<std::size_t>(piece.contents.shape.entry_count);
+        constexpr Index by_rows = 2 * (sizeof(V) + 4);  // what a builder holds, an entry
+        const CsbPieceShape& shape = piece.contents.shape;
+        bytes +=
+            static_cast<std::size_t>(csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V)).total +
+                                     by_rows * shape.entry_count);
       }
     require_host_memory("the matrix by rows", bytes);
+    const std::vector<std::vector<std::uint32_t>> orders = family_orders(rows, *partition.segments);
     for (const Piece* piece : mine) {
       const CsbPieceContents& c = piece->contents;
       const HostAccess values(piece->data, HostAccess::Mode::read);
@@ -187,11 +189,13 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
                                        partition.rank_of(pieces[next].contents.domain));
       index_bytes += static_cast<double>(size);
     }
-  for (std::size_t p = 0; p < mine.size(); ++p) {
-    const CsbIndexBuilder<V> builder = std::move(builders[p]);  // whose memory the next ones may need
-    const HostAccess index(mine[p]->index, HostAccess::Mode::write);
-    builder.write(index.array<std::byte>().data());
-  }
+  agree(runtime, 0, [&] {
+    for (std::size_t p = 0; p < mine.size(); ++p) {
+      const CsbIndexBuilder<V> builder = std::move(builders[p]);  // whose memory the next ones may need
+      const HostAccess index(mine[p]->index, HostAccess::Mode::write);
+      builder.write(index.array<std::byte>().data());
+    }
+  });
 }
 
 /// Puts the pieces into the order of their tasks. Between GPUs and between ranks their data travel, and the

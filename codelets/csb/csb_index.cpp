@@ -4,12 +4,16 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
@@ -95,10 +99,10 @@ struct Run {
   std::int64_t begin;  ///< entry of PieceRows
   std::int32_t even;   ///< entries in even slots, less those in odd ones
 };
-/// Runs that a warp works on together, the longest first.
+/// Runs that a warp works on together.
 struct Slice {
   std::array<Run, csb_slice_rows> runs;
-  std::int64_t steps = 0;  ///< of the longest
+  std::int64_t steps = 0;  ///< of the longest run
   std::int64_t quads() const noexcept { return (steps + csb_quad_steps - 1) / csb_quad_steps; }
 };
 /// Rows of X that are in shared memory together, and the slices of each warp.
@@ -389,16 +393,20 @@ class CsbIndexBuilder<V>::Plan {
   /// least.
   void order_strips() {
     constexpr double part_at_the_end = 0.15;
-    const auto more = [&](const CsbStrip& a, const CsbStrip& b) { return entries_of(a) > entries_of(b); };
-    std::stable_sort(strips_.begin(), strips_.end(), more);
+    std::vector<std::pair<std::int64_t, CsbStrip>> sorted;  // by entries
+    for (const CsbStrip& strip : strips_) sorted.emplace_back(entries_of(strip), strip);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     const double limit = part_at_the_end * static_cast<double>(rows_.begins.back());
-    auto light = strips_.end();
-    for (double sum = 0; light != strips_.begin(); --light) {
-      sum += static_cast<double>(entries_of(light[-1]));
+    auto light = sorted.end();
+    for (double sum = 0; light != sorted.begin(); --light) {
+      sum += static_cast<double>(light[-1].first);
       if (sum > limit) break;
     }
-    std::sort(strips_.begin(), light,
-              [](const CsbStrip& a, const CsbStrip& b) { return a.first_row < b.first_row; });
+    std::sort(sorted.begin(), light,
+              [](const auto& a, const auto& b) { return a.second.first_row < b.second.first_row; });
+    std::transform(sorted.begin(), sorted.end(), strips_.begin(),
+                   [](const auto& counted) { return counted.second; });
   }
   std::span<const std::uint32_t> rows_of(const CsbStrip& strip) const {
     return std::span(order_).subspan(strip.first_row, strip.rows);
@@ -436,6 +444,10 @@ class CsbIndexBuilder<V>::Plan {
         move_on(h.step_count, warp.step);
       }
     }
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    if (std::max({static_cast<std::int64_t>(order_.size()), h.stage_count, x_count}) > most)
+      throw InvalidArgument("piece_bytes", fmt::format("a piece with {} rows of X in strips", x_count),
+                            "pieces with fewer than 2^32");
     std::int64_t end = csb_aligned(sizeof(CsbIndexHeader));
     const auto place = [&end](std::int64_t count, std::size_t bytes) {
       const std::int64_t at = end;

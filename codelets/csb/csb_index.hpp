@@ -23,8 +23,8 @@
 /// different rows and about the same length, one entry of each in a step; shorter runs are filled up with
 /// zeros that meet slot 0. A stage's slices are dealt to the strip's warps so that all have about as many
 /// steps. A warp's part of the index lies in one stretch of memory, in the order in which it is read: quads
-/// of up to csb_quad_steps steps. Neighbouring runs use slots and rows of different parity where they can: of
-/// two rows of 64 bytes these lie in different banks of shared memory.
+/// of up to csb_quad_steps steps. Runs two places apart use slots and rows of different parity where they
+/// can: of two rows of 64 bytes these lie in different banks of shared memory.
 ///
 /// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Hong, Sukumaran-Rajam, Nisa, Singh,
 /// Sadayappan, PPoPP 2019 (a stage of X in shared memory).
@@ -114,6 +114,7 @@ struct CsbOrders {
 template <class V>
 class CsbIndexBuilder {
  public:
+  /// @throws InvalidArgument for a piece whose strips meet 2^32 rows of X or more
   CsbIndexBuilder(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns,
                   const CsbOrders& orders, int threads);
   ~CsbIndexBuilder();

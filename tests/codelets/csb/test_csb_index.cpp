@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
+#include <numeric>
 
 #include <gtest/gtest.h>
 #include <tests/codelets/csb/piece_problem.hpp>
@@ -115,6 +116,28 @@ class StripWalk {
   std::int64_t last_x_ = -1;
 };
 
+/// Strips in the order of their rows; at the end the lightest ones, the longest first, with at most 0.15 of
+/// the entries.
+template <class V>
+void expect_order(const IndexView<V>& index, const std::vector<std::int64_t>& entries) {
+  const double all = static_cast<double>(std::accumulate(entries.begin(), entries.end(), std::int64_t(0)));
+  std::size_t light = entries.size();
+  for (double sum = 0; light > 0; --light)
+    if ((sum += static_cast<double>(entries[light - 1])) > 0.15 * all) break;
+  for (std::size_t s = 1; s < entries.size(); ++s) {
+    if (s < light) {
+      EXPECT_GT(index.strips[s].first_row, index.strips[s - 1].first_row) << s;
+    } else if (s > light) {
+      EXPECT_LE(entries[s], entries[s - 1]) << s;
+    }
+  }
+  const auto end_of_heavy = entries.begin() + static_cast<std::ptrdiff_t>(light);
+  if (light > 0 && light < entries.size()) {
+    EXPECT_GE(*std::min_element(entries.begin(), end_of_heavy),
+              *std::max_element(end_of_heavy, entries.end()));
+  }
+}
+
 TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
   using V = TypeParam;
   constexpr int m = 3;
@@ -132,14 +155,17 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
       y[side].assign(static_cast<std::size_t>((side ? p.columns : p.rows) * m),
                      std::numeric_limits<double>::quiet_NaN());
     std::int64_t stages = 0, entries = 0;
+    std::vector<std::int64_t> entries_of;
     for (std::int64_t s = 0; s < index.header.strip_count; ++s) {
       const int side = index.strips[s].side;
       StripWalk<V> strip(index, s, m, side == 0 ? x_columns : x_rows);
       strip.walk(y[side]);
       entries += strip.entries;
+      entries_of.push_back(strip.entries);
       stages += index.strips[s].stages;
     }
     EXPECT_EQ(stages, index.header.stage_count);
+    expect_order(index, entries_of);
     EXPECT_GE(entries, p.shape.entry_count);
     EXPECT_LE(entries, 2 * p.shape.entry_count);
     const ExpectedProduct expected = expected_product(p, m, x_columns, m, x_rows, m);
