@@ -57,10 +57,10 @@ struct LobpcgStep {
 
 struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
-  Index block =
-      0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints) <= n;
-          ///< 0: count + max(2, count / 2), as far as these bounds allow. What exceeds count are guard
-          ///< vectors: they separate the wanted eigenvalues from the others, also multiple ones
+  Index block = 0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints)
+                    ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
+                    ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
+                    ///< wanted eigenvalues from the others, also multiple ones
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
   LobpcgNorm norm = LobpcgNorm::backward;

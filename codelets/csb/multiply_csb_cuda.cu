@@ -17,7 +17,7 @@ void launch_strips(cudaStream_t stream, std::int64_t strips, std::int64_t strip_
   constexpr auto kernel = strip_kernel<V, T, parts, vector>;
   const std::size_t shared = strip_shared_bytes<parts>(strip_rows);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
-  kernel<<<static_cast<unsigned>(strips), strip_threads, shared, stream>>>(product);
+  kernel<<<static_cast<unsigned>(strips), strip_threads<parts>, shared, stream>>>(product);
 }
 
 template <class V, class T, int parts>

@@ -8,18 +8,20 @@
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of the index (csb_index.hpp).
 ///
-/// Rows of X come to shared memory stage by stage, one stage ahead; a barrier separates the stages. Two
-/// neighbouring lanes take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay in
+/// Rows of X come to shared memory stage by stage, one stage ahead; a barrier separates the stages. 2 parts
+/// neighbouring lanes take a run of a slice, two of the row's 16-byte chunks each: the sums of a run stay in
 /// registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run in
-/// a stage, so every sum has one fixed order. Quads and values are read once, two and one quads ahead, past
-/// the first-level cache.
+/// a stage, so every sum has one fixed order. With two parts a slice is the work of two warps. Quads and
+/// values are read once, two and one quads ahead, past the first-level cache.
 ///
-/// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. With
-/// one part the lanes of 4 runs read half a row each in a wavefront: the first half for even places, the
-/// second one for odd ones, so that rows of even and of odd slots lie in different banks.
+/// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. Of a
+/// row, the lanes read one half in a wavefront: the first half for even places, the second one for odd ones.
+/// Rows of two parts fill all banks, so these never meet; with one part rows of even and of odd slots lie in
+/// different banks.
 namespace tessera::device {
 
-inline constexpr int strip_threads = static_cast<int>(32 * csb_strip_warps);
+template <int parts>
+constexpr int strip_threads = static_cast<int>(32 * csb_strip_warps) * parts;
 
 template <class T>
 struct StripProduct {
@@ -168,7 +170,8 @@ class StageCopies {
   }
 
  private:
-  static constexpr int each = 16 / sizeof(T), chunks = 4 * parts, rows_at_once = strip_threads / chunks;
+  static constexpr int each = 16 / sizeof(T), chunks = 4 * parts,
+                       rows_at_once = strip_threads<parts> / chunks;
 
   /// For what all threads have begun.
   __device__ static void wait() {
@@ -182,7 +185,7 @@ class StageCopies {
   __device__ void begin_list(std::uint32_t stage) const {
     if (stage >= count_) return;
     const CsbStage place = load_place(stage);
-    for (std::uint32_t number = threadIdx.x; number < place.count; number += strip_threads)
+    for (std::uint32_t number = threadIdx.x; number < place.count; number += strip_threads<parts>)
       copy_to_shared<4>(memory_.list(stage) + 4 * number, rows_ + place.first + number, 4);
   }
   __device__ void begin_rows(std::uint32_t stage) const {
@@ -255,10 +258,10 @@ class RunSums {
   }
 
  private:
-  static constexpr int each = 16 / sizeof(T), own = 2 * parts, steps = static_cast<int>(csb_quad_steps),
-                       slice = static_cast<int>(csb_slice_rows);
+  static constexpr int each = 16 / sizeof(T), own = 2, half_row = 32 * parts,
+                       steps = static_cast<int>(csb_quad_steps), slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
-  static constexpr int together = 2 * parts;
+  static constexpr int together = 2;
   /// Values in front that are prefetched.
   static constexpr int ahead = 8 * steps * slice;
 
@@ -267,11 +270,12 @@ class RunSums {
     V factors[steps];
   };
 
-  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  /// Where this lane's first chunk of a row is; the i-th one is at the exclusive or with 32 i. Neighbouring
-  /// places begin with different chunks.
+  /// Of those of all warps of a slice.
+  __device__ static int lane_of_slice() { return static_cast<int>(threadIdx.x) % (32 * parts); }
+  /// Where this lane's first chunk of a row is; the other one is in the other half. Neighbouring places begin
+  /// with different halves, that is, chunks in the order of the lanes.
   __device__ static std::uint32_t first_chunk() {
-    return static_cast<std::uint32_t>(((lane() / 2 % own) * 2 + lane() % 2) * 16);
+    return static_cast<std::uint32_t>(lane_of_slice() % (4 * parts) * 16);
   }
   __device__ void load_values(Quad& to) const {
 #pragma unroll
@@ -287,7 +291,7 @@ class RunSums {
     values_ += count * slice;
     quads_ += slice;
     load_values(next);
-    prefetch(values_ + ahead + lane() * 16 / static_cast<int>(sizeof(V)));
+    prefetch(values_ + ahead + lane_of_slice() * 16 / (parts * static_cast<int>(sizeof(V))));
     prefetch(quads_ + ahead / steps);
     const std::uint32_t begin = x + first_chunk();
     if (count == steps) {
@@ -308,7 +312,7 @@ class RunSums {
     for (int k = 0; k < number; ++k) {
       const std::uint32_t slot = begin + quad.slot(first + k) * (64 * parts);
 #pragma unroll
-      for (int i = 0; i < own; ++i) load_shared(slot ^ (32 * i), row[k][i]);
+      for (int i = 0; i < own; ++i) load_shared(slot ^ (half_row * i), row[k][i]);
     }
     __syncwarp();  // or else the compiler reads a step's rows when it has added those of the one before
 #pragma unroll
@@ -322,7 +326,7 @@ class RunSums {
   __device__ void add_to(std::uint32_t y, std::uint32_t row) {
     const std::uint32_t begin = y + first_chunk() + row * (64 * parts);
 #pragma unroll
-    for (int i = 0; i < own; ++i) add_to_shared(begin ^ (32 * i), sum_[i]);
+    for (int i = 0; i < own; ++i) add_to_shared(begin ^ (half_row * i), sum_[i]);
   }
 
   const CsbQuad* quads_;
@@ -340,7 +344,7 @@ __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& stri
   const std::int64_t ldy = product.ldy[strip.side];
   const bool overwrite = product.overwrite[strip.side];
   const int most = product.m > product.cleared[strip.side] ? product.m : product.cleared[strip.side];
-  for (int e = static_cast<int>(threadIdx.x); e < strip.rows * width; e += strip_threads) {
+  for (int e = static_cast<int>(threadIdx.x); e < strip.rows * width; e += strip_threads<parts>) {
     const int row = e / width;
     T* const to = y + rows[row] * ldy;
     for (int column = e % width; column < most; column += width)
@@ -352,7 +356,7 @@ __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& stri
 }
 
 template <class V, class T, int parts, bool vector>
-__global__ void __launch_bounds__(strip_threads, parts == 1 ? 2 : 1)
+__global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
     strip_kernel(const __grid_constant__ StripProduct<T> product) {
   constexpr std::uint32_t stage_bytes = StageMemory<parts>::stage_bytes;
   extern __shared__ __align__(128) char memory[];
@@ -363,7 +367,7 @@ __global__ void __launch_bounds__(strip_threads, parts == 1 ? 2 : 1)
   // Sums and slots 0 begin as zeros.
   T* const sums = reinterpret_cast<T*>(memory);
   const int sum_bytes = (product.strip_rows + static_cast<int>(csb_slice_rows)) * 64 * parts;
-  for (int b = static_cast<int>(threadIdx.x) * 16; b < sum_bytes; b += strip_threads * 16)
+  for (int b = static_cast<int>(threadIdx.x) * 16; b < sum_bytes; b += strip_threads<parts> * 16)
     *reinterpret_cast<float4*>(memory + b) = {};
   char* const stages = memory + sum_bytes;
   if (threadIdx.x < 8 * parts)
@@ -378,8 +382,8 @@ __global__ void __launch_bounds__(strip_threads, parts == 1 ? 2 : 1)
         part_of_index<CsbStage>(product.index, header.stages_offset) + strip.first_stage, strip.stages,
         part_of_index<std::uint32_t>(product.index, header.x_offset), {x});
     const CsbWarpStart start = part_of_index<CsbWarpStart>(
-        product.index, header.starts_offset)[blockIdx.x * csb_strip_warps + threadIdx.x / 32];
-    const std::int64_t place = threadIdx.x % 32 / 2;
+        product.index, header.starts_offset)[blockIdx.x * csb_strip_warps + threadIdx.x / (32 * parts)];
+    const std::int64_t place = threadIdx.x % (32 * parts) / (2 * parts);
     RunSums<V, T, parts> warp(
         part_of_index<CsbQuad>(product.index, header.quads_offset) + start.quad * csb_slice_rows + place,
         part_of_index<V>(product.index, header.values_offset) + start.step * csb_slice_rows + place);

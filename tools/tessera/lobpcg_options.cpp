@@ -49,7 +49,7 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--k", options.k, "wanted eigenpairs (default: 5)")->check(CLI::Range(1, 32));
   command
       .add_option("--block", options.block,
-                  "vectors that are iterated, at least k (default: k and some more)")
+                  "vectors that are iterated, at least k (default: 3/2 k or so, with GPUs a multiple of 8)")
       ->check(CLI::Range(1, 32));
   command.add_flag("--largest", options.largest, "the largest eigenvalues (default: the smallest)");
   command

@@ -82,6 +82,7 @@ std::vector<std::vector<double>> shell_model_values(const RuntimeOptions& option
     const LobpcgOptions solve{.count = 4, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8};
     const auto first = lobpcg<T>(runtime, {.a = &op, .preconditioner = preconditioner}, solve);
     EXPECT_EQ(first.status, LobpcgStatus::converged) << first.message;
+    EXPECT_EQ(first.vectors.width(), on_gpu ? 8 : 6);  // the usual block
     if (on_gpu) op.expect_all_on_the_gpu({"multiply", "preconditioner", "dense"});
     values.push_back(first.values);
   }
