@@ -115,6 +115,7 @@ class Solver {
         space_(sequence_, problem, options, options.block),
         test_(options.norm, options.tolerance, problem.a->norm_bound(),
               problem.b ? problem.b->norm_bound() : 1),
+        problem_(problem),
         preconditioned_(problem.preconditioner != nullptr),
         begins_early_(preconditioned_ && problem.preconditioner->by_columns()),
         has_b_(problem.b != nullptr),
@@ -124,6 +125,7 @@ class Solver {
 
  private:
   using Outcome = typename Subspace<T>::Outcome;
+  void look_for_the_end();
   bool iterate();
   bool decide();
   bool confirm();
@@ -139,6 +141,7 @@ class Solver {
   Subspace<T> space_;
   StopTest test_;
   Progress progress_;
+  const LobpcgProblem<T>& problem_;
   bool preconditioned_;
   bool begins_early_;  ///< the preconditioner, before it is known which pairs have converged
   bool has_b_, random_start_;
@@ -167,6 +170,7 @@ bool Solver<T>::end_without_basis() {
 
 template <class T>
 LobpcgResult<T> Solver<T>::solve() {
+  look_for_the_end();
   if (!space_.start()) {
     sequence_.wait();
     throw InvalidArgument("constraints", "linearly dependent or not finite", "linearly independent vectors");
@@ -175,6 +179,39 @@ LobpcgResult<T> Solver<T>::solve() {
   }
   finish();
   return std::move(result_);
+}
+
+/// Tells the preconditioner where the wanted end of the spectrum is, about, if it asks; nothing where that
+/// fails.
+template <class T>
+void Solver<T>::look_for_the_end() {
+  if (!preconditioned_ || !problem_.preconditioner->asks_for_the_end()) return;
+  constexpr int steps = 4;
+  LobpcgProblem<T> bare = problem_;
+  bare.preconditioner = nullptr;
+  bare.guess = nullptr;
+  LobpcgOptions one = options_;
+  one.variant = LobpcgVariant::orthonormal;
+  Subspace<T> space(sequence_, bare, one, 1);
+  if (!space.start()) return;
+  std::vector<double> squares;
+  for (int step = 0; step <= steps; ++step) {
+    if (step > 0) {
+      space.forget_directions(0);
+      space.new_directions(0);
+    }
+    if (space.orthonormalise() != Outcome::done || space.new_columns() < 1) break;
+    space.multiply();
+    if (space.rayleigh_ritz(0) != Outcome::done) break;
+    space.residuals(0);
+    squares = space.wait_for_norms();
+    if (squares.empty()) break;
+  }
+  result_.columns_multiplied += space.columns_multiplied();
+  result_.multiplications += space.multiplications();
+  if (!squares.empty())
+    problem_.preconditioner->expect(space.values().front(),
+                                    std::sqrt(squares[0] / squares[most_block_columns]));
 }
 
 /// From new directions W to residuals, and to the next W; false at the end.
@@ -369,8 +406,8 @@ void Solver<T>::finish() {
                                 result_.iterations, status.index - 1)
                           : status.message();
   }
-  result_.columns_multiplied = space_.columns_multiplied();
-  result_.multiplications = space_.multiplications();
+  result_.columns_multiplied += space_.columns_multiplied();
+  result_.multiplications += space_.multiplications();
   result_.values.assign(space_.values().begin(),
                         space_.values().begin() + static_cast<std::ptrdiff_t>(wanted));
   if (result_.status == LobpcgStatus::not_finite) {

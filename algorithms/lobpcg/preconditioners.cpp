@@ -56,6 +56,11 @@ BeyondWantedEnd::BeyondWantedEnd(EigenEnd end, std::optional<double> given, doub
     throw InvalidArgument("b_norm", fmt::format("{}", b_norm), "a positive number");
 }
 
+void BeyondWantedEnd::expect(double ritz_value, double residual) {
+  if (std::isfinite(ritz_value) && std::isfinite(residual))
+    expected_ = {b_norm_ * ritz_value, b_norm_ * ritz_value - sign() * residual};
+}
+
 void BeyondWantedEnd::update(std::span<const double> ritz_values) {
   if (given_ || ritz_values.empty()) return;
   auto [least, largest] = limits(ritz_values);
@@ -63,14 +68,14 @@ void BeyondWantedEnd::update(std::span<const double> ritz_values) {
   largest *= b_norm_;
   const bool smallest = end_ == EigenEnd::smallest;
   const double present = smallest ? least : largest;
-  outermost_ = !outermost_ ? present
-               : smallest  ? std::min(*outermost_, present)
-                           : std::max(*outermost_, present);
-  double distance = 2 * std::max(largest - least, range_ / 100);
+  if (!outermost_ || beyond(present, *outermost_)) outermost_ = present;
+  double distance = std::max(largest - least, range_ / 100);
   // One Ritz value and a constant diagonal: any distance that is no rounding error.
   if (distance <= 1e-12 * std::abs(*outermost_))
     distance = *outermost_ != 0 ? std::abs(*outermost_) / 100 : 1;
   shift_ = *outermost_ - sign() * distance;
+  if (expected_ && beyond(expected_->passed, *outermost_) && beyond(expected_->end, *shift_))
+    shift_ = expected_->end;
 }
 
 double BeyondWantedEnd::value() const {

@@ -23,13 +23,17 @@
 /// is better.
 namespace tessera {
 
-/// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+ 2
+/// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+
 /// max(spread of the present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the
-/// diagonal, or another measure of A's size.
+/// diagonal, or another measure of A's size. In the first iterations it is the expected end, if that is known
+/// and further out: far inside the spectrum the shift would make an indefinite preconditioner, with which
+/// Ritz values approach the end more slowly than with none.
 class BeyondWantedEnd {
  public:
   /// @throws InvalidArgument: a shift that is not finite, a b_norm that is not positive
   BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range, double b_norm);
+  /// See Preconditioner::expect; with b_norm as Ritz values.
+  void expect(double ritz_value, double residual);
   void update(std::span<const double> ritz_values);
   bool given() const noexcept { return given_; }
   /// +1: A - sigma I is to be positive definite; -1: negative.
@@ -38,8 +42,16 @@ class BeyondWantedEnd {
   double value() const;
 
  private:
+  /// Which Ritz values have to pass before it is forgotten, and where the end is expected.
+  struct Expected {
+    double passed, end;
+  };
+  /// Whether a is further out than b.
+  bool beyond(double a, double b) const noexcept { return sign() > 0 ? a < b : a > b; }
+
   EigenEnd end_;
   std::optional<double> shift_, outermost_;
+  std::optional<Expected> expected_;
   bool given_;
   double range_, b_norm_;
 };
@@ -76,7 +88,7 @@ class JacobiPreconditioner final : public Preconditioner<T> {
 
 struct FomOptions {
   EigenEnd end = EigenEnd::smallest;
-  int steps = 4;  ///< 1 to fom_most_steps
+  int steps = 2;  ///< 1 to fom_most_steps; more have not saved iterations in the shell model
   std::optional<double> shift{};
   double b_norm = 1;  ///< about x^T B x / x^T x
 };
@@ -90,6 +102,8 @@ class FomPreconditioner final : public Preconditioner<T> {
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
   const char* name() const override { return "fom"; }
   bool by_columns() const override { return true; }
+  bool asks_for_the_end() const override { return !shift_.given(); }
+  void expect(double ritz_value, double residual) override { shift_.expect(ritz_value, residual); }
   const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,

@@ -38,6 +38,12 @@ class Preconditioner {
   virtual const char* name() const = 0;
   /// How the vectors must be cut that it is applied to; null: in any way.
   virtual const RowSegments* segments() const { return nullptr; }
+  /// Whether expect() makes a difference.
+  virtual bool asks_for_the_end() const { return false; }
+  /// Before the first prepare, if it asks for it: a Ritz value on the way to the wanted end of the spectrum,
+  /// from a few iterations with one vector and no preconditioner, and its residual's norm. Their difference
+  /// (sum) is about the smallest (largest) eigenvalue.
+  virtual void expect(double ritz_value, double residual) { (void)ritz_value, (void)residual; }
   /// What the solver knows in an iteration, before apply: the Ritz values of the whole block, in the order of
   /// convergence (ascending for the smallest eigenvalues, descending for the largest), and which of them have
   /// converged already.

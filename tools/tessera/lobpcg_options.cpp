@@ -69,7 +69,7 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   add_word_option(
       command, "--preconditioner", options.preconditioner, {"none", "jacobi", "fom", "chebyshev"},
       "none, the diagonal, the diagonal tiles by a few steps of FOM (default), or a polynomial of A");
-  command.add_option("--steps", options.steps, "of FOM on each tile (default: 4)")->check(CLI::Range(1, 32));
+  command.add_option("--steps", options.steps, "of FOM on each tile (default: 2)")->check(CLI::Range(1, 32));
   command.add_option("--degree", options.degree, "of the Chebyshev polynomial (default: 8)")
       ->check(CLI::Range(1, 1000));
   command.add_option("--shift", options.shift,

@@ -122,7 +122,7 @@ struct LobpcgProgramOptions {
   Index k = 5, block = 0;
   double tolerance = 0;
   std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
-  int steps = 4, degree = 8;                                ///< of FOM; of the Chebyshev polynomial
+  int steps = 2, degree = 8;                                ///< of FOM; of the Chebyshev polynomial
   double shift = std::numeric_limits<double>::quiet_NaN();  ///< NaN: chosen
   char storage = 'd', vectors_type = 'd';
   Index nd = 0;

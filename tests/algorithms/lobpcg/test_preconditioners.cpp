@@ -103,7 +103,7 @@ TYPED_TEST(Preconditioners, FomSolvesTheDiagonalTiles) {
     FomPreconditioner<V, T> fom(this->runtime(), a, {.steps = 10});
     this->prepare(fom, {1.5, 1.75, 1.625});
     const double shift = fom.shift();
-    EXPECT_DOUBLE_EQ(shift, 1.0) << "twice the spread, 0.25, below 1.5";
+    EXPECT_DOUBLE_EQ(shift, 1.25) << "the spread, 0.25, below 1.5";
     const Matrix<double> r = this->random_columns(tiles.rows(), 6), w = this->apply(fom, a.segments(), r);
     for (std::size_t t = 0; t < tiles.dense.size(); ++t)
       for (Index j = 0; j < 6; ++j) {
@@ -125,6 +125,33 @@ TYPED_TEST(Preconditioners, FomSolvesTheDiagonalTiles) {
       before = squares;
     }
   }
+}
+
+/// Until the Ritz values have passed the one that was expected with it, the end stands for them.
+TYPED_TEST(Preconditioners, ShiftBeginsWhereTheEndIsExpected) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  const CoordinateRows rows = coupled(random_tiles({1, 4, 9, 1, 1, 7, 10, 2}, 0.8, 3, 8));
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), rows);
+  for (const double sign : {1.0, -1.0}) {
+    FomPreconditioner<V, T> fom(this->runtime(), a,
+                                {.end = sign > 0 ? EigenEnd::smallest : EigenEnd::largest, .b_norm = 4});
+    EXPECT_TRUE(fom.asks_for_the_end());
+    const auto prepare = [&](double outermost) {
+      this->prepare(fom, {sign * outermost, sign * (outermost + 50)});
+    };
+    fom.expect(sign * -100, 3);
+    prepare(-20);
+    EXPECT_DOUBLE_EQ(fom.shift(), sign * (4 * -100 - 3)) << "instead of -280";
+    prepare(-75);
+    EXPECT_DOUBLE_EQ(fom.shift(), sign * 4 * (-75 - 50)) << "further out";
+    prepare(-101);
+    EXPECT_DOUBLE_EQ(fom.shift(), sign * 4 * (-101 - 50));
+    this->prepare(fom, {sign * -101, sign * -100.5});
+    EXPECT_DOUBLE_EQ(fom.shift(), sign * 4 * (-101 - 0.5)) << "-400 has been passed";
+  }
+  FomPreconditioner<V, T> given(this->runtime(), a, {.shift = -1});
+  EXPECT_FALSE(given.asks_for_the_end());
 }
 
 TYPED_TEST(Preconditioners, JacobiDividesByTheDiagonal) {
@@ -152,20 +179,20 @@ TYPED_TEST(Preconditioners, JacobiDividesByTheDiagonal) {
   expect(singular, divisors);
   JacobiPreconditioner<T> smallest(this->runtime(), segments, diagonal);
   this->prepare(smallest, {0.5, 0.52});
-  EXPECT_DOUBLE_EQ(smallest.shift(), 0.5 - 2 * 8. / 100) << "of the diagonal's range";
-  expect(smallest, minus(0.34));
+  EXPECT_DOUBLE_EQ(smallest.shift(), 0.5 - 8. / 100) << "of the diagonal's range";
+  expect(smallest, minus(0.42));
   this->prepare(smallest, {0.75, 1.25});
-  EXPECT_DOUBLE_EQ(smallest.shift(), 0.5 - 2 * 0.5) << "the outermost value ever seen";
+  EXPECT_DOUBLE_EQ(smallest.shift(), 0.5 - 0.5) << "the outermost value ever seen";
   JacobiPreconditioner<T> largest(this->runtime(), segments, diagonal, {.end = EigenEnd::largest});
   this->prepare(largest, {10, 9.5});
-  EXPECT_DOUBLE_EQ(largest.shift(), 11);
-  expect(largest, minus(11));
+  EXPECT_DOUBLE_EQ(largest.shift(), 10.5);
+  expect(largest, minus(10.5));
   // A Ritz value within the diagonal: what would have the wrong sign is small with the right one.
   this->prepare(smallest, {});
   JacobiPreconditioner<T> early(this->runtime(), segments, diagonal);
   this->prepare(early, {3});
-  divisors = minus(3 - 0.16);
-  for (std::size_t i : {0, 1, 8}) divisors[i] = 1e-3 * (9 - 2.84);
+  divisors = minus(3 - 0.08);
+  for (std::size_t i : {0, 1, 8}) divisors[i] = 1e-3 * (9 - 2.92);
   expect(early, divisors);
 }
 
@@ -214,11 +241,11 @@ TYPED_TEST(Preconditioners, ChebyshevIsTheBestPolynomial) {
     EXPECT_EQ(given.columns_multiplied(), 28 * degree);
     ChebyshevPreconditioner<T> smallest(this->runtime(), a, {.degree = degree});
     this->prepare(smallest, {0.1, 0.2, 0.5});
-    EXPECT_DOUBLE_EQ(smallest.shift(), 0.1 - 2 * 0.4);
+    EXPECT_DOUBLE_EQ(smallest.shift(), 0.1 - 0.4);
     expect(smallest, degree, 0.5, a.norm_bound());
     ChebyshevPreconditioner<T> largest(this->runtime(), a, {.end = EigenEnd::largest, .degree = degree});
     this->prepare(largest, {3.75, 3.5, 3.25});
-    EXPECT_DOUBLE_EQ(largest.shift(), 3.75 + 2 * 0.5);
+    EXPECT_DOUBLE_EQ(largest.shift(), 3.75 + 0.5);
     expect(largest, degree, -a.norm_bound(), 3.25);
   }
 }
@@ -287,7 +314,7 @@ TYPED_TEST(Preconditioners, SaveIterations) {
                 with_chebyshev = iterations(&chebyshev);
     // At the largest end, and in float, diagonal and tiles tell less.
     if (end == EigenEnd::smallest) {
-      EXPECT_LT(4 * with_fom, 3 * without);
+      EXPECT_LT(6 * with_fom, 5 * without);
       EXPECT_LT(10 * with_jacobi, 9 * without);
     } else {
       EXPECT_LE(with_fom, without + 2);
@@ -307,6 +334,8 @@ class Late final : public Preconditioner<T> {
   explicit Late(Preconditioner<T>& inner) : inner_(inner) {}
   const char* name() const override { return "late"; }
   const RowSegments* segments() const override { return inner_.segments(); }
+  bool asks_for_the_end() const override { return inner_.asks_for_the_end(); }
+  void expect(double ritz_value, double residual) override { inner_.expect(ritz_value, residual); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override {
     inner_.prepare(sequence, ritz_values, converged);
   }
@@ -318,6 +347,52 @@ class Late final : public Preconditioner<T> {
  private:
   Preconditioner<T>& inner_;
 };
+
+/// A preconditioner that is not told where the end is expected.
+template <class T>
+class Untold final : public Preconditioner<T> {
+ public:
+  explicit Untold(Preconditioner<T>& inner) : inner_(inner) {}
+  const char* name() const override { return "untold"; }
+  bool by_columns() const override { return inner_.by_columns(); }
+  const RowSegments* segments() const override { return inner_.segments(); }
+  void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override {
+    inner_.prepare(sequence, ritz_values, converged);
+  }
+  void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
+             Index columns) const override {
+    inner_.apply(sequence, r, w, columns);
+  }
+
+ private:
+  Preconditioner<T>& inner_;
+};
+
+/// What looking for the end costs, a product of one vector with A in each of five steps, it saves: 44Ti with
+/// random interactions.
+TYPED_TEST(Preconditioners, ExpectingTheEndSavesIterations) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  if (sizeof(T) == 4) GTEST_SKIP() << "rounding decides about iterations";
+  Index told = 0, untold = 0, columns_told = 0, columns_untold = 0;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const SparseGenerator shell = make_sparse_generator("shell:44Ti", {.seed = seed});
+    const auto a = CsbMatrix<V, T>::build(this->runtime(), *shell.a);
+    const LobpcgOptions options{.count = 4, .tolerance = 1e-8};
+    FomPreconditioner<V, T> fom(this->runtime(), a), again(this->runtime(), a);
+    Untold<T> alone(again);
+    const auto with = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom}, options),
+               without = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &alone}, options);
+    ASSERT_EQ(with.status, LobpcgStatus::converged) << with.message;
+    ASSERT_EQ(without.status, LobpcgStatus::converged) << without.message;
+    for (std::size_t k = 0; k < 4; ++k)
+      EXPECT_NEAR(with.values[k], without.values[k], 1e-10 * a.norm_bound());
+    told += with.iterations, untold += without.iterations;
+    columns_told += with.columns_multiplied, columns_untold += without.columns_multiplied;
+  }
+  EXPECT_LT(told, untold);
+  EXPECT_LT(columns_told, columns_untold);
+}
 
 /// Columns of W whose pairs turn out to have converged are dropped: the others are those of a solve that
 /// waits for the norms.
