@@ -181,11 +181,13 @@ LobpcgResult<T> Solver<T>::solve() {
   return std::move(result_);
 }
 
-/// Tells the preconditioner where the wanted end of the spectrum is, about, if it asks; nothing where that
-/// fails.
+/// Tells the preconditioner where the wanted end of the spectrum is, about, if it asks and there is no guess
+/// that will tell; nothing where that fails.
 template <class T>
 void Solver<T>::look_for_the_end() {
-  if (!preconditioned_ || !problem_.preconditioner->asks_for_the_end()) return;
+  if (!preconditioned_ || problem_.guess_count >= options_.count ||
+      !problem_.preconditioner->asks_for_the_end())
+    return;
   constexpr int steps = 4;
   LobpcgProblem<T> bare = problem_;
   bare.preconditioner = nullptr;

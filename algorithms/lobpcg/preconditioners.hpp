@@ -36,6 +36,7 @@ class BeyondWantedEnd {
   void expect(double ritz_value, double residual);
   void update(std::span<const double> ritz_values);
   bool given() const noexcept { return given_; }
+  bool known() const noexcept { return shift_.has_value(); }
   /// +1: A - sigma I is to be positive definite; -1: negative.
   int sign() const noexcept { return end_ == EigenEnd::smallest ? 1 : -1; }
   /// @throws InvalidArgument before the first update, unless given
@@ -102,7 +103,7 @@ class FomPreconditioner final : public Preconditioner<T> {
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
   const char* name() const override { return "fom"; }
   bool by_columns() const override { return true; }
-  bool asks_for_the_end() const override { return !shift_.given(); }
+  bool asks_for_the_end() const override { return !shift_.known(); }
   void expect(double ritz_value, double residual) override { shift_.expect(ritz_value, residual); }
   const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;

@@ -143,6 +143,7 @@ TYPED_TEST(Preconditioners, ShiftBeginsWhereTheEndIsExpected) {
     fom.expect(sign * -100, 3);
     prepare(-20);
     EXPECT_DOUBLE_EQ(fom.shift(), sign * (4 * -100 - 3)) << "instead of -280";
+    EXPECT_FALSE(fom.asks_for_the_end()) << "in another solve";
     prepare(-75);
     EXPECT_DOUBLE_EQ(fom.shift(), sign * 4 * (-75 - 50)) << "further out";
     prepare(-101);
