@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -10,6 +11,7 @@
 
 #include <tessera/algorithms/lobpcg/csb_order.hpp>
 #include <tessera/algorithms/lobpcg/csb_pieces.hpp>
+#include <tessera/algorithms/lobpcg/family_orders.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
 #include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
@@ -37,6 +39,8 @@ struct Piece {
   Data data, index;
   Index row_partial = -1, column_partial = -1;  ///< -1: y itself
   bool overwrite_rows = false, overwrite_columns = false;
+  bool has_tiles = false;  ///< its index has the segment's diagonal tiles, too, and its task multiplies them
+  bool has_task = true;
 };
 /// The contributions of a domain to a segment of y.
 struct Partial {
@@ -72,22 +76,6 @@ auto tournament_order(const CsbPartition& partition, const CsbPieceContents& pie
   return std::tuple(!piece.diagonal_tiles, waits, round, round_of_segments, piece.row, piece.column);
 }
 
-/// Of each segment, the rows of one family after those of another (SymmetricRows::family).
-std::vector<std::vector<std::uint32_t>> family_orders(const SymmetricRows& rows,
-                                                      const RowSegments& segments) {
-  std::vector<std::vector<std::uint32_t>> orders;
-  for (Index s = 0; s < segments.count(); ++s) {
-    std::vector<std::uint32_t> families, &order = orders.emplace_back();
-    for (Index row = segments.begin(s); row < segments.end(s); ++row) {
-      order.push_back(static_cast<std::uint32_t>(families.size()));
-      families.push_back(rows.family(row));
-    }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return families[a] < families[b]; });
-  }
-  return orders;
-}
-
 }  // namespace
 
 template <class V, class T>
@@ -108,6 +96,8 @@ struct CsbMatrix<V, T>::Detail {
   Index partial_columns = 0;
 
   void exchange(const std::vector<CsbPieceContents>& mine);
+  Piece* tiles_of(Index segment);
+  void unite_tiles();
   void build_indices(const SymmetricRows& rows);
   template <class Sum>
   void order_pieces(const Sum& sum);
@@ -130,16 +120,35 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
     if (!bytes.empty()) std::memcpy(static_cast<void*>(contents.data()), bytes.data(), bytes.size());
     for (const CsbPieceContents& c : contents) {
       const Index size = csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total;
-      pieces.push_back({c,
-                        Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)),
-                        {},
-                        -1,
-                        -1,
-                        false,
-                        false});
+      pieces.push_back(
+          {c, Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain)), {}});
       entries += c.shape.entry_count;
       stored_bytes += static_cast<double>(size);
     }
+  }
+}
+
+template <class V, class T>
+Piece* CsbMatrix<V, T>::Detail::tiles_of(Index segment) {
+  const auto found = std::find_if(pieces.begin(), pieces.end(), [segment](const Piece& piece) {
+    return piece.contents.diagonal_tiles && piece.contents.row == segment;
+  });
+  return found == pieces.end() ? nullptr : &*found;
+}
+
+/// Where only GPUs multiply, a segment's diagonal tiles are multiplied with the first piece between its rows:
+/// they have rows of X in common.
+template <class V, class T>
+void CsbMatrix<V, T>::Detail::unite_tiles() {
+  if (runtime.gpus() == 0) return;
+  for (Piece& piece : pieces) {
+    const CsbPieceContents& c = piece.contents;
+    if (c.diagonal_tiles || c.row != c.column) continue;
+    Piece* const tiles = tiles_of(c.row);
+    if (tiles == nullptr || !tiles->has_task || tiles->contents.domain != c.domain) continue;
+    piece.has_tiles = true;
+    piece.contents.shape.more_entries = tiles->contents.shape.entry_count;
+    tiles->has_task = false;
   }
 }
 
@@ -148,6 +157,8 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
 template <class V, class T>
 void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
   if (!runtime.any_gpus()) return;
+  for (Piece& piece : pieces)
+    piece.contents.shape.index_in_two_passes = !piece.contents.diagonal_tiles && rows.families(0).has_value();
   std::vector<Piece*> mine;
   std::vector<CsbIndexBuilder<V>> builders;
   std::vector<std::int64_t> sizes;
@@ -160,16 +171,26 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
         const CsbPieceShape& shape = piece.contents.shape;
         bytes +=
             static_cast<std::size_t>(csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V)).total +
-                                     by_rows * shape.entry_count);
+                                     by_rows * (shape.entry_count + shape.more_entries));
       }
     require_host_memory("the matrix by rows", bytes);
-    const std::vector<std::vector<std::uint32_t>> orders = family_orders(rows, *partition.segments);
+    const RowSegments& segments = *partition.segments;
+    std::vector<FamilyOrders> orders;
+    for (Index s = 0; s < segments.count(); ++s)
+      orders.emplace_back(rows, segments.begin(s), segments.end(s));
     for (const Piece* piece : mine) {
       const CsbPieceContents& c = piece->contents;
-      const HostAccess values(piece->data, HostAccess::Mode::read);
-      builders.emplace_back(csb_view<V>(values.array<const std::byte>().data(), c.shape.block_count,
-                                        c.shape.entry_count, c.shape.on_diagonal),
-                            partition.segments->size(c.row), partition.segments->size(c.column),
+      std::deque<HostAccess> accesses;
+      std::vector<CsbPieceView<V>> parts;
+      const auto add_part = [&](const Piece& part) {
+        const CsbPieceShape& shape = part.contents.shape;
+        accesses.emplace_back(part.data, HostAccess::Mode::read);
+        parts.push_back(csb_view<V>(accesses.back().template array<const std::byte>().data(),
+                                    shape.block_count, shape.entry_count, shape.on_diagonal));
+      };
+      add_part(*piece);
+      if (piece->has_tiles) add_part(*tiles_of(c.row));
+      builders.emplace_back(parts, segments.size(c.row), segments.size(c.column),
                             // A diagonal tile's rows stand together as they are.
                             c.diagonal_tiles ? CsbOrders{}
                                              : CsbOrders{orders[static_cast<std::size_t>(c.row)],
@@ -255,6 +276,7 @@ void CsbMatrix<V, T>::Detail::plan() {
     return {place, first};
   };
   for (Piece& piece : pieces) {
+    if (!piece.has_task) continue;
     const auto& [row, column, domain, diagonal_tiles, shape] = piece.contents;
     std::tie(piece.row_partial, piece.overwrite_rows) = target(row, domain);
     if (row != column) std::tie(piece.column_partial, piece.overwrite_columns) = target(column, domain);
@@ -313,8 +335,9 @@ void CsbMatrix<V, T>::Detail::sum_products(Sequence& sequence, const BlockVector
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
   for (const Piece& piece : pieces)
-    insert(piece, target(piece.row_partial, piece.contents.row),
-           target(piece.column_partial, piece.contents.column));
+    if (piece.has_task)
+      insert(piece, target(piece.row_partial, piece.contents.row),
+             target(piece.column_partial, piece.contents.column));
   // Between GPUs of this rank contributions travel when they are complete, while others are still computed.
   for (std::size_t p = 0; p < partials.size(); ++p) {
     const auto& [segment, domain] = partials[p];
@@ -344,6 +367,9 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
     sum_products(sequence, sums, 1, partial, [&](const Piece& piece, const Data& rows, const Data& columns) {
       insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows,
                                piece.overwrite_columns, piece.data, rows, columns);
+      if (!piece.has_tiles) return;
+      const DiagonalTiles& of_segment = tiles[static_cast<std::size_t>(piece.contents.row)];
+      insert_csb_magnitudes<V>(sequence, 0, of_segment.shape, false, false, *of_segment.piece, rows, columns);
     });
     sequence.wait();
   }
@@ -385,6 +411,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       builder.place(memory);
     });
   }
+  detail->unite_tiles();
   detail->build_indices(rows);
   detail->plan();
   detail->note_visits();

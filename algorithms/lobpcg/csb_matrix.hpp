@@ -27,8 +27,9 @@ struct CsbOptions {
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
 /// GPUs multiply both triangles, from an index of their own (csb_index.hpp) in which the rows of one family
-/// (SymmetricRows::family) stand together. It has places that shorter rows leave empty, and takes 2 x 12.2
-/// (float: 7.9) bytes an entry in the shell model. The stored half stays on the host.
+/// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
+/// (float: 7.1) bytes an entry in the shell model. Where only GPUs multiply, a segment's diagonal tiles are
+/// part of the index of another piece, too. The stored half stays on the host.
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added

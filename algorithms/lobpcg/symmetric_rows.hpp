@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace tessera {
 struct SparseEntry {
   std::uint32_t row, column;
   double value;
+};
+
+struct RowFamilies {
+  std::uint32_t first, second;
 };
 
 /// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
@@ -28,10 +33,13 @@ class SymmetricRows {
   /// preconditioner. Empty: the rows have no such structure.
   virtual std::span<const Index> tiles() const { return {}; }
 
-  /// A number by which rows stand together that have entries in many of the same columns (a shell model's
-  /// rows of one proton determinant), where these are not neighbours anyway: GPUs multiply rows of one
-  /// number, and of neighbouring ones, at the same time. Thread-safe, and a function of the row alone.
-  virtual std::uint32_t family(Index /*row*/) const { return 0; }
+  /// Numbers by which rows stand together that have entries in many of the same columns, where these are not
+  /// neighbours anyway: GPUs multiply such rows at the same time. Entries between rows of one second family
+  /// are multiplied by second families, all others by first ones. Where states are products of two parts and
+  /// most elements change both a little (a shell model's proton and neutron determinants), these are the
+  /// parts. None: neighbouring rows stand together. Thread-safe, and a function of the row alone; all rows
+  /// have families, or none.
+  virtual std::optional<RowFamilies> families(Index /*row*/) const { return std::nullopt; }
 
   /// Appends the stored entries of the lower triangle (column <= row) with row in [first_row, end_row) and
   /// column in [first_column, end_column), in any order, none twice. Thread-safe, and a function of its

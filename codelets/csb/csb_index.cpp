@@ -13,85 +13,12 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/codelets/csb/csb_piece_rows.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {
 namespace {
-
-/// Both triangles by rows of Y: those of Y_I, then those of Y_J.
-template <class V>
-struct PieceRows {
-  std::vector<std::int64_t> begins;
-  std::unique_ptr<std::uint32_t[]> x;  ///< rows of X_J, or of X_I, ascending in a row of Y
-  std::unique_ptr<V[]> values;
-
-  PieceRows(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, int threads) {
-    const std::int64_t second = piece.on_diagonal ? 0 : rows, count = second + columns,
-                       parts = std::min<std::int64_t>(8 * threads, count);
-    const auto for_parts = [&](const auto& work) {
-      parallel_for(threads, parts,
-                   [&](std::int64_t part, int) { work(count * part / parts, count * (part + 1) / parts); });
-    };
-    begins.assign(static_cast<std::size_t>(count) + 1, 0);
-    for_parts([&](std::int64_t first, std::int64_t end) {
-      for_entries(piece, second, first, end,
-                  [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(i) + 1]; });
-    });
-    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-    // Not filled with zeros by one thread.
-    x = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(begins.back()));
-    values = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(begins.back()));
-    for_parts([&](std::int64_t first, std::int64_t end) {
-      std::vector<std::int64_t> next(begins.begin() + first, begins.begin() + end);
-      for_entries(piece, second, first, end, [&](std::int64_t i, std::int64_t j, V value) {
-        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(i - first)]++);
-        x[at] = static_cast<std::uint32_t>(j);
-        values[at] = value;
-      });
-      sort_rows(first, end);
-    });
-  }
-
- private:
-  /// visit(row, row of X, value) for the entries of rows first, ..., end - 1: of side 0, Y_I += A X_J, and
-  /// then of side 1, Y_J += A^T X_I without what is on the diagonal, whose rows begin
-  /// with number `second`.
-  template <class Visit>
-  static void for_entries(const CsbPieceView<V>& piece, std::int64_t second, std::int64_t first,
-                          std::int64_t end, const Visit& visit) {
-    for (int side = 0; side < 2; ++side)
-      for (std::int64_t b = 0; b < piece.block_count; ++b) {
-        const CsbBlock& block = piece.blocks[b];
-        const std::int64_t begin = side ? second + block.first_column : std::int64_t(block.first_row),
-                           last = begin + (side ? block.last_column : block.last_row);
-        if (last < first || begin >= end) continue;
-        for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
-          const std::int64_t at = begin + (side ? piece.columns[e] : piece.rows[e]);
-          if (at < first || at >= end) continue;
-          const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
-                             column = std::int64_t(block.first_column) + piece.columns[e];
-          if (side == 0)
-            visit(at, column, piece.values[e]);
-          else if (!piece.on_diagonal || row != column)
-            visit(at, row, piece.values[e]);
-        }
-      }
-  }
-  void sort_rows(std::int64_t first, std::int64_t last) {
-    std::vector<std::pair<std::uint32_t, V>> sorted;
-    for (std::int64_t i = first; i < last; ++i) {
-      const auto begin = static_cast<std::size_t>(begins[std::size_t(i)]),
-                 end = static_cast<std::size_t>(begins[std::size_t(i) + 1]);
-      if (std::is_sorted(x.get() + begin, x.get() + end)) continue;
-      sorted.clear();
-      for (std::size_t e = begin; e < end; ++e) sorted.emplace_back(x[e], values[e]);
-      std::stable_sort(sorted.begin(), sorted.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (std::size_t e = begin; e < end; ++e) std::tie(x[e], values[e]) = sorted[e - begin];
-    }
-  }
-};
 
 /// The entries of a row of a strip in a stage; length 0: only fills up a slice.
 struct Run {
@@ -107,7 +34,7 @@ struct Slice {
 };
 /// Rows of X that are in shared memory together, and the slices of each warp.
 struct Stage {
-  std::vector<std::uint32_t> x;
+  std::vector<std::uint32_t> x;  ///< places in PieceRows
   std::vector<Run> runs;
   std::array<std::vector<Slice>, csb_strip_warps> slices;
 };
@@ -172,11 +99,11 @@ class StripPlanner {
         met_(static_cast<std::size_t>(x_rows / 64 + 1)) {}
 
   /// `strip`: rows of PieceRows.
-  const std::vector<Stage>& operator()(std::span<const std::uint32_t> strip) {
-    place_rows_of_x(strip);
+  const std::vector<Stage>& operator()(std::span<const std::uint32_t> strip, int pass) {
+    place_rows_of_x(strip, pass);
     for (std::size_t r = 0; r < strip.size(); ++r) {
-      const std::int64_t end = rows_.begins[strip[r] + 1];
-      for (std::int64_t e = rows_.begins[strip[r]]; e < end;) {
+      const auto [begin, end] = rows_.range(strip[r], pass);
+      for (std::int64_t e = begin; e < end;) {
         const std::uint32_t stage = place(e).stage;
         Run run{static_cast<std::uint32_t>(r), 0, e, 0};
         for (; e < end && place(e).stage == stage; ++e, ++run.length)
@@ -197,10 +124,10 @@ class StripPlanner {
   const Place& place(std::int64_t entry) const { return places_[rows_.x[static_cast<std::size_t>(entry)]]; }
 
   /// The rows of X that the strip meets, ascending, in stages of about equal size.
-  void place_rows_of_x(std::span<const std::uint32_t> strip) {
+  void place_rows_of_x(std::span<const std::uint32_t> strip, int pass) {
     std::size_t first = met_.size(), last = 0, count = 0;
     for (const std::uint32_t row : strip)
-      for (std::int64_t e = rows_.begins[row]; e < rows_.begins[row + 1]; ++e) {
+      for (std::int64_t e = rows_.range(row, pass).begin; e < rows_.range(row, pass).end; ++e) {
         const std::uint32_t x = rows_.x[static_cast<std::size_t>(e)];
         std::uint64_t& word = met_[x / 64];
         const std::uint64_t bit = std::uint64_t(1) << x % 64;
@@ -326,17 +253,19 @@ struct StripSizes {
 template <class V>
 class CsbIndexBuilder<V>::Plan {
  public:
-  Plan(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns, const CsbOrders& orders,
-       int threads)
+  Plan(std::span<const CsbPieceView<V>> parts, std::int64_t rows, std::int64_t columns,
+       const CsbOrders& orders, int threads)
       : threads_(threads),
-        rows_(piece, rows, columns, threads),
+        rows_(parts, rows, columns, orders, threads),
         x_rows_(std::max(rows, columns)),
-        second_(rows) {
-    append_strip_rows(orders.rows, rows, 0);
-    if (!piece.on_diagonal) append_strip_rows(orders.columns, columns, static_cast<std::uint32_t>(rows));
-    cut_strips(0, rows);
-    if (!piece.on_diagonal) cut_strips(1, columns);
-    order_strips();
+        second_(rows),
+        strip_rows_(csb_strip_rows(rows + (parts.front().on_diagonal ? 0 : columns))) {
+    for (int pass = 0; pass < (orders.two_passes() ? 2 : 1); ++pass) {
+      cut_strips(0, orders.rows.of_pass(pass), rows);
+      if (!parts.front().on_diagonal) cut_strips(1, orders.columns.of_pass(pass), columns);
+      if (pass == 0) strips_of_pass_ = strips_.size();
+      order_strips(pass);
+    }
     place_strips();
   }
 
@@ -345,9 +274,9 @@ class CsbIndexBuilder<V>::Plan {
   void write(char* memory) const {
     std::memcpy(memory, &header_, sizeof(header_));
     auto* const rows_out = part_of_index<std::uint32_t>(memory, header_.rows_offset);
-    for (std::size_t k = 0; k < order_.size(); ++k)
-      rows_out[k] =
-          order_[k] - (k < static_cast<std::size_t>(second_) ? 0 : static_cast<std::uint32_t>(second_));
+    const auto second = static_cast<std::uint32_t>(second_);
+    std::transform(order_.begin(), order_.end(), rows_out,
+                   [=](std::uint32_t row) { return row < second ? row : row - second; });
     auto* const quads = part_of_index<CsbQuad>(memory, header_.quads_offset);
     auto* const values = part_of_index<V>(memory, header_.values_offset);
     std::fill_n(quads + header_.quad_count * csb_slice_rows, csb_read_ahead * csb_slice_rows, CsbQuad());
@@ -362,7 +291,8 @@ class CsbIndexBuilder<V>::Plan {
       auto x_count = static_cast<std::uint32_t>(begin.x);
       for (const Stage& stage : stages) {
         *stage_out++ = {x_count, static_cast<std::uint32_t>(stage.x.size())};
-        std::copy(stage.x.begin(), stage.x.end(), x + x_count);
+        std::transform(stage.x.begin(), stage.x.end(), x + x_count,
+                       [&](std::uint32_t place) { return rows_.row_of_x(strip.side, place); });
         x_count += static_cast<std::uint32_t>(stage.x.size());
       }
       for (std::size_t warp = 0; warp < csb_strip_warps; ++warp) {
@@ -376,28 +306,32 @@ class CsbIndexBuilder<V>::Plan {
   }
 
  private:
-  void append_strip_rows(std::span<const std::uint32_t> order, std::int64_t count, std::uint32_t first) {
+  /// Appends strips of `count` rows in this order.
+  void cut_strips(int side, std::span<const std::uint32_t> order, std::int64_t count) {
+    const auto first = static_cast<std::uint32_t>(order_.size()),
+               row_begin = static_cast<std::uint32_t>(side ? second_ : 0);
     for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(count); ++k)
-      order_.push_back(first + (order.empty() ? k : order[k]));
-  }
-  std::int64_t strip_rows() const { return csb_strip_rows(static_cast<std::int64_t>(order_.size())); }
-  void cut_strips(int side, std::int64_t count) {
-    const std::int64_t first = side ? second_ : 0, most = strip_rows();
-    for (std::int64_t row = 0; row < count; row += most)
-      strips_.push_back({static_cast<std::uint32_t>(first + row),
-                         static_cast<std::uint16_t>(std::min(count - row, most)),
+      order_.push_back(row_begin + (order.empty() ? k : order[k]));
+    for (std::int64_t row = 0; row < count; row += strip_rows_)
+      strips_.push_back({first + static_cast<std::uint32_t>(row),
+                         static_cast<std::uint16_t>(std::min(count - row, strip_rows_)),
                          static_cast<std::uint16_t>(side), 0, 0});
   }
   /// As they are, so that strips that are worked on at the same time meet the same rows of X in the second
   /// cache; but those with the least work stand at the end, the longest first, for which processors then wait
   /// least.
-  void order_strips() {
+  void order_strips(int pass) {
     constexpr double part_at_the_end = 0.15;
+    const auto strips = std::span(strips_).subspan(pass == 0 ? 0 : strips_of_pass_);
     std::vector<std::pair<std::int64_t, CsbStrip>> sorted;  // by entries
-    for (const CsbStrip& strip : strips_) sorted.emplace_back(entries_of(strip), strip);
+    std::int64_t all = 0;
+    for (const CsbStrip& strip : strips) {
+      sorted.emplace_back(entries_of(strip, pass), strip);
+      all += sorted.back().first;
+    }
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
-    const double limit = part_at_the_end * static_cast<double>(rows_.begins.back());
+    const double limit = part_at_the_end * static_cast<double>(all);
     auto light = sorted.end();
     for (double sum = 0; light != sorted.begin(); --light) {
       sum += static_cast<double>(light[-1].first);
@@ -405,15 +339,15 @@ class CsbIndexBuilder<V>::Plan {
     }
     std::sort(sorted.begin(), light,
               [](const auto& a, const auto& b) { return a.second.first_row < b.second.first_row; });
-    std::transform(sorted.begin(), sorted.end(), strips_.begin(),
+    std::transform(sorted.begin(), sorted.end(), strips.begin(),
                    [](const auto& counted) { return counted.second; });
   }
   std::span<const std::uint32_t> rows_of(const CsbStrip& strip) const {
     return std::span(order_).subspan(strip.first_row, strip.rows);
   }
-  std::int64_t entries_of(const CsbStrip& strip) const {
+  std::int64_t entries_of(const CsbStrip& strip, int pass) const {
     std::int64_t sum = 0;
-    for (const std::uint32_t row : rows_of(strip)) sum += rows_.begins[row + 1] - rows_.begins[row];
+    for (const std::uint32_t row : rows_of(strip)) sum += rows_.range(row, pass).size();
     return sum;
   }
   /// visit(strip, its stages, their planner), in parallel.
@@ -422,8 +356,10 @@ class CsbIndexBuilder<V>::Plan {
     std::vector<std::unique_ptr<StripPlanner<V>>> planners(static_cast<std::size_t>(threads_));
     parallel_for(threads_, static_cast<std::int64_t>(strips_.size()), [&](std::int64_t s, int thread) {
       auto& planner = planners[static_cast<std::size_t>(thread)];
-      if (!planner) planner = std::make_unique<StripPlanner<V>>(rows_, x_rows_, strip_rows());
-      visit(static_cast<std::size_t>(s), (*planner)(rows_of(strips_[static_cast<std::size_t>(s)])), *planner);
+      if (!planner) planner = std::make_unique<StripPlanner<V>>(rows_, x_rows_, strip_rows_);
+      const auto number = static_cast<std::size_t>(s);
+      const int pass = number < strips_of_pass_ ? 0 : 1;
+      visit(number, (*planner)(rows_of(strips_[number]), pass), *planner);
     });
   }
   /// Where each strip's parts begin, and the index's.
@@ -467,17 +403,19 @@ class CsbIndexBuilder<V>::Plan {
   const int threads_;
   const PieceRows<V> rows_;
   const std::int64_t x_rows_;
-  const std::int64_t second_;         ///< where the rows of Y_J begin, in PieceRows and in order_
+  const std::int64_t second_;  ///< where the rows of Y_J begin in PieceRows
+  const std::int64_t strip_rows_;
   std::vector<std::uint32_t> order_;  ///< rows of PieceRows, strip by strip
-  std::vector<CsbStrip> strips_;
+  std::vector<CsbStrip> strips_;      ///< of the first pass, then of the second one
+  std::size_t strips_of_pass_ = 0;
   std::vector<StripSizes> begins_;
   CsbIndexHeader header_{};
 };
 
 template <class V>
-CsbIndexBuilder<V>::CsbIndexBuilder(const CsbPieceView<V>& piece, std::int64_t rows, std::int64_t columns,
-                                    const CsbOrders& orders, int threads)
-    : plan_(std::make_unique<Plan>(piece, rows, columns, orders, threads)) {}
+CsbIndexBuilder<V>::CsbIndexBuilder(std::span<const CsbPieceView<V>> parts, std::int64_t rows,
+                                    std::int64_t columns, const CsbOrders& orders, int threads)
+    : plan_(std::make_unique<Plan>(parts, rows, columns, orders, threads)) {}
 template <class V>
 CsbIndexBuilder<V>::~CsbIndexBuilder() = default;
 template <class V>

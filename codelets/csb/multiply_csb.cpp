@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
 #include <tessera/codelets/csb/multiply_csb_arguments.hpp>
 #include <tessera/runtime/error.hpp>
@@ -73,6 +75,9 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
   // Where every rank has GPUs no CPU multiplies, and the piece itself stays where it is.
   const bool has_piece = sequence.runtime().gpus() == 0;
+  if (has_piece && shape.more_entries > 0)
+    throw InvalidArgument("shape", fmt::format("{} more entries in the index", shape.more_entries),
+                          "none where CPUs multiply");
   const MultiplyCsbArguments arguments{shape,     columns,      overwrite_rows, overwrite_columns,
                                        has_piece, index.valid()};
   std::array<Access, 6> accesses;
@@ -85,7 +90,7 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
     accesses[count++] = read(x_rows);
     accesses[count++] = access_to(overwrite_columns, y_columns);
   }
-  const double flops = 4.0 * columns * static_cast<double>(shape.entry_count);
+  const double flops = 4.0 * columns * static_cast<double>(shape.entry_count + shape.more_entries);
   sequence.insert(multiply_codelet<V, T>, arguments, {.priority = priority, .flops = flops, .gpu = gpu},
                   std::span<const Access>(accesses.data(), count));
 }

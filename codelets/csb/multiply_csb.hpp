@@ -27,6 +27,8 @@ namespace tessera {
 struct CsbPieceShape {
   std::int64_t block_count = 0, entry_count = 0;
   bool on_diagonal = false;
+  bool index_in_two_passes = false;
+  std::int64_t more_entries = 0;  ///< that the index has besides: those of the diagonal tiles
 };
 
 namespace kernels {

@@ -51,13 +51,14 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
   const std::int64_t columns_of_piece = shape.on_diagonal ? 0 : y_columns.rows,
                      strip_rows = csb_strip_rows(y_rows.rows + columns_of_piece),
                      strips = csb_strips(y_rows.rows, strip_rows) + csb_strips(columns_of_piece, strip_rows);
+  const int passes = shape.index_in_two_passes ? 2 : 1;
   if (strips == 0) return;
   const bool vector = whole_vectors(x[0]) && whole_vectors(x[1]);
   for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
     const int m = columns - first < 2 * narrow_columns<T> ? columns - first : 2 * narrow_columns<T>;
     const bool last = first + m == columns;
     StripProduct<T> product{
-        static_cast<const char*>(index), static_cast<int>(strip_rows), m, {}, {}, {}, {}, {}, {}};
+        static_cast<const char*>(index), 0, static_cast<int>(strip_rows), m, {}, {}, {}, {}, {}, {}};
     for (int side = 0; side < 2; ++side) {
       product.x[side] = x[side].data + first;
       product.ldx[side] = x[side].ld;
@@ -66,10 +67,17 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
       product.overwrite[side] = overwrite[side];
       product.cleared[side] = last && overwrite[side] ? static_cast<int>(y[side].width) - first : 0;
     }
-    if (m <= narrow_columns<T>)
-      launch_strips<V, T, 1>(stream, strips, strip_rows, vector, product);
-    else
-      launch_strips<V, T, 2>(stream, strips, strip_rows, vector, product);
+    for (int pass = 0; pass < passes; ++pass) {
+      if (m <= narrow_columns<T>)
+        launch_strips<V, T, 1>(stream, strips, strip_rows, vector, product);
+      else
+        launch_strips<V, T, 2>(stream, strips, strip_rows, vector, product);
+      product.first_strip = strips;
+      for (int side = 0; side < 2; ++side) {
+        product.overwrite[side] = false;
+        product.cleared[side] = 0;
+      }
+    }
   }
 }
 

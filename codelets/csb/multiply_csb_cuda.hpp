@@ -23,8 +23,8 @@ struct DeviceVectors {
 ///
 /// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) for each place of the
 /// index and 2 for its slot, in order (csb_index.hpp), and a row of X, from the second cache or memory, for
-/// each time that a strip meets one. One launch for up to 16 (32) columns; one for up to 8 (16) takes half as
-/// long.
+/// each time that a strip meets one. One launch for each pass of the index and up to 16 (32) columns; one for
+/// up to 8 (16) takes half as long.
 template <class V, class T>
 void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
                          bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,

@@ -6,7 +6,7 @@
 #include <tessera/runtime/types.hpp>
 
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
-/// for each strip of the index (csb_index.hpp).
+/// for each strip of a pass of the index (csb_index.hpp).
 ///
 /// Rows of X come to shared memory stage by stage, one stage ahead; a barrier separates the stages. 2 parts
 /// neighbouring lanes take a run of a slice, two of the row's 16-byte chunks each: the sums of a run stay in
@@ -26,6 +26,7 @@ constexpr int strip_threads = static_cast<int>(32 * csb_strip_warps) * parts;
 template <class T>
 struct StripProduct {
   const char* index;
+  std::int64_t first_strip;  ///< of the pass
   int strip_rows;
   int m;          ///< vectors that take part
   const T* x[2];  ///< by side: X_J, X_I
@@ -262,8 +263,8 @@ class RunSums {
                        steps = static_cast<int>(csb_quad_steps), slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
   static constexpr int together = 2;
-  /// Values in front that are prefetched.
-  static constexpr int ahead = 8 * steps * slice;
+  /// Values in front that are prefetched: with one block a multiprocessor; two wait for each other's.
+  static constexpr int ahead = parts == 2 ? 4 * steps * slice : 0;
 
   struct Quad {
     CsbQuad quad;
@@ -291,8 +292,10 @@ class RunSums {
     values_ += count * slice;
     quads_ += slice;
     load_values(next);
-    prefetch(values_ + ahead + lane_of_slice() * 16 / (parts * static_cast<int>(sizeof(V))));
-    prefetch(quads_ + ahead / steps);
+    if constexpr (ahead > 0) {
+      prefetch(values_ + ahead + lane_of_slice() * 16 / (parts * static_cast<int>(sizeof(V))));
+      prefetch(quads_ + ahead / steps);
+    }
     const std::uint32_t begin = x + first_chunk();
     if (count == steps) {
 #pragma unroll
@@ -361,7 +364,8 @@ __global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
   constexpr std::uint32_t stage_bytes = StageMemory<parts>::stage_bytes;
   extern __shared__ __align__(128) char memory[];
   const auto& header = *reinterpret_cast<const CsbIndexHeader*>(product.index);
-  const CsbStrip strip = part_of_index<CsbStrip>(product.index, header.strips_offset)[blockIdx.x];
+  const std::int64_t number = product.first_strip + blockIdx.x;
+  const CsbStrip strip = part_of_index<CsbStrip>(product.index, header.strips_offset)[number];
   if (strip.stages == 0 && !product.overwrite[strip.side]) return;
 
   // Sums and slots 0 begin as zeros.
@@ -382,7 +386,7 @@ __global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
         part_of_index<CsbStage>(product.index, header.stages_offset) + strip.first_stage, strip.stages,
         part_of_index<std::uint32_t>(product.index, header.x_offset), {x});
     const CsbWarpStart start = part_of_index<CsbWarpStart>(
-        product.index, header.starts_offset)[blockIdx.x * csb_strip_warps + threadIdx.x / (32 * parts)];
+        product.index, header.starts_offset)[number * csb_strip_warps + threadIdx.x / (32 * parts)];
     const std::int64_t place = threadIdx.x % (32 * parts) / (2 * parts);
     RunSums<V, T, parts> warp(
         part_of_index<CsbQuad>(product.index, header.quads_offset) + start.quad * csb_slice_rows + place,

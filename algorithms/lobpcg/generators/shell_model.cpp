@@ -118,7 +118,7 @@ void ShellModelRows::list_field_strengths(const ShellInteraction& interaction) {
   proton_field_ = field(protons(), false);
 }
 
-std::uint32_t ShellModelRows::family(Index row) const {
+std::optional<RowFamilies> ShellModelRows::families(Index row) const {
   const Tile& tile = tiles_[static_cast<std::size_t>(
       std::upper_bound(tile_begins_.begin(), tile_begins_.end(), row) - tile_begins_.begin() - 1)];
   // The last class that begins at or before the row; empty ones begin where the next one does.
@@ -127,9 +127,11 @@ std::uint32_t ShellModelRows::family(Index row) const {
          group_begin(tile, proton_class + 1) <= row)
     ++proton_class;
   const ShellNucleons::Class& of_protons = protons().at(proton_class);
-  const Index width =
-      neutrons().at(neutrons().find(tile.neutrons, space_.twice_m - of_protons.twice_m)).count;
-  return of_protons.begin + static_cast<std::uint32_t>((row - group_begin(tile, proton_class)) / width);
+  const ShellNucleons::Class& of_neutrons =
+      neutrons().at(neutrons().find(tile.neutrons, space_.twice_m - of_protons.twice_m));
+  const Index local = row - group_begin(tile, proton_class), width = of_neutrons.count;
+  return RowFamilies{of_protons.begin + static_cast<std::uint32_t>(local / width),
+                     of_neutrons.begin + static_cast<std::uint32_t>(local % width)};
 }
 
 void ShellModelRows::entries(Index first_row, Index end_row, Index first_column, Index end_column,

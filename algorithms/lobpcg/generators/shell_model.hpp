@@ -37,8 +37,8 @@ class ShellModelRows final : public SymmetricRows {
 
   Index order() const override { return tile_begins_.back(); }
   std::span<const Index> tiles() const override { return tile_begins_; }
-  /// The number of the proton determinant.
-  std::uint32_t family(Index row) const override;
+  /// The numbers of the proton and of the neutron determinant.
+  std::optional<RowFamilies> families(Index row) const override;
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
 

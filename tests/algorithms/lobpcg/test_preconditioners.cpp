@@ -377,7 +377,9 @@ TYPED_TEST(Preconditioners, ExpectingTheEndSavesIterations) {
   if (sizeof(T) == 4) GTEST_SKIP() << "rounding decides about iterations";
   Index told = 0, untold = 0, columns_told = 0, columns_untold = 0;
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const SparseGenerator shell = make_sparse_generator("shell:44Ti", {.seed = seed});
+    SparseGeneratorOptions of_seed;
+    of_seed.seed = seed;
+    const SparseGenerator shell = make_sparse_generator("shell:44Ti", of_seed);
     const auto a = CsbMatrix<V, T>::build(this->runtime(), *shell.a);
     const LobpcgOptions options{.count = 4, .tolerance = 1e-8};
     FomPreconditioner<V, T> fom(this->runtime(), a), again(this->runtime(), a);

@@ -51,26 +51,38 @@ TEST(ShellModel, StoresWhatIsNotZero) {
   EXPECT_EQ(gather(ShellModelRows(h, {2, 3, 1, 0}), 1000, 1000).size(), nonzero);
 }
 
-/// Two protons and two neutrons in the sd shell: a family is a pair of protons, and has a row for each pair
-/// of neutrons with the opposite M.
-TEST(ShellModel, FamiliesAreProtonDeterminants) {
+/// Two protons and two neutrons in the sd shell: a first (second) family is a pair of protons (neutrons), and
+/// has a row for each pair of the other kind with the opposite M. A row is given by its two.
+TEST(ShellModel, FamiliesAreDeterminantsOfProtonsAndOfNeutrons) {
   const std::vector<int> states{-5, -3, -1, 1, 3, 5, -1, 1, -3, -1, 1, 3};  // 2m
   std::map<int, int> pairs;                                                 // by 2M
   for (std::size_t i = 0; i < states.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) ++pairs[states[i] + states[j]];
   std::multiset<int> expected;
   for (const auto& [twice_m, count] : pairs)
-    for (int proton_pair = 0; proton_pair < count; ++proton_pair) expected.insert(pairs[-twice_m]);
+    for (int pair = 0; pair < count; ++pair) expected.insert(pairs[-twice_m]);
   const ShellModelRows rows(random_interaction(sd_shell_orbits(), 1), {2, 2, 0});
-  std::map<std::uint32_t, int> families;
-  for (Index row = 0; row < rows.order(); ++row) ++families[rows.family(row)];
-  std::multiset<int> found;
-  for (const auto& [family, count] : families) found.insert(count);
-  EXPECT_EQ(found, expected);
-  // Determinants are numbered in the order of the rows of a tile.
+  std::map<std::uint32_t, int> protons, neutrons;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> both;
+  for (Index row = 0; row < rows.order(); ++row) {
+    const RowFamilies families = rows.families(row).value();
+    ++protons[families.first];
+    ++neutrons[families.second];
+    both.emplace(families.first, families.second);
+  }
+  EXPECT_EQ(both.size(), static_cast<std::size_t>(rows.order()));
+  for (const auto& of_kind : {protons, neutrons}) {
+    std::multiset<int> found;
+    for (const auto& [family, count] : of_kind) found.insert(count);
+    EXPECT_EQ(found, expected);
+  }
+  // Proton determinants are numbered in the order of the rows of a tile, and so are neutrons' within one.
   for (std::size_t t = 0; t + 1 < rows.tiles().size(); ++t)
-    for (Index row = rows.tiles()[t] + 1; row < rows.tiles()[t + 1]; ++row)
-      EXPECT_GE(rows.family(row), rows.family(row - 1));
+    for (Index row = rows.tiles()[t] + 1; row < rows.tiles()[t + 1]; ++row) {
+      const RowFamilies before = rows.families(row - 1).value(), here = rows.families(row).value();
+      EXPECT_TRUE(here.first > before.first ||
+                  (here.first == before.first && here.second == before.second + 1));
+    }
 }
 
 TEST(ShellModel, EntriesDoNotDependOnTheRangesThatAreAskedFor) {

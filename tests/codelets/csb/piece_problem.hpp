@@ -62,6 +62,17 @@ class PieceProblem {
     }
     add_block(first_row, block_rows, first_column, block_columns, entries);
   }
+  /// Row or column i is of the second family i % families.
+  void make_two_passes(std::uint32_t families) {
+    shape.index_in_two_passes = true;
+    const auto make = [families](Order& order, std::int64_t count) {
+      for (std::uint32_t i = 0; i < count; ++i) order.families.push_back(i % families);
+      for (std::uint32_t family = 0; family < families; ++family)
+        for (std::uint32_t i = family; i < count; i += families) order.second.push_back(i);
+    };
+    make(row_order, rows);
+    make(column_order, columns);
+  }
   void finish() {
     shape.block_count = static_cast<std::int64_t>(blocks_.size());
     shape.entry_count = static_cast<std::int64_t>(values_.size());
@@ -84,7 +95,8 @@ class PieceProblem {
     return csb_view<V>(memory.data(), shape.block_count, shape.entry_count, shape.on_diagonal);
   }
   std::vector<std::int64_t> index(int threads = 1) const {
-    const CsbIndexBuilder<V> builder(view(), rows, columns, {row_order, column_order}, threads);
+    const CsbPieceView<V> parts[] = {view()};
+    const CsbIndexBuilder<V> builder(parts, rows, columns, {row_order, column_order}, threads);
     std::vector<std::int64_t> index(static_cast<std::size_t>(builder.header().total) / 8, -1);
     builder.write(index.data());
     return index;
@@ -94,7 +106,12 @@ class PieceProblem {
   std::int64_t rows, columns;
   CsbPieceShape shape;
   std::vector<std::int64_t> memory;
-  std::vector<std::uint32_t> row_order, column_order;  ///< of the index; empty: as they are
+  /// Of the index.
+  struct Order {
+    std::vector<std::uint32_t> first, second, families;
+    operator CsbOrder() const { return {first, second, families}; }
+  };
+  Order row_order, column_order;
 
  private:
   std::vector<CsbBlock> blocks_;
@@ -118,9 +135,12 @@ std::vector<PieceProblem<V>> piece_problems() {
     }
     // Every third row, then the next ones: strips of rows that are no neighbours.
     for (std::uint32_t first = 0; first < 3; ++first) {
-      for (std::uint32_t i = first; i < p.rows; i += 3) p.row_order.push_back(i);
-      for (std::uint32_t j = first; j < p.columns; j += 3) p.column_order.push_back(j);
+      for (std::uint32_t i = first; i < p.rows; i += 3) p.row_order.first.push_back(i);
+      for (std::uint32_t j = first; j < p.columns; j += 3) p.column_order.first.push_back(j);
     }
+    problems.push_back(p);
+    p.name += ", in two passes";
+    p.make_two_passes(5);
     problems.push_back(std::move(p));
   }
   {
@@ -133,6 +153,9 @@ std::vector<PieceProblem<V>> piece_problems() {
         p.add_random_block(row, tiles[i], column, tiles[j],
                            std::max<std::int64_t>(tiles[i] * tiles[j] / 15, 2));
     }
+    problems.push_back(p);
+    p.name += ", in two passes";
+    p.make_two_passes(3);
     problems.push_back(std::move(p));
   }
   {
@@ -164,6 +187,8 @@ std::vector<PieceProblem<V>> piece_problems() {
     problems.push_back(std::move(p));
   }
   problems.emplace_back("no entries", 700, 513, false);
+  problems.emplace_back("no entries, in two passes", 700, 513, false);
+  problems.back().make_two_passes(2);
   problems.emplace_back("no entries on the diagonal", 1, 1, true);
   for (PieceProblem<V>& p : problems) p.finish();
   return problems;

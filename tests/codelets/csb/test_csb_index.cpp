@@ -38,36 +38,43 @@ struct IndexView {
   const V* values;
 };
 
-/// A strip's rows of Y, m columns.
+/// A strip's rows of Y, m columns; the first pass writes, the second one adds.
 template <class V>
 class StripWalk {
  public:
-  StripWalk(const IndexView<V>& index, std::int64_t s, int m, const std::vector<double>& x)
+  StripWalk(const IndexView<V>& index, std::int64_t s, int m, const std::vector<double>& x,
+            std::span<const std::uint32_t> order_of_x)
       : index_(index),
         strip_(index.strips[s]),
         m_(m),
         x_(x),
+        order_(order_of_x),
         starts_(index.starts + s * csb_strip_warps, index.starts + (s + 1) * csb_strip_warps),
         sums_(static_cast<std::size_t>(strip_.rows * m), 0.0) {}
 
-  void walk(std::vector<double>& y) {
+  void walk(int pass, std::vector<double>& y, std::vector<int>& times) {
     for (std::uint32_t t = 0; t < strip_.stages; ++t) {
       const CsbStage& stage = index_.stages[strip_.first_stage + t];
       ASSERT_LT(stage.count, csb_stage_slots);
       for (std::uint32_t k = 0; k < stage.count; ++k) {
-        EXPECT_TRUE(last_x_ < 0 || index_.x[stage.first + k] > last_x_) << "rows of X ascend";
-        last_x_ = index_.x[stage.first + k];
+        const std::uint32_t row = index_.x[stage.first + k];
+        const std::int64_t place =
+            order_.empty() ? row : std::find(order_.begin(), order_.end(), row) - order_.begin();
+        EXPECT_GT(place, last_place_) << "rows of X in their order";
+        last_place_ = place;
       }
       written_.assign(strip_.rows, 0);
       for (CsbWarpStart& warp : starts_) walk_stage(stage, warp);
     }
-    for (std::int64_t i = 0; i < strip_.rows; ++i)
+    for (std::int64_t i = 0; i < strip_.rows; ++i) {
+      const std::size_t row = index_.rows[strip_.first_row + i];
+      EXPECT_EQ(times[row]++, pass) << "every row is in one strip of each pass";
       for (int j = 0; j < m_; ++j) {
-        double& to =
-            y[index_.rows[strip_.first_row + i] * static_cast<std::size_t>(m_) + static_cast<std::size_t>(j)];
-        EXPECT_TRUE(std::isnan(to)) << "every row is in one strip";
-        to = sums_[static_cast<std::size_t>(i * m_ + j)];
+        double& to = y[row * static_cast<std::size_t>(m_) + static_cast<std::size_t>(j)];
+        const double sum = sums_[static_cast<std::size_t>(i * m_ + j)];
+        to = pass == 0 ? sum : to + sum;
       }
+    }
   }
   std::int64_t entries = 0;
 
@@ -110,23 +117,23 @@ class StripWalk {
   const CsbStrip& strip_;
   const int m_;
   const std::vector<double>& x_;
+  const std::span<const std::uint32_t> order_;
   std::vector<CsbWarpStart> starts_;
   std::vector<double> sums_;
   std::vector<int> written_;
-  std::int64_t last_x_ = -1;
+  std::int64_t last_place_ = -1;
 };
 
-/// Strips in the order of their rows; at the end the lightest ones, the longest first, with at most 0.15 of
-/// the entries.
-template <class V>
-void expect_order(const IndexView<V>& index, const std::vector<std::int64_t>& entries) {
+/// The strips of a pass: in the order of their rows; at the end the lightest ones, the longest first, with at
+/// most 0.15 of the entries.
+void expect_order(const CsbStrip* strips, const std::vector<std::int64_t>& entries) {
   const double all = static_cast<double>(std::accumulate(entries.begin(), entries.end(), std::int64_t(0)));
   std::size_t light = entries.size();
   for (double sum = 0; light > 0; --light)
     if ((sum += static_cast<double>(entries[light - 1])) > 0.15 * all) break;
   for (std::size_t s = 1; s < entries.size(); ++s) {
     if (s < light) {
-      EXPECT_GT(index.strips[s].first_row, index.strips[s - 1].first_row) << s;
+      EXPECT_GT(strips[s].first_row, strips[s - 1].first_row) << s;
     } else if (s > light) {
       EXPECT_LE(entries[s], entries[s - 1]) << s;
     }
@@ -138,6 +145,23 @@ void expect_order(const IndexView<V>& index, const std::vector<std::int64_t>& en
   }
 }
 
+/// Of both triangles, between rows of the same second family.
+template <class V>
+std::int64_t entries_of_one_family(const PieceProblem<V>& p) {
+  if (!p.shape.index_in_two_passes) return 0;
+  std::int64_t count = 0;
+  const auto piece = p.view();
+  for (std::int64_t b = 0; b < piece.block_count; ++b)
+    for (std::int64_t e = piece.blocks[b].first_entry;
+         e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e) {
+      const std::size_t row = piece.blocks[b].first_row + piece.rows[e],
+                        column = piece.blocks[b].first_column + piece.columns[e];
+      if (p.row_order.families[row] == p.column_order.families[column])
+        count += p.shape.on_diagonal && row == column ? 1 : 2;
+    }
+  return count;
+}
+
 TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
   using V = TypeParam;
   constexpr int m = 3;
@@ -146,26 +170,35 @@ TYPED_TEST(CsbIndex, WalkGivesTheProduct) {
     const auto memory = p.index();
     const IndexView<V> index(memory);
     EXPECT_EQ(static_cast<std::size_t>(index.header.total), memory.size() * 8);
-    const std::int64_t others = p.shape.on_diagonal ? 0 : p.columns, height = csb_strip_rows(p.rows + others);
-    EXPECT_EQ(index.header.strip_count, csb_strips(p.rows, height) + csb_strips(others, height));
+    const std::int64_t others = p.shape.on_diagonal ? 0 : p.columns, height = csb_strip_rows(p.rows + others),
+                       strips = csb_strips(p.rows, height) + csb_strips(others, height);
+    const int passes = p.shape.index_in_two_passes ? 2 : 1;
+    EXPECT_EQ(index.header.strip_count, passes * strips);
     const auto x_columns = random_rows<double>(p.columns, m, 1), x_rows = random_rows<double>(p.rows, m, 2);
     std::vector<double> y[2];
+    std::vector<int> times[2];
     const int sides = p.shape.on_diagonal ? 1 : 2;
-    for (int side = 0; side < sides; ++side)
-      y[side].assign(static_cast<std::size_t>((side ? p.columns : p.rows) * m),
-                     std::numeric_limits<double>::quiet_NaN());
-    std::int64_t stages = 0, entries = 0;
-    std::vector<std::int64_t> entries_of;
-    for (std::int64_t s = 0; s < index.header.strip_count; ++s) {
-      const int side = index.strips[s].side;
-      StripWalk<V> strip(index, s, m, side == 0 ? x_columns : x_rows);
-      strip.walk(y[side]);
-      entries += strip.entries;
-      entries_of.push_back(strip.entries);
-      stages += index.strips[s].stages;
+    for (int side = 0; side < sides; ++side) {
+      times[side].assign(static_cast<std::size_t>(side ? p.columns : p.rows), 0);
+      y[side].assign(times[side].size() * m, std::numeric_limits<double>::quiet_NaN());
+    }
+    std::int64_t stages = 0, entries = 0, second_entries = 0;
+    for (int pass = 0; pass < passes; ++pass) {
+      std::vector<std::int64_t> entries_of;
+      for (std::int64_t s = pass * strips; s < (pass + 1) * strips; ++s) {
+        const int side = index.strips[s].side;
+        StripWalk<V> strip(index, s, m, side == 0 ? x_columns : x_rows,
+                           (side == 0 ? p.column_order : p.row_order).first);
+        strip.walk(pass, y[side], times[side]);
+        entries += strip.entries;
+        second_entries += pass * strip.entries;
+        entries_of.push_back(strip.entries);
+        stages += index.strips[s].stages;
+      }
+      expect_order(index.strips + pass * strips, entries_of);
     }
     EXPECT_EQ(stages, index.header.stage_count);
-    expect_order(index, entries_of);
+    EXPECT_EQ(second_entries, entries_of_one_family(p));
     EXPECT_GE(entries, p.shape.entry_count);
     EXPECT_LE(entries, 2 * p.shape.entry_count);
     const ExpectedProduct expected = expected_product(p, m, x_columns, m, x_rows, m);
@@ -180,12 +213,42 @@ TYPED_TEST(CsbIndex, TheSameOnAnyNumberOfThreads) {
   for (const auto& p : piece_problems<TypeParam>()) EXPECT_EQ(p.index(), p.index(3));
 }
 
+/// Of two pieces with entries in the same rows and columns, and of one with those of both.
+TYPED_TEST(CsbIndex, MayHaveSeveralParts) {
+  PieceProblem<TypeParam> both("both", 300, 300, true), parts[2] = {both, both};
+  const typename PieceProblem<TypeParam>::Coordinates left{{7, 7}, {9, 3}, {200, 100}},
+      right{{9, 2}, {200, 99}, {250, 250}};
+  both.add_block(0, 300, 0, 300, left);
+  both.add_block(0, 300, 0, 300, right);
+  parts[0].add_block(0, 300, 0, 300, left);
+  parts[1].add_block(0, 1, 0, 1, {});
+  parts[1].add_block(0, 300, 0, 300, right);
+  for (PieceProblem<TypeParam>* p : {&both, &parts[0], &parts[1]}) p->finish();
+  const CsbPieceView<TypeParam> views[] = {parts[0].view(), parts[1].view()};
+  const CsbIndexBuilder<TypeParam> builder(views, 300, 300, {}, 2);
+  std::vector<std::int64_t> index(static_cast<std::size_t>(builder.header().total) / 8, -1);
+  builder.write(index.data());
+  EXPECT_EQ(index.size(), both.index().size());
+  const auto x = random_rows<double>(300, 1, 1);
+  const IndexView<TypeParam> view(index);
+  std::vector<double> y(300), expected(300, 0.0);
+  std::vector<int> times(300, 0);
+  for (std::int64_t s = 0; s < view.header.strip_count; ++s)
+    StripWalk<TypeParam>(view, s, 1, x, {}).walk(0, y, times);
+  for (const auto& p : parts) {
+    const ExpectedProduct of_part = expected_product(p, 1, x, 1, x, 1);
+    for (std::size_t i = 0; i < 300; ++i) expected[i] += of_part.y[0][i];
+  }
+  for (std::size_t i = 0; i < 300; ++i) EXPECT_NEAR(y[i], expected[i], 1e-14) << i;
+}
+
 TYPED_TEST(CsbIndex, IsSmall) {
   // Of sixteen runs of about the same length the longest decides.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
   p.add_random_block(0, 3000, 0, 3000, 200000);
   p.finish();
-  const CsbIndexHeader header = CsbIndexBuilder<TypeParam>(p.view(), p.rows, p.columns, {}, 2).header();
+  const CsbPieceView<TypeParam> parts[] = {p.view()};
+  const CsbIndexHeader header = CsbIndexBuilder<TypeParam>(parts, p.rows, p.columns, {}, 2).header();
   const double entries = 2 * double(p.shape.entry_count);
   EXPECT_LT(double(header.step_count * csb_slice_rows), 1.2 * entries);
   EXPECT_LT(double(header.quad_count * csb_slice_rows * csb_quad_steps), 1.8 * entries);

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/runtime/parallel_for.hpp>
+
+namespace tessera {
+
+/// Both triangles by rows of Y: those of Y_I, then those of Y_J. Of a row, the entries of the first pass
+/// stand before those of the second one. Rows of X are known by their places in the order of the first pass,
+/// also in the second one: if X is walked in that order, a strip's rows have runs of about the same length.
+template <class V>
+class PieceRows {
+ public:
+  /// Of a row's entries in a pass.
+  struct Range {
+    std::int64_t begin, end;
+    std::int64_t size() const noexcept { return end - begin; }
+  };
+  Range range(std::int64_t row, int pass) const noexcept {
+    const auto i = static_cast<std::size_t>(row);
+    if (seconds.empty()) return {begins[i], begins[i + 1]};
+    return pass == 0 ? Range{begins[i], seconds[i]} : Range{seconds[i], begins[i + 1]};
+  }
+
+  std::vector<std::int64_t> begins;
+  std::vector<std::int64_t> seconds;   ///< where the second pass begins; empty: there is none
+  std::unique_ptr<std::uint32_t[]> x;  ///< places of rows of X, ascending in a pass of a row of Y
+  std::unique_ptr<V[]> values;
+
+  PieceRows(std::span<const CsbPieceView<V>> parts_of_piece, std::int64_t rows, std::int64_t columns,
+            const CsbOrders& orders, int threads)
+      : on_diagonal_(parts_of_piece.front().on_diagonal),
+        order_of_x_{copy(on_diagonal_ ? orders.rows : orders.columns), copy(orders.rows)} {
+    const std::int64_t second = on_diagonal_ ? 0 : rows, count = second + columns,
+                       parts = std::min<std::int64_t>(8 * threads, count);
+    const auto for_parts = [&](const auto& work) {
+      parallel_for(threads, parts,
+                   [&](std::int64_t part, int) { work(count * part / parts, count * (part + 1) / parts); });
+    };
+    begins.assign(static_cast<std::size_t>(count) + 1, 0);
+    for_parts([&](std::int64_t first, std::int64_t end) {
+      for_entries(parts_of_piece, second, first, end,
+                  [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(i) + 1]; });
+    });
+    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+    // Not filled with zeros by one thread.
+    x = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(begins.back()));
+    values = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(begins.back()));
+    if (orders.two_passes()) seconds.assign(static_cast<std::size_t>(count), 0);
+    const std::vector<std::uint32_t> places[2] = {inverse(order_of_x_[0]), inverse(order_of_x_[1])};
+    for_parts([&](std::int64_t first, std::int64_t end) {
+      std::vector<std::int64_t> next(begins.begin() + first, begins.begin() + end);
+      for_entries(parts_of_piece, second, first, end, [&](std::int64_t i, std::int64_t j, V value) {
+        const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(i - first)]++);
+        x[at] = static_cast<std::uint32_t>(j);
+        values[at] = value;
+      });
+      for (std::int64_t i = first; i < end; ++i) {
+        const bool of_columns = i >= second && !on_diagonal_;
+        if (of_columns)
+          order_row(i, i - second, orders.columns, orders.rows, places[1]);
+        else
+          order_row(i, i, orders.rows, on_diagonal_ ? orders.rows : orders.columns, places[0]);
+      }
+    });
+  }
+
+  /// The row of X_J (side 0) or X_I at a place.
+  std::uint32_t row_of_x(int side, std::uint32_t place) const noexcept {
+    return order_of_x_[side].empty() ? place : order_of_x_[side][place];
+  }
+
+ private:
+  static std::vector<std::uint32_t> copy(const CsbOrder& order) {
+    return {order.first.begin(), order.first.end()};
+  }
+  static std::vector<std::uint32_t> inverse(const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> places(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) places[order[k]] = static_cast<std::uint32_t>(k);
+    return places;
+  }
+  /// visit(row, row of X, value) for the entries of rows first, ..., end - 1: of side 0, Y_I += A X_J, and
+  /// then of side 1, Y_J += A^T X_I without what is on the diagonal, whose rows begin
+  /// with number `second`.
+  template <class Visit>
+  static void for_entries(std::span<const CsbPieceView<V>> parts, std::int64_t second, std::int64_t first,
+                          std::int64_t end, const Visit& visit) {
+    for (int side = 0; side < 2; ++side)
+      for (const CsbPieceView<V>& part : parts)
+        for (const CsbBlock& block : std::span(part.blocks, static_cast<std::size_t>(part.block_count))) {
+          const std::int64_t begin = side ? second + block.first_column : std::int64_t(block.first_row),
+                             last = begin + (side ? block.last_column : block.last_row);
+          if (last < first || begin >= end) continue;
+          for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
+            const std::int64_t at = begin + (side ? part.columns[e] : part.rows[e]);
+            if (at < first || at >= end) continue;
+            const std::int64_t row = std::int64_t(block.first_row) + part.rows[e],
+                               column = std::int64_t(block.first_column) + part.columns[e];
+            if (side == 0)
+              visit(at, column, part.values[e]);
+            else if (!part.on_diagonal || row != column)
+              visit(at, row, part.values[e]);
+          }
+        }
+  }
+  /// Number `row`, which is row `local` of its segment: the passes, and the places of rows of X.
+  void order_row(std::int64_t row, std::int64_t local, const CsbOrder& own, const CsbOrder& others,
+                 const std::vector<std::uint32_t>& places) {
+    const auto i = static_cast<std::size_t>(row);
+    const auto begin = static_cast<std::size_t>(begins[i]), end = static_cast<std::size_t>(begins[i + 1]);
+    if (seconds.empty() && places.empty() && std::is_sorted(x.get() + begin, x.get() + end)) return;
+    std::vector<std::pair<std::uint32_t, V>> entries;
+    for (std::size_t e = begin; e < end; ++e) entries.emplace_back(x[e], values[e]);
+    auto middle = entries.end();
+    if (!seconds.empty()) {
+      const std::uint32_t family = own.families[static_cast<std::size_t>(local)];
+      middle = std::partition(entries.begin(), entries.end(),
+                              [&](const auto& entry) { return others.families[entry.first] != family; });
+      seconds[i] = begins[i] + std::distance(entries.begin(), middle);
+    }
+    if (!places.empty())
+      for (auto& [x_row, value] : entries) x_row = places[x_row];
+    // No two of a row's entries are for the same row of X: the order is complete.
+    const auto ascending = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::sort(entries.begin(), middle, ascending);
+    std::sort(middle, entries.end(), ascending);
+    for (std::size_t e = begin; e < end; ++e) std::tie(x[e], values[e]) = entries[e - begin];
+  }
+
+  const bool on_diagonal_;
+  const std::vector<std::uint32_t> order_of_x_[2];  ///< by side; empty: as they are
+};
+
+}  // namespace tessera
