@@ -44,13 +44,48 @@ EndTime: 5.0
 GFlop: 0.002
 )";
 
-std::vector<TracedTask> example() {
+Trace example() {
   std::istringstream input(records);
-  return parse_tasks(input);
+  return {parse_tasks(input), {}};
+}
+
+/// To rank 0: one while its two workers are busy (1 to 3 ms), one before, while and after (0.5 to 4.5 ms),
+/// and to rank 1, which runs no task.
+constexpr const char* messages = R"(Src: 1
+Dst: 0
+Tag: 37
+SendTime: 1.25
+RecvTime: 2.5
+Size: 4096
+Type: PointToPoint
+
+Src: 2
+Dst: 0
+SendTime: 0.5
+RecvTime: 4.5
+Size: 1024
+
+Src: 0
+Dst: 1
+SendTime: 5
+RecvTime: 7
+Size: 8
+
+Src: 0
+Dst: 1
+SendTime: 8
+Size: 8
+)";
+
+Trace example_of_ranks() {
+  std::istringstream input(messages);
+  Trace trace = example();
+  trace.messages = parse_messages(input);
+  return trace;
 }
 
 TEST(TraceParser, KeepsExecutedTasks) {
-  const auto tasks = example();
+  const auto tasks = example().tasks;
   ASSERT_EQ(tasks.size(), 3u);
   EXPECT_EQ(tasks[0].name, "gemm_d");
   EXPECT_EQ(tasks[1].worker, 1);
@@ -78,6 +113,71 @@ TEST(TraceSummary, CountsAndShares) {
   EXPECT_NE(text.find("75.0 %"), std::string::npos);
   EXPECT_EQ(to_json(summary)["codelets"][0]["count"], 2);
   EXPECT_TRUE(summarise({}).codelets.empty());
+}
+
+TEST(TraceSummary, MessagesAndWhatIsComputedMeanwhile) {
+  const Trace trace = example_of_ranks();
+  ASSERT_EQ(trace.messages.size(), 3u) << "the last one never arrives";
+  EXPECT_EQ(trace.messages[0].source, 1);
+  EXPECT_DOUBLE_EQ(trace.messages[0].start, 1.25e-3);
+  EXPECT_DOUBLE_EQ(trace.messages[1].bytes, 1024);
+  const TraceSummary summary = summarise(trace);
+  ASSERT_EQ(summary.messages.size(), 2u);
+  const MessageSummary &first = summary.messages[0], &second = summary.messages[1];
+  EXPECT_EQ(first.rank, 0);
+  EXPECT_EQ(first.count, 2);
+  EXPECT_DOUBLE_EQ(first.bytes, 5120);
+  EXPECT_DOUBLE_EQ(first.seconds, 4e-3);
+  EXPECT_DOUBLE_EQ(first.overlapped_seconds, 2.5e-3) << "1 to 3 and 4 to 4.5 ms";
+  EXPECT_EQ(second.rank, 1);
+  EXPECT_DOUBLE_EQ(second.seconds, 2e-3);
+  EXPECT_DOUBLE_EQ(second.overlapped_seconds, 0);
+  EXPECT_NE(format_summary(summary).find("62.5 %"), std::string::npos);
+  EXPECT_EQ(format_summary(summarise(example())).find("messages"), std::string::npos);
+  EXPECT_DOUBLE_EQ(to_json(summary)["messages"][0]["overlapped_seconds"], first.overlapped_seconds);
+}
+
+/// The clock of rank 1 is 6 ms ahead, that of rank 2 another 3 ms, and messages take at least 2 ms.
+TEST(TraceSummary, ClocksThatDifferAreAligned) {
+  const double ahead[] = {0, 6e-3, 9e-3};
+  Trace truth, trace;
+  int number = 0;
+  for (const auto& [source, destination] : {std::pair(0, 1), {1, 0}, {1, 2}, {2, 1}, {0, 1}, {2, 1}}) {
+    const double start = 0.02 + 0.001 * number, end = start + 2e-3 + (number >= 4 ? 1e-3 : 0);
+    ++number;
+    truth.messages.push_back({source, destination, start, end, 8});
+    trace.messages.push_back({source, destination, start + ahead[source], end + ahead[destination], 8});
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    truth.tasks.push_back({"gemm_d", rank, 0, 0.01, 0.03, 0});
+    trace.tasks.push_back({"gemm_d", rank, 0, 0.01 + ahead[rank], 0.03 + ahead[rank], 0});
+  }
+  align_clocks(trace);
+  for (std::size_t k = 0; k < truth.messages.size(); ++k) {
+    EXPECT_NEAR(trace.messages[k].start, truth.messages[k].start, 1e-12) << k;
+    EXPECT_NEAR(trace.messages[k].end, truth.messages[k].end, 1e-12) << k;
+  }
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(trace.tasks[k].start, 0.01, 1e-12) << k;
+  // Nothing is changed where all messages arrive after they are sent, whatever they take.
+  Trace good = truth;
+  good.messages[0].end += 1;
+  align_clocks(good);
+  EXPECT_EQ(good.messages[2].start, truth.messages[2].start);
+  EXPECT_EQ(good.tasks[1].start, truth.tasks[1].start);
+}
+
+TEST(TraceExport, MessagesAreEventsOfTheRankThatReceivesThem) {
+  const Json events = to_chrome(example_of_ranks())["traceEvents"];
+  ASSERT_EQ(events.size(), 3u + 2 * 3u);
+  EXPECT_EQ(events[3]["ph"], "b");
+  EXPECT_EQ(events[4]["ph"], "e");
+  EXPECT_EQ(events[3]["id"], events[4]["id"]);
+  EXPECT_EQ(events[7]["pid"], 1);
+  EXPECT_DOUBLE_EQ(events[4]["ts"], 2500);
+  const std::string svg = to_svg(example_of_ranks());
+  EXPECT_NE(svg.find(">to 0</text>"), std::string::npos);
+  EXPECT_NE(svg.find("messages to rank 0, 3.5 ms"), std::string::npos) << "within the axis";
+  EXPECT_EQ(to_svg(example()).find("messages"), std::string::npos);
 }
 
 TEST(TraceExport, ChromeEventsAndGantt) {

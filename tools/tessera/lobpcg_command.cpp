@@ -150,11 +150,9 @@ class LobpcgRun {
                     (2 * static_cast<double>(a_->stored_entries()) - n) / n, format_bytes(a_->stored_bytes()),
                     sizeof(V) == 4 ? "float" : "double", format_seconds(build_seconds_)));
     report_.lines.emplace_back(
-        "solver", fmt::format("{} {}, block {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}",
-                              options_.k, options_.largest ? "largest" : "smallest",
-                              options_.block > 0 ? fmt::to_string(options_.block) : std::string("chosen"),
-                              options_.variant, solve_.tolerance, options_.norm, options_.preconditioner,
-                              sizeof(T) == 4 ? "float" : "double"));
+        "solver", fmt::format("{} {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}", options_.k,
+                              options_.largest ? "largest" : "smallest", options_.variant, solve_.tolerance,
+                              options_.norm, options_.preconditioner, sizeof(T) == 4 ? "float" : "double"));
   }
 
   /// Run `index` of the timed ones (negative: warming up), then the peer's.
@@ -314,8 +312,9 @@ class LobpcgRun {
     auto& lines = report_.results;
     lines.emplace_back("status", fmt::format("{}: {}", to_string(result.status), result.message));
     lines.emplace_back("iterations",
-                       fmt::format("{} ({} restarts), {} products with {} columns in all", result.iterations,
-                                   result.restarts, result.multiplications, result.columns_multiplied));
+                       fmt::format("{} of {} vectors ({} restarts), {} products with {} columns in all",
+                                   result.iterations, result.vectors.width(), result.restarts,
+                                   result.multiplications, result.columns_multiplied));
     if (chebyshev_)
       lines.emplace_back("", fmt::format("and {} products with {} columns in the preconditioner",
                                          chebyshev_->multiplications(), chebyshev_->columns_multiplied()));

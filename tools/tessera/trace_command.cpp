@@ -50,7 +50,8 @@ int run_silently(const std::vector<std::string>& words) {
   return WEXITSTATUS(status);
 }
 
-/// Makes tasks.rec (and StarPU's other files: Paje, DAG) of the raw traces, where that has not been done.
+/// Makes tasks.rec and comms.rec (and StarPU's other files: Paje, DAG) of the raw traces, where that has not
+/// been done.
 void convert(const fs::path& directory) {
   const std::vector<std::string> raw = raw_traces(directory);
   const fs::path tasks = directory / "tasks.rec";
@@ -73,13 +74,15 @@ void convert(const fs::path& directory) {
   throw InputError(directory.string(), 0, "starpu_fxt_tool, which reads StarPU's traces, is not there");
 }
 
-std::vector<TracedTask> read_trace(const fs::path& directory) {
+Trace read_trace(const fs::path& directory) {
   if (!fs::is_directory(directory)) throw InputError(directory.string(), 0, "there is no such directory");
   convert(directory);
-  std::ifstream file(directory / "tasks.rec");
-  std::vector<TracedTask> tasks = parse_tasks(file);
-  if (tasks.empty()) throw InputError((directory / "tasks.rec").string(), 0, "holds no executed task");
-  return tasks;
+  std::ifstream tasks(directory / "tasks.rec"),
+      messages(directory / "comms.rec");  // the latter of several ranks
+  Trace trace{parse_tasks(tasks), parse_messages(messages)};
+  align_clocks(trace);
+  if (trace.tasks.empty()) throw InputError((directory / "tasks.rec").string(), 0, "holds no executed task");
+  return trace;
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -97,12 +100,12 @@ void summarise_trace(const std::string& directory, bool print) {
 }
 
 int run_trace(const TraceProgramOptions& options) {
-  const std::vector<TracedTask> tasks = read_trace(options.directory);
-  const TraceSummary summary = summarise(tasks);
+  const Trace trace = read_trace(options.directory);
+  const TraceSummary summary = summarise(trace);
   if (options.json != "-") fmt::print("{}", format_summary(summary));
   if (!options.json.empty()) write_json(options.json, to_json(summary));
-  if (!options.chrome.empty()) write_text(options.chrome, to_chrome(tasks).dump());
-  if (!options.svg.empty()) write_text(options.svg, to_svg(tasks));
+  if (!options.chrome.empty()) write_text(options.chrome, to_chrome(trace).dump());
+  if (!options.svg.empty()) write_text(options.svg, to_svg(trace));
   return exit_good;
 }
 

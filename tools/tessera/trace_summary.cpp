@@ -20,6 +20,68 @@ struct Span {
   double seconds() const { return end - start; }
 };
 
+/// Ascending and disjoint.
+std::vector<Span> united(std::vector<Span> spans) {
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
+  std::vector<Span> result;
+  for (const Span& span : spans) {
+    if (span.end <= span.start) continue;
+    if (result.empty() || span.start > result.back().end)
+      result.push_back(span);
+    else
+      result.back().end = std::max(result.back().end, span.end);
+  }
+  return result;
+}
+
+double seconds_of(const std::vector<Span>& spans) {
+  double sum = 0;
+  for (const Span& span : spans) sum += span.seconds();
+  return sum;
+}
+
+/// Of two ascending lists of disjoint spans.
+double common_seconds(const std::vector<Span>& a, const std::vector<Span>& b) {
+  double sum = 0;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    sum += std::max(0.0, std::min(a[i].end, b[j].end) - std::max(a[i].start, b[j].start));
+    if (a[i].end < b[j].end)
+      ++i;
+    else
+      ++j;
+  }
+  return sum;
+}
+
+/// When messages are under way, by the rank that receives them.
+std::map<int, std::vector<Span>> arrivals(const std::vector<TracedMessage>& messages) {
+  std::map<int, std::vector<Span>> spans;
+  for (const TracedMessage& message : messages)
+    spans[message.destination].push_back({message.start, message.end});
+  for (auto& [rank, list] : spans) list = united(std::move(list));
+  return spans;
+}
+
+std::vector<MessageSummary> summarise_messages(const Trace& trace) {
+  std::map<int, MessageSummary> by_rank;
+  for (const TracedMessage& message : trace.messages) {
+    MessageSummary& summary = by_rank[message.destination];
+    ++summary.count;
+    summary.bytes += message.bytes;
+  }
+  std::map<int, std::vector<Span>> busy;
+  for (const TracedTask& task : trace.tasks) busy[task.rank].push_back({task.start, task.end});
+  std::vector<MessageSummary> result;
+  for (const auto& [rank, spans] : arrivals(trace.messages)) {
+    MessageSummary& summary = by_rank[rank];
+    summary.rank = rank;
+    summary.seconds = seconds_of(spans);
+    summary.overlapped_seconds = common_seconds(spans, united(std::move(busy[rank])));
+    result.push_back(summary);
+  }
+  return result;
+}
+
 Span span_of(const std::vector<TracedTask>& tasks) {
   if (tasks.empty()) return {};
   Span span{tasks.front().start, tasks.front().end};
@@ -87,8 +149,70 @@ std::vector<TracedTask> parse_tasks(std::istream& input) {
   return tasks;
 }
 
-TraceSummary summarise(const std::vector<TracedTask>& tasks) {
+std::vector<TracedMessage> parse_messages(std::istream& input) {
+  std::vector<TracedMessage> messages;
+  TracedMessage message;
+  bool sent = false, received = false;
+  const auto finish = [&] {
+    if (sent && received) messages.push_back(message);
+    message = {};
+    sent = received = false;
+  };
+  for (std::string line; std::getline(input, line);) {
+    const auto colon = line.find(": ");
+    if (line.empty()) finish();
+    if (colon == std::string::npos) continue;
+    const std::string_view key(line.data(), colon);
+    const char* value = line.c_str() + colon + 2;
+    if (key == "Src") {
+      message.source = std::atoi(value);
+    } else if (key == "Dst") {
+      message.destination = std::atoi(value);
+    } else if (key == "SendTime") {
+      message.start = std::strtod(value, nullptr) * 1e-3;
+      sent = true;
+    } else if (key == "RecvTime") {
+      message.end = std::strtod(value, nullptr) * 1e-3;
+      received = true;
+    } else if (key == "Size") {
+      message.bytes = std::strtod(value, nullptr);
+    }
+  }
+  finish();
+  return messages;
+}
+
+void align_clocks(Trace& trace) {
+  std::map<std::pair<int, int>, double> fastest;  // by source and destination
+  for (const TracedMessage& m : trace.messages) {
+    const auto [at, is_new] = fastest.try_emplace({m.source, m.destination}, m.end - m.start);
+    if (!is_new) at->second = std::min(at->second, m.end - m.start);
+  }
+  if (std::all_of(fastest.begin(), fastest.end(), [](const auto& pair) { return pair.second >= 0; })) return;
+  std::map<int, double> ahead;  // of the first rank's clock
+  std::vector<int> next{fastest.begin()->first.first};
+  ahead[next.front()] = 0;
+  for (std::size_t k = 0; k < next.size(); ++k)
+    for (const auto& [ranks, there] : fastest) {
+      const auto back = fastest.find({ranks.second, ranks.first});
+      if (ranks.first != next[k] || back == fastest.end() || ahead.count(ranks.second) > 0) continue;
+      ahead[ranks.second] = ahead[next[k]] + (there - back->second) / 2;
+      next.push_back(ranks.second);
+    }
+  for (TracedTask& task : trace.tasks) {
+    task.start -= ahead[task.rank];
+    task.end -= ahead[task.rank];
+  }
+  for (TracedMessage& m : trace.messages) {
+    m.start -= ahead[m.source];
+    m.end -= ahead[m.destination];
+  }
+}
+
+TraceSummary summarise(const Trace& trace) {
+  const std::vector<TracedTask>& tasks = trace.tasks;
   TraceSummary summary;
+  summary.messages = summarise_messages(trace);
   const Span span = span_of(tasks);
   summary.span_seconds = span.seconds();
   struct Sum {
@@ -141,6 +265,13 @@ std::string format_summary(const TraceSummary& summary) {
     text += fmt::format("  {:<26}{:>9}{:>12}{:>11.4f}{:>7.1f} %{:>11.1f}\n", name, worker.count, "",
                         worker.busy_seconds, 100 * worker.idle_share, worker.gflops);
   }
+  if (!summary.messages.empty())
+    text += fmt::format("{:<28}{:>9}{:>12}{:>11}{:>20}\n", "messages to", "count", "", "seconds",
+                        "computing meanwhile");
+  for (const MessageSummary& m : summary.messages)
+    text += fmt::format("  {:<26}{:>9}{:>12}{:>11.4f}{:>18.1f} %\n", fmt::format("rank {}", m.rank), m.count,
+                        format_bytes(m.bytes), m.seconds,
+                        m.seconds > 0 ? 100 * m.overlapped_seconds / m.seconds : 0);
   return text + fmt::format("span {}, busy {:.1f} %, {:.1f} GFLOP/s\n", format_seconds(summary.span_seconds),
                             100 * summary.busy_share, summary.gflops);
 }
@@ -166,12 +297,19 @@ Json to_json(const TraceSummary& summary) {
                                {"seconds", worker.busy_seconds},
                                {"idle", worker.idle_share},
                                {"gflops", worker.gflops}});
+  json["messages"] = Json::array();
+  for (const MessageSummary& message : summary.messages)
+    json["messages"].push_back({{"rank", message.rank},
+                                {"count", message.count},
+                                {"bytes", message.bytes},
+                                {"seconds", message.seconds},
+                                {"overlapped_seconds", message.overlapped_seconds}});
   return json;
 }
 
-Json to_chrome(const std::vector<TracedTask>& tasks) {
+Json to_chrome(const Trace& trace) {
   Json events = Json::array();
-  for (const TracedTask& task : tasks)
+  for (const TracedTask& task : trace.tasks)
     events.push_back({{"name", task.name},
                       {"ph", "X"},
                       {"pid", task.rank},
@@ -179,20 +317,34 @@ Json to_chrome(const std::vector<TracedTask>& tasks) {
                       {"ts", task.start * 1e6},
                       {"dur", (task.end - task.start) * 1e6},
                       {"args", {{"gflop", task.flops * 1e-9}}}});
+  for (std::size_t id = 0; id < trace.messages.size(); ++id) {
+    const TracedMessage& message = trace.messages[id];
+    for (const bool end : {false, true})
+      events.push_back({{"name", fmt::format("from rank {}", message.source)},
+                        {"cat", "message"},
+                        {"ph", end ? "e" : "b"},
+                        {"id", id},
+                        {"pid", message.destination},
+                        {"tid", 0},
+                        {"ts", (end ? message.end : message.start) * 1e6},
+                        {"args", {{"bytes", message.bytes}}}});
+  }
   return {{"traceEvents", events}, {"displayTimeUnit", "ms"}};
 }
 
-std::string to_svg(const std::vector<TracedTask>& tasks) {
+std::string to_svg(const Trace& trace) {
   constexpr double width = 1200, row = 18, left = 70, top = 10;
+  const std::vector<TracedTask>& tasks = trace.tasks;
   const Span span = span_of(tasks);
   const double scale = span.seconds() > 0 ? width / span.seconds() : 0;
-  const TraceSummary summary = summarise(tasks);
+  const TraceSummary summary = summarise(trace);
+  const std::map<int, std::vector<Span>> messages = arrivals(trace.messages);
   std::map<std::string, std::size_t> colours;
   for (std::size_t i = 0; i < summary.codelets.size(); ++i) colours[summary.codelets[i].name] = i;
   std::map<WorkerKey, std::vector<const TracedTask*>> rows;
   for (const TracedTask& task : tasks) rows[{task.rank, task.worker}].push_back(&task);
 
-  const double chart = top + row * static_cast<double>(rows.size());
+  const double chart = top + row * static_cast<double>(rows.size() + messages.size());
   const double height = chart + 30 + 16 * static_cast<double>(colours.size());
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{:.0f}\" height=\"{:.0f}\" "
@@ -217,6 +369,20 @@ std::string to_svg(const std::vector<TracedTask>& tasks) {
           left + (begin - span.start) * scale, y, std::max(0.1, (end - begin) * scale), row - 2,
           colour(colours[list[i]->name]), escaped(list[i]->name), format_seconds(end - begin));
       i = next;
+    }
+    y += row;
+  }
+  for (const auto& [rank, spans] : messages) {
+    text += fmt::format("<text x=\"4\" y=\"{:.0f}\">to {}</text>\n", y + 12, rank);
+    for (const Span& under_way : spans) {
+      const double begin = std::max(under_way.start, span.start), end = std::min(under_way.end, span.end);
+      if (end > begin)
+        text += fmt::format(
+            "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+            "fill=\"#999\"><title>messages to "
+            "rank {}, {}</title></rect>\n",
+            left + (begin - span.start) * scale, y + 4, std::max(0.1, (end - begin) * scale), row - 10, rank,
+            format_seconds(end - begin));
     }
     y += row;
   }
