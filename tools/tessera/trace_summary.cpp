@@ -110,75 +110,66 @@ std::string colour(std::size_t index) {
   return fmt::format("hsl({}, {}%, {}%)", index * 137 % 360, 55 + index % 3 * 15, 45 + index % 2 * 15);
 }
 
+/// `Key: value` lines.
+class Record {
+ public:
+  bool empty() const { return values_.empty(); }
+  void add(const std::string& line) {
+    if (const auto colon = line.find(": "); colon != std::string::npos)
+      values_[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  const char* find(const char* key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? nullptr : found->second.c_str();
+  }
+  /// 0 where it is missing.
+  double number(const char* key) const {
+    const char* const value = find(key);
+    return value ? std::strtod(value, nullptr) : 0;
+  }
+  int integer(const char* key) const { return static_cast<int>(number(key)); }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// visit(record) for each of the records, which empty lines separate.
+template <class Visit>
+void for_records(std::istream& input, const Visit& visit) {
+  Record record;
+  const auto finish = [&] {
+    if (!record.empty()) visit(record);
+    record = {};
+  };
+  for (std::string line; std::getline(input, line);) {
+    if (line.empty()) finish();
+    record.add(line);
+  }
+  finish();
+}
+
 }  // namespace
 
 std::vector<TracedTask> parse_tasks(std::istream& input) {
   std::vector<TracedTask> tasks;
-  TracedTask task;
-  bool named = false, ran = false, started = false, ended = false;
-  const auto finish = [&] {
-    if (named && ran && started && ended) tasks.push_back(task);
-    task = {};
-    named = ran = started = ended = false;
-  };
-  for (std::string line; std::getline(input, line);) {
-    const auto colon = line.find(": ");
-    if (line.empty()) finish();
-    if (colon == std::string::npos) continue;
-    const std::string_view key(line.data(), colon);
-    const char* value = line.c_str() + colon + 2;
-    if (key == "Name") {
-      task.name = value;
-      named = true;
-    } else if (key == "WorkerId") {
-      task.worker = std::atoi(value);
-      ran = task.worker >= 0;
-    } else if (key == "MPIRank") {
-      task.rank = std::max(0, std::atoi(value));
-    } else if (key == "StartTime") {
-      task.start = std::strtod(value, nullptr) * 1e-3;
-      started = true;
-    } else if (key == "EndTime") {
-      task.end = std::strtod(value, nullptr) * 1e-3;
-      ended = true;
-    } else if (key == "GFlop") {
-      task.flops = std::strtod(value, nullptr) * 1e9;
-    }
-  }
-  finish();
+  for_records(input, [&](const Record& record) {
+    const char* const name = record.find("Name");
+    const bool ran = record.find("StartTime") && record.find("EndTime") && record.find("WorkerId");
+    if (!name || !ran || record.integer("WorkerId") < 0) return;
+    tasks.push_back({name, std::max(0, record.integer("MPIRank")), record.integer("WorkerId"),
+                     record.number("StartTime") * 1e-3, record.number("EndTime") * 1e-3,
+                     record.number("GFlop") * 1e9});
+  });
   return tasks;
 }
 
 std::vector<TracedMessage> parse_messages(std::istream& input) {
   std::vector<TracedMessage> messages;
-  TracedMessage message;
-  bool sent = false, received = false;
-  const auto finish = [&] {
-    if (sent && received) messages.push_back(message);
-    message = {};
-    sent = received = false;
-  };
-  for (std::string line; std::getline(input, line);) {
-    const auto colon = line.find(": ");
-    if (line.empty()) finish();
-    if (colon == std::string::npos) continue;
-    const std::string_view key(line.data(), colon);
-    const char* value = line.c_str() + colon + 2;
-    if (key == "Src") {
-      message.source = std::atoi(value);
-    } else if (key == "Dst") {
-      message.destination = std::atoi(value);
-    } else if (key == "SendTime") {
-      message.start = std::strtod(value, nullptr) * 1e-3;
-      sent = true;
-    } else if (key == "RecvTime") {
-      message.end = std::strtod(value, nullptr) * 1e-3;
-      received = true;
-    } else if (key == "Size") {
-      message.bytes = std::strtod(value, nullptr);
-    }
-  }
-  finish();
+  for_records(input, [&](const Record& record) {
+    if (!record.find("SendTime") || !record.find("RecvTime")) return;
+    messages.push_back({record.integer("Src"), record.integer("Dst"), record.number("SendTime") * 1e-3,
+                        record.number("RecvTime") * 1e-3, record.number("Size")});
+  });
   return messages;
 }
 

@@ -62,7 +62,8 @@ struct MessageSummary {
   int rank = 0;
   Index count = 0;
   double bytes = 0;
-  double seconds = 0;             ///< in which at least one message to it is under way
+  double seconds = 0;             ///< in which at least one message to it is under way; those that seem to
+                                  ///< arrive before they are sent (align_clocks) do not count
   double overlapped_seconds = 0;  ///< of these, in which a worker of this rank runs a task
 };
 struct TraceSummary {
