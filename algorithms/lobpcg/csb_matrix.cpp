@@ -39,8 +39,10 @@ struct Piece {
   Data data, index;
   Index row_partial = -1, column_partial = -1;  ///< -1: y itself
   bool overwrite_rows = false, overwrite_columns = false;
-  bool has_tiles = false;  ///< its index has the segment's diagonal tiles, too, and its task multiplies them
-  bool has_task = true;
+  bool has_task = true;  ///< not diagonal tiles that the task of another piece multiplies
+
+  /// Its index has the segment's diagonal tiles, too, and its task multiplies them.
+  bool has_tiles() const noexcept { return contents.shape.more_entries > 0; }
 };
 /// The contributions of a domain to a segment of y.
 struct Partial {
@@ -146,7 +148,6 @@ void CsbMatrix<V, T>::Detail::unite_tiles() {
     if (c.diagonal_tiles || c.row != c.column) continue;
     Piece* const tiles = tiles_of(c.row);
     if (tiles == nullptr || !tiles->has_task || tiles->contents.domain != c.domain) continue;
-    piece.has_tiles = true;
     piece.contents.shape.more_entries = tiles->contents.shape.entry_count;
     tiles->has_task = false;
   }
@@ -189,7 +190,7 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
                                     shape.block_count, shape.entry_count, shape.on_diagonal));
       };
       add_part(*piece);
-      if (piece->has_tiles) add_part(*tiles_of(c.row));
+      if (piece->has_tiles()) add_part(*tiles_of(c.row));
       builders.emplace_back(parts, segments.size(c.row), segments.size(c.column),
                             // A diagonal tile's rows stand together as they are.
                             c.diagonal_tiles ? CsbOrders{}
@@ -367,7 +368,7 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
     sum_products(sequence, sums, 1, partial, [&](const Piece& piece, const Data& rows, const Data& columns) {
       insert_csb_magnitudes<V>(sequence, 0, piece.contents.shape, piece.overwrite_rows,
                                piece.overwrite_columns, piece.data, rows, columns);
-      if (!piece.has_tiles) return;
+      if (!piece.has_tiles()) return;
       const DiagonalTiles& of_segment = tiles[static_cast<std::size_t>(piece.contents.row)];
       insert_csb_magnitudes<V>(sequence, 0, of_segment.shape, false, false, *of_segment.piece, rows, columns);
     });

@@ -126,8 +126,9 @@ class StripPlanner {
   /// The rows of X that the strip meets, ascending, in stages of about equal size.
   void place_rows_of_x(std::span<const std::uint32_t> strip, int pass) {
     std::size_t first = met_.size(), last = 0, count = 0;
-    for (const std::uint32_t row : strip)
-      for (std::int64_t e = rows_.range(row, pass).begin; e < rows_.range(row, pass).end; ++e) {
+    for (const std::uint32_t row : strip) {
+      const auto [begin, end] = rows_.range(row, pass);
+      for (std::int64_t e = begin; e < end; ++e) {
         const std::uint32_t x = rows_.x[static_cast<std::size_t>(e)];
         std::uint64_t& word = met_[x / 64];
         const std::uint64_t bit = std::uint64_t(1) << x % 64;
@@ -136,6 +137,7 @@ class StripPlanner {
         first = std::min<std::size_t>(first, x / 64);
         last = std::max<std::size_t>(last, x / 64);
       }
+    }
     constexpr std::size_t most = csb_stage_slots - 1;
     stages_.assign((count + most - 1) / most, Stage{});
     std::size_t stage = 0, met = 0;

@@ -39,7 +39,8 @@ class PieceRows {
   PieceRows(std::span<const CsbPieceView<V>> parts_of_piece, std::int64_t rows, std::int64_t columns,
             const CsbOrders& orders, int threads)
       : on_diagonal_(parts_of_piece.front().on_diagonal),
-        order_of_x_{copy(on_diagonal_ ? orders.rows : orders.columns), copy(orders.rows)} {
+        order_of_x_{copy(on_diagonal_ ? orders.rows : orders.columns),
+                    copy(on_diagonal_ ? CsbOrder{} : orders.rows)} {
     const std::int64_t second = on_diagonal_ ? 0 : rows, count = second + columns,
                        parts = std::min<std::int64_t>(8 * threads, count);
     const auto for_parts = [&](const auto& work) {
@@ -64,13 +65,12 @@ class PieceRows {
         x[at] = static_cast<std::uint32_t>(j);
         values[at] = value;
       });
-      for (std::int64_t i = first; i < end; ++i) {
-        const bool of_columns = i >= second && !on_diagonal_;
-        if (of_columns)
-          order_row(i, i - second, orders.columns, orders.rows, places[1]);
+      std::vector<Entry> entries;
+      for (std::int64_t i = first; i < end; ++i)
+        if (i >= second && !on_diagonal_)
+          order_row(i, i - second, orders.columns, orders.rows, places[1], entries);
         else
-          order_row(i, i, orders.rows, on_diagonal_ ? orders.rows : orders.columns, places[0]);
-      }
+          order_row(i, i, orders.rows, on_diagonal_ ? orders.rows : orders.columns, places[0], entries);
     });
   }
 
@@ -80,6 +80,8 @@ class PieceRows {
   }
 
  private:
+  using Entry = std::pair<std::uint32_t, V>;
+
   static std::vector<std::uint32_t> copy(const CsbOrder& order) {
     return {order.first.begin(), order.first.end()};
   }
@@ -112,13 +114,14 @@ class PieceRows {
           }
         }
   }
-  /// Number `row`, which is row `local` of its segment: the passes, and the places of rows of X.
+  /// Number `row`, which is row `local` of its segment: the passes, and the places of rows of X. `entries`:
+  /// memory that rows share.
   void order_row(std::int64_t row, std::int64_t local, const CsbOrder& own, const CsbOrder& others,
-                 const std::vector<std::uint32_t>& places) {
+                 const std::vector<std::uint32_t>& places, std::vector<Entry>& entries) {
     const auto i = static_cast<std::size_t>(row);
     const auto begin = static_cast<std::size_t>(begins[i]), end = static_cast<std::size_t>(begins[i + 1]);
     if (seconds.empty() && places.empty() && std::is_sorted(x.get() + begin, x.get() + end)) return;
-    std::vector<std::pair<std::uint32_t, V>> entries;
+    entries.clear();
     for (std::size_t e = begin; e < end; ++e) entries.emplace_back(x[e], values[e]);
     auto middle = entries.end();
     if (!seconds.empty()) {

@@ -18,7 +18,8 @@
 ///            X_J (read; width x columns of the piece, row-major vectors), Y_I (read-write; width x rows);
 ///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added
 ///            to are left alone.
-/// Flops:     4 m an entry (2 m on the diagonal; counted as 4).
+/// Flops:     4 m an entry of the piece, or of the index where it has more (2 m on the diagonal; counted as
+///            4).
 /// Footprint: entries and m decide: predicted by bytes (12 or 8 an entry, and the vectors').
 /// Order:     blocks in the order of the piece, rows ascending: the same bits in every run on the same kind
 /// of worker. Source:    Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.

@@ -263,7 +263,8 @@ class RunSums {
                        steps = static_cast<int>(csb_quad_steps), slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
   static constexpr int together = 2;
-  /// Values in front that are prefetched: with one block a multiprocessor; two wait for each other's.
+  /// Values in front that are prefetched. With two blocks a multiprocessor one computes while the other one
+  /// waits, and prefetches only cost time of the second cache.
   static constexpr int ahead = parts == 2 ? 4 * steps * slice : 0;
 
   struct Quad {

@@ -94,6 +94,16 @@ class PieceProblem {
   CsbPieceView<V> view() const {
     return csb_view<V>(memory.data(), shape.block_count, shape.entry_count, shape.on_diagonal);
   }
+  /// visit(row, column, value) for the stored entries.
+  template <class Visit>
+  void for_entries(const Visit& visit) const {
+    const CsbPieceView<V> piece = view();
+    for (std::int64_t b = 0; b < piece.block_count; ++b)
+      for (std::int64_t e = piece.blocks[b].first_entry;
+           e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e)
+        visit(std::int64_t(piece.blocks[b].first_row) + piece.rows[e],
+              std::int64_t(piece.blocks[b].first_column) + piece.columns[e], piece.values[e]);
+  }
   std::vector<std::int64_t> index(int threads = 1) const {
     const CsbPieceView<V> parts[] = {view()};
     const CsbIndexBuilder<V> builder(parts, rows, columns, {row_order, column_order}, threads);
@@ -223,18 +233,13 @@ ExpectedProduct expected_product(const PieceProblem<V>& p, int m, const std::vec
       result.magnitudes[side][static_cast<std::size_t>(row * m + j)] += std::abs(value * double(x[j]));
     }
   };
-  const auto piece = p.view();
-  for (std::int64_t b = 0; b < piece.block_count; ++b)
-    for (std::int64_t e = piece.blocks[b].first_entry;
-         e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e) {
-      const std::int64_t row = piece.blocks[b].first_row + piece.rows[e],
-                         column = piece.blocks[b].first_column + piece.columns[e];
-      add(0, row, piece.values[e], x_columns.data() + column * ldx_columns);
-      if (!p.shape.on_diagonal)
-        add(1, column, piece.values[e], x_rows.data() + row * ldx_rows);
-      else if (row != column)
-        add(0, column, piece.values[e], x_columns.data() + row * ldx_columns);
-    }
+  p.for_entries([&](std::int64_t row, std::int64_t column, V value) {
+    add(0, row, value, x_columns.data() + column * ldx_columns);
+    if (!p.shape.on_diagonal)
+      add(1, column, value, x_rows.data() + row * ldx_rows);
+    else if (row != column)
+      add(0, column, value, x_columns.data() + row * ldx_columns);
+  });
   return result;
 }
 

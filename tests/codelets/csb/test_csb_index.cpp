@@ -150,15 +150,11 @@ template <class V>
 std::int64_t entries_of_one_family(const PieceProblem<V>& p) {
   if (!p.shape.index_in_two_passes) return 0;
   std::int64_t count = 0;
-  const auto piece = p.view();
-  for (std::int64_t b = 0; b < piece.block_count; ++b)
-    for (std::int64_t e = piece.blocks[b].first_entry;
-         e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e) {
-      const std::size_t row = piece.blocks[b].first_row + piece.rows[e],
-                        column = piece.blocks[b].first_column + piece.columns[e];
-      if (p.row_order.families[row] == p.column_order.families[column])
-        count += p.shape.on_diagonal && row == column ? 1 : 2;
-    }
+  p.for_entries([&](std::int64_t row, std::int64_t column, V) {
+    if (p.row_order.families[static_cast<std::size_t>(row)] ==
+        p.column_order.families[static_cast<std::size_t>(column)])
+      count += p.shape.on_diagonal && row == column ? 1 : 2;
+  });
   return count;
 }
 
