@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/codelets/csb/csb_piece.hpp>
+#include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 #include <tests/support/type_pairs.hpp>
 
@@ -145,6 +146,22 @@ TYPED_TEST(MultiplyCsb, Tasks) {
     ASSERT_EQ(statistics.codelets.size(), 1u);
     EXPECT_EQ(statistics.codelets[0].flops, 2 * 4.0 * columns * static_cast<double>(piece.shape.entry_count));
   }
+}
+
+/// A CPU multiplies the piece, not the index: it would leave out what only the index has.
+TYPED_TEST(MultiplyCsb, RefusesWhatOnlyTheIndexHas) {
+  using V = typename TypeParam::V;
+  using T = typename TypeParam::T;
+  Runtime& runtime = this->runtime();
+  TestPiece piece = random_piece({0, 9}, {0, 9}, true, 0.4, 11);
+  piece.shape.more_entries = 1;
+  const Data stored = upload(runtime, piece.bytes<V>()), none,
+             x = Data::matrix(runtime, 2, piece.columns, sizeof(T)),
+             y = Data::matrix(runtime, 2, piece.rows, sizeof(T));
+  Sequence sequence(runtime);
+  expect_refused("shape", [&] {
+    insert_multiply_csb<V, T>(sequence, 0, piece.shape, 2, true, true, stored, none, x, x, y, y);
+  });
 }
 
 TYPED_TEST(MultiplyCsb, Magnitudes) {
