@@ -68,7 +68,8 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// Between ranks, where the vectors' messages cost more than the product: one sub-matrix for each domain if
+/// One for each GPU of a single rank. Between ranks, where the vectors' messages cost more than the product:
+/// one sub-matrix for each domain if
 /// that is possible, or for an odd number of domains a whole column of the balanced arrangement for each,
 /// whose sub-matrices are equally many. So for three, too: of two groups one rank would have half of the
 /// vectors, and another get three quarters of them in messages. Else some columns for each domain, and so
@@ -77,6 +78,7 @@ Index usual_groups(const CsbDomains& domains) {
   constexpr Index sub_matrices_of_domain = 8;
   const Index number = domains.count();
   const auto count = [](Index n) { return n * (n + 1) / 2; };
+  if (domains.ranks == 1 && domains.on_gpus) return number;
   if (number == 1) return 1;
   if (domains.ranks > 1) {
     for (Index n = 3; count(n) <= number; ++n)
@@ -139,8 +141,8 @@ void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition)
   for (Index s = 0; s < count; ++s) {
     const Index group = partition.group_of(s);
     const auto wanted = static_cast<int>(std::upper_bound(runs.begin(), runs.end(), s) - runs.begin() - 1);
-    int home = -1;
-    for (Index other = 0; other < partition.group_count(); ++other) {
+    int home = partition.gpus_multiply_rows() ? wanted : -1;
+    for (Index other = 0; other < partition.group_count() && home != wanted; ++other) {
       const int domain = partition.domain_of(std::max(group, other), std::min(group, other));
       if (home < 0 || std::abs(domain - wanted) < std::abs(home - wanted)) home = domain;
     }
@@ -178,7 +180,8 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
     const Index domain =
-        count <= domains ? i
+        partition.gpus_multiply_rows() ? 0
+        : count <= domains             ? i
         : whole_columns
             ? holder
             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
@@ -257,6 +260,7 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
   CsbPartition partition;
+  partition.ranks = on.ranks;
   partition.domains_per_rank = on.per_rank();
   partition.gpus_per_rank = on.gpus;
   const Index domains = on.count();

@@ -20,8 +20,9 @@ struct CsbPartition {
   std::vector<Index> groups;  ///< first segment of each group and, last, the segments' number
   std::shared_ptr<const RowSegments> segments;
   std::vector<int> home;        ///< of each segment: the domain whose contributions go into y itself
-  std::vector<int> sub_matrix;  ///< domain of the sub-matrix (I, J), I >= J, at I (I + 1) / 2 + J
-  int domains_per_rank = 1, gpus_per_rank = 0;
+  std::vector<int> sub_matrix;  ///< domain of the sub-matrix (I, J), I >= J, at I (I + 1) / 2 + J; its rank's
+                                ///< first one where GPUs multiply rows
+  int ranks = 1, domains_per_rank = 1, gpus_per_rank = 0;
 
   Index group_count() const noexcept { return static_cast<Index>(groups.size()) - 1; }
   Index group_of(Index segment) const noexcept;
@@ -29,6 +30,10 @@ struct CsbPartition {
     return sub_matrix[static_cast<std::size_t>(row_group * (row_group + 1) / 2 + column_group)];
   }
   int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
+  /// Several GPUs of one rank: each multiplies the rows that it is home to, with both triangles, and needs all
+  /// of X, but sums nothing for others. The links between GPUs are fast enough for that, and a GPU's product
+  /// is the faster the more of a row's entries it has (csb_index.hpp).
+  bool gpus_multiply_rows() const noexcept { return ranks == 1 && gpus_per_rank > 1; }
   /// TaskOptions::gpu of a domain's tasks: where ranks have one GPU, or none, StarPU need not be told.
   int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }
 };

@@ -256,15 +256,14 @@ template <class V>
 class CsbIndexBuilder<V>::Plan {
  public:
   Plan(std::span<const CsbPieceView<V>> parts, std::int64_t rows, std::int64_t columns,
-       const CsbOrders& orders, int threads)
+       const CsbOrders& orders, int threads, CsbSides sides)
       : threads_(threads),
-        rows_(parts, rows, columns, orders, threads),
+        rows_(parts, rows, columns, orders, threads, sides),
         x_rows_(std::max(rows, columns)),
-        second_(rows),
-        strip_rows_(csb_strip_rows(rows + (parts.front().on_diagonal ? 0 : columns))) {
+        strip_rows_(csb_strip_rows(rows_.count())) {
     for (int pass = 0; pass < (orders.two_passes() ? 2 : 1); ++pass) {
-      cut_strips(0, orders.rows.of_pass(pass), rows);
-      if (!parts.front().on_diagonal) cut_strips(1, orders.columns.of_pass(pass), columns);
+      cut_strips(0, orders.rows.of_pass(pass), rows_.count(0));
+      cut_strips(1, orders.columns.of_pass(pass), rows_.count(1));
       if (pass == 0) strips_of_pass_ = strips_.size();
       order_strips(pass);
     }
@@ -276,7 +275,7 @@ class CsbIndexBuilder<V>::Plan {
   void write(char* memory) const {
     std::memcpy(memory, &header_, sizeof(header_));
     auto* const rows_out = part_of_index<std::uint32_t>(memory, header_.rows_offset);
-    const auto second = static_cast<std::uint32_t>(second_);
+    const auto second = static_cast<std::uint32_t>(rows_.count(0));
     std::transform(order_.begin(), order_.end(), rows_out,
                    [=](std::uint32_t row) { return row < second ? row : row - second; });
     auto* const quads = part_of_index<CsbQuad>(memory, header_.quads_offset);
@@ -311,7 +310,7 @@ class CsbIndexBuilder<V>::Plan {
   /// Appends strips of `count` rows in this order.
   void cut_strips(int side, std::span<const std::uint32_t> order, std::int64_t count) {
     const auto first = static_cast<std::uint32_t>(order_.size()),
-               row_begin = static_cast<std::uint32_t>(side ? second_ : 0);
+               row_begin = static_cast<std::uint32_t>(side ? rows_.count(0) : 0);
     for (std::uint32_t k = 0; k < static_cast<std::uint32_t>(count); ++k)
       order_.push_back(row_begin + (order.empty() ? k : order[k]));
     for (std::int64_t row = 0; row < count; row += strip_rows_)
@@ -405,7 +404,6 @@ class CsbIndexBuilder<V>::Plan {
   const int threads_;
   const PieceRows<V> rows_;
   const std::int64_t x_rows_;
-  const std::int64_t second_;  ///< where the rows of Y_J begin in PieceRows
   const std::int64_t strip_rows_;
   std::vector<std::uint32_t> order_;  ///< rows of PieceRows, strip by strip
   std::vector<CsbStrip> strips_;      ///< of the first pass, then of the second one
@@ -416,8 +414,9 @@ class CsbIndexBuilder<V>::Plan {
 
 template <class V>
 CsbIndexBuilder<V>::CsbIndexBuilder(std::span<const CsbPieceView<V>> parts, std::int64_t rows,
-                                    std::int64_t columns, const CsbOrders& orders, int threads)
-    : plan_(std::make_unique<Plan>(parts, rows, columns, orders, threads)) {}
+                                    std::int64_t columns, const CsbOrders& orders, int threads,
+                                    CsbSides sides)
+    : plan_(std::make_unique<Plan>(parts, rows, columns, orders, threads, sides)) {}
 template <class V>
 CsbIndexBuilder<V>::~CsbIndexBuilder() = default;
 template <class V>

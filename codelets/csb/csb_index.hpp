@@ -12,8 +12,8 @@
 /// A piece of a CSB matrix as a GPU multiplies it: both triangles by rows of Y, built once on the host, known
 /// to CPU and CUDA code.
 ///
-/// The rows of Y_I and, for a piece off the diagonal, those of Y_J are cut into strips of csb_strip_rows; a
-/// thread block owns a strip and keeps its sums in shared memory. The rows of X that a strip meets,
+/// The rows of Y_I and, for a piece off the diagonal, those of Y_J, or only one of them (CsbSides), are cut
+/// into strips of csb_strip_rows; a thread block owns a strip and keeps its sums in shared memory. The rows of X that a strip meets,
 /// in the order of the first families, are cut into stages: those of a stage are copied to the slots of
 /// shared memory together, slot 0 being a row of zeros. Each is then read there as often as the strip has
 /// entries for it, which is what the rows' order is for. Where rows have two families
@@ -120,15 +120,15 @@ struct CsbOrders {
   bool two_passes() const noexcept { return !rows.families.empty(); }
 };
 
-/// Builds the index of a piece with so many rows and columns (for a piece on the diagonal rows = columns), on
-/// so many threads; `parts`: what it consists of, all on the diagonal or none. Holds both triangles by rows
-/// meanwhile: 2 (4 + sizeof(V)) bytes an entry.
+/// Builds the index of a piece with so many rows and columns (for a piece on the diagonal rows = columns), or
+/// of one of its sides, on so many threads; `parts`: what it consists of, all on the diagonal or none. Holds
+/// the triangles by rows meanwhile: 4 + sizeof(V) bytes an entry and side.
 template <class V>
 class CsbIndexBuilder {
  public:
   /// @throws InvalidArgument for a piece whose strips meet 2^32 rows of X or more
   CsbIndexBuilder(std::span<const CsbPieceView<V>> parts, std::int64_t rows, std::int64_t columns,
-                  const CsbOrders& orders, int threads);
+                  const CsbOrders& orders, int threads, CsbSides sides = CsbSides::both);
   ~CsbIndexBuilder();
   CsbIndexBuilder(CsbIndexBuilder&&) noexcept;
 

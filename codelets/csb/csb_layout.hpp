@@ -27,6 +27,10 @@ struct CsbBlock {
 };
 static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
 
+/// What is multiplied of a piece off the diagonal: Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, the first one, or
+/// the second one. Of pieces on the diagonal always all.
+enum class CsbSides : std::uint8_t { both, rows, columns };
+
 /// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks,
 /// values (V, float or double), rows, columns (16 bits each).
 struct CsbPieceHeader {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -48,12 +49,18 @@ struct MagnitudesArguments {
 template <class V>
 void magnitudes_task(const TaskContext&, TaskBuffers buffers, const MagnitudesArguments& arguments) {
   const CsbPieceShape& shape = arguments.shape;
-  const auto rows = buffers.matrix<double>(1), columns = shape.on_diagonal ? rows : buffers.matrix<double>(2);
-  if (arguments.overwrite_rows) clear(rows);
-  if (arguments.overwrite_columns && !shape.on_diagonal) clear(columns);
+  double *rows = nullptr, *columns = nullptr;
+  int next = 1;
+  const auto take = [&](bool overwrite) {
+    const auto sums = buffers.matrix<double>(next++);
+    if (overwrite) clear(sums);
+    return sums.data;
+  };
+  if (shape.adds_to_rows()) rows = take(arguments.overwrite_rows);
+  if (shape.adds_to_columns()) columns = take(arguments.overwrite_columns);
   kernels::add_csb_magnitudes(csb_view<V>(buffers.array<const char>(0).data(), shape.block_count,
                                           shape.entry_count, shape.on_diagonal),
-                              rows.data, columns.data);
+                              rows, shape.on_diagonal ? rows : columns);
 }
 
 template <class V>
@@ -78,19 +85,24 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
   if (has_piece && shape.more_entries > 0)
     throw InvalidArgument("shape", fmt::format("{} more entries in the index", shape.more_entries),
                           "none where CPUs multiply");
+  if (has_piece && shape.sides != CsbSides::both)
+    throw InvalidArgument("shape", "one side", "both where CPUs multiply");
   const MultiplyCsbArguments arguments{shape,     columns,      overwrite_rows, overwrite_columns,
                                        has_piece, index.valid()};
   std::array<Access, 6> accesses;
   std::size_t count = 0;
   if (has_piece) accesses[count++] = read(piece);
   if (index.valid()) accesses[count++] = read(index);
-  accesses[count++] = read(x_columns);
-  accesses[count++] = access_to(overwrite_rows, y_rows);
-  if (!shape.on_diagonal) {
+  if (shape.adds_to_rows()) {
+    accesses[count++] = read(x_columns);
+    accesses[count++] = access_to(overwrite_rows, y_rows);
+  }
+  if (shape.adds_to_columns()) {
     accesses[count++] = read(x_rows);
     accesses[count++] = access_to(overwrite_columns, y_columns);
   }
-  const double flops = 4.0 * columns * static_cast<double>(shape.entry_count + shape.more_entries);
+  const double flops = (shape.sides == CsbSides::both ? 4.0 : 2.0) * columns *
+                       static_cast<double>(shape.entry_count + shape.more_entries);
   sequence.insert(multiply_codelet<V, T>, arguments, {.priority = priority, .flops = flops, .gpu = gpu},
                   std::span<const Access>(accesses.data(), count));
 }
@@ -98,11 +110,12 @@ void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& 
 template <class V>
 void insert_csb_magnitudes(Sequence& sequence, int priority, const CsbPieceShape& shape, bool overwrite_rows,
                            bool overwrite_columns, const Data& piece, const Data& rows, const Data& columns) {
-  const std::array<Access, 3> accesses{read(piece), access_to(overwrite_rows, rows),
-                                       access_to(overwrite_columns, columns)};
+  std::vector<Access> accesses{read(piece)};
+  if (shape.adds_to_rows()) accesses.push_back(access_to(overwrite_rows, rows));
+  if (shape.adds_to_columns()) accesses.push_back(access_to(overwrite_columns, columns));
   sequence.insert(magnitudes_codelet<V>, MagnitudesArguments{shape, overwrite_rows, overwrite_columns},
                   {.priority = priority, .flops = 2.0 * static_cast<double>(shape.entry_count)},
-                  std::span<const Access>(accesses.data(), shape.on_diagonal ? 2 : 3));
+                  std::span<const Access>(accesses));
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                          \

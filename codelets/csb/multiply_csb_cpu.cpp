@@ -35,8 +35,8 @@ void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* colu
       const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
                          column = std::int64_t(block.first_column) + piece.columns[e];
       const double value = piece.values[e], magnitude = value < 0 ? -value : value;
-      rows[row] += magnitude;
-      if (!piece.on_diagonal || row != column) columns[column] += magnitude;
+      if (rows) rows[row] += magnitude;
+      if (columns && (!piece.on_diagonal || row != column)) columns[column] += magnitude;
     }
   }
 }

@@ -45,15 +45,16 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
                          bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,
                          const DeviceVectors<const T>& x_rows, const DeviceVectors<T>& y_rows,
                          const DeviceVectors<T>& y_columns) {
-  const DeviceVectors<const T> x[2] = {x_columns, shape.on_diagonal ? x_columns : x_rows};
-  const DeviceVectors<T> y[2] = {y_rows, shape.on_diagonal ? y_rows : y_columns};
-  const bool overwrite[2] = {overwrite_rows, shape.on_diagonal ? overwrite_rows : overwrite_columns};
-  const std::int64_t columns_of_piece = shape.on_diagonal ? 0 : y_columns.rows,
-                     strip_rows = csb_strip_rows(y_rows.rows + columns_of_piece),
-                     strips = csb_strips(y_rows.rows, strip_rows) + csb_strips(columns_of_piece, strip_rows);
+  const DeviceVectors<const T> x[2] = {x_columns, x_rows};
+  const DeviceVectors<T> y[2] = {y_rows, y_columns};
+  const bool overwrite[2] = {overwrite_rows, overwrite_columns},
+             taken[2] = {shape.adds_to_rows(), shape.adds_to_columns()};
+  const std::int64_t rows[2] = {taken[0] ? y[0].rows : 0, taken[1] ? y[1].rows : 0},
+                     strip_rows = csb_strip_rows(rows[0] + rows[1]),
+                     strips = csb_strips(rows[0], strip_rows) + csb_strips(rows[1], strip_rows);
   const int passes = shape.index_in_two_passes ? 2 : 1;
   if (strips == 0) return;
-  const bool vector = whole_vectors(x[0]) && whole_vectors(x[1]);
+  const bool vector = (!taken[0] || whole_vectors(x[0])) && (!taken[1] || whole_vectors(x[1]));
   for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
     const int m = columns - first < 2 * narrow_columns<T> ? columns - first : 2 * narrow_columns<T>;
     const bool last = first + m == columns;
@@ -96,13 +97,16 @@ template <class V, class T>
 void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
                    const MultiplyCsbArguments& a) {
   const int index = a.has_piece ? 1 : 0;
-  const auto x_columns = vectors_of(buffers.matrix<const T>(index + 1));
-  const auto y_rows = vectors_of(buffers.matrix<T>(index + 2));
-  const bool both = !a.shape.on_diagonal;
+  device::DeviceVectors<const T> x[2];
+  device::DeviceVectors<T> y[2];
+  int next = index + 1;
+  for (const int side : {0, 1})
+    if (side == 0 ? a.shape.adds_to_rows() : a.shape.adds_to_columns()) {
+      x[side] = vectors_of(buffers.matrix<const T>(next++));
+      y[side] = vectors_of(buffers.matrix<T>(next++));
+    }
   device::launch_multiply_csb<V, T>(context.stream, a.shape, a.columns, a.overwrite_rows, a.overwrite_columns,
-                                    buffers.array<const char>(index).data(), x_columns,
-                                    both ? vectors_of(buffers.matrix<const T>(index + 3)) : x_columns, y_rows,
-                                    both ? vectors_of(buffers.matrix<T>(index + 4)) : y_rows);
+                                    buffers.array<const char>(index).data(), x[0], x[1], y[0], y[1]);
 }
 
 // With the index that a GPU needs a CPU could still run the task, in another order of sums.

@@ -62,7 +62,7 @@ struct Sum {
 struct Calibration {
   const CalibrateProgramOptions& options;
   double end = HUGE_VAL;                                      ///< no solve begins later, seconds
-  std::string workers{};                                      ///< of this pass: `gpu` or `cpu`
+  std::string workers{};                                      ///< of this pass: `cpu`, `gpu`, `2 gpus`
   std::map<std::pair<std::string, std::string>, Sum> sums{};  ///< by workers and codelet
   int solves = 0, skipped = 0;
 };
@@ -124,14 +124,18 @@ void solve_all(Session& session, std::vector<Index> orders, Calibration& calibra
   session.progress().done();
 }
 
-/// The orders of a pass. Tiles of CPUs do not grow with the matrix beyond a few thousand, and what GPUs solve
-/// in a second keeps CPUs busy for minutes.
-std::vector<Index> orders_of(const CalibrateProgramOptions& options, bool gpus, bool only_small) {
+/// The orders of a pass with so many GPUs. Several of them share the work of matrices that are larger than
+/// those for which one alone is measured. Tiles of CPUs do not grow with the matrix beyond a few thousand, and
+/// what GPUs solve in a second keeps CPUs busy for minutes: after GPUs they get small ones only.
+std::vector<Index> orders_of(const CalibrateProgramOptions& options, int gpus, bool after_gpus) {
   std::vector<Index> orders = options.orders;
-  if (orders.empty())
-    orders = gpus ? std::vector<Index>{1024, 2048, 4096, 8192} : std::vector<Index>{500, 1000, 2000};
+  if (orders.empty()) {
+    if (gpus == 0) return {500, 1000, 2000};
+    orders = {1024, 2048, 4096, 8192};
+    if (gpus > 1) orders.push_back(16384);
+  }
   constexpr Index largest = 2000;
-  if (only_small) std::erase_if(orders, [](Index n) { return n > largest; });
+  if (after_gpus && gpus == 0) std::erase_if(orders, [](Index n) { return n > largest; });
   return orders.empty() ? std::vector<Index>{largest} : orders;
 }
 
@@ -188,7 +192,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
   document["codelets"] = Json::array();
   const bool print = !common.quiet && !common.json_alone();
   if (print)
-    fmt::print("{:<30}{:>5}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
+    fmt::print("{:<30}{:>8}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
                "GFLOP/s");
   for (const auto& [key, sum] : calibration.sums) {
     if (sum.tasks == 0) continue;
@@ -196,7 +200,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
     const double mean = sum.seconds / static_cast<double>(sum.tasks);
     const double gflops = sum.seconds > 0 ? sum.flops / sum.seconds * 1e-9 : 0;
     if (print)
-      fmt::print("  {:<28}{:>5}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
+      fmt::print("  {:<28}{:>8}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
                  format_seconds(mean), gflops);
     document["codelets"].push_back({{"name", name},
                                     {"pass", workers},
@@ -226,33 +230,31 @@ int run_calibrate(const CalibrateProgramOptions& options) {
   fs::path output = options.output;
   Json document;
   ModelSetDescription description;
-  bool gpus = false;
-  {
-    setenv("STARPU_CALIBRATE", "2", 1);  // measure everything, whatever was measured before
+  // Workers of the first pass: all. Then one GPU, whose tiles are others, and CPUs alone.
+  for (bool first = true, last = false; !last; first = false) {
+    // The first pass measures everything, whatever was measured before; the others add to it.
+    setenv("STARPU_CALIBRATE", first ? "2" : "1", 1);
     Session session(common);
-    if (session.runtime().size() > 1)
-      throw RuntimeError("calibrate runs in one process: the models of one host do for all that are like it");
     const RuntimeInfo& info = session.runtime().info();
-    gpus = info.cuda_workers > 0;
-    description = {.machine = {info.gpu_model, info.cpu_model},
-                   .starpu_version = info.starpu_version,
-                   .date = time_now(),
-                   .command = command_of(options)};
-    if (output.empty()) {
-      output = fs::path("perfmodels") / model_set_name(description.machine);
-      check_output(output);
+    const int gpus = info.cuda_workers;
+    if (first) {
+      if (session.runtime().size() > 1)
+        throw RuntimeError("calibrate runs in one process: the models of one host do for all that are like it");
+      description = {.machine = {info.gpu_model, info.cpu_model},
+                     .starpu_version = info.starpu_version,
+                     .date = time_now(),
+                     .command = command_of(options)};
+      if (output.empty()) {
+        output = fs::path("perfmodels") / model_set_name(description.machine);
+        check_output(output);
+      }
+      document["command"] = "calibrate";
+      document["machine"] = machine_json(info);
     }
-    document["command"] = "calibrate";
-    document["machine"] = machine_json(info);
-    calibration.workers = gpus ? "gpu" : "cpu";
-    solve_all(session, orders_of(options, gpus, false), calibration);
-  }
-  if (gpus) {
-    setenv("STARPU_CALIBRATE", "1", 1);  // the CPUs' times are added to the GPUs'
-    common.gpus = 0;
-    Session session(common);
-    calibration.workers = "cpu";
-    solve_all(session, orders_of(options, false, true), calibration);
+    calibration.workers = gpus > 1 ? fmt::format("{} gpus", gpus) : gpus == 1 ? "gpu" : "cpu";
+    solve_all(session, orders_of(options, gpus, !first), calibration);
+    last = gpus == 0;
+    common.gpus = gpus > 1 ? 1 : 0;
   }
   const int models = collect_performance_models(work.path(), measured_host, output, description);
   report(calibration, output, models, document);

@@ -363,8 +363,8 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
   command
       .add_option(
           "--sizes", options.orders,
-          "orders to solve (default: 1024,2048,4096,8192 with GPUs, else 500,1000,2000; the CPUs of a "
-          "machine with GPUs those up to 2000)")
+          "orders to solve (default: 1024,2048,4096,8192 on GPUs, on several also 16384, and 500,1000,2000 "
+          "on CPUs; the CPUs of a machine with GPUs solve none above 2000)")
       ->delimiter(',')
       ->check(CLI::Range(Index(1), Index(1) << 20))
       ->type_name("N,N,...");

@@ -69,7 +69,8 @@ TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
     EXPECT_EQ(partition.domains_per_rank, domains.per_rank());
     for (Index s = 0; s < partition.segments->count(); ++s) {
       const int home = partition.home[static_cast<std::size_t>(s)];
-      EXPECT_TRUE(touched(partition, home).contains(partition.group_of(s)));
+      EXPECT_TRUE(partition.gpus_multiply_rows() ||
+                  touched(partition, home).contains(partition.group_of(s)));
       EXPECT_EQ(partition.segments->owner(s), home / domains.per_rank());
       EXPECT_EQ(partition.segments->gpu(s), gpus > 1 ? home % gpus : -1);
       EXPECT_EQ(partition.gpu_of(home), partition.segments->gpu(s));
@@ -77,16 +78,34 @@ TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
   }
 }
 
-/// The GPUs of one rank have equally much to do with vectors, also where some groups' columns are shared.
-TEST_F(CsbPartitionTest, GpusHaveEquallyManyRows) {
+/// Each GPU of one rank has a segment, with about equally many rows and, of both triangles, entries.
+TEST_F(CsbPartitionTest, GpusHaveASegmentEach) {
   const SparseGenerator shell = make_sparse_generator("shell:24Mg");
   const FullRows full(2000);
   for (const SymmetricRows* rows : {static_cast<const SymmetricRows*>(&full), shell.a.get()}) {
     const CsbPartition partition = cut(*rows, {1, 4, 8});
-    EXPECT_EQ(partition.segments->count(), 8);
+    EXPECT_TRUE(partition.gpus_multiply_rows());
+    EXPECT_EQ(partition.home, (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(partition.sub_matrix, std::vector<int>(10, 0));
     for (const Index of_domain : rows_of_domains(partition, 4))
       EXPECT_NEAR(static_cast<double>(of_domain) / static_cast<double>(rows->order()), 0.25, 0.03);
+    std::vector<double> of_gpu(4);
+    double all = 0;
+    for (std::size_t t = 0; t + 1 < rows->tiles().size(); ++t) {
+      const Index begin = rows->tiles()[t];
+      std::vector<SparseEntry> entries;
+      rows->entries(begin, rows->tiles()[t + 1], 0, rows->order(), entries);
+      all += 2 * static_cast<double>(entries.size());
+      for (const SparseEntry& entry : entries)
+        for (const Index row : {begin + Index(entry.row), Index(entry.column)})
+          of_gpu[static_cast<std::size_t>(partition.segments->segment_of(row))] += 1;
+    }
+    for (const double count : of_gpu) EXPECT_NEAR(count / all, 0.25, 0.03);
   }
+  // More segments than GPUs: runs of them.
+  CsbOptions options;
+  options.groups = 6;
+  EXPECT_EQ(cut(full, {1, 2, 8}, options).home, (std::vector<int>{0, 0, 0, 1, 1, 1}));
 }
 
 /// An odd number of ranks: the same rows, entries and segments of others for each.
@@ -105,18 +124,19 @@ TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
   }
 }
 
-/// As in Maris et al. 2022: one sub-matrix for each of six ranks; GPUs of one rank have several, for equal
-/// sums of entries.
+/// As in Maris et al. 2022: one sub-matrix for each of six ranks; two ranks have several each for equal sums
+/// of entries, on all their GPUs.
 TEST_F(CsbPartitionTest, SubMatricesOfRanksAndOfGpus) {
   const FullRows rows(2400);
   const CsbPartition of_ranks = cut(rows, {6, 1, 4});
   ASSERT_EQ(of_ranks.group_count(), 3);
   EXPECT_EQ(std::set<int>(of_ranks.sub_matrix.begin(), of_ranks.sub_matrix.end()).size(), 6u);
   for (const Index of_rank : rows_of_domains(of_ranks, 6)) EXPECT_NEAR(double(of_rank), 400, 16);
-  for (const int gpus : {2, 3, 4, 6, 8}) {
-    const CsbPartition partition = cut(rows, {1, gpus, 4});
-    EXPECT_EQ(partition.group_count() % gpus, 0);
-    std::vector<double> entries(static_cast<std::size_t>(gpus));
+  for (const auto& [ranks, gpus] : {std::pair(2, 1), {2, 2}, {4, 1}, {2, 4}}) {
+    const int domains = ranks * gpus;
+    const CsbPartition partition = cut(rows, {ranks, gpus, 4});
+    EXPECT_EQ(partition.group_count() % domains, 0);
+    std::vector<double> entries(static_cast<std::size_t>(domains));
     for (Index row = 0; row < partition.group_count(); ++row)
       for (Index column = 0; column <= row; ++column) {
         const auto size = [&](Index group) {
@@ -125,9 +145,9 @@ TEST_F(CsbPartitionTest, SubMatricesOfRanksAndOfGpus) {
         entries[static_cast<std::size_t>(partition.domain_of(row, column))] +=
             size(row) * size(column) / (row == column ? 2 : 1);
       }
-    for (const double of_gpu : entries) EXPECT_NEAR(of_gpu * gpus / (2400. * 2400 / 2), 1, 0.12) << gpus;
-    for (const Index of_gpu : rows_of_domains(partition, gpus))
-      EXPECT_NEAR(double(of_gpu) * gpus / 2400, 1, 0.08) << gpus;
+    for (const double here : entries) EXPECT_NEAR(here * domains / (2400. * 2400 / 2), 1, 0.12) << domains;
+    for (const Index here : rows_of_domains(partition, domains))
+      EXPECT_NEAR(double(here) * domains / 2400, 1, 0.08) << domains;
   }
 }
 

@@ -26,7 +26,7 @@ class DevicePiece {
  public:
   explicit DevicePiece(const PieceProblem<V>& p) : p_(p), index_(p.index()) {}
 
-  /// y_I and y_J (empty on the diagonal); where they are not overwritten they begin with `start`.
+  /// y_I and y_J, empty where they are not written; where they are not overwritten they begin with `start`.
   std::pair<std::vector<T>, std::vector<T>> multiply(const DeviceHandles& handles, const Widths& w,
                                                      bool overwrite_rows, bool overwrite_columns,
                                                      const std::vector<T>& x_columns,
@@ -35,9 +35,10 @@ class DevicePiece {
       return std::vector<T>(static_cast<std::size_t>(rows * width),
                             overwrite ? std::numeric_limits<T>::quiet_NaN() : start);
     };
-    const bool diagonal = p_.shape.on_diagonal;
-    const DeviceArray<T> xc(x_columns), xr(x_rows), yr(fresh(p_.rows, w.y_rows, overwrite_rows)),
-        yc(diagonal ? std::vector<T>() : fresh(p_.columns, w.y_columns, overwrite_columns));
+    const std::vector<T> none;
+    const DeviceArray<T> xc(x_columns), xr(x_rows),
+        yr(p_.shape.adds_to_rows() ? fresh(p_.rows, w.y_rows, overwrite_rows) : none),
+        yc(p_.shape.adds_to_columns() ? fresh(p_.columns, w.y_columns, overwrite_columns) : none);
     device::launch_multiply_csb<V, T>(
         handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, index_.data(),
         {xc.data(), w.x_columns, p_.columns, w.x_columns}, {xr.data(), w.x_rows, p_.rows, w.x_rows},
@@ -60,7 +61,8 @@ void check(const PieceProblem<V>& p, const DevicePiece<V, T>& device, const Devi
              x_rows = random_rows<T>(p.rows, w.x_rows, 4);
   const auto y = device.multiply(handles, w, overwrite_rows, overwrite_columns, x_columns, x_rows, start);
   const ExpectedProduct expected = expected_product(p, w.m, x_columns, w.x_columns, x_rows, w.x_rows);
-  for (int side = 0; side < (p.shape.on_diagonal ? 1 : 2); ++side) {
+  for (const int side : {0, 1}) {
+    if (side == 0 ? !p.shape.adds_to_rows() : !p.shape.adds_to_columns()) continue;
     const auto& found = side ? y.second : y.first;
     const bool overwrite = side ? overwrite_columns : overwrite_rows;
     const std::int64_t rows = side ? p.columns : p.rows, width = side ? w.y_columns : w.y_rows;

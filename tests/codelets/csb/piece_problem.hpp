@@ -106,7 +106,7 @@ class PieceProblem {
   }
   std::vector<std::int64_t> index(int threads = 1) const {
     const CsbPieceView<V> parts[] = {view()};
-    const CsbIndexBuilder<V> builder(parts, rows, columns, {row_order, column_order}, threads);
+    const CsbIndexBuilder<V> builder(parts, rows, columns, {row_order, column_order}, threads, shape.sides);
     std::vector<std::int64_t> index(static_cast<std::size_t>(builder.header().total) / 8, -1);
     builder.write(index.data());
     return index;
@@ -129,6 +129,7 @@ class PieceProblem {
   std::vector<std::uint16_t> rows_, columns_;
 };
 
+/// And each of those off the diagonal by one side, too.
 template <class V>
 std::vector<PieceProblem<V>> piece_problems() {
   std::vector<PieceProblem<V>> problems;
@@ -200,6 +201,13 @@ std::vector<PieceProblem<V>> piece_problems() {
   problems.emplace_back("no entries, in two passes", 700, 513, false);
   problems.back().make_two_passes(2);
   problems.emplace_back("no entries on the diagonal", 1, 1, true);
+  for (std::size_t p = 0, all = problems.size(); p < all; ++p)
+    for (const CsbSides sides : {CsbSides::rows, CsbSides::columns}) {
+      if (problems[p].shape.on_diagonal) continue;
+      problems.push_back(problems[p]);
+      problems.back().shape.sides = sides;
+      problems.back().name += sides == CsbSides::rows ? ", rows only" : ", columns only";
+    }
   for (PieceProblem<V>& p : problems) p.finish();
   return problems;
 }
@@ -214,7 +222,7 @@ std::vector<T> random_rows(std::int64_t n, std::int64_t width, std::uint64_t see
 }
 
 /// y_I and y_J, row-major n x m, and the sums of their terms' magnitudes; for a piece on the diagonal all is
-/// in y[0].
+/// in y[0]. Zeros for a side that is not multiplied.
 struct ExpectedProduct {
   std::vector<double> y[2], magnitudes[2];
 };
@@ -234,10 +242,9 @@ ExpectedProduct expected_product(const PieceProblem<V>& p, int m, const std::vec
     }
   };
   p.for_entries([&](std::int64_t row, std::int64_t column, V value) {
-    add(0, row, value, x_columns.data() + column * ldx_columns);
-    if (!p.shape.on_diagonal)
-      add(1, column, value, x_rows.data() + row * ldx_rows);
-    else if (row != column)
+    if (p.shape.adds_to_rows()) add(0, row, value, x_columns.data() + column * ldx_columns);
+    if (p.shape.adds_to_columns()) add(1, column, value, x_rows.data() + row * ldx_rows);
+    if (p.shape.on_diagonal && row != column)
       add(0, column, value, x_columns.data() + row * ldx_columns);
   });
   return result;

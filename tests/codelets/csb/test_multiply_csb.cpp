@@ -148,20 +148,24 @@ TYPED_TEST(MultiplyCsb, Tasks) {
   }
 }
 
-/// A CPU multiplies the piece, not the index: it would leave out what only the index has.
-TYPED_TEST(MultiplyCsb, RefusesWhatOnlyTheIndexHas) {
+/// A CPU multiplies the piece, not the index: it would leave out what only the index has, and multiply what
+/// the index leaves out.
+TYPED_TEST(MultiplyCsb, RefusesWhatOnlyAnIndexCanSay) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   Runtime& runtime = this->runtime();
-  TestPiece piece = random_piece({0, 9}, {0, 9}, true, 0.4, 11);
-  piece.shape.more_entries = 1;
+  const TestPiece piece = random_piece({0, 9}, {0, 9}, false, 0.4, 11);
   const Data stored = upload(runtime, piece.bytes<V>()), none,
              x = Data::matrix(runtime, 2, piece.columns, sizeof(T)),
              y = Data::matrix(runtime, 2, piece.rows, sizeof(T));
   Sequence sequence(runtime);
-  expect_refused("shape", [&] {
-    insert_multiply_csb<V, T>(sequence, 0, piece.shape, 2, true, true, stored, none, x, x, y, y);
-  });
+  CsbPieceShape more = piece.shape, one_side = piece.shape;
+  more.more_entries = 1;
+  one_side.sides = CsbSides::rows;
+  for (const CsbPieceShape& shape : {more, one_side})
+    expect_refused("shape", [&] {
+      insert_multiply_csb<V, T>(sequence, 0, shape, 2, true, true, stored, none, x, x, y, y);
+    });
 }
 
 TYPED_TEST(MultiplyCsb, Magnitudes) {
@@ -185,9 +189,21 @@ TYPED_TEST(MultiplyCsb, Magnitudes) {
                     })
                     .ok());
     EXPECT_EQ(difference(download<double>(of_rows), rows), 0);
-    if (!on_diagonal) {
-      EXPECT_EQ(difference(download<double>(of_columns), columns), 0);
-    }
+    if (on_diagonal) continue;
+    EXPECT_EQ(difference(download<double>(of_columns), columns), 0);
+    // One side after the other: twice as much of each.
+    ASSERT_TRUE(this->run([&](Sequence& s) {
+                      for (const CsbSides sides : {CsbSides::rows, CsbSides::columns}) {
+                        CsbPieceShape shape = piece.shape;
+                        shape.sides = sides;
+                        insert_csb_magnitudes<V>(s, 0, shape, false, false, stored, of_rows, of_columns);
+                      }
+                    })
+                    .ok());
+    for (Matrix<double>* sums : {&rows, &columns})
+      for (Index i = 0; i < sums->cols(); ++i) (*sums)(0, i) *= 2;
+    EXPECT_LT(difference(download<double>(of_rows), rows), 1e-14);
+    EXPECT_LT(difference(download<double>(of_columns), columns), 1e-14);
   }
 }
 
