@@ -71,8 +71,8 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
                           fmt::format("a multiple of the update width {}", o.update_width));
 }
 
-/// Order from which several GPUs of a process reduce a matrix in column groups. At 32768 four of them take
-/// 0.94 s and one 1.27 s; where they become faster than one has not been measured.
+/// Order from which several GPUs of a process reduce a matrix in column groups. Two of them take 0.066, 0.209
+/// and 0.99 s at 8192, 16384 and 32768, one 0.054, 0.216 and 1.27 s; four 0.79 s at 32768.
 constexpr Index smallest_in_groups = 16384;
 
 /// Elements of a column group and of what an update takes beside it: the accumulator VZ, the pieces of V and
@@ -114,7 +114,9 @@ struct GpuProblem {
 /// whose memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the
 /// rank-2k update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of
 /// them, and a tile), one of the back-transforms a column of tiles and about as much again. In column groups
-/// updates are narrower: the corrections that grow with their width are one GPU's work.
+/// updates are narrower: the corrections that grow with their width are one GPU's work. That counts for less
+/// in two large groups, whose updates are half of all (n = 32768, widths of 256, 512 and 1024: 1.31, 1.09 and
+/// 0.99 s; 16384: 0.28, 0.21, 0.21 s).
 void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
   const auto& [n, wanted, gpus, one_tile, complex, elements] = problem;
   const bool in_groups = o.column_groups > 1;
@@ -127,7 +129,8 @@ void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
                                  : std::min(square_of(elements / 7), elements / (2 * std::max<Index>(n, 1)));
   if (o.update_width == 0 && o.tile == 0) {
     o.update_width = o.band;
-    const Index widest = n >= 12288 && !in_groups ? 1024 : 512;
+    const bool wide_updates = o.column_groups <= 2 && n >= (in_groups ? 24576 : 12288);
+    const Index widest = wide_updates ? 1024 : 512;
     while (o.update_width * 2 <= std::min(largest, widest) && o.update_width * 8 <= n) o.update_width *= 2;
   }
   if (o.tile == 0) {
