@@ -147,8 +147,8 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
       std::int64_t size = 0;
       std::memcpy(&size, bytes.data() + at, sizeof(size));
       CsbProduct& product = products->all()[next];
-      product.index = Data::bytes(runtime, static_cast<std::size_t>(size),
-                                  partition.rank_of(product.contents.domain));
+      product.index =
+          Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(product.contents.domain));
       index_bytes += static_cast<double>(size);
     }
   agree(runtime, 0, [&] {

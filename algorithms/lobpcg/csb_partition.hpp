@@ -30,9 +30,9 @@ struct CsbPartition {
     return sub_matrix[static_cast<std::size_t>(row_group * (row_group + 1) / 2 + column_group)];
   }
   int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
-  /// Several GPUs of one rank: each multiplies the rows that it is home to, with both triangles, and needs all
-  /// of X, but sums nothing for others. The links between GPUs are fast enough for that, and a GPU's product
-  /// is the faster the more of a row's entries it has (csb_index.hpp).
+  /// Several GPUs of one rank: each multiplies the rows that it is home to, with both triangles, and needs
+  /// all of X, but sums nothing for others. The links between GPUs are fast enough for that, and a GPU's
+  /// product is the faster the more of a row's entries it has (csb_index.hpp).
   bool gpus_multiply_rows() const noexcept { return ranks == 1 && gpus_per_rank > 1; }
   /// TaskOptions::gpu of a domain's tasks: where ranks have one GPU, or none, StarPU need not be told.
   int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }

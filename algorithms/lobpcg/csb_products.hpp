@@ -16,11 +16,11 @@ namespace tessera {
 /// The work of one task of y := A x: a piece, or one side of it. A task of a domain that is not a segment's
 /// home adds to a partial sum of y.
 struct CsbProduct {
-  CsbPieceContents contents;  ///< the piece's, but that its domain is where the task runs
-  std::size_t piece;          ///< number
-  Data index{};               ///< where GPUs take part
+  CsbPieceContents contents;           ///< the piece's, but that its domain is where the task runs
+  std::size_t piece;                   ///< number
+  Data index{};                        ///< where GPUs take part
   std::optional<std::size_t> tiles{};  ///< the piece of diagonal tiles that the index has, too
-  bool has_task = true;       ///< not diagonal tiles that the task of another piece multiplies
+  bool has_task = true;                ///< not diagonal tiles that the task of another piece multiplies
   Index row_partial = -1, column_partial = -1;  ///< -1: y itself
   bool overwrite_rows = false, overwrite_columns = false;
 };

@@ -13,10 +13,10 @@
 /// to CPU and CUDA code.
 ///
 /// The rows of Y_I and, for a piece off the diagonal, those of Y_J, or only one of them (CsbSides), are cut
-/// into strips of csb_strip_rows; a thread block owns a strip and keeps its sums in shared memory. The rows of X that a strip meets,
-/// in the order of the first families, are cut into stages: those of a stage are copied to the slots of
-/// shared memory together, slot 0 being a row of zeros. Each is then read there as often as the strip has
-/// entries for it, which is what the rows' order is for. Where rows have two families
+/// into strips of csb_strip_rows; a thread block owns a strip and keeps its sums in shared memory. The rows
+/// of X that a strip meets, in the order of the first families, are cut into stages: those of a stage are
+/// copied to the slots of shared memory together, slot 0 being a row of zeros. Each is then read there as
+/// often as the strip has entries for it, which is what the rows' order is for. Where rows have two families
 /// (SymmetricRows::families) there are two passes with strips of their own: the second one has the entries
 /// between rows of the same second family, and strips of these; the first one all others, and strips of the
 /// first families. In the shell model (48Cr) an entry meets a new row of X 0.14 times; 0.26 times if strips

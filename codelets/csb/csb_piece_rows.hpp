@@ -14,9 +14,10 @@
 
 namespace tessera {
 
-/// The triangles by rows of Y: those of Y_I, then those of Y_J, or one of them (CsbSides). Of a row, the entries of the first pass
-/// stand before those of the second one. Rows of X are known by their places in the order of the first pass,
-/// also in the second one: if X is walked in that order, a strip's rows have runs of about the same length.
+/// The triangles by rows of Y: those of Y_I, then those of Y_J, or one of them (CsbSides). Of a row, the
+/// entries of the first pass stand before those of the second one. Rows of X are known by their places in the
+/// order of the first pass, also in the second one: if X is walked in that order, a strip's rows have runs of
+/// about the same length.
 template <class V>
 class PieceRows {
  public:
@@ -39,8 +40,7 @@ class PieceRows {
   PieceRows(std::span<const CsbPieceView<V>> parts_of_piece, std::int64_t rows, std::int64_t columns,
             const CsbOrders& orders, int threads, CsbSides sides)
       : on_diagonal_(parts_of_piece.front().on_diagonal),
-        counts_{sides == CsbSides::columns ? 0 : rows,
-                on_diagonal_ || sides == CsbSides::rows ? 0 : columns},
+        counts_{sides == CsbSides::columns ? 0 : rows, on_diagonal_ || sides == CsbSides::rows ? 0 : columns},
         order_of_x_{copy(on_diagonal_ ? orders.rows : orders.columns),
                     copy(on_diagonal_ ? CsbOrder{} : orders.rows)} {
     const std::int64_t parts = std::min<std::int64_t>(8 * threads, count());
@@ -96,8 +96,8 @@ class PieceRows {
     return places;
   }
   /// visit(row, row of X, value) for the entries of rows first, ..., end - 1: of side 0, Y_I += A X_J, and
-  /// then of side 1, Y_J += A^T X_I, whose rows follow; on the diagonal they are the same ones, and what is on
-  /// the matrix's diagonal counts once.
+  /// then of side 1, Y_J += A^T X_I, whose rows follow; on the diagonal they are the same ones, and what is
+  /// on the matrix's diagonal counts once.
   template <class Visit>
   void for_entries(std::span<const CsbPieceView<V>> parts, std::int64_t first, std::int64_t end,
                    const Visit& visit) const {
@@ -148,7 +148,7 @@ class PieceRows {
   }
 
   const bool on_diagonal_;
-  const std::int64_t counts_[2];  ///< rows of Y_I, and of another Y_J
+  const std::int64_t counts_[2];                    ///< rows of Y_I, and of another Y_J
   const std::vector<std::uint32_t> order_of_x_[2];  ///< by side; empty: as they are
 };
 

@@ -19,8 +19,8 @@ struct DeviceVectors {
 };
 
 /// multiply_csb (see its contract) on the GPU; all pointers are device memory. For a piece on the diagonal
-/// x_rows and y_columns are not looked at; nor is what a side reads and writes that the shape leaves out. What
-/// is overwritten gets zeros in its columns m, ..., width - 1.
+/// x_rows and y_columns are not looked at; nor is what a side reads and writes that the shape leaves out.
+/// What is overwritten gets zeros in its columns m, ..., width - 1.
 ///
 /// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) for each place of the
 /// index and 2 for its slot, in order (csb_index.hpp), and a row of X, from the second cache or memory, for

@@ -9,24 +9,28 @@ namespace {
 
 constexpr int tile = 64, depth = 16, stages = 4, threads = 256;
 /// One operand in shared memory: 64 x 16, contiguous along the sum. The stride is 4 modulo 16, so that the 4
-/// x 4 elements that a half-warp reads at a time lie in different banks.
+/// x 4 elements that a half-warp reads at a time lie in different banks; in float so do the 8 x 4 of a warp.
 constexpr int stride = depth + 4, operand_size = tile * stride;
 constexpr int stage_size = 2 * operand_size;
 constexpr int cluster_size = 16;
-constexpr std::size_t shared_bytes = sizeof(double) * stages * stage_size;
-static_assert(stages * stage_size >= tile * tile);
+template <class T>
+constexpr std::size_t shared_bytes = sizeof(T) * stages* stage_size;
+static_assert(shared_bytes<float> >= sizeof(double) * tile * tile);
 
 /// Columns of a matrix; element k of column x is data[k + x ld].
+template <class T>
 struct Operand {
-  const double* data;
+  const T* data;
   Index ld;
   int width;  ///< columns from this on are zero
 };
 
-__device__ inline void copy_async(double* to, const double* from, bool exists) {
+template <class T>
+__device__ void copy_async(T* to, const T* from, bool exists) {
+  constexpr int size = sizeof(T);
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;\n" ::"r"(address), "l"(from),
-               "r"(exists ? 8 : 0));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;\n" ::"r"(address), "l"(from), "n"(size),
+               "r"(exists ? size : 0));
 }
 __device__ inline void commit() {
   asm volatile("cp.async.commit_group;\n" ::: "memory");
@@ -36,7 +40,8 @@ __device__ inline void wait_for_oldest() {
 }
 
 /// Rows [k0, k0 + 16) of 64 columns; zero from row k_end on.
-__device__ inline void fetch(const Operand& operand, Index k0, Index k_end, double* place) {
+template <class T>
+__device__ void fetch(const Operand<T>& operand, Index k0, Index k_end, T* place) {
 #pragma unroll
   for (int i = 0; i < tile * depth / threads; ++i) {
     const int e = static_cast<int>(threadIdx.x) + i * threads, k = e % depth, x = e / depth;
@@ -61,10 +66,11 @@ struct Results {
   double c[2][2][4] = {};
 
   /// Adds the sum over [k0, k_end) of left(k, x) right(k, y).
-  __device__ void add(const Operand& left, const Operand& right, Index k0, Index k_end, double* shared) {
+  template <class T>
+  __device__ void add(const Operand<T>& left, const Operand<T>& right, Index k0, Index k_end, T* shared) {
     const int count = static_cast<int>((k_end - k0 + depth - 1) / depth);
     const auto fetch_stage = [&](int s) {
-      double* place = shared + s % stages * stage_size;
+      T* place = shared + s % stages * stage_size;
       if (s < count) {
         fetch(left, k0 + s * depth, k_end, place);
         fetch(right, k0 + s * depth, k_end, place + operand_size);
@@ -76,7 +82,7 @@ struct Results {
       wait_for_oldest();
       __syncthreads();
       fetch_stage(s + stages - 1);
-      const double* place = shared + s % stages * stage_size;
+      const T* place = shared + s % stages * stage_size;
       multiply(place, place + operand_size);
     }
   }
@@ -105,7 +111,8 @@ struct Results {
     return static_cast<int>(threadIdx.x) / 64 * 16;
   }
 
-  __device__ void multiply(const double* left, const double* right) {
+  template <class T>
+  __device__ void multiply(const T* left, const T* right) {
     const int group = lane() / 4, member = lane() % 4;
     double a[2][8], b[2][4];
 #pragma unroll
@@ -127,9 +134,10 @@ struct Results {
 extern __shared__ double shared_memory[];
 
 /// blockIdx.x: part of the rows; y: tile of results (those of V, of Z, of W); z: columns.
+template <class T>
 __global__ void __launch_bounds__(threads, 2)
-    inner_products_kernel(MatrixView<const double> vz, MatrixView<const double> w, MatrixView<const double> y,
-                          Index done, Index kb, MatrixView<double> d) {
+    inner_products_kernel(MatrixView<const T> vz, MatrixView<const T> w, MatrixView<const T> y, Index done,
+                          Index kb, MatrixView<T> d) {
   namespace cg = cooperative_groups;
   const cg::cluster_group cluster = cg::this_cluster();
   const auto tiles = static_cast<unsigned>((done + tile - 1) / tile);
@@ -140,15 +148,15 @@ __global__ void __launch_bounds__(threads, 2)
                                              : blockIdx.y) *
                    tile;
   const Index width = min(Index(tile), (of_w ? w.cols : done) - x0);
-  const Operand left = of_w ? Operand{w.data + x0 * w.ld, w.ld, int(width)}
-                            : Operand{vz.data + (x0 + (of_z ? kb : 0)) * vz.ld, vz.ld, int(width)};
-  const Operand right =
-      of_w ? Operand{y.data + col * y.ld, y.ld, int(cols)} : Operand{w.data + col * w.ld, w.ld, int(cols)};
+  const auto left = of_w ? Operand<T>{w.data + x0 * w.ld, w.ld, int(width)}
+                         : Operand<T>{vz.data + (x0 + (of_z ? kb : 0)) * vz.ld, vz.ld, int(width)};
+  const auto right = of_w ? Operand<T>{y.data + col * y.ld, y.ld, int(cols)}
+                          : Operand<T>{w.data + col * w.ld, w.ld, int(cols)};
   // Every block of the cluster takes a whole number of steps, some of them none.
   const Index step = (w.rows + depth * cluster_size - 1) / (depth * cluster_size) * depth;
   const Index first = min(w.rows, blockIdx.x * step), last = min(w.rows, first + step);
   Results results;
-  results.add(left, right, first, last, shared_memory);
+  results.add(left, right, first, last, reinterpret_cast<T*>(shared_memory));
   __syncthreads();
   asm volatile("cp.async.wait_all;\n" ::: "memory");
   __syncthreads();
@@ -163,23 +171,24 @@ __global__ void __launch_bounds__(threads, 2)
   for (int rank = 0; rank < cluster_size; ++rank)
     sum += cluster.map_shared_rank(shared_memory, static_cast<unsigned>(rank))[e];
   const int i = e % tile, j = e / tile;
-  if (i < width && j < cols) d.data[(of_w ? 2 * kb : of_z ? kb : 0) + x0 + i + (col + j) * d.ld] = sum;
+  if (i < width && j < cols) d.data[(of_w ? 2 * kb : of_z ? kb : 0) + x0 + i + (col + j) * d.ld] = T(sum);
   cluster.sync();  // no block leaves while its memory is read
 }
 
 }  // namespace
 
-void launch_tall_inner_products(cudaStream_t stream, MatrixView<const double> vz, MatrixView<const double> w,
-                                MatrixView<const double> y, Index done, Index kb,
-                                MatrixView<double> d) noexcept {
-  cudaFuncSetAttribute(inner_products_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                       static_cast<int>(shared_bytes));
-  cudaFuncSetAttribute(inner_products_kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+template <class T>
+void launch_tall_inner_products(cudaStream_t stream, MatrixView<const T> vz, MatrixView<const T> w,
+                                MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
+  constexpr auto kernel = inner_products_kernel<T>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                       static_cast<int>(shared_bytes<T>));
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const auto tiles = [](Index n) { return static_cast<unsigned>((n + tile - 1) / tile); };
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(cluster_size, 2 * tiles(done) + tiles(w.cols), tiles(w.cols));
   config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes;
+  config.dynamicSmemBytes = shared_bytes<T>;
   config.stream = stream;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
@@ -187,7 +196,13 @@ void launch_tall_inner_products(cudaStream_t stream, MatrixView<const double> vz
   attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  cudaLaunchKernelEx(&config, inner_products_kernel, vz, w, y, done, kb, d);
+  cudaLaunchKernelEx(&config, kernel, vz, w, y, done, kb, d);
 }
+
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template void launch_tall_inner_products<T>(cudaStream_t, MatrixView<const T>, MatrixView<const T>, \
+                                              MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;
+TESSERA_INSTANTIATE(float)
+TESSERA_INSTANTIATE(double)
 
 }  // namespace tessera

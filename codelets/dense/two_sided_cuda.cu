@@ -14,7 +14,10 @@ using namespace device;
 using cublas::stream_of;
 
 constexpr int threads = 256;
-constexpr Index tallest_own_product = 8192;
+/// Rows up to which launch_tall_inner_products is faster than a BLAS, whose products of float take longer
+/// than those of double.
+template <class T>
+constexpr Index tallest_own_product = std::is_same_v<T, float> ? 16384 : 8192;
 
 template <class T>
 void copy_columns(cudaStream_t stream, Index rows, Index cols, const T* a, Index lda, T* b,
@@ -159,9 +162,9 @@ void launch_sum_parts(cudaStream_t stream, std::span<const MatrixView<const T>> 
 template <class T>
 void launch_inner_products(cublasHandle_t handle, MatrixView<const T> vz, MatrixView<const T> w,
                            MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
-  if constexpr (std::is_same_v<T, double>) {
-    if (done > 0 && w.rows <= tallest_own_product) {
-      launch_tall_inner_products(stream_of(handle), vz, w, y, done, kb, d);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (done > 0 && w.rows <= tallest_own_product<T>) {
+      launch_tall_inner_products<T>(stream_of(handle), vz, w, y, done, kb, d);
       return;
     }
   }

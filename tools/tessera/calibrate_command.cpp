@@ -125,8 +125,8 @@ void solve_all(Session& session, std::vector<Index> orders, Calibration& calibra
 }
 
 /// The orders of a pass with so many GPUs. Several of them share the work of matrices that are larger than
-/// those for which one alone is measured. Tiles of CPUs do not grow with the matrix beyond a few thousand, and
-/// what GPUs solve in a second keeps CPUs busy for minutes: after GPUs they get small ones only.
+/// those for which one alone is measured. Tiles of CPUs do not grow with the matrix beyond a few thousand,
+/// and what GPUs solve in a second keeps CPUs busy for minutes: after GPUs they get small ones only.
 std::vector<Index> orders_of(const CalibrateProgramOptions& options, int gpus, bool after_gpus) {
   std::vector<Index> orders = options.orders;
   if (orders.empty()) {
@@ -239,7 +239,8 @@ int run_calibrate(const CalibrateProgramOptions& options) {
     const int gpus = info.cuda_workers;
     if (first) {
       if (session.runtime().size() > 1)
-        throw RuntimeError("calibrate runs in one process: the models of one host do for all that are like it");
+        throw RuntimeError(
+            "calibrate runs in one process: the models of one host do for all that are like it");
       description = {.machine = {info.gpu_model, info.cpu_model},
                      .starpu_version = info.starpu_version,
                      .date = time_now(),

@@ -69,8 +69,7 @@ TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
     EXPECT_EQ(partition.domains_per_rank, domains.per_rank());
     for (Index s = 0; s < partition.segments->count(); ++s) {
       const int home = partition.home[static_cast<std::size_t>(s)];
-      EXPECT_TRUE(partition.gpus_multiply_rows() ||
-                  touched(partition, home).contains(partition.group_of(s)));
+      EXPECT_TRUE(partition.gpus_multiply_rows() || touched(partition, home).contains(partition.group_of(s)));
       EXPECT_EQ(partition.segments->owner(s), home / domains.per_rank());
       EXPECT_EQ(partition.segments->gpu(s), gpus > 1 ? home % gpus : -1);
       EXPECT_EQ(partition.gpu_of(home), partition.segments->gpu(s));

@@ -244,8 +244,7 @@ ExpectedProduct expected_product(const PieceProblem<V>& p, int m, const std::vec
   p.for_entries([&](std::int64_t row, std::int64_t column, V value) {
     if (p.shape.adds_to_rows()) add(0, row, value, x_columns.data() + column * ldx_columns);
     if (p.shape.adds_to_columns()) add(1, column, value, x_rows.data() + row * ldx_rows);
-    if (p.shape.on_diagonal && row != column)
-      add(0, column, value, x_columns.data() + row * ldx_columns);
+    if (p.shape.on_diagonal && row != column) add(0, column, value, x_columns.data() + row * ldx_columns);
   });
   return result;
 }
