@@ -14,7 +14,8 @@ namespace tessera {
 /// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
 struct CsbOptions {
   Index groups = 0;  ///< n_d: the rows are cut into so many groups, and the n_d (n_d + 1) / 2 sub-matrices of
-                     ///< the half are dealt to ranks and GPUs (Maris et al. 2022, Fig. 1)
+                     ///< the half are dealt to ranks and their GPUs (Maris et al. 2022, Fig. 1); the GPUs of
+                     ///< a single rank get runs of groups
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece; if not set 768 MiB, on GPUs an eighth of their memory
@@ -33,8 +34,8 @@ struct CsbOptions {
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
 /// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added
-/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run. Where a
-/// rank has several GPUs, tasks run on the one that they are dealt to.
+/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run. The GPUs
+/// of a single rank need all of x, and each one multiplies its own rows of y, by both triangles.
 template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:

@@ -80,8 +80,9 @@ void CsbProducts::order(const Sum& sum) {
   std::vector<CsbTask> tasks;
   for (const CsbProduct& product : products_) {
     const CsbPieceContents& c = product.contents;
-    tasks.push_back({sum(c.row, c.domain), sum(c.column, c.domain),
-                     entries_of_task + static_cast<double>(c.shape.entry_count)});
+    const Index one = sum(c.shape.adds_to_rows() ? c.row : c.column, c.domain),
+                other = c.shape.adds_to_columns() ? sum(c.column, c.domain) : one;
+    tasks.push_back({one, other, entries_of_task + static_cast<double>(c.shape.entry_count)});
   }
   const Index sums = partition_.segments->count() + static_cast<Index>(partials_.size());
   std::vector<CsbProduct> ordered;

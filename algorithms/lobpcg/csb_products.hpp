@@ -57,10 +57,10 @@ class CsbProducts {
   void prefetch(const BlockVectors<U>& x) const {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
   }
-  /// Inserts insert(product, y_rows, y_columns) for all tasks, and the sums of their partial sums.
+  /// Inserts insert_product(product, y_rows, y_columns) for all tasks, and the sums of their partial sums.
   template <class U, class Insert>
   void insert(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
-              const Insert& insert) const;
+              const Insert& insert_product) const;
 
  private:
   /// The contributions of a domain to a segment of y.
@@ -91,14 +91,14 @@ class CsbProducts {
 
 template <class U, class Insert>
 void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index columns,
-                         const std::vector<Data>& partial, const Insert& insert) const {
+                         const std::vector<Data>& partial, const Insert& insert_product) const {
   const auto target = [&](Index place, Index segment) -> const Data& {
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
   for (const CsbProduct& product : products_)
     if (product.has_task)
-      insert(product, target(product.row_partial, product.contents.row),
-             target(product.column_partial, product.contents.column));
+      insert_product(product, target(product.row_partial, product.contents.row),
+                     target(product.column_partial, product.contents.column));
   // Between GPUs of this rank contributions travel when they are complete, while others are still computed.
   for (std::size_t p = 0; p < partials_.size(); ++p) {
     const auto& [segment, domain] = partials_[p];

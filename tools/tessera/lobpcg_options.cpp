@@ -79,9 +79,9 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   add_letter_option(command, "--vectors-type", options.vectors_type,
                     "vectors in float (only with --storage f) or double (default: d)");
   command
-      .add_option(
-          "--nd", options.nd,
-          "groups of rows: nd (nd + 1) / 2 sub-matrices are dealt to ranks and GPUs (default: chosen)")
+      .add_option("--nd", options.nd,
+                  "groups of rows: nd (nd + 1) / 2 sub-matrices are dealt to ranks and their GPUs, or "
+                  "runs of groups to the GPUs of a single rank (default: chosen)")
       ->check(CLI::Range(1, 10000));
   add_word_option(command, "--peer", options.peer, {"none", "dense", "slepc-lobpcg", "slepc-krylovschur"},
                   "solve by LAPACK as a dense matrix, too, or by SLEPc (if the program was built with it)");
