@@ -3,6 +3,8 @@
 #include <limits>
 #include <type_traits>
 
+#include <cooperative_groups.h>
+
 #include <tessera/codelets/csb/fom_coefficients.hpp>
 #include <tessera/codelets/csb/fom_tiles_cuda.hpp>
 #include <tessera/codelets/vectors/column_sums.cuh>
@@ -15,14 +17,36 @@ namespace {
 template <class T>
 constexpr double precision_of = std::numeric_limits<T>::epsilon();
 
-constexpr int most_tile_threads = 1024;
-
-/// A tile's vectors are the work of one thread block, whose passes over a large tile are a chain of loads:
-/// the largest tile decides how long a step takes. Many threads make that shorter; for small tiles they would
-/// only wait for each other.
-int threads_of_tile(std::int64_t rows, std::int64_t tiles) {
+/// A tile's vectors are the work of one cluster of thread blocks, whose passes over a large tile are a chain
+/// of loads: the largest tile decides how long a step takes. Several blocks make that shorter; for small
+/// tiles they would only wait for each other.
+unsigned blocks_of_tile(std::int64_t rows, std::int64_t tiles) {
   constexpr std::int64_t large = 512;
-  return rows >= large * tiles ? most_tile_threads : column_threads;
+  return rows >= large * tiles ? 8 : 1;
+}
+
+/// What a thread has of its cluster's tile.
+struct TilePlace : ColumnPlace {
+  std::int64_t tile;
+  __device__ explicit TilePlace(int lanes_of_row) : ColumnPlace(lanes_of_row) {
+    const auto cluster = cooperative_groups::this_cluster();
+    tile = blockIdx.x / cluster.num_blocks();
+    group += groups * static_cast<int>(cluster.block_rank());
+    groups *= static_cast<int>(cluster.num_blocks());
+  }
+};
+
+/// column_sum over the blocks of a cluster, in the order of their numbers.
+__device__ inline double tile_sum(double value, const TilePlace& place, double* shared) {
+  const double of_block = column_sum(value, place, shared);
+  const auto cluster = cooperative_groups::this_cluster();
+  if (cluster.num_blocks() == 1) return of_block;
+  cluster.sync();  // shared[0], shared[1], ... have the columns' sums of each block
+  double sum = 0;
+  for (unsigned rank = 0; rank < cluster.num_blocks(); ++rank)
+    sum += cluster.map_shared_rank(shared, rank)[place.column];
+  cluster.sync();  // no block goes on, or leaves, while its memory is read
+  return sum;
 }
 
 /// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space
@@ -42,22 +66,22 @@ struct FomState {
   std::int32_t* dimension;
 
   __device__ T* v(int j) const { return basis + j * rows * columns; }
-  /// Of step j, of the thread block's tile.
-  __device__ double& alpha_of(int j, int column) const {
-    return alpha[(j * tiles + blockIdx.x) * columns + column];
+  /// Of step j.
+  __device__ double& alpha_of(int j, const TilePlace& place) const {
+    return alpha[(j * tiles + place.tile) * columns + place.column];
   }
-  __device__ double& beta_of(int j, int column) const {
-    return beta[(j * tiles + blockIdx.x) * columns + column];
+  __device__ double& beta_of(int j, const TilePlace& place) const {
+    return beta[(j * tiles + place.tile) * columns + place.column];
   }
 };
 
 /// v_1 := r / ||r||.
 template <class T>
-__global__ void __launch_bounds__(most_tile_threads) begin_kernel(const __grid_constant__ FomState<T> s) {
-  __shared__ double shared[most_tile_threads];
-  const ColumnPlace place(s.lanes);
+__global__ void __launch_bounds__(column_threads) begin_kernel(const __grid_constant__ FomState<T> s) {
+  __shared__ double shared[column_threads];
+  const TilePlace place(s.lanes);
   const bool counts = place.column < s.columns;
-  const std::int64_t first = s.begins[blockIdx.x], end = s.begins[blockIdx.x + 1];
+  const std::int64_t first = s.begins[place.tile], end = s.begins[place.tile + 1];
   double squares = 0;
   if (counts)
 #pragma unroll 4
@@ -65,28 +89,27 @@ __global__ void __launch_bounds__(most_tile_threads) begin_kernel(const __grid_c
       const double element = s.r[i * s.ldr + place.column];
       squares += element * element;
     }
-  const double norm = sqrt(column_sum(squares, place, shared));
+  const double norm = sqrt(tile_sum(squares, place, shared));
   if (!counts) return;
   const double factor = norm == 0 ? 0 : 1 / norm;
   T* const v = s.v(0);
   for (std::int64_t i = first + place.group; i < end; i += place.groups)
     v[i * s.columns + place.column] = factor == 0 ? T(0) : T(double(s.r[i * s.ldr + place.column]) * factor);
   if (place.group == 0) {
-    s.beta_of(0, place.column) = norm;
-    s.dimension[blockIdx.x * s.columns + place.column] = norm == 0 ? -1 : 0;
+    s.beta_of(0, place) = norm;
+    s.dimension[place.tile * s.columns + place.column] = norm == 0 ? -1 : 0;
   }
 }
 
 /// Step j, when w is K v_{j+1} (steps count from 0, the basis from 1): alpha, the next direction and its
 /// norm.
 template <class T>
-__global__ void __launch_bounds__(most_tile_threads)
-    step_kernel(const __grid_constant__ FomState<T> s, int j) {
-  __shared__ double shared[most_tile_threads];
-  const ColumnPlace place(s.lanes);
+__global__ void __launch_bounds__(column_threads) step_kernel(const __grid_constant__ FomState<T> s, int j) {
+  __shared__ double shared[column_threads];
+  const TilePlace place(s.lanes);
   const bool counts = place.column < s.columns;
-  const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
-  const std::int32_t old = counts ? s.dimension[blockIdx.x * s.columns + place.column] : 0;
+  const std::int64_t first = s.begins[place.tile] + place.group, end = s.begins[place.tile + 1];
+  const std::int32_t old = counts ? s.dimension[place.tile * s.columns + place.column] : 0;
   const T *const v = s.v(j) + place.column, *const before = j > 0 ? s.v(j - 1) + place.column : nullptr;
   T* const w = s.w + place.column;
   double product = 0;
@@ -94,10 +117,10 @@ __global__ void __launch_bounds__(most_tile_threads)
 #pragma unroll 4
     for (std::int64_t i = first; i < end; i += place.groups)
       product += double(v[i * s.columns]) * double(w[i * s.ldw]);
-  const double alpha = column_sum(product, place, shared);
+  const double alpha = tile_sum(product, place, shared);
 
   double squares = 0;
-  const double beta = counts && j > 0 ? s.beta_of(j, place.column) : 0;
+  const double beta = counts && j > 0 ? s.beta_of(j, place) : 0;
   if (counts)
 #pragma unroll 4
     for (std::int64_t i = first; i < end; i += place.groups) {
@@ -107,12 +130,12 @@ __global__ void __launch_bounds__(most_tile_threads)
       w[i * s.ldw] = rounded;
       squares += double(rounded) * double(rounded);
     }
-  const double norm = sqrt(column_sum(squares, place, shared));
+  const double norm = sqrt(tile_sum(squares, place, shared));
   if (!counts) return;
 
   double largest = fabs(alpha);
   for (int i = 0; i < j; ++i)
-    largest = fmax(largest, fmax(fabs(s.alpha_of(i, place.column)), s.beta_of(i + 1, place.column)));
+    largest = fmax(largest, fmax(fabs(s.alpha_of(i, place)), s.beta_of(i + 1, place)));
   const bool ended = old < 0 || fom_invariant(norm, largest, precision_of<T>);
   const double factor = ended ? 0 : 1 / norm;
   if (j + 1 < s.steps) {
@@ -121,9 +144,9 @@ __global__ void __launch_bounds__(most_tile_threads)
       next[i * s.columns] = factor == 0 ? T(0) : T(double(w[i * s.ldw]) * factor);
   }
   if (place.group == 0) {
-    s.alpha_of(j, place.column) = alpha;
-    s.beta_of(j + 1, place.column) = norm;
-    s.dimension[blockIdx.x * s.columns + place.column] = old < 0 ? old : ended ? -2 - j : j + 1;
+    s.alpha_of(j, place) = alpha;
+    s.beta_of(j + 1, place) = norm;
+    s.dimension[place.tile * s.columns + place.column] = old < 0 ? old : ended ? -2 - j : j + 1;
   }
 }
 
@@ -141,23 +164,39 @@ __global__ void __launch_bounds__(column_threads) solve_kernel(const __grid_cons
 
 /// w := V y.
 template <class T>
-__global__ void __launch_bounds__(most_tile_threads)
+__global__ void __launch_bounds__(column_threads)
     combine_kernel(const __grid_constant__ FomState<T> s, int width) {
-  const ColumnPlace place(s.lanes);
-  const std::int64_t first = s.begins[blockIdx.x] + place.group, end = s.begins[blockIdx.x + 1];
+  const TilePlace place(s.lanes);
+  const std::int64_t first = s.begins[place.tile] + place.group, end = s.begins[place.tile + 1];
   const bool counts = place.column < s.columns;
-  const int k = counts ? s.dimension[blockIdx.x * s.columns + place.column] : 0;
+  const int k = counts ? s.dimension[place.tile * s.columns + place.column] : 0;
   for (std::int64_t i = first; i < end; i += place.groups) {
     T* const w = s.w + i * s.ldw;
     if (counts) {
       double sum = 0;
 #pragma unroll 4
       for (int j = 0; j < k; ++j)
-        sum += s.beta_of(j + 1, place.column) * double(s.v(j)[i * s.columns + place.column]);
+        sum += s.beta_of(j + 1, place) * double(s.v(j)[i * s.columns + place.column]);
       w[place.column] = T(sum);
     }
     for (int c = s.columns + place.column; c < width; c += place.lanes) w[c] = T(0);
   }
+}
+
+template <class... Arguments>
+void launch_on_tiles(cudaStream_t stream, unsigned tiles, unsigned blocks, void (*kernel)(Arguments...),
+                     Arguments... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(tiles * blocks);
+  config.blockDim = dim3(column_threads);
+  config.stream = stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = blocks;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
 }  // namespace
@@ -185,9 +224,9 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
                           reinterpret_cast<double*>(memory + parts.beta),
                           reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
   const auto tiles = static_cast<unsigned>(a.tiles);
-  const int threads = threads_of_tile(a.rows, a.tiles);
+  const unsigned blocks = blocks_of_tile(a.rows, a.tiles);
   const auto product_width = static_cast<std::size_t>(a.columns) * sizeof(T);
-  begin_kernel<T><<<tiles, threads, 0, stream>>>(state);
+  launch_on_tiles(stream, tiles, blocks, begin_kernel<T>, state);
   for (int j = 0; j < a.steps; ++j) {
     if (a.shape.block_count > 0) {
       const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
@@ -197,12 +236,12 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
                         static_cast<std::size_t>(a.rows), stream);
     }
-    step_kernel<T><<<tiles, threads, 0, stream>>>(state, j);
+    launch_on_tiles(stream, tiles, blocks, step_kernel<T>, state, j);
   }
   const std::int64_t solutions = a.tiles * a.columns;
   solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
                     0, stream>>>(state);
-  combine_kernel<T><<<tiles, threads, 0, stream>>>(state, static_cast<int>(w.width));
+  launch_on_tiles(stream, tiles, blocks, combine_kernel<T>, state, static_cast<int>(w.width));
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                            \

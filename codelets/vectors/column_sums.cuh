@@ -7,7 +7,7 @@
 /// Thread blocks on row-major vectors of up to 32 columns: neighbouring threads have neighbouring columns.
 namespace tessera::device {
 
-/// Of a thread block, unless a kernel says otherwise; a power of two, at least 32.
+/// Of a thread block; a power of two, at least 32.
 inline constexpr int column_threads = 256;
 
 /// The threads of a row: a power of two, not less than the columns.

@@ -97,7 +97,7 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
   expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 700, 3, 33, 1, 1500, 64});
 }
 
-/// Thread blocks of many threads.
+/// A tile is the work of a cluster of thread blocks.
 TYPED_TEST(GpuFomTiles, LargeTiles) {
   TESSERA_NEED_GPU();
   expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 2000, 700});
