@@ -5,8 +5,6 @@
 #include <deque>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include <tessera/algorithms/lobpcg/csb_products.hpp>
 #include <tessera/algorithms/lobpcg/family_orders.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
@@ -22,7 +20,7 @@ namespace {
 
 /// On GPUs as few pieces as possible: rows of Y are worked on together that have rows of X in common, and a
 /// piece has a part of either only. But a matrix that GPUs do not hold moves through them piece by piece; a
-/// piece's index is about twice as large.
+/// piece's index is about as large for each of its sides.
 Index usual_piece_bytes(const Runtime& runtime) {
   constexpr Index on_cpus = Index(768) << 20;
   return std::max(on_cpus, runtime.info().gpu_memory_bytes / 8);
@@ -32,6 +30,11 @@ struct Piece {
   CsbPieceContents contents;
   Data data;
 };
+
+template <class V>
+Index bytes_of(const CsbPieceShape& shape) {
+  return csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V)).total;
+}
 
 }  // namespace
 
@@ -66,7 +69,7 @@ void CsbMatrix<V, T>::Detail::exchange(const std::vector<CsbPieceContents>& mine
     std::vector<CsbPieceContents> contents(bytes.size() / sizeof(CsbPieceContents));
     if (!bytes.empty()) std::memcpy(static_cast<void*>(contents.data()), bytes.data(), bytes.size());
     for (const CsbPieceContents& c : contents) {
-      const Index size = csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total;
+      const Index size = bytes_of<V>(c.shape);
       pieces.push_back(
           {c, Data::bytes(runtime, static_cast<std::size_t>(size), partition.rank_of(c.domain))});
       entries += c.shape.entry_count;
@@ -121,10 +124,7 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
   agree(runtime, 0, [&] {
     double bytes = 0;
     for (const Piece& piece : pieces)
-      if (piece.data.local()) {
-        const CsbPieceShape& shape = piece.contents.shape;
-        bytes += static_cast<double>(csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V)).total);
-      }
+      if (piece.data.local()) bytes += static_cast<double>(bytes_of<V>(piece.contents.shape));
     for (const CsbProduct* product : mine) {  // what a builder holds
       const CsbPieceShape& shape = product->contents.shape;
       bytes += (shape.sides == CsbSides::both ? 2. : 1.) * (sizeof(V) + 4) *
@@ -230,8 +230,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
       builder.count();
       std::size_t bytes = 0;
       for (const CsbPieceContents& c : builder.pieces())
-        bytes += static_cast<std::size_t>(
-            csb_piece_sizes(c.shape.block_count, c.shape.entry_count, sizeof(V)).total);
+        bytes += static_cast<std::size_t>(bytes_of<V>(c.shape));
       require_host_memory("the matrix", bytes);
     });
     detail->exchange(builder.pieces());

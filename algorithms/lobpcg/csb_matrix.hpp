@@ -33,9 +33,9 @@ struct CsbOptions {
 /// part of the index of another piece, too. The stored half stays on the host.
 ///
 /// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
-/// fixed order, and a piece is read once. What other ranks (and other GPUs) contribute to a segment is added
-/// at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run. The GPUs
-/// of a single rank need all of x, and each one multiplies its own rows of y, by both triangles.
+/// fixed order, and CPUs read a piece once. What other ranks (and other GPUs) contribute to a segment is
+/// added at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run.
+/// The GPUs of a single rank need all of x, and each one multiplies its own rows of y, by both triangles.
 template <class V, class T>
 class CsbMatrix final : public SymmetricOperator<T> {
  public:

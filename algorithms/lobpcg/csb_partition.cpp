@@ -68,12 +68,11 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// One for each GPU of a single rank. Between ranks, where the vectors' messages cost more than the product:
-/// one sub-matrix for each domain if
-/// that is possible, or for an odd number of domains a whole column of the balanced arrangement for each,
-/// whose sub-matrices are equally many. So for three, too: of two groups one rank would have half of the
-/// vectors, and another get three quarters of them in messages. Else some columns for each domain, and so
-/// many sub-matrices that their sums of entries can be balanced.
+/// One for each GPU of a single rank. Between ranks, where the vectors' messages cost more than the product,
+/// one sub-matrix for each domain if that is possible, or for an odd number of domains a whole column of the
+/// balanced arrangement for each, whose sub-matrices are equally many. So for three, too: of two groups one
+/// rank would have half of the vectors, and another get three quarters of them in messages. Else some columns
+/// for each domain, and so many sub-matrices that their sums of entries can be balanced.
 Index usual_groups(const CsbDomains& domains) {
   constexpr Index sub_matrices_of_domain = 8;
   const Index number = domains.count();
@@ -102,11 +101,19 @@ Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
   return std::max(for_domains, std::min(of_work, for_workers));
 }
 
-/// What a segment costs its home in an iteration, in bytes: about forty passes over blocks of a dozen
-/// vectors, and some steps with the entries of its diagonal tiles (of the preconditioner, FomPreconditioner).
+/// What a row costs its home in an iteration beside the product, in bytes: about forty passes over blocks of
+/// a dozen vectors.
+constexpr double bytes_of_row = 40. * 12 * sizeof(double);
+/// The same in entries that a GPU multiplies, each for its row and for its column (12 bytes each time).
+constexpr double row_in_entries = bytes_of_row / 12;
+
+/// What a segment costs its home: its rows and some steps with the entries of its diagonal tiles (of the
+/// preconditioner, FomPreconditioner), in bytes; where GPUs multiply rows these and the product, in entries.
 double cost_of_home(const RowSurvey& survey, const CsbPartition& partition, Index segment) {
-  constexpr double bytes_of_row = 40. * 12 * sizeof(double), bytes_of_entry = 4 * 12;
+  constexpr double bytes_of_entry = 4 * 12;
   const Index end = partition.segments->end(segment);
+  if (partition.gpus_multiply_rows())
+    return survey.work(partition.segments->begin(segment), end, row_in_entries);
   double entries = 0;
   for (auto tile = std::lower_bound(partition.tiles.begin(), partition.tiles.end(),
                                     partition.segments->begin(segment));
@@ -134,15 +141,20 @@ std::vector<Index> runs_of_segments(const RowSurvey& survey, const CsbPartition&
 }
 
 /// A run of segments for each domain in the order of the sub-matrices, whose columns are dealt in runs, too.
-/// But a home holds some sub-matrix of the group: the domain nearest to the run's that does.
+/// But unless GPUs multiply rows a home holds some sub-matrix of the group: the domain nearest to the run's
+/// that does.
 void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition) {
   const Index count = partition.segments->count();
   const std::vector<Index> runs = runs_of_segments(survey, partition, domains);
   for (Index s = 0; s < count; ++s) {
     const Index group = partition.group_of(s);
     const auto wanted = static_cast<int>(std::upper_bound(runs.begin(), runs.end(), s) - runs.begin() - 1);
-    int home = partition.gpus_multiply_rows() ? wanted : -1;
-    for (Index other = 0; other < partition.group_count() && home != wanted; ++other) {
+    if (partition.gpus_multiply_rows()) {
+      partition.home.push_back(wanted);
+      continue;
+    }
+    int home = -1;
+    for (Index other = 0; other < partition.group_count(); ++other) {
       const int domain = partition.domain_of(std::max(group, other), std::min(group, other));
       if (home < 0 || std::abs(domain - wanted) < std::abs(home - wanted)) home = domain;
     }
@@ -161,11 +173,16 @@ void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition)
 }
 
 /// Deals the sub-matrices to the domains: one each, or an odd number of groups' columns one each, or runs of
-/// them with about equal numbers of entries.
+/// them with about equal numbers of entries. Where GPUs multiply rows the sub-matrices are the rank's.
 void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains,
           CsbPartition& partition) {
   const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
   const auto count = static_cast<Index>(all.size());
+  partition.sub_matrix.assign(all.size(), 0);
+  if (partition.gpus_multiply_rows()) {
+    deal_homes(survey, domains, partition);
+    return;
+  }
   std::vector<double> work;
   double total = 0;
   for (const auto& [row, column, holder] : all) {
@@ -174,14 +191,12 @@ void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index
     total += work.back();
   }
   const bool whole_columns = partition.group_count() == domains && domains % 2 == 1;
-  partition.sub_matrix.resize(all.size());
   double before = 0;
   for (Index i = 0; i < count; ++i) {
     const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
     const Index domain =
-        partition.gpus_multiply_rows() ? 0
-        : count <= domains             ? i
+        count <= domains ? i
         : whole_columns
             ? holder
             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
@@ -273,12 +288,13 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   constexpr double bytes_of_entry = 12;
   const double bytes = bytes_of_entry * survey.entries();
   const Index in_group = options.segments > 0 ? options.segments : usual_segments(on, bytes, groups);
-  const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles);
+  const double more_of_row = partition.gpus_multiply_rows() ? row_in_entries : 0;
+  const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles, more_of_row);
   std::vector<Index> begins;
   for (std::size_t g = 0; g + 1 < group_begins.size(); ++g) {
     partition.groups.push_back(static_cast<Index>(begins.size()));
     const std::vector<Index> cuts =
-        survey.cut(group_begins[g], group_begins[g + 1], in_group, partition.tiles);
+        survey.cut(group_begins[g], group_begins[g + 1], in_group, partition.tiles, more_of_row);
     begins.insert(begins.end(), cuts.begin(), cuts.end() - 1);
   }
   partition.groups.push_back(static_cast<Index>(begins.size()));

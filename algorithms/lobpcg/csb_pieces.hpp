@@ -11,7 +11,7 @@ namespace tessera {
 /// What a piece holds: entries of a pair of segments, row >= column; or the diagonal tiles of a segment.
 struct CsbPieceContents {
   Index row = 0, column = 0;  ///< segments
-  int domain = 0;
+  int domain = 0;             ///< where GPUs multiply rows only its rank counts (CsbProducts)
   bool diagonal_tiles = false;
   CsbPieceShape shape;
 };

@@ -41,19 +41,19 @@ CsbProducts::CsbProducts(Runtime& runtime, const CsbPartition& partition,
   std::map<Index, std::size_t> tiles_of;  // by segment: products
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     CsbPieceContents c = pieces[p];
-    const int of_rows = partition.home[static_cast<std::size_t>(c.row)],
-              of_columns = partition.home[static_cast<std::size_t>(c.column)];
-    if (partition.gpus_multiply_rows()) c.domain = of_rows;
+    const int row_home = partition.home[static_cast<std::size_t>(c.row)],
+              column_home = partition.home[static_cast<std::size_t>(c.column)];
+    if (partition.gpus_multiply_rows()) c.domain = row_home;
     if (c.diagonal_tiles) tiles_of[c.row] = products_.size();
-    if (partition.gpus_multiply_rows() && of_rows != of_columns) {
+    if (partition.gpus_multiply_rows() && row_home != column_home) {
       c.shape.sides = CsbSides::rows;
       products_.push_back({.contents = c, .piece = p});
       c.shape.sides = CsbSides::columns;
-      c.domain = of_columns;
+      c.domain = column_home;
     }
     products_.push_back({.contents = c, .piece = p});
   }
-  if (runtime.gpus() == 0) return;
+  if (partition.gpus_per_rank == 0) return;
   for (CsbProduct& product : products_) {
     const CsbPieceContents& c = product.contents;
     const auto found = tiles_of.find(c.row);
@@ -70,7 +70,7 @@ CsbProducts::CsbProducts(Runtime& runtime, const CsbPartition& partition,
 /// order is that of a tournament. `sum(segment, domain)`: number of what a domain adds to for a segment.
 template <class Sum>
 void CsbProducts::order(const Sum& sum) {
-  if (runtime_.any_gpus() || runtime_.size() > 1) {
+  if (runtime_.any_gpus() || partition_.gpus_per_rank > 0 || runtime_.size() > 1) {
     std::stable_sort(products_.begin(), products_.end(), [&](const CsbProduct& a, const CsbProduct& b) {
       return tournament_order(partition_, a.contents) < tournament_order(partition_, b.contents);
     });
@@ -80,9 +80,8 @@ void CsbProducts::order(const Sum& sum) {
   std::vector<CsbTask> tasks;
   for (const CsbProduct& product : products_) {
     const CsbPieceContents& c = product.contents;
-    const Index one = sum(c.shape.adds_to_rows() ? c.row : c.column, c.domain),
-                other = c.shape.adds_to_columns() ? sum(c.column, c.domain) : one;
-    tasks.push_back({one, other, entries_of_task + static_cast<double>(c.shape.entry_count)});
+    tasks.push_back({sum(c.row, c.domain), sum(c.column, c.domain),
+                     entries_of_task + static_cast<double>(c.shape.entry_count)});
   }
   const Index sums = partition_.segments->count() + static_cast<Index>(partials_.size());
   std::vector<CsbProduct> ordered;

@@ -16,7 +16,7 @@ namespace tessera {
 /// The work of one task of y := A x: a piece, or one side of it. A task of a domain that is not a segment's
 /// home adds to a partial sum of y.
 struct CsbProduct {
-  CsbPieceContents contents;           ///< the piece's, but that its domain is where the task runs
+  CsbPieceContents contents;           ///< the piece's; its domain is the task's, its shape that of the index
   std::size_t piece;                   ///< number
   Data index{};                        ///< where GPUs take part
   std::optional<std::size_t> tiles{};  ///< the piece of diagonal tiles that the index has, too
@@ -28,11 +28,13 @@ struct CsbProduct {
 /// The tasks of y := A x, for the pieces of all ranks; equal on all ranks.
 class CsbProducts {
  public:
-  /// Where GPUs of one rank multiply, each one has the rows of Y that it is home to
+  /// Where several GPUs of one rank multiply, each one has the rows of Y that it is home to
   /// (CsbPartition::gpus_multiply_rows): a piece between the segments of two of them is two products. Where
   /// only GPUs multiply, a segment's diagonal tiles are multiplied with the first piece between its rows:
   /// they have rows of X in common.
+  /// `partition` must outlive this.
   CsbProducts(Runtime& runtime, const CsbPartition& partition, std::span<const CsbPieceContents> pieces);
+  CsbProducts(Runtime&, CsbPartition&&, std::span<const CsbPieceContents>) = delete;
 
   /// At first in the order of the pieces.
   std::vector<CsbProduct>& all() noexcept { return products_; }

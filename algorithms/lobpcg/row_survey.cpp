@@ -84,21 +84,25 @@ double RowSurvey::work_before(Index row) const {
                         static_cast<double>(cell_begin(cell + 1) - cell_begin(cell));
 }
 
-std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts,
-                                  const std::vector<Index>& places) const {
+double RowSurvey::work(Index begin, Index end, double more_of_row) const {
+  return work_before(end) - work_before(begin) + more_of_row * static_cast<double>(end - begin);
+}
+
+std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts, const std::vector<Index>& places,
+                                  double more_of_row) const {
   const Index first = std::lower_bound(places.begin(), places.end(), begin) - places.begin(),
               last = std::lower_bound(places.begin(), places.end(), end) - places.begin();
   parts = std::min(parts, last - first);
-  const double from = work_before(begin), work = work_before(end) - from;
+  const double all = work(begin, end, more_of_row);
   std::vector<Index> result{begin};
   Index at = first;
   for (Index part = 1; part < parts; ++part) {
-    const double wanted = from + work * static_cast<double>(part) / static_cast<double>(parts);
+    const double wanted = all * static_cast<double>(part) / static_cast<double>(parts);
     // The nearest place that leaves at least one for each part.
     const Index lowest = at + 1, highest = last - (parts - part);
     at = lowest;
     const auto distance = [&](Index place) {
-      return std::abs(work_before(places[static_cast<std::size_t>(place)]) - wanted);
+      return std::abs(work(begin, places[static_cast<std::size_t>(place)], more_of_row) - wanted);
     };
     while (at < highest && distance(at + 1) <= distance(at)) ++at;
     result.push_back(places[static_cast<std::size_t>(at)]);

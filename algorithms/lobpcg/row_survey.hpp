@@ -20,10 +20,12 @@ class RowSurvey {
   double entries() const noexcept { return entries_; }
   /// Entries of rows [begin, end) and columns [first, last), spread evenly in the cells.
   double entries(Index begin, Index end, Index first, Index last) const;
-  /// Cuts [begin, end) into at most `parts` of about equal work: counts both for an entry's row and for its
-  /// column, and for the rows themselves. Cuts are among `places` (ascending; begin and end are among them,
-  /// and stand first and last in the result).
-  std::vector<Index> cut(Index begin, Index end, Index parts, const std::vector<Index>& places) const;
+  /// Of rows [begin, end): an entry counts both for its row and for its column, a row 1 + more_of_row.
+  double work(Index begin, Index end, double more_of_row = 0) const;
+  /// Cuts [begin, end) into at most `parts` of about equal work. Cuts are among `places` (ascending; begin
+  /// and end are among them, and stand first and last in the result).
+  std::vector<Index> cut(Index begin, Index end, Index parts, const std::vector<Index>& places,
+                         double more_of_row = 0) const;
 
  private:
   Index cell_begin(Index cell) const noexcept { return order_ * cell / cells_; }

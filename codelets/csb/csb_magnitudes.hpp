@@ -10,9 +10,8 @@
 ///   once), or only one of these (CsbSides).
 ///
 /// Arguments: shape of the piece; whether s_I and s_J are overwritten, not added to.
-/// Buffers:   piece (read; bytes), s_I (read-write; 1 x rows of doubles) and, unless I = J, s_J (read-write);
-/// of
-///            one side only its sums.
+/// Buffers:   piece (read; bytes), s_I (read-write; 1 x rows of doubles) and, unless I = J, s_J
+///            (read-write); of one side only its sums.
 /// Flops:     2 an entry.
 /// Cost:      that of its bytes; CPUs only, once for a matrix.
 namespace tessera {

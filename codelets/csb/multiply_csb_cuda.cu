@@ -48,13 +48,13 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
   const DeviceVectors<const T> x[2] = {x_columns, x_rows};
   const DeviceVectors<T> y[2] = {y_rows, y_columns};
   const bool overwrite[2] = {overwrite_rows, overwrite_columns},
-             taken[2] = {shape.adds_to_rows(), shape.adds_to_columns()};
-  const std::int64_t rows[2] = {taken[0] ? y[0].rows : 0, taken[1] ? y[1].rows : 0},
+             written[2] = {shape.adds_to_rows(), shape.adds_to_columns()};
+  const std::int64_t rows[2] = {written[0] ? y[0].rows : 0, written[1] ? y[1].rows : 0},
                      strip_rows = csb_strip_rows(rows[0] + rows[1]),
                      strips = csb_strips(rows[0], strip_rows) + csb_strips(rows[1], strip_rows);
   const int passes = shape.index_in_two_passes ? 2 : 1;
   if (strips == 0) return;
-  const bool vector = (!taken[0] || whole_vectors(x[0])) && (!taken[1] || whole_vectors(x[1]));
+  const bool vector = (!written[0] || whole_vectors(x[0])) && (!written[1] || whole_vectors(x[1]));
   for (int first = 0; first < columns; first += 2 * narrow_columns<T>) {
     const int m = columns - first < 2 * narrow_columns<T> ? columns - first : 2 * narrow_columns<T>;
     const bool last = first + m == columns;

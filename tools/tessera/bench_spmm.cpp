@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
+#include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
@@ -63,10 +63,9 @@ class SpmmRunner {
         CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments}));
     x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
+    write_x();
     host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));
-    for (std::size_t i = 0; i < host_x_.size(); ++i)
-      host_x_[i] = static_cast<T>(random_uniform(options_.common.seed, 3, static_cast<Index>(i), 0));
-    x_.set(host_x_.data(), columns_, columns_);
+    x_.get(host_x_.data(), columns_, columns_);
     if (options_.peer == "none") return;
     session_.progress().stage("making full rows");
     FullRows<V> full = full_rows<V>(*rows_.a, host_threads(runtime_));
@@ -81,6 +80,18 @@ class SpmmRunner {
     csr_x_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
     csr_y_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
     csr_x_.set(host_x_.data(), columns_, columns_);
+  }
+
+  /// The same numbers each time, where x is at home: copies elsewhere are no longer valid.
+  void write_x() {
+    Sequence sequence(runtime_);
+    const RowSegments& segments = x_.segments();
+    for (Index s = 0; s < x_.count(); ++s)
+      insert_random_vectors<T>(
+          sequence, 0, {options_.common.seed, segments.begin(s), 0, static_cast<std::int32_t>(columns_), 1},
+          x_.segment(s), segments.gpu(s));
+    const Status status = sequence.wait();
+    if (!status) throw Error(status.message());
   }
 
   double flops() const {
@@ -136,6 +147,7 @@ class SpmmRunner {
   }
 
   void one_round(int index) {
+    if (runtime_.gpus() > 1) write_x();  // a run moves x between GPUs, as a solver's do
     RunRecord run = product(*a_, x_, y_, "spmm");
     const double bytes = a_->stored_bytes() + vector_bytes(), seconds = run.total_seconds;
     run.flops = flops();

@@ -381,7 +381,10 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
       .add_option("--output", options.output,
                   "directory for the set of models, replaced if it is one (default: perfmodels/MACHINE)")
       ->type_name("DIR");
-  command.add_option("--seconds", options.seconds, "begin no solve later than that (default: no limit)")
+  command
+      .add_option("--seconds", options.seconds,
+                  "begin no solve later than that, on all GPUs, one, or the CPUs, which come in this order "
+                  "(default: no limit)")
       ->check(CLI::NonNegativeNumber);
   add_common_options(command, options.common);
 }

@@ -107,6 +107,26 @@ TEST_F(CsbPartitionTest, GpusHaveASegmentEach) {
   EXPECT_EQ(cut(full, {1, 2, 8}, options).home, (std::vector<int>{0, 0, 0, 1, 1, 1}));
 }
 
+/// Few rows with nearly all entries: what vectors cost counts as well.
+TEST_F(CsbPartitionTest, GpusShareRowsWithoutEntriesToo) {
+  class DenseCorner final : public SymmetricRows {
+   public:
+    Index order() const override { return 20000; }
+    void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                 std::vector<SparseEntry>& out) const override {
+      for (Index row = first_row; row < end_row; ++row)
+        for (Index column = first_column; column < std::min(end_column, row + 1); ++column)
+          if (row < 300 || row == column)
+            out.push_back({static_cast<std::uint32_t>(row - first_row),
+                           static_cast<std::uint32_t>(column - first_column), 1.0});
+    }
+  };
+  for (const Index of_domain : rows_of_domains(cut(DenseCorner(), {1, 2, 8}), 2)) {
+    EXPECT_GT(of_domain, 9000);
+    EXPECT_LT(of_domain, 11000);
+  }
+}
+
 /// An odd number of ranks: the same rows, entries and segments of others for each.
 TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
   const FullRows rows(2100);

@@ -81,6 +81,10 @@ TEST_F(CsbProductsTest, EveryGpuOfARankWritesItsOwnRows) {
               std::tuple(pieces[product.piece].row, pieces[product.piece].column));
     EXPECT_EQ(product.row_partial, -1);
     EXPECT_EQ(product.column_partial, -1);
+    halves += c.shape.sides != CsbSides::both;
+    // Between segments of one GPU one task does both.
+    EXPECT_EQ(c.shape.sides == CsbSides::both, home(c.row) == home(c.column));
+    if (!product.has_task) continue;
     if (c.shape.adds_to_rows()) {
       EXPECT_EQ(home(c.row), c.domain);
       EXPECT_EQ(product.overwrite_rows, written.insert(c.row).second);
@@ -89,10 +93,21 @@ TEST_F(CsbProductsTest, EveryGpuOfARankWritesItsOwnRows) {
       EXPECT_EQ(home(c.column), c.domain);
       EXPECT_EQ(product.overwrite_columns, written.insert(c.column).second);
     }
-    halves += c.shape.sides != CsbSides::both;
-    // Between segments of one GPU one task does both.
-    EXPECT_EQ(c.shape.sides == CsbSides::both, home(c.row) == home(c.column));
   }
+  // Every segment's diagonal tiles are part of one product, in which they stand for a piece of their own.
+  std::set<std::size_t> united;
+  for (const CsbProduct& product : products.all())
+    if (product.tiles) {
+      EXPECT_TRUE(united.insert(*product.tiles).second);
+      EXPECT_EQ(pieces[*product.tiles].row, product.contents.row);
+      EXPECT_EQ(product.contents.row, product.contents.column);
+      EXPECT_EQ(product.contents.shape.more_entries, 9);
+    }
+  for (const CsbProduct& product : products.all()) {
+    EXPECT_EQ(product.contents.diagonal_tiles, united.contains(product.piece));
+    EXPECT_EQ(product.has_task, !product.contents.diagonal_tiles);
+  }
+  EXPECT_EQ(united.size(), 4u);
   EXPECT_EQ(written.size(), 4u);
   EXPECT_EQ(halves, 2u * 2u * 5u);  // of six pairs of segments one is of one GPU
   for (const auto& [side, times] : sides_of(products))
