@@ -65,7 +65,6 @@ struct Calibration {
   std::string workers{};                                      ///< of this pass: `cpu`, `gpu`, `2 gpus`
   std::map<std::pair<std::string, std::string>, Sum> sums{};  ///< by workers and codelet
   int solves = 0, skipped = 0;
-  bool with_gpus = false;
 };
 
 struct Case {
@@ -169,6 +168,8 @@ std::string command_of(const CalibrateProgramOptions& options) {
 
 /// Codelets of the wanted types that no pass has run, or, where GPUs can, none with GPUs.
 std::vector<std::string> not_run(const Calibration& calibration) {
+  const bool with_gpus = std::any_of(calibration.sums.begin(), calibration.sums.end(),
+                                     [](const auto& entry) { return entry.first.first != "cpu"; });
   std::vector<std::string> names;
   for (const Codelet* codelet : Codelet::all()) {
     const std::string& name = codelet->name();
@@ -176,7 +177,7 @@ std::vector<std::string> not_run(const Calibration& calibration) {
     if (typed && std::string_view("sdcz").find(name.back()) != std::string_view::npos &&
         calibration.options.types.find(name.back()) == std::string::npos)
       continue;
-    const bool needs_gpu = calibration.with_gpus && codelet->has_cuda();
+    const bool needs_gpu = with_gpus && codelet->has_cuda();
     const bool ran = std::any_of(calibration.sums.begin(), calibration.sums.end(), [&](const auto& entry) {
       const auto& [workers, codelet_name] = entry.first;
       return codelet_name == name && entry.second.tasks > 0 && !(needs_gpu && workers == "cpu");
@@ -256,7 +257,6 @@ int run_calibrate(const CalibrateProgramOptions& options) {
       document["machine"] = machine_json(info);
     }
     calibration.workers = gpus > 1 ? fmt::format("{} gpus", gpus) : gpus == 1 ? "gpu" : "cpu";
-    calibration.with_gpus |= gpus > 0;
     solve_all(session, orders_of(options, gpus, !first), calibration);
     last = gpus == 0;
     common.gpus = gpus > 1 ? 1 : 0;
