@@ -7,6 +7,7 @@
 
 #include <tessera/codelets/csb/fom_coefficients.hpp>
 #include <tessera/codelets/csb/fom_tiles_cuda.hpp>
+#include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/vectors/column_sums.cuh>
 #include <tessera/runtime/cuda_codelet.hpp>
 
@@ -183,22 +184,6 @@ __global__ void __launch_bounds__(column_threads)
   }
 }
 
-template <class... Arguments>
-void launch_on_tiles(cudaStream_t stream, unsigned tiles, unsigned blocks, void (*kernel)(Arguments...),
-                     Arguments... arguments) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(tiles * blocks);
-  config.blockDim = dim3(column_threads);
-  config.stream = stream;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = blocks;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  cudaLaunchKernelEx(&config, kernel, arguments...);
-}
-
 }  // namespace
 
 template <class V, class T>
@@ -226,7 +211,10 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
   const auto tiles = static_cast<unsigned>(a.tiles);
   const unsigned blocks = blocks_of_tile(a.rows, a.tiles);
   const auto product_width = static_cast<std::size_t>(a.columns) * sizeof(T);
-  launch_on_tiles(stream, tiles, blocks, begin_kernel<T>, state);
+  const auto launch_on_tiles = [&](auto kernel, auto... arguments) {
+    launch_in_clusters(stream, blocks, tiles * blocks, column_threads, 0, kernel, state, arguments...);
+  };
+  launch_on_tiles(begin_kernel<T>);
   for (int j = 0; j < a.steps; ++j) {
     if (a.shape.block_count > 0) {
       const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
@@ -236,12 +224,12 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
                         static_cast<std::size_t>(a.rows), stream);
     }
-    launch_on_tiles(stream, tiles, blocks, step_kernel<T>, state, j);
+    launch_on_tiles(step_kernel<T>, j);
   }
   const std::int64_t solutions = a.tiles * a.columns;
   solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
                     0, stream>>>(state);
-  launch_on_tiles(stream, tiles, blocks, combine_kernel<T>, state, static_cast<int>(w.width));
+  launch_on_tiles(combine_kernel<T>, static_cast<int>(w.width));
 }
 
 #define TESSERA_INSTANTIATE(V, T)                                                                            \

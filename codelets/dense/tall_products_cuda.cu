@@ -3,6 +3,7 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/dense/tall_products_cuda.hpp>
+#include <tessera/codelets/device_launch.cuh>
 
 namespace tessera {
 namespace {
@@ -185,18 +186,9 @@ void launch_tall_inner_products(cudaStream_t stream, MatrixView<const T> vz, Mat
                        static_cast<int>(shared_bytes<T>));
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const auto tiles = [](Index n) { return static_cast<unsigned>((n + tile - 1) / tile); };
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(cluster_size, 2 * tiles(done) + tiles(w.cols), tiles(w.cols));
-  config.blockDim = dim3(threads);
-  config.dynamicSmemBytes = shared_bytes<T>;
-  config.stream = stream;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster_size;
-  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  cudaLaunchKernelEx(&config, kernel, vz, w, y, done, kb, d);
+  const dim3 grid(cluster_size, 2 * tiles(done) + tiles(w.cols), tiles(w.cols));
+  device::launch_in_clusters(stream, cluster_size, grid, threads, shared_bytes<T>, kernel, vz, w, y, done, kb,
+                             d);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                        \
