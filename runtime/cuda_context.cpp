@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #if TESSERA_WITH_CUDA
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
+
+#include <fmt/format.h>
 
 #include <tessera/runtime/cuda_codelet.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -23,6 +27,17 @@ struct DeviceFailure::Slot {
 };
 
 namespace {
+
+/// One worker's.
+struct CudaHandles {
+  cublasHandle_t cublas = nullptr;
+  cusolverDnHandle_t cusolver = nullptr;
+};
+
+CudaHandles& local_handles() noexcept {
+  static std::array<CudaHandles, STARPU_NMAXWORKERS> handles;
+  return handles[static_cast<std::size_t>(starpu_worker_get_id_check())];
+}
 
 /// Slots in pinned memory, used in turn; a task in flight holds one or two, so a busy one is soon free.
 template <class Slot>
@@ -71,11 +86,48 @@ void DeviceFailure::finish(TaskHeader& header) noexcept {
   }
 }
 
+std::string open_cuda_handles() {
+  struct Shared {
+    std::mutex mutex;
+    std::string failure;
+  } shared;
+  const auto open = [](void* argument) {
+    CudaHandles& handles = local_handles();
+    const cudaStream_t stream = starpu_cuda_get_local_stream();
+    cublasStatus_t cublas = cublasCreate(&handles.cublas);
+    if (cublas == CUBLAS_STATUS_SUCCESS) cublas = cublasSetStream(handles.cublas, stream);
+    cusolverStatus_t cusolver = cusolverDnCreate(&handles.cusolver);
+    if (cusolver == CUSOLVER_STATUS_SUCCESS) cusolver = cusolverDnSetStream(handles.cusolver, stream);
+    const cudaError_t error = cudaStreamSynchronize(stream);
+    if (cublas == CUBLAS_STATUS_SUCCESS && cusolver == CUSOLVER_STATUS_SUCCESS && error == cudaSuccess)
+      return;
+    auto& all = *static_cast<Shared*>(argument);
+    const std::lock_guard lock(all.mutex);
+    all.failure =
+        fmt::format("GPU {}: cuBLAS and cuSOLVER do not start: {}, cuSOLVER's status {}, {}",
+                    starpu_worker_get_devid(starpu_worker_get_id_check()), cublasGetStatusString(cublas),
+                    static_cast<int>(cusolver), cudaGetErrorString(error));
+  };
+  starpu_execute_on_each_worker(open, &shared, STARPU_CUDA);
+  return shared.failure;
+}
+
+void close_cuda_handles() noexcept {
+  const auto close = [](void*) {
+    CudaHandles& handles = local_handles();
+    if (handles.cusolver) cusolverDnDestroy(handles.cusolver);
+    if (handles.cublas) cublasDestroy(handles.cublas);
+    handles = {};
+    cudaStreamSynchronize(starpu_cuda_get_local_stream());
+  };
+  starpu_execute_on_each_worker(close, nullptr, STARPU_CUDA);
+}
+
 namespace internal {
 
 CudaContext cuda_context() noexcept {
-  return {starpu_cuda_get_local_stream(), starpu_cublas_get_local_handle(),
-          starpu_cusolverDn_get_local_handle()};
+  const CudaHandles& handles = local_handles();
+  return {starpu_cuda_get_local_stream(), handles.cublas, handles.cusolver};
 }
 
 void forget_cuda_errors() noexcept {

@@ -313,16 +313,16 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
                                    conf.ncpus, conf.ncuda, result));
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
-  if (options_.gpus > 0 && info_.cuda_workers < options_.gpus) {
+  const auto give_up = [this](const std::string& why) {
     size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
-    throw RuntimeError(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
-  }
+    throw RuntimeError(why);
+  };
+  if (options_.gpus > 0 && info_.cuda_workers < options_.gpus)
+    give_up(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
   if (info_.cuda_workers > 0) {
-    starpu_cublas_init();
-    starpu_cusolver_init();
-    starpu_cusparse_init();
-    detail_->sends_from_gpus = size_ > 1 && sends_from_gpus(*this);
 #if TESSERA_WITH_CUDA
+    if (const std::string failure = open_cuda_handles(); !failure.empty()) give_up(failure);
+    detail_->sends_from_gpus = size_ > 1 && sends_from_gpus(*this);
     // A CUDA-aware MPI also moves StarPU-MPI's messages on while this thread waits in a collective.
     if (detail_->sends_from_gpus) cudaSetDevice(first_gpu());
 #endif
@@ -366,11 +366,9 @@ void Runtime::fill_info() {
 Runtime::~Runtime() {
   starpu_resume();
   starpu_task_wait_for_all();
-  if (info_.cuda_workers > 0) {
-    starpu_cusparse_shutdown();
-    starpu_cusolver_shutdown();
-    starpu_cublas_shutdown();
-  }
+#if TESSERA_WITH_CUDA
+  if (info_.cuda_workers > 0) close_cuda_handles();
+#endif
   if (size_ > 1) {
     starpu_mpi_wait_for_all(detail_->communicator);
     starpu_mpi_barrier(detail_->communicator);

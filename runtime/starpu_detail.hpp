@@ -6,12 +6,10 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include <starpu.h>
-#include <starpu_cublas_v2.h>
-#include <starpu_cusolver.h>
-#include <starpu_cusparse.h>
 #if TESSERA_WITH_MPI
 #include <mpi.h>
 #if __has_include(<mpi-ext.h>)
@@ -59,6 +57,13 @@ inline starpu_data_handle_t starpu_handle(const Data& data) {
 /// Prepares every registered codelet for a starting StarPU: with `gpus` those that have a CUDA implementation
 /// run on GPUs only; with `hybrid` only those whose CudaOptions say so.
 void prepare_codelets(bool gpus, bool hybrid);
+#if TESSERA_WITH_CUDA
+/// Gives each GPU worker its handles of cuBLAS and cuSOLVER, on its stream; says what failed, or nothing.
+/// StarPU's own function for this may leave work on a stream and then end the program because of it: StarPU
+/// asserts that the streams are idle after it.
+std::string open_cuda_handles();
+void close_cuda_handles() noexcept;
+#endif
 /// StarPU's memory node that holds an address of the caller: a GPU's or main memory.
 int memory_node_of(const Runtime& runtime, const void* memory);
 /// The memory node of this rank's GPU number `gpu`.
