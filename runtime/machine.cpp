@@ -46,4 +46,10 @@ int first_gpu_of_rank(int local_rank, int local_ranks, int gpus, int visible) {
   return local_ranks * gpus <= visible ? local_rank * gpus : local_rank * visible / local_ranks;
 }
 
+int cores_for_workers(int cores, int gpus, int ranks) {
+  constexpr int few = 8;
+  if (gpus == 0 && cores <= few) return cores;
+  return std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
+}
+
 }  // namespace tessera

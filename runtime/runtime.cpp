@@ -129,13 +129,6 @@ void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
     conf.workers_cuda_gpuid[k] = static_cast<unsigned>((first + k) % visible);
 }
 
-/// A GPU is fed by a thread that needs a core for itself, and so do the one that submits and the one that
-/// talks to other ranks: idle workers poll, and one that shares a core with them makes every launch several
-/// times slower.
-int free_cores(int cores, int gpus, int ranks) {
-  return gpus == 0 ? cores : std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
-}
-
 /// Beside GPUs there are no more workers than those that make stacks need: the locks that the others look at
 /// in vain are the GPUs' and the messages', too. (Dense n = 32768 on four H200s takes 3.3 s with 59 CPU
 /// workers and 3.05 s with 6; lobpcg on three ranks with a GPU each 1.6 s with 14 and 1.2 s with 2.)
@@ -272,7 +265,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const bool use_cuda = conf.ncuda != 0 && visible_gpus() > 0;
   if (use_cuda && local_ranks > 1) share_out_gpus(conf, local_rank, local_ranks);
   const int gpus = !use_cuda ? 0 : conf.ncuda < 0 ? visible_gpus() : std::min(conf.ncuda, visible_gpus());
-  const int free = free_cores(available_cores, gpus, size_);
+  const int free = cores_for_workers(available_cores, gpus, size_);
   const int asked = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(-1);
   conf.ncpus = asked >= 0 ? asked : std::min(free, most_cpu_workers(gpus, size_, options_.hybrid));
   info_.host_threads = std::max(1, asked >= 0 ? asked : free);

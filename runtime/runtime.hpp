@@ -36,9 +36,9 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 
 struct RuntimeOptions {
   int cores = -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local
-                   ///< ranks; with GPUs less one for each, one for the thread that submits and, with several
-                   ///< ranks, one for the thread that talks to them, and at most 14, or 4 with several
-                   ///< ranks, unless `hybrid`
+                   ///< ranks; with GPUs, or of more than 8, less one for each GPU, one for the thread that
+                   ///< submits and, with several ranks, one for the thread that talks to them; and with GPUs
+                   ///< at most 14, or 4 with several ranks, unless `hybrid`
   int gpus = -1;   ///< GPUs; -1: all visible ones when a CUDA codelet exists, 0: none. Asking for more than
                    ///< there are is an error
   bool hybrid =

@@ -29,5 +29,22 @@ TEST(FirstGpuOfRank, NeighboursShare) {
   EXPECT_EQ(firsts(2, 2, 2), (std::vector{0, 1}));
 }
 
+TEST(CoresForWorkers, FewWorkOnAllOfThem) {
+  for (const int cores : {1, 2, 8})
+    for (const int ranks : {1, 4}) EXPECT_EQ(cores_for_workers(cores, 0, ranks), cores);
+}
+
+TEST(CoresForWorkers, OfManySomeAreForOtherThreads) {
+  EXPECT_EQ(cores_for_workers(9, 0, 1), 8);
+  EXPECT_EQ(cores_for_workers(16, 0, 1), 15);
+  EXPECT_EQ(cores_for_workers(16, 0, 2), 14);
+}
+
+TEST(CoresForWorkers, GpusAreFedByThreads) {
+  EXPECT_EQ(cores_for_workers(16, 1, 1), 14);
+  EXPECT_EQ(cores_for_workers(16, 4, 2), 10);
+  EXPECT_EQ(cores_for_workers(2, 4, 1), 1);
+}
+
 }  // namespace
 }  // namespace tessera

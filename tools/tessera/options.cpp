@@ -103,9 +103,11 @@ void add_grid_option(CLI::App& command, GridOption& grid) {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command
-      .add_option("--cores", options.cores,
-                  "CPU workers (default: every core; with GPUs, and without --hybrid, at most 14, or 4 with "
-                  "several ranks, and one less for each GPU and one for submitting)")
+      .add_option(
+          "--cores", options.cores,
+          "CPU workers (default: every core; of more than 8, or with GPUs, one less for submitting, one "
+          "for each GPU and one for messages between ranks; with GPUs, and without --hybrid, at most "
+          "14, or 4 with several ranks)")
       ->check(CLI::Range(0, 4096));
   command.add_option("--gpus", options.gpus, "GPUs (default: all that can be used)")
       ->check(CLI::Range(0, 64));
