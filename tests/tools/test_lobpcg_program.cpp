@@ -37,7 +37,8 @@ TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
   expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
   expect_refused("lobpcg --generate laplacian1d:10 --k 4", "count");
-  expect_refused("lobpcg --generate laplacian1d:60 --tol -1", "--tol");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol -1", "--tol: -1: expected a number > 0");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol 0", "--tol: 0: expected a number > 0");
   expect_refused("lobpcg --generate laplacian1d:60 --preconditioner ilu", "--preconditioner");
   expect_refused("lobpcg --generate laplacian1d:60 --vectors-type f", "--vectors-type");
   expect_refused("lobpcg --generate laplacian1d:60 --steps 33", "--steps");

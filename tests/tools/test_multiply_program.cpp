@@ -33,7 +33,8 @@ TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply --generate nonsense --n 50", "nonsense");
   expect_refused("multiply --generate random --n 50 --occupation 1.5", "--occupation");
   expect_refused("multiply --generate random --n 50 --blocks 5,0", "--blocks");
-  expect_refused("multiply --generate random --n 50 --filter -1", "--filter");
+  expect_refused("multiply --generate random --n 50 --filter -1", "--filter: -1: expected a number >= 0");
+  expect_refused("multiply --generate random --n 50 --filter nan", "--filter: nan: expected a number >= 0");
   expect_refused("multiply --generate random --n 50 --op-a X", "--op-a");
   expect_refused("multiply --generate random --n 50 --alpha nan", "--alpha");
   expect_refused("multiply --generate random --n 50 --symmetry Q", "--symmetry");

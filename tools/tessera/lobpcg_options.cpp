@@ -56,7 +56,7 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
       .add_option(
           "--tol", options.tolerance,
           "a pair has converged when its residual is this small (default: 1e-8; vectors in float: 1e-4)")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_0())
       ->type_name("TOL");
   add_word_option(command, "--norm", options.norm, {"backward", "relative", "absolute"},
                   "what ||A x - lambda B x|| is compared with: TOL (||A|| + |lambda| ||B||) ||x|| (default), "

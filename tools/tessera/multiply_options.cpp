@@ -29,7 +29,7 @@ void add_source_options(CLI::App& command, MultiplyProgramOptions& options) {
                   "molecules in a box of liquid water)")
       ->check(CLI::IsMember({"random", "water"}))
       ->type_name("random|water");
-  command.add_option("--n", options.n, "order of the generated matrices")->check(CLI::NonNegativeNumber);
+  command.add_option("--n", options.n, "order of the generated matrices")->check(number_from_0());
   command
       .add_option("--occupation", options.occupation, "share of their blocks that are there (default: 0.1)")
       ->check(CLI::Range(0.0, 1.0));
@@ -73,7 +73,7 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
           "--filter", options.filter,
           "skip products with |alpha| |A_ik| |B_kj| < EPS / (blocks in row i of A), then drop blocks of C "
           "with |C_ij| < EPS; Frobenius norms (default: 0, none)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_from_0())
       ->type_name("EPS");
   command.add_flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
   command.add_option("--panel", options.panel, "rows and columns of a panel, about (default: chosen)")

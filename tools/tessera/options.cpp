@@ -74,6 +74,17 @@ void add_size_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 32));
 }
 
+CLI::Validator finite_number(bool zero_too, const std::string& shown) {
+  return CLI::Validator(
+      [zero_too](const std::string& text) {
+        double value = 0;
+        const bool right = CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
+                           (value > 0 || (zero_too && value == 0));
+        return right ? std::string() : fmt::format("{}: expected a number {} 0", text, zero_too ? ">=" : ">");
+      },
+      shown);
+}
+
 }  // namespace
 
 void add_type_option(CLI::App& command, char& type, const std::string& help) {
@@ -90,6 +101,14 @@ void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, 
           name, [&value](const std::string& text) { value = text == "yes"; }, help)
       ->check(CLI::IsMember({"yes", "no"}))
       ->type_name("yes|no");
+}
+
+CLI::Validator number_from_0() {
+  return finite_number(true, "NONNEGATIVE");
+}
+
+CLI::Validator number_above_0() {
+  return finite_number(false, "POSITIVE");
 }
 
 void add_grid_option(CLI::App& command, GridOption& grid) {
@@ -227,7 +246,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
   command.add_option("--generate", options.generate, generator_help())
       ->check(parsed_by(check_generator, "KIND"))
       ->type_name("KIND");
-  command.add_option("--n", options.n, "order of the generated matrix")->check(CLI::NonNegativeNumber);
+  command.add_option("--n", options.n, "order of the generated matrix")->check(number_from_0());
   command.add_option("--scale", options.scale, "factor on the generated matrix");
   add_type_option(command, options.type, "scalar type (default: z for a complex file, else d)");
   command.add_option("--solver", options.solver, "default: auto, by the order and the range")
@@ -258,7 +277,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
       ->type_name("PREFIX");
   command
       .add_option("--electrons", options.electrons, "print HOMO, LUMO and gap of N electrons, two an orbital")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_0());
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);
@@ -280,7 +299,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
   command
       .add_option("--n", options.n,
                   "order of the matrix (default: 2000); for stack: columns of a block of B (default: m)")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_0());
   command.add_option("--m", options.m, "stack: rows of a block of A (default: 23)")
       ->check(CLI::Range(1, 256));
   command.add_option("--k", options.k, "stack: columns of a block of A (default: m)")
@@ -293,7 +312,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
   command
       .add_option("--columns", options.vectors,
                   "vectors that are transformed back (default: n); spmm: that are multiplied (default: 8)")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_0());
   command
       .add_option("--kernel", options.kernel,
                   "back_tridiagonal on GPUs: WY blocks on the tensor cores (default), or one reflector after "
@@ -349,7 +368,7 @@ void add_trace_options(CLI::App& command, TraceProgramOptions& options) {
 void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
   command.add_option("--n", options.orders, "orders to tune for (default: 1000)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_0());
   add_type_option(command, options.type, "scalar type (default: d)");
   add_yes_no_option(command, "--vectors", options.vectors, "tune for eigenvectors too (default: yes)");
   command.add_option("--output", options.output, "file to which the result is added (default: tuning.json)")
@@ -387,7 +406,7 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
       .add_option("--seconds", options.seconds,
                   "begin no solve later than that, on all GPUs, one, or the CPUs, which come in this order "
                   "(default: no limit)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_0());
   add_common_options(command, options.common);
 }
 
