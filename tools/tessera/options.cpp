@@ -78,8 +78,8 @@ CLI::Validator finite_number(bool zero_too, const std::string& shown) {
   return CLI::Validator(
       [zero_too](const std::string& text) {
         double value = 0;
-        const bool right = CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
-                           (value > 0 || (zero_too && value == 0));
+        const bool right =
+            parse_number(text, value) && std::isfinite(value) && (value > 0 || (zero_too && value == 0));
         return right ? std::string() : fmt::format("{}: expected a number {} 0", text, zero_too ? ">=" : ">");
       },
       shown);

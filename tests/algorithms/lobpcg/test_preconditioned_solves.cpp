@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <tuple>
 
 #include <tests/support/runtime_test.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
@@ -13,15 +13,13 @@
 namespace tessera::test {
 namespace {
 
-template <class Types>
-class PreconditionedSolves : public RuntimeTest<typename std::tuple_element<1, Types>::type, true> {
+template <class Pair>
+class PreconditionedSolves : public RuntimeTest<typename Pair::T, true> {
  public:
-  using V = typename std::tuple_element<0, Types>::type;
-  using T = typename std::tuple_element<1, Types>::type;
+  using V = typename Pair::V;
+  using T = typename Pair::T;
 };
-using ValueTypes =
-    ::testing::Types<std::tuple<float, float>, std::tuple<float, double>, std::tuple<double, double>>;
-TYPED_TEST_SUITE(PreconditionedSolves, ValueTypes);
+TYPED_TEST_SUITE(PreconditionedSolves, TypePairs);
 
 /// Fewer iterations than without, in a shell model: 20Ne with a random interaction.
 TYPED_TEST(PreconditionedSolves, SaveIterations) {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
-#include <tuple>
 
 #include <tests/codelets/csb/diagonal_tiles.hpp>
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
@@ -16,11 +16,11 @@
 namespace tessera::test {
 namespace {
 
-template <class Types>
-class Preconditioners : public RuntimeTest<typename std::tuple_element<1, Types>::type, true> {
+template <class Pair>
+class Preconditioners : public RuntimeTest<typename Pair::T, true> {
  public:
-  using V = typename std::tuple_element<0, Types>::type;
-  using T = typename std::tuple_element<1, Types>::type;
+  using V = typename Pair::V;
+  using T = typename Pair::T;
 
   /// w = T r for the first `columns` of vectors four wider, which start as garbage and must come out as zero.
   template <class P>
@@ -60,9 +60,7 @@ class Preconditioners : public RuntimeTest<typename std::tuple_element<1, Types>
     return r;
   }
 };
-using ValueTypes =
-    ::testing::Types<std::tuple<float, float>, std::tuple<float, double>, std::tuple<double, double>>;
-TYPED_TEST_SUITE(Preconditioners, ValueTypes);
+TYPED_TEST_SUITE(Preconditioners, TypePairs);
 
 /// Entries of a lower triangle.
 struct Entries {

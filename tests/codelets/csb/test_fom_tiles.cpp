@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tuple>
-
 #include <tests/codelets/csb/diagonal_tiles.hpp>
 #include <tests/support/runtime_test.hpp>
+#include <tests/support/type_pairs.hpp>
 
 #include <tessera/codelets/csb/fom_tiles.hpp>
 
@@ -18,11 +17,11 @@ std::vector<T> random_rows(Index rows, Index width, std::uint64_t seed) {
   return v;
 }
 
-template <class Types>
-class FomTiles : public RuntimeTest<typename std::tuple_element<1, Types>::type, true> {
+template <class Pair>
+class FomTiles : public RuntimeTest<typename Pair::T, true> {
  public:
-  using V = typename std::tuple_element<0, Types>::type;
-  using T = typename std::tuple_element<1, Types>::type;
+  using V = typename Pair::V;
+  using T = typename Pair::T;
 
   /// The kernel's result, rows padded by two elements that must stay.
   static std::vector<T> fom(const Tiles& tiles, int columns, int steps, double shift, const std::vector<T>& r,
@@ -72,9 +71,7 @@ class FomTiles : public RuntimeTest<typename std::tuple_element<1, Types>::type,
     return worst;
   }
 };
-using FomTypes =
-    ::testing::Types<std::tuple<float, float>, std::tuple<float, double>, std::tuple<double, double>>;
-TYPED_TEST_SUITE(FomTiles, FomTypes);
+TYPED_TEST_SUITE(FomTiles, TypePairs);
 
 const std::vector<Index> sizes{1, 1, 2, 7, 1, 30, 64, 3, 101};
 
