@@ -95,6 +95,14 @@ int visible_gpus() {
   return count;
 }
 
+#if TESSERA_WITH_CUDA
+/// The calling thread's current GPU; -1 if there is none.
+int current_gpu() noexcept {
+  int gpu = -1;
+  return cudaGetDevice(&gpu) == cudaSuccess ? gpu : -1;
+}
+#endif
+
 /// CUDA's name of the visible GPUs, if it is one.
 std::string gpu_model() {
   std::string model;
@@ -299,8 +307,15 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
 
   prepare_codelets(use_cuda, options_.hybrid);
   if (!use_cuda) start_host_memory();
+#if TESSERA_WITH_CUDA
+  const int gpu = use_cuda ? current_gpu() : -1;
+#endif
   const int result = size_ > 1 ? starpu_mpi_init_conf(nullptr, nullptr, 0, detail_->communicator, &conf)
                                : starpu_init(&conf);
+#if TESSERA_WITH_CUDA
+  // StarPU leaves another one behind when it has measured the buses. Not chosen in vain: that takes memory.
+  if (gpu >= 0 && current_gpu() != gpu) cudaSetDevice(gpu);
+#endif
   if (result != 0)
     throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})",
                                    conf.ncpus, conf.ncuda, result));

@@ -84,7 +84,7 @@ struct WorkerProfile {
 /// With GPUs, StarPU measures the buses when it starts for the first time on a machine (or for other GPUs and
 /// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
 /// the caller made before are gone. Make them after the Runtime, or have the buses measured before
-/// (starpu_calibrate_bus).
+/// (starpu_calibrate_bus). The calling thread's current GPU stays what it was.
 /// @throws RuntimeError when StarPU cannot start as asked, or a Runtime is alive already.
 class Runtime {
  public:

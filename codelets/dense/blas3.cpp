@@ -3,6 +3,7 @@
 #include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/blas3_arguments.hpp>
+#include <tessera/codelets/dense/blas3_cuda.hpp>
 #include <tessera/codelets/tile_part.hpp>
 
 namespace tessera {
@@ -126,8 +127,15 @@ void insert_trsm(Sequence& sequence, int priority, Side side, Op op, const Data&
 
 template <class T>
 void insert_potrf(Sequence& sequence, int priority, const Data& a, Index n, Index first_row) {
-  sequence.insert(potrf_codelet<T>, PotrfArguments{first_row},
-                  {.priority = priority, .flops = flops_of<T>(double(n) * n * n / 3)}, {read_write(a)});
+  const TaskOptions options{.priority = priority, .flops = flops_of<T>(double(n) * n * n / 3)};
+#if TESSERA_WITH_CUDA
+  if (sequence.runtime().any_gpus()) {
+    const Data work = Data::scratch(sequence.runtime(), potrf_bytes<T>(n));
+    sequence.insert(potrf_codelet<T>, PotrfArguments{first_row}, options, {read_write(a), scratch(work)});
+    return;
+  }
+#endif
+  sequence.insert(potrf_codelet<T>, PotrfArguments{first_row}, options, {read_write(a)});
 }
 
 template <class T>

@@ -39,7 +39,7 @@ template <class T>
 void insert_trsm(Sequence& sequence, int priority, Side side, Op op, const Data& l, const Data& b, Index m,
                  Index n);
 
-/// A := L with L L^H = A, lower triangle, n x n (read-write). [n^3 / 3]
+/// A := L with L L^H = A, lower triangle, n x n (read-write), [W (scratch), where GPUs take part]. [n^3 / 3]
 /// Errors: not_positive_definite with index = first_row + order of the leading minor in the tile.
 template <class T>
 void insert_potrf(Sequence& sequence, int priority, const Data& a, Index n, Index first_row);

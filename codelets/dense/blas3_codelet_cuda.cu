@@ -53,7 +53,10 @@ template <class T>
 void potrf_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                 const PotrfArguments& arguments) {
   DeviceFailure failure(task, StatusCode::not_positive_definite);
-  launch_potrf<T>(context.cublas, buffers.matrix<T>(0), failure.index());
+  const auto work = buffers.array<char>(1);
+  if (!launch_potrf<T>(context.cusolver, context.stream, buffers.matrix<T>(0), work.data(), work.size(),
+                       failure.index()))
+    task.fail(StatusCode::no_convergence, arguments.first_row + 1);
   failure.report(arguments.first_row);
 }
 

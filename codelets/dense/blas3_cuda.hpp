@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#if TESSERA_WITH_CUDA
+
 #include <cublas_v2.h>
+#include <cusolverDn.h>
 
 #include <tessera/codelets/tile_part.hpp>
 
@@ -20,14 +23,26 @@ template <class T>
 void launch_her2k_subtract(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> b,
                            MatrixView<T> c) noexcept;
 
-/// A := L with L L^H = A, recursively on halves: no work space, and nearly all of it general products.
-/// `failure`: device-visible; becomes the order of the leading minor that is not positive definite, if it was
-/// 0. [n^3 / 3]
+/// Size of potrf's work space.
 template <class T>
-void launch_potrf(cublasHandle_t handle, MatrixView<T> a, long long* failure) noexcept;
+std::size_t potrf_bytes(Index n);
 
-/// A := L^-1 A L^-H, recursively on halves as LAPACK's hegst does it on blocks. [n^3]
+/// A := L with L L^H = A, by cuSOLVER, in potrf_bytes<T>(a.rows) bytes of `work`, aligned as by cudaMalloc.
+/// `failure`: device-visible; becomes the order of the leading minor that is not positive definite, if it was
+/// 0. False if cuSOLVER refuses the call. [n^3 / 3]
 template <class T>
-void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l) noexcept;
+bool launch_potrf(cusolverDnHandle_t handle, cudaStream_t stream, MatrixView<T> a, char* work,
+                  std::size_t bytes, long long* failure);
+
+/// Order up to which two triangular solves with the whole square are faster than LAPACK's hegst on blocks.
+inline constexpr Index hegst_base = 4096;
+
+/// A := L^-1 A L^-H, recursively on halves as LAPACK's hegst does it on blocks, down to order `base`. [n^3,
+/// up to order `base` 2 n^3]
+template <class T>
+void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l,
+                  Index base = hegst_base) noexcept;
 
 }  // namespace tessera
+
+#endif  // TESSERA_WITH_CUDA

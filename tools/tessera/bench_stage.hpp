@@ -54,13 +54,16 @@ class Stage : public StageBench {
   HermitianProblem<T> matrix() { return matrix(options_.generate, options_.common.seed); }
   HermitianProblem<T> overlap() { return matrix("overlap", options_.common.seed + 1); }
 
-  /// n x count_, in slabs as the solver would have them on GPUs, and in enough of them for all CPU workers.
+  /// n x count_, in slabs as the solver would have them on GPUs, and there; or in enough of them for all CPU
+  /// workers.
   ColumnSlabs<T> random_vectors(std::uint64_t seed) {
     const Index width =
         runtime_.gpus() > 0
             ? std::min(sizes_.slab_width, count_)
             : std::clamp<Index>(ceil_div(count_, 4 * runtime_.workers() * runtime_.size()), 16, 256);
-    return random_slabs<T>(runtime_, n_, count_, width, seed);
+    ColumnSlabs<T> slabs = random_slabs<T>(runtime_, n_, count_, width, seed);
+    for (Index s = 0; s < slabs.count(); ++s) slabs.slab(s).prefetch(std::max(slabs.slab(s).gpu(), 0));
+    return slabs;
   }
 
   void reduce(Sequence& sequence, HermitianProblem<T>& a, const BandMatrix<T>& band,

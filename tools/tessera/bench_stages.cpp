@@ -328,8 +328,9 @@ class GemmBench final : public Stage<T> {
   void prepare() override {
     // Large enough for a GEMM at full speed, small enough that the last tiles do not leave workers idle.
     const Index wanted = this->options_.tile;
-    const Index largest = this->runtime_.gpus() > 0 ? 4096 : 512;
-    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, 8), 192, largest);
+    const bool gpus = this->runtime_.gpus() > 0;
+    const Index parts = gpus ? 4 : 8, largest = gpus ? 4096 : 512;
+    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, parts), 192, largest);
     const TileLayout layout{this->n_, this->n_, tile, tile, this->grid_, Uplo::general};
     c_ = TiledMatrix<T>(this->runtime_, layout);
     if (a_.rows() > 0) return;
@@ -372,6 +373,7 @@ class GemmBench final : public Stage<T> {
   TiledMatrix<T> filled(const TileLayout& layout, std::uint64_t seed) {
     TiledMatrix<T> matrix(this->runtime_, layout);
     fill_general(matrix, seed);
+    matrix.prefetch();
     return matrix;
   }
   TiledMatrix<T> a_, b_, c_;

@@ -63,13 +63,20 @@ std::vector<T> warm_up_matrix(Index n) {
   return a;
 }
 
+/// Makes the first GPU the current one.
+class FirstGpu {
+ public:
+  FirstGpu() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) throw RuntimeError("there is no GPU");
+    require(cudaSetDevice(0), "choosing the GPU");
+  }
+};
+
 /// A stream with handles, and a clock on it.
 class Device {
  public:
   Device() {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) throw RuntimeError("there is no GPU");
-    require(cudaSetDevice(0), "choosing the GPU");
     require(solver_.status(), "making a cuSOLVER handle");
     require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
     require(cudaEventCreate(&start_), "making an event");
@@ -104,6 +111,7 @@ class Device {
   }
 
  private:
+  FirstGpu gpu_;  // before the handles, which belong to the GPU that is current when they are made
   cusolver::Handle solver_;
   cublasHandle_t blas_ = nullptr;
   cudaStream_t stream_ = nullptr;

@@ -1,12 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cstdio>
-#include <new>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
 #include <tessera/version.hpp>
 
 #include "options.hpp"
@@ -14,12 +10,6 @@
 
 namespace tessera::program {
 namespace {
-
-/// One line on stderr, from one process only.
-int complain(const std::string& message) {
-  if (speaks()) fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
-  return exit_bad_input;
-}
 
 struct Options {
   EigenProgramOptions eigen;
@@ -78,13 +68,5 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace tessera;
   program::command_line().assign(argv, argv + argc);
-  try {
-    return program::run(argc, argv);
-  } catch (const Error& error) {
-    return program::complain(error.what());
-  } catch (const std::bad_alloc&) {
-    return program::complain("there is not enough memory");
-  } catch (const std::exception& error) {
-    return program::complain(error.what());
-  }
+  return program::complaining([&] { return program::run(argc, argv); });
 }

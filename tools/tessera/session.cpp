@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
@@ -61,6 +62,21 @@ bool speaks() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (const char* rank = std::getenv(name)) return std::atoi(rank) == 0;
   return true;
+}
+
+int complain(const std::string& message) {
+  if (speaks()) fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+  return exit_bad_input;
+}
+
+int complaining(const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return complain("there is not enough memory");
+  } catch (const std::exception& error) {
+    return complain(error.what());
+  }
 }
 
 Session::Session(const CommonOptions& options)

@@ -68,15 +68,22 @@ void write_json(const std::string& target, const Json& document);
 /// Summarises the trace that a finished session left in `directory` on stdout (unless quiet).
 void summarise_trace(const std::string& directory, bool print);
 
+/// One line on stderr, from one process only. @return exit_bad_input
+int complain(const std::string& message);
+/// The exit code that `work` returns; a complaint about what it throws.
+int complaining(const std::function<int()>& work);
+
 /// work(session), which returns the exit code; when the session has ended, the summary of its trace, if one
-/// was recorded.
+/// was recorded. What fails is said before the session ends: where a GPU has failed, StarPU may end the
+/// program then.
 template <class Work>
 int in_session(const CommonOptions& common, const Work& work) {
   int code = exit_good;
   {
     Session session(common);
-    code = work(session);
+    code = complaining([&] { return work(session); });
   }
+  if (code == exit_bad_input) return code;
   if (!common.trace.empty() && speaks()) summarise_trace(common.trace, !common.quiet && !common.json_alone());
   return code;
 }

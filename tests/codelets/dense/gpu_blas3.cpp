@@ -19,6 +19,14 @@ class GpuBlas3 : public GpuTest<T> {
     if (failure_) cudaFreeHost(failure_);
     GpuTest<T>::TearDown();
   }
+  /// Factors it in place.
+  void factor(const DeviceMatrix<T>& a, long long* failure) {
+    const std::size_t bytes = potrf_bytes<T>(a.view().rows);
+    const DeviceArray<char> work{std::vector<char>(bytes)};
+    ASSERT_TRUE(
+        launch_potrf<T>(this->handles_->cusolver, this->stream_, a.view(), work.data(), bytes, failure));
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  }
   static constexpr Index orders[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 128, 200, 333};
   void* failure_ = nullptr;
 };
@@ -50,7 +58,7 @@ TYPED_TEST(GpuBlas3, CholeskyFactor) {
     const DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
     auto* const failure = static_cast<long long*>(this->failure_);
     *failure = 0;
-    launch_potrf<T>(this->cublas_, device.view(), failure);
+    this->factor(device, failure);
     const auto l = triangle(device.get(), Uplo::lower);
     EXPECT_EQ(*failure, 0);
     EXPECT_LE(difference(multiply(Op::none, l, Op::adjoint, l), a, Uplo::lower),
@@ -74,28 +82,29 @@ TYPED_TEST(GpuBlas3, FirstMinorThatIsNotPositiveDefinite) {
         const DeviceMatrix<T> device(a);
         auto* const failure = static_cast<long long*>(this->failure_);
         *failure = 0;
-        launch_potrf<T>(this->cublas_, device.view(), failure);
-        ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+        this->factor(device, failure);
         EXPECT_EQ(*failure, bad + 1) << n;
       }
 }
 
 TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
   using T = TypeParam;
-  for (const Index n : TestFixture::orders) {
-    const auto a = random_hermitian<T>(n, 1);
-    auto l = triangle(random_matrix<T>(n, n, 2), Uplo::lower);
-    for (Index j = 0; j < n; ++j)
-      for (Index i = j; i < n; ++i) l(i, j) = i == j ? T(1 + RealOf<T>(j % 3)) : l(i, j) / RealOf<T>(n);
-    const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
-        device_l(poison_other_triangle(l, Uplo::lower));
-    launch_hegst<T>(this->cublas_, device_a.view(), device_l.const_view());
-    auto c = device_a.get();
-    for (Index j = 0; j < n; ++j)
-      for (Index i = 0; i <= j; ++i) c(i, j) = i == j ? T(real_part(c(i, j))) : conjugate(c(j, i));
-    const auto product = multiply(Op::none, multiply(l, c), Op::adjoint, l);
-    EXPECT_LE(difference(product, a), this->tolerance(n) * 10) << n;
-  }
+  for (const Index n : TestFixture::orders)
+    for (const Index base : {hegst_base, Index(32)}) {
+      const auto a = random_hermitian<T>(n, 1);
+      auto l = triangle(random_matrix<T>(n, n, 2), Uplo::lower);
+      for (Index j = 0; j < n; ++j)
+        for (Index i = j; i < n; ++i) l(i, j) = i == j ? T(1 + RealOf<T>(j % 3)) : l(i, j) / RealOf<T>(n);
+      const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
+          device_l(poison_other_triangle(l, Uplo::lower));
+      // The whole square at once, and halves down to a small order.
+      launch_hegst<T>(this->cublas_, device_a.view(), device_l.const_view(), base);
+      auto c = device_a.get();
+      for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i <= j; ++i) c(i, j) = i == j ? T(real_part(c(i, j))) : conjugate(c(j, i));
+      const auto product = multiply(Op::none, multiply(l, c), Op::adjoint, l);
+      EXPECT_LE(difference(product, a), this->tolerance(n) * 10) << n;
+    }
 }
 
 }  // namespace
