@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
-#include <tessera/codelets/vectors/pack_rows.hpp>
 
 namespace tessera::kernels {
 
@@ -13,20 +13,21 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
   const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
   if (out == 0) return;
-  alignas(64) double input_rows[packed_rows * most_block_columns];
-  alignas(64) double output_rows[packed_rows * 2 * most_block_columns];
+  alignas(64) double input_rows[chunk_rows * most_block_columns];
+  alignas(64) double output_rows[chunk_rows * 2 * most_block_columns];
   alignas(64) double transposed[4 * most_block_columns * 2 * most_block_columns];
   for (std::int64_t k = 0; k < in; ++k)
     for (std::int64_t j = 0; j < out; ++j) transposed[k * out + j] = c[j * in + k];
-  for (std::int64_t first = 0; first < rows; first += packed_rows) {
-    const std::int64_t count = std::min(packed_rows, rows - first);
-    std::fill_n(output_rows, out * count, 0.0);
+  for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - first);
     const double* coefficients = transposed;
+    if (in == 0) std::fill_n(output_rows, out * count, 0.0);
     for (const VectorBlock<const T>& block : inputs) {
       if (block.columns == 0) continue;
+      fetch_rows(block, first + count, rows);
       const WideRows rows_of_block = wide_rows(block, first, count, input_rows);
-      multiply_small<double>(out, count, block.columns, coefficients, out, rows_of_block.data,
-                             rows_of_block.ld, output_rows, out);
+      multiply_small<double>(out, count, block.columns, coefficients, out, Op::none, rows_of_block.data,
+                             rows_of_block.ld, coefficients != transposed, output_rows, out);
       coefficients += out * block.columns;
     }
     const double* from = output_rows;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/gram.hpp>
-#include <tessera/codelets/vectors/pack_rows.hpp>
 
 namespace tessera::kernels {
 
@@ -14,21 +14,28 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
   const std::int64_t l = columns_of(left), r = columns_of(right);
   std::fill_n(g, l * r, 0.0);
   if (l == 0 || r == 0) return;
-  alignas(64) double left_rows[packed_rows * most_block_columns];
-  alignas(64) double right_columns[packed_rows * 2 * most_block_columns];
+  alignas(64) double left_rows[chunk_rows * 3 * most_block_columns];
+  alignas(64) double right_rows[chunk_rows * most_block_columns];
   alignas(64) double sums[3 * most_block_columns * 2 * most_block_columns];
-  for (std::int64_t first = 0; first < rows; first += packed_rows) {
-    const std::int64_t count = std::min(packed_rows, rows - first);
-    pack_columns(right, first, count, right_columns);
+  for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - first);
+    WideRows of_left[3];
+    double* space = left_rows;
+    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * most_block_columns) {
+      fetch_rows(left[k], first + count, rows);
+      of_left[k] = wide_rows(left[k], first, count, space);
+    }
     // Sums of few rows are added to those of all before: less rounding than row by row.
-    std::fill_n(sums, l * r, 0.0);
-    double* to = sums;
-    for (const VectorBlock<const T>& block : left) {
-      if (block.columns == 0) continue;
-      const WideRows rows_of_block = wide_rows(block, first, count, left_rows);
-      multiply_small<double>(block.columns, r, count, rows_of_block.data, rows_of_block.ld, right_columns,
-                             count, to, l);
-      to += block.columns;
+    double* column = sums;
+    for (const VectorBlock<const T>& block : right) {
+      fetch_rows(block, first + count, rows);
+      const WideRows of_right = wide_rows(block, first, count, right_rows);
+      double* to = column;
+      for (std::size_t k = 0; k < left.size(); to += left[k++].columns)
+        if (left[k].columns > 0 && block.columns > 0)
+          multiply_small<double>(left[k].columns, block.columns, count, of_left[k].data, of_left[k].ld,
+                                 Op::adjoint, of_right.data, of_right.ld, false, to, l);
+      column += l * block.columns;
     }
     for (std::int64_t k = 0; k < l * r; ++k) g[k] += sums[k];
   }

@@ -10,14 +10,25 @@
 
 namespace tessera::kernels {
 
-/// So many rows at once: those of a task's blocks stay in the first or second cache.
-inline constexpr std::int64_t packed_rows = 128;
+/// So many rows at once: those of a task's blocks stay in the first cache, and the next ones, too, in the
+/// second.
+inline constexpr std::int64_t chunk_rows = 64;
 
 template <class Block>
 std::int64_t columns_of(std::span<const Block> blocks) noexcept {
   std::int64_t sum = 0;
   for (const Block& block : blocks) sum += block.columns;
   return sum;
+}
+
+/// Has the second cache fetch up to chunk_rows rows from row `first` of a block on, which come next: the
+/// processor by itself begins anew at each page of each block.
+template <class T>
+void fetch_rows(const VectorBlock<T>& block, std::int64_t first, std::int64_t rows) noexcept {
+  constexpr std::int64_t line = 64;
+  const auto* const begin = reinterpret_cast<const char*>(block.data + first * block.ld);
+  const std::int64_t bytes = std::min(chunk_rows, rows - first) * block.ld * std::int64_t{sizeof(T)};
+  for (std::int64_t at = 0; at < bytes; at += line) __builtin_prefetch(begin + at, 0, 1);
 }
 
 /// Rows in double, row-major.
@@ -37,18 +48,6 @@ WideRows wide_rows(const VectorBlock<const T>& block, std::int64_t first, std::i
     for (std::int64_t i = 0; i < rows; ++i, from += block.ld)
       std::copy_n(from, block.columns, space + i * block.columns);
     return {space, block.columns};
-  }
-}
-
-/// The same rows of several blocks side by side, in double, column after column with `rows` numbers each.
-template <class T>
-void pack_columns(std::span<const VectorBlock<const T>> blocks, std::int64_t first, std::int64_t rows,
-                  double* packed) noexcept {
-  for (const VectorBlock<const T>& block : blocks) {
-    const T* from = block.data + first * block.ld;
-    for (std::int64_t i = 0; i < rows; ++i, from += block.ld)
-      for (std::int32_t j = 0; j < block.columns; ++j) packed[j * rows + i] = from[j];
-    packed += block.columns * rows;
   }
 }
 
