@@ -73,6 +73,12 @@ int complain(const std::string& message);
 /// The exit code that `work` returns; a complaint about what it throws.
 int complaining(const std::function<int()>& work);
 
+/// The line of progress is gone when this is.
+struct ClearedLine {
+  Progress& progress;
+  ~ClearedLine() { progress.done(); }
+};
+
 /// work(session), which returns the exit code; when the session has ended, the summary of its trace, if one
 /// was recorded. What fails is said before the session ends: where a GPU has failed, StarPU may end the
 /// program then.
@@ -81,7 +87,10 @@ int in_session(const CommonOptions& common, const Work& work) {
   int code = exit_good;
   {
     Session session(common);
-    code = complaining([&] { return work(session); });
+    code = complaining([&] {
+      const ClearedLine line{session.progress()};
+      return work(session);
+    });
   }
   if (code == exit_bad_input) return code;
   if (!common.trace.empty() && speaks()) summarise_trace(common.trace, !common.quiet && !common.json_alone());
