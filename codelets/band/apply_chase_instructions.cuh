@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <tessera/codelets/device_barrier.cuh>
+
 /// The instructions of a GPU that the kernel of apply_chase.cuh is made of.
 namespace tessera::kernels::apply_chase_detail {
 
@@ -23,25 +25,8 @@ using Pair = typename PairOf<S>::type;
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
-__device__ inline void barrier_init(unsigned barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-/// After the initialisations, before other threads and copies use the barriers.
-__device__ inline void barriers_ready() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-__device__ inline void barrier_arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-__device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
-  asm volatile(
-      "{\n.reg .pred done;\nwait:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra wait;\n}\n" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
+using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready;
+
 /// Copies from global to shared memory; the barrier completes when all bytes are there.
 __device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

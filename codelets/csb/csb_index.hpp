@@ -37,7 +37,7 @@ inline constexpr std::int64_t csb_slice_rows = 16, csb_quad_steps = 4, csb_strip
                               csb_most_strip_rows = 512;
 /// Of a stage, with slot 0. Two thread blocks a multiprocessor fit with 64 bytes a slot and row, one with
 /// 128.
-inline constexpr std::int64_t csb_stage_slots = 592;
+inline constexpr std::int64_t csb_stage_slots = 636;
 /// Behind an index lies memory for so many quads and steps: a warp looks ahead.
 inline constexpr std::int64_t csb_read_ahead = 64;
 

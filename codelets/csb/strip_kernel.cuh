@@ -3,25 +3,32 @@
 #pragma once
 
 #include <tessera/codelets/csb/csb_index.hpp>
+#include <tessera/codelets/device_barrier.cuh>
 #include <tessera/runtime/types.hpp>
 
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of a pass of the index (csb_index.hpp).
 ///
-/// Rows of X come to shared memory stage by stage, one stage ahead; a barrier separates the stages. 2 parts
-/// neighbouring lanes take a run of a slice, two of the row's 16-byte chunks each: the sums of a run stay in
-/// registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run in
-/// a stage, so every sum has one fixed order. With two parts a slice is the work of two warps. Quads and
-/// values are read once, two and one quads ahead, past the first-level cache.
+/// Rows of X come to shared memory stage by stage, brought by warps that do nothing else. Two neighbouring
+/// lanes of the others take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay
+/// in registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run
+/// in a stage, and the sums of a stage are added after those of all stages before, so every sum has one fixed
+/// order. There is no barrier for all: two stages have slots of their own, and a warp may begin the next
+/// stage while others are in this one. Quads and values are read once, two and one quads ahead, past the
+/// first-level cache.
 ///
-/// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. Of a
-/// row, the lanes read one half in a wavefront: the first half for even places, the second one for odd ones.
-/// Rows of two parts fill all banks, so these never meet; with one part rows of even and of odd slots lie in
-/// different banks.
+/// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. In a
+/// wavefront the lanes of 4 runs read 32 bytes of a row each, other ones for neighbouring places. Rows of two
+/// parts fill all banks, so these never meet; with one part rows of even and of odd slots lie in different
+/// banks.
 namespace tessera::device {
 
+/// Warps that bring the rows of X. Fewer are slower than the others need them; with more the registers do not
+/// suffice for two blocks a multiprocessor with one part.
 template <int parts>
-constexpr int strip_threads = static_cast<int>(32 * csb_strip_warps) * parts;
+constexpr int copy_warps = 2 * parts;
+template <int parts>
+constexpr int strip_threads = 32 * (static_cast<int>(csb_strip_warps) + copy_warps<parts>);
 
 template <class T>
 struct StripProduct {
@@ -110,23 +117,23 @@ __device__ inline void copy_to_shared(std::uint32_t to, const void* from, int by
                  : "memory");
 }
 
-/// Addresses in shared memory of what the stages bring: twice the slots, the lists of their rows of X, and,
-/// four times, where the list is.
+/// Addresses in shared memory of what the stages bring: twice the slots, a barrier that completes when the
+/// rows of X are there, and one when all warps are done with them.
 template <int parts>
 struct StageMemory {
   static constexpr std::uint32_t slot_bytes = 64 * parts,
                                  stage_bytes = static_cast<std::uint32_t>(csb_stage_slots) * slot_bytes,
-                                 list_bytes = static_cast<std::uint32_t>(csb_stage_slots) * 4,
-                                 total = 2 * (stage_bytes + list_bytes) + 4 * sizeof(CsbStage);
+                                 total = 2 * stage_bytes + 4 * sizeof(std::uint64_t);
   std::uint32_t begin;
   __device__ std::uint32_t slots(std::uint32_t stage) const { return begin + (stage & 1) * stage_bytes; }
-  __device__ std::uint32_t list(std::uint32_t stage) const {
-    return begin + 2 * stage_bytes + (stage & 1) * list_bytes;
+  __device__ std::uint32_t full(std::uint32_t stage) const {
+    return begin + 2 * stage_bytes + (stage & 1) * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   }
-  __device__ std::uint32_t place(std::uint32_t stage) const {
-    return begin + 2 * (stage_bytes + list_bytes) +
-           (stage & 3) * static_cast<std::uint32_t>(sizeof(CsbStage));
+  __device__ std::uint32_t done(std::uint32_t stage) const {
+    return full(stage) + 2 * static_cast<std::uint32_t>(sizeof(std::uint64_t));
   }
+  /// For every second stage one after the other.
+  __device__ static std::uint32_t parity(std::uint32_t stage) { return stage >> 1 & 1; }
 };
 
 /// Bytes of shared memory: the strip's rows of Y, those of runs that only fill up slices, and the stages.
@@ -135,100 +142,85 @@ constexpr std::size_t strip_shared_bytes(std::int64_t strip_rows) {
   return static_cast<std::size_t>(64 * parts * (strip_rows + csb_slice_rows) + StageMemory<parts>::total);
 }
 
-/// Brings the rows of X one stage ahead, their lists two stages, and where these are four: nothing of this is
-/// waited for but at the barrier.
+/// What the copy warps do: they bring the rows of X one stage ahead.
 template <class T, int parts, bool vector>
 class StageCopies {
  public:
   __device__ StageCopies(const T* x, std::int64_t ldx, int m, const CsbStage* stages, std::uint32_t count,
                          const std::uint32_t* rows, StageMemory<parts> memory)
-      : column_(static_cast<int>(threadIdx.x) % chunks * each),
-        columns_(m - column_),
-        x_(x + (columns_ > 0 ? column_ : 0)),
-        ldx_(ldx),
-        stages_(stages),
-        count_(count),
-        rows_(rows),
-        memory_(memory) {
-    begin_place(0);
-    begin_place(1);
-    wait();
-    begin_list(0);
-    begin_place(2);
-    wait();
-    begin_rows(0);
-    begin_list(1);
-    begin_place(3);
-  }
-  /// Waits for a stage, and for all warps to be done with the one before it; gives its slots.
-  __device__ std::uint32_t next() {
-    wait();
-    const std::uint32_t stage = stage_++;
-    begin_rows(stage + 1);
-    begin_list(stage + 2);
-    begin_place(stage + 4);
-    return memory_.slots(stage);
+      : x_(x), ldx_(ldx), m_(m), stages_(stages), count_(count), rows_(rows), memory_(memory) {}
+
+  __device__ void copy_all() const {
+    CsbStage place = load(stages_);
+    for (std::uint32_t stage = 0; stage < count_; ++stage) {
+      // While the slots are still in use.
+      std::uint32_t rows[most_rows];
+#pragma unroll
+      for (int k = 0; k < most_rows; ++k) {
+        const std::uint32_t number = first_row() + rows_at_once * k + lane();
+        rows[k] = number < place.count ? load(rows_ + place.first + number) : 0;
+      }
+      const std::uint32_t count = place.count;
+      if (stage + 1 < count_) place = load(stages_ + stage + 1);
+      if (stage >= 2) barrier_wait(memory_.done(stage), memory_.parity(stage - 2));
+      copy_stage(stage, count, rows);
+      asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(memory_.full(stage))
+                   : "memory");
+    }
   }
 
  private:
-  static constexpr int each = 16 / sizeof(T), chunks = 4 * parts,
-                       rows_at_once = strip_threads<parts> / chunks;
+  static constexpr int rows_at_once = 32 * copy_warps<parts>,
+                       most_rows = (static_cast<int>(csb_stage_slots) + rows_at_once - 2) / rows_at_once;
 
-  /// For what all threads have begun.
-  __device__ static void wait() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncthreads();
+  __device__ static std::uint32_t lane() {
+    return threadIdx.x % 32;
   }
-  __device__ void begin_place(std::uint32_t stage) const {
-    if (threadIdx.x == 0 && stage < count_)
-      copy_to_shared<8>(memory_.place(stage), stages_ + stage, sizeof(CsbStage));
+  /// Of the stage: what this warp begins with.
+  __device__ static std::uint32_t first_row() {
+    return threadIdx.x / 32 * 32 - static_cast<std::uint32_t>(32 * csb_strip_warps);
   }
-  __device__ void begin_list(std::uint32_t stage) const {
-    if (stage >= count_) return;
-    const CsbStage place = load_place(stage);
-    for (std::uint32_t number = threadIdx.x; number < place.count; number += strip_threads<parts>)
-      copy_to_shared<4>(memory_.list(stage) + 4 * number, rows_ + place.first + number, 4);
+  /// Loads that the compiler leaves where they stand: it would put them behind the barrier, into the chain of
+  /// what the copies wait for.
+  __device__ static std::uint32_t load(const std::uint32_t* p) {
+    std::uint32_t value;
+    asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
+    return value;
   }
-  __device__ void begin_rows(std::uint32_t stage) const {
-    if (stage >= count_) return;
-    const std::uint32_t count = load_place(stage).count, list = memory_.list(stage),
-                        to = memory_.slots(stage) + StageMemory<parts>::slot_bytes +
-                             column_ * static_cast<std::uint32_t>(sizeof(T));
-#pragma unroll 4
-    for (std::uint32_t number = threadIdx.x / chunks; number < count; number += rows_at_once) {
-      std::uint32_t row;
-      asm volatile("ld.shared.u32 %0, [%1];" : "=r"(row) : "r"(list + 4 * number) : "memory");
-      copy(to + number * StageMemory<parts>::slot_bytes, x_ + row * ldx_);
-    }
+  __device__ static CsbStage load(const CsbStage* p) {
+    return {load(&p->first), load(&p->count)};
   }
-  __device__ CsbStage load_place(std::uint32_t stage) const {
-    CsbStage place;
-    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
-                 : "=r"(place.first), "=r"(place.count)
-                 : "r"(memory_.place(stage))
-                 : "memory");
-    return place;
-  }
-  __device__ void copy(std::uint32_t to, const T* from) const {
-    if constexpr (vector) {
-      const int bytes = columns_ * static_cast<int>(sizeof(T));
-      copy_to_shared<16>(to, from, bytes < 0 ? 0 : bytes < 16 ? bytes : 16);
-    } else {
+  __device__ void copy_stage(std::uint32_t stage, std::uint32_t count,
+                             const std::uint32_t (&rows)[most_rows]) const {
+    constexpr int size = vector ? 16 : sizeof(T), each = size / sizeof(T), chunks = 64 * parts / size,
+                  at_once = 32 / chunks;
+    const int column = static_cast<int>(lane()) % chunks * each,
+              left = (m_ - column) * static_cast<int>(sizeof(T)),
+              bytes = left < 0      ? 0
+                      : left < size ? left
+                                    : size;
+    const T* const x = x_ + (left > 0 ? column : 0);
+    const std::uint32_t to = memory_.slots(stage) + StageMemory<parts>::slot_bytes +
+                             static_cast<std::uint32_t>(column) * static_cast<std::uint32_t>(sizeof(T));
 #pragma unroll
-      for (int j = 0; j < each; ++j)
-        copy_to_shared<sizeof(T)>(to + j * sizeof(T), from + (j < columns_ ? j : 0),
-                                  j < columns_ ? sizeof(T) : 0);
-    }
+    for (int k = 0; k < most_rows; ++k)
+#pragma unroll(vector ? chunks : 1)
+      for (int j = 0; j < chunks; ++j) {
+        const std::uint32_t source = j * at_once + lane() / chunks,
+                            number = first_row() + rows_at_once * k + source,
+                            row = __shfl_sync(~0u, rows[k], static_cast<int>(source));
+        if (number < count)
+          copy_to_shared<size>(to + number * StageMemory<parts>::slot_bytes, x + row * ldx_, bytes);
+      }
   }
 
-  const int column_, columns_;
   const T* const x_;
   const std::int64_t ldx_;
+  const int m_;
   const CsbStage* const stages_;
   const std::uint32_t count_;
   const std::uint32_t* const rows_;
   const StageMemory<parts> memory_;
-  std::uint32_t stage_ = 0;
 };
 
 /// A lane's part of its warp's quads.
@@ -242,25 +234,19 @@ class RunSums {
   }
 
   /// All stages; y: the address of the rows of Y in shared memory.
-  template <class Copies>
-  __device__ void add_stages(std::uint32_t stages, std::uint32_t y, Copies& copies) {
-    std::uint32_t x = copies.next();
+  __device__ void add_stages(std::uint32_t stages, std::uint32_t y, const StageMemory<parts>& memory) {
+    std::uint32_t stage = 0;
+    barrier_wait(memory.full(0), 0);
     // The two take turns, so that nothing that is on its way has to be moved to another register.
     while (true) {
-      if (turn(a_, b_, x, y)) {
-        if (--stages == 0) return;
-        x = copies.next();
-      }
-      if (turn(b_, a_, x, y)) {
-        if (--stages == 0) return;
-        x = copies.next();
-      }
+      if (turn(a_, b_, stage, y, memory) && next(stage, stages, memory)) return;
+      if (turn(b_, a_, stage, y, memory) && next(stage, stages, memory)) return;
     }
   }
 
  private:
-  static constexpr int each = 16 / sizeof(T), own = 2, half_row = 32 * parts,
-                       steps = static_cast<int>(csb_quad_steps), slice = static_cast<int>(csb_slice_rows);
+  static constexpr int each = 16 / sizeof(T), own = 2 * parts, steps = static_cast<int>(csb_quad_steps),
+                       slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
   static constexpr int together = 2;
   /// Values in front that are prefetched. With two blocks a multiprocessor one computes while the other one
@@ -272,12 +258,19 @@ class RunSums {
     V factors[steps];
   };
 
-  /// Of those of all warps of a slice.
-  __device__ static int lane_of_slice() { return static_cast<int>(threadIdx.x) % (32 * parts); }
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
+  /// Ends a stage; whether it was the last one.
+  __device__ static bool next(std::uint32_t& stage, std::uint32_t stages, const StageMemory<parts>& memory) {
+    __syncwarp();
+    if (lane() == 0) barrier_arrive(memory.done(stage));
+    if (++stage == stages) return true;
+    barrier_wait(memory.full(stage), memory.parity(stage));
+    return false;
+  }
   /// Where this lane's first chunk of a row is; the other one is in the other half. Neighbouring places begin
   /// with different halves, that is, chunks in the order of the lanes.
   __device__ static std::uint32_t first_chunk() {
-    return static_cast<std::uint32_t>(lane_of_slice() % (4 * parts) * 16);
+    return static_cast<std::uint32_t>(lane() % (4 * parts) * 16);
   }
   __device__ void load_values(Quad& to) const {
 #pragma unroll
@@ -286,7 +279,8 @@ class RunSums {
   }
   /// Adds `here`, and begins to read the values of the next quad and the one after it; whether the stage
   /// ends.
-  __device__ bool turn(Quad& here, Quad& next, std::uint32_t x, std::uint32_t y) {
+  __device__ bool turn(Quad& here, Quad& next, std::uint32_t stage, std::uint32_t y,
+                       const StageMemory<parts>& memory) {
     const CsbQuad quad = here.quad;
     here.quad = stream(quads_ + 2 * slice);
     const int count = quad.steps();
@@ -294,10 +288,10 @@ class RunSums {
     quads_ += slice;
     load_values(next);
     if constexpr (ahead > 0) {
-      prefetch(values_ + ahead + lane_of_slice() * 16 / (parts * static_cast<int>(sizeof(V))));
+      prefetch(values_ + ahead + lane() * 16 / static_cast<int>(sizeof(V)));
       prefetch(quads_ + ahead / steps);
     }
-    const std::uint32_t begin = x + first_chunk();
+    const std::uint32_t begin = memory.slots(stage) + first_chunk();
     if (count == steps) {
 #pragma unroll
       for (int k = 0; k < steps; k += together) add_steps<together>(begin, quad, k, here.factors);
@@ -306,7 +300,11 @@ class RunSums {
       if (count == 3) add_steps<1>(begin, quad, 2, here.factors);
       if (count == 1) add_steps<1>(begin, quad, 0, here.factors);
     }
-    if (quad.last()) add_to(y, quad.row());
+    if (quad.last()) {
+      // Other warps may still add the sums of the stage before to the same rows.
+      if (stage > 0) barrier_wait(memory.done(stage - 1), memory.parity(stage - 1));
+      add_to(y, quad.row());
+    }
     return quad.end_of_stage();
   }
   template <int number>
@@ -316,7 +314,7 @@ class RunSums {
     for (int k = 0; k < number; ++k) {
       const std::uint32_t slot = begin + quad.slot(first + k) * (64 * parts);
 #pragma unroll
-      for (int i = 0; i < own; ++i) load_shared(slot ^ (half_row * i), row[k][i]);
+      for (int i = 0; i < own; ++i) load_shared(slot ^ (32 * i), row[k][i]);
     }
     __syncwarp();  // or else the compiler reads a step's rows when it has added those of the one before
 #pragma unroll
@@ -330,7 +328,7 @@ class RunSums {
   __device__ void add_to(std::uint32_t y, std::uint32_t row) {
     const std::uint32_t begin = y + first_chunk() + row * (64 * parts);
 #pragma unroll
-    for (int i = 0; i < own; ++i) add_to_shared(begin ^ (half_row * i), sum_[i]);
+    for (int i = 0; i < own; ++i) add_to_shared(begin ^ (32 * i), sum_[i]);
   }
 
   const CsbQuad* quads_;
@@ -339,23 +337,37 @@ class RunSums {
   T sum_[own][each] = {};
 };
 
-/// The strip's rows of Y, from shared memory.
+/// The strip's rows of Y, from shared memory: those of a few steps are read before any is written, which
+/// would wait for each.
 template <class T, int parts>
 __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& strip, const std::uint32_t* rows,
                             const T* sums) {
-  constexpr int width = 64 * parts / static_cast<int>(sizeof(T));
+  constexpr int width = 64 * parts / static_cast<int>(sizeof(T)), together = 8;
   T* const y = product.y[strip.side];
   const std::int64_t ldy = product.ldy[strip.side];
   const bool overwrite = product.overwrite[strip.side];
-  const int most = product.m > product.cleared[strip.side] ? product.m : product.cleared[strip.side];
-  for (int e = static_cast<int>(threadIdx.x); e < strip.rows * width; e += strip_threads<parts>) {
-    const int row = e / width;
-    T* const to = y + rows[row] * ldy;
-    for (int column = e % width; column < most; column += width)
-      if (column < product.m)
-        to[column] = overwrite ? sums[e] : to[column] + sums[e];
-      else
-        to[column] = T(0);
+  const int count = strip.rows * width, column = static_cast<int>(threadIdx.x) % width;
+  static_assert(strip_threads<parts> % width == 0);
+  for (int first = static_cast<int>(threadIdx.x); first < count; first += together * strip_threads<parts>) {
+    T* to[together];
+    T before[together] = {};
+#pragma unroll
+    for (int k = 0; k < together; ++k) {
+      const int e = first + k * strip_threads<parts>;
+      to[k] = e < count ? y + rows[e / width] * ldy : nullptr;
+    }
+    if (!overwrite && column < product.m)
+#pragma unroll
+      for (int k = 0; k < together; ++k)
+        if (to[k] != nullptr) before[k] = to[k][column];
+#pragma unroll
+    for (int k = 0; k < together; ++k) {
+      if (to[k] == nullptr) continue;
+      if (column < product.m) to[k][column] = before[k] + sums[first + k * strip_threads<parts>];
+      for (int zero = column < product.m ? column + width : column; zero < product.cleared[strip.side];
+           zero += width)
+        to[k][zero] = T(0);
+    }
   }
 }
 
@@ -378,21 +390,31 @@ __global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
   if (threadIdx.x < 8 * parts)
     *reinterpret_cast<float4*>(stages + threadIdx.x / (4 * parts) * stage_bytes +
                                threadIdx.x % (4 * parts) * 16) = {};
+  const StageMemory<parts> stage_memory{static_cast<std::uint32_t>(__cvta_generic_to_shared(stages))};
+  if (threadIdx.x == 0) {
+    for (std::uint32_t stage = 0; stage < 2; ++stage) {
+      barrier_init(stage_memory.full(stage), 32 * copy_warps<parts>);
+      barrier_init(stage_memory.done(stage), csb_strip_warps);
+    }
+    barriers_ready();
+  }
+  __syncthreads();
 
-  if (strip.stages > 0) {
-    const auto x = static_cast<std::uint32_t>(__cvta_generic_to_shared(stages)),
-               y = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory));
-    StageCopies<T, parts, vector> copies(
+  const unsigned warp_number = threadIdx.x / 32;
+  if (strip.stages > 0 && warp_number >= csb_strip_warps) {
+    const StageCopies<T, parts, vector> copies(
         product.x[strip.side], product.ldx[strip.side], product.m,
         part_of_index<CsbStage>(product.index, header.stages_offset) + strip.first_stage, strip.stages,
-        part_of_index<std::uint32_t>(product.index, header.x_offset), {x});
+        part_of_index<std::uint32_t>(product.index, header.x_offset), stage_memory);
+    copies.copy_all();
+  } else if (strip.stages > 0) {
     const CsbWarpStart start = part_of_index<CsbWarpStart>(
-        product.index, header.starts_offset)[number * csb_strip_warps + threadIdx.x / (32 * parts)];
-    const std::int64_t place = threadIdx.x % (32 * parts) / (2 * parts);
+        product.index, header.starts_offset)[number * csb_strip_warps + warp_number];
+    const std::int64_t place = threadIdx.x % 32 / 2;
     RunSums<V, T, parts> warp(
         part_of_index<CsbQuad>(product.index, header.quads_offset) + start.quad * csb_slice_rows + place,
         part_of_index<V>(product.index, header.values_offset) + start.step * csb_slice_rows + place);
-    warp.add_stages(strip.stages, y, copies);
+    warp.add_stages(strip.stages, static_cast<std::uint32_t>(__cvta_generic_to_shared(memory)), stage_memory);
   }
   __syncthreads();
   store_strip<T, parts>(product, strip,
