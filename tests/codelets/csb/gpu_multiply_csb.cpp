@@ -122,12 +122,14 @@ TYPED_TEST(GpuMultiplyCsb, NanStaysInItsColumn) {
   const auto p = std::move(piece_problems<V>()[1]);
   const DevicePiece<V, T> device(p);
   for (const int m : {3, 7, 13}) {
-    auto x = random_rows<T>(p.columns, 16, 5);
-    const auto clean = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x, x, T(0)).first;
+    auto x_columns = random_rows<T>(p.columns, 16, 5);
+    const auto x_rows = random_rows<T>(p.rows, 16, 6);
+    const auto clean =
+        device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x_columns, x_rows, T(0)).first;
     for (std::int64_t i = 0; i < p.columns; ++i)
       for (const int j : {1, m})
-        x[static_cast<std::size_t>(16 * i + j)] = std::numeric_limits<T>::quiet_NaN();
-    const auto y = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x, x, T(0)).first;
+        x_columns[static_cast<std::size_t>(16 * i + j)] = std::numeric_limits<T>::quiet_NaN();
+    const auto y = device.multiply(handles, {m, 16, 16, 16, 16}, true, true, x_columns, x_rows, T(0)).first;
     for (std::size_t k = 0; k < y.size(); ++k)
       if (k % 16 != 1) {
         ASSERT_EQ(y[k], clean[k]) << k;
