@@ -23,8 +23,8 @@
 /// banks.
 namespace tessera::device {
 
-/// Warps that bring the rows of X. Fewer are slower than the others need them; with more the registers do not
-/// suffice for two blocks a multiprocessor with one part.
+/// Warps that bring the rows of X, behind the csb_strip_warps others. Half as many are too slow for these,
+/// and more take registers: with one part there are two blocks a multiprocessor.
 template <int parts>
 constexpr int copy_warps = 2 * parts;
 template <int parts>
@@ -259,7 +259,8 @@ class RunSums {
   };
 
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  /// Ends a stage; whether it was the last one.
+  /// Ends a stage; whether it was the last one. (That one lane speaks for its warp racecheck does not follow:
+  /// it reports hazards, and none if all lanes arrive.)
   __device__ static bool next(std::uint32_t& stage, std::uint32_t stages, const StageMemory<parts>& memory) {
     __syncwarp();
     if (lane() == 0) barrier_arrive(memory.done(stage));
@@ -267,8 +268,8 @@ class RunSums {
     barrier_wait(memory.full(stage), memory.parity(stage));
     return false;
   }
-  /// Where this lane's first chunk of a row is; the other one is in the other half. Neighbouring places begin
-  /// with different halves, that is, chunks in the order of the lanes.
+  /// Where this lane's first chunk of a row is; its others are where bits of 32 bytes and more are changed.
+  /// Neighbouring places begin with different ones, that is, chunks in the order of the lanes.
   __device__ static std::uint32_t first_chunk() {
     return static_cast<std::uint32_t>(lane() % (4 * parts) * 16);
   }
