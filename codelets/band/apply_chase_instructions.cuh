@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include <tessera/codelets/device_barrier.cuh>
+#include <tessera/codelets/device_shared.cuh>
 
 /// The instructions of a GPU that the kernel of apply_chase.cuh is made of.
 namespace tessera::kernels::apply_chase_detail {
@@ -25,7 +25,8 @@ using Pair = typename PairOf<S>::type;
 __device__ inline unsigned shared_address(const void* p) {
   return static_cast<unsigned>(__cvta_generic_to_shared(p));
 }
-using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready;
+using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready,
+    device::thread_copy;
 
 /// Copies from global to shared memory; the barrier completes when all bytes are there.
 __device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
@@ -35,15 +36,6 @@ __device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, 
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
       "l"(from), "r"(bytes), "r"(barrier)
       : "memory");
-}
-/// Copies `Bytes` bytes of which the first `valid` are read and the others are zero.
-template <int Bytes>
-__device__ inline void thread_copy(unsigned to, const void* from, int valid) {
-  if constexpr (Bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid)
-                 : "memory");
 }
 __device__ inline void thread_copy_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");

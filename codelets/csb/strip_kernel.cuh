@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/csb/csb_index.hpp>
-#include <tessera/codelets/device_barrier.cuh>
+#include <tessera/codelets/device_shared.cuh>
 #include <tessera/runtime/types.hpp>
 
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
@@ -107,16 +107,6 @@ __device__ inline void add_to_shared(std::uint32_t to, float (&sum)[4]) {
       : "r"(to)
       : "memory");
 }
-/// Copies `bytes` of `size` (4, 8 or 16) in the background, and zeros instead of the others.
-template <int size>
-__device__ inline void copy_to_shared(std::uint32_t to, const void* from, int bytes) {
-  if constexpr (size == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(size), "r"(bytes)
-                 : "memory");
-}
-
 /// Addresses in shared memory of what the stages bring: twice the slots, a barrier that completes when the
 /// rows of X are there, and one when all warps are done with them.
 template <int parts>
@@ -164,8 +154,7 @@ class StageCopies {
       if (stage + 1 < count_) place = load(stages_ + stage + 1);
       if (stage >= 2) barrier_wait(memory_.done(stage), memory_.parity(stage - 2));
       copy_stage(stage, count, rows);
-      asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(memory_.full(stage))
-                   : "memory");
+      barrier_arrive_when_copied(memory_.full(stage));
     }
   }
 
@@ -210,7 +199,7 @@ class StageCopies {
                             number = first_row() + rows_at_once * k + source,
                             row = __shfl_sync(~0u, rows[k], static_cast<int>(source));
         if (number < count)
-          copy_to_shared<size>(to + number * StageMemory<parts>::slot_bytes, x + row * ldx_, bytes);
+          thread_copy<size>(to + number * StageMemory<parts>::slot_bytes, x + row * ldx_, bytes);
       }
   }
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Barriers in shared memory (mbarrier; Hopper), by their 32-bit addresses. A phase of a barrier completes
-/// when as many threads have arrived as it was made for; phases have the parities 0, 1, 0, ...
+/// Shared memory by its 32-bit addresses: barriers (mbarrier) and copies in the background. A phase of a
+/// barrier completes when as many threads have arrived as it was made for; phases have the parities 0, 1, 0,
+/// ...
 namespace tessera::device {
 
 __device__ inline void barrier_init(unsigned barrier, unsigned count) {
@@ -17,6 +18,10 @@ __device__ inline void barriers_ready() {
 __device__ inline void barrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+/// Arrives when what this thread has begun to copy by thread_copy is there.
+__device__ inline void barrier_arrive_when_copied(unsigned barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
 __device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
   asm volatile(
       "{\n.reg .pred done;\nwait:\n"
@@ -24,6 +29,15 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
       "@!done bra wait;\n}\n" ::"r"(barrier),
       "r"(parity)
       : "memory");
+}
+/// Copies `Bytes` bytes of which the first `valid` are read and the others are zero.
+template <int Bytes>
+__device__ inline void thread_copy(unsigned to, const void* from, int valid) {
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(Bytes), "r"(valid)
+                 : "memory");
 }
 
 }  // namespace tessera::device
