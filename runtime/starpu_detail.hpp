@@ -59,7 +59,8 @@ inline starpu_data_handle_t starpu_handle(const Data& data) {
 void prepare_codelets(bool gpus, bool hybrid);
 #if TESSERA_WITH_CUDA
 /// Gives each GPU worker its handles of cuBLAS and cuSOLVER, on its stream; says what failed, or nothing.
-/// (StarPU's own functions for this make handles of other libraries, too, and end the program if cuBLAS fails.)
+/// (StarPU's own functions for this make handles of other libraries, too, and end the program if cuBLAS
+/// fails.)
 std::string open_cuda_handles();
 void close_cuda_handles() noexcept;
 #endif
