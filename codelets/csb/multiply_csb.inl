@@ -31,6 +31,10 @@ TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t co
   if (!on_diagonal || column != row) x.add_to(value, y_columns + column * ldy);
 }
 
+/// Values are read once, and asked for so many entries before: what the processor fetches by itself comes as
+/// far as the second cache, whose reads of X and Y are what a product waits for.
+constexpr std::uint32_t values_ahead = 128;
+
 /// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
 /// of entries: on the diagonal no entry of a run touches the row itself but the one with row = column.
 /// Entries come in pairs, so that a pair needs one look for the end of the run, which is often mispredicted.
@@ -44,6 +48,7 @@ TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values
     const Row<T, columns> x = Row<T, columns>::load(v.x_rows + row * v.ldx_rows);
     Row<T, columns> sum = Row<T, columns>::load(y);
     for (; e + 1 < entries && rows[e + 1] == row; e += 2) {
+      __builtin_prefetch(values + e + values_ahead);
       add_entry<on_diagonal>(values[e], row, cols[e], x, sum, v.x_columns, ldx, v.y_columns, ldy);
       add_entry<on_diagonal>(values[e + 1], row, cols[e + 1], x, sum, v.x_columns, ldx, v.y_columns, ldy);
     }
