@@ -195,6 +195,8 @@ void CsbPieceBuilder<V>::lay_out_diagonal(Index segment) {
   finish();
 }
 
+/// Columns of blocks one after the other: a CPU reads and writes the vectors' rows of a band of columns at
+/// random, those of a band of rows in order. The former stay in its second cache for all of their blocks.
 template <class V>
 void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
   const RowSegments& segments = *partition_.segments;
@@ -202,13 +204,19 @@ void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
     return std::lower_bound(partition_.bands.begin(), partition_.bands.end(), position) -
            partition_.bands.begin();
   };
+  const Index first_row = band_at(segments.begin(row)), end_row = band_at(segments.end(row));
   const Index first_column = band_at(segments.begin(column)), end_column = band_at(segments.end(column));
-  bool open = false;
-  for (Index band = band_at(segments.begin(row)); band < band_at(segments.end(row)); ++band) {
+  std::vector<typename std::vector<BandBlock>::iterator> next;  // of each band of rows
+  for (Index band = first_row; band < end_row; ++band) {
     std::vector<BandBlock>& pairs = band_[static_cast<std::size_t>(band)].pairs;
-    auto part = std::lower_bound(pairs.begin(), pairs.end(), first_column,
-                                 [](const BandBlock& block, Index at) { return block.block < at; });
-    for (; part != pairs.end() && part->block < end_column; ++part) {
+    next.push_back(std::lower_bound(pairs.begin(), pairs.end(), first_column,
+                                    [](const BandBlock& block, Index at) { return block.block < at; }));
+  }
+  bool open = false;
+  for (Index other = first_column; other < end_column; ++other)
+    for (Index band = first_row; band < end_row; ++band) {
+      auto& part = next[static_cast<std::size_t>(band - first_row)];
+      if (part == band_[static_cast<std::size_t>(band)].pairs.end() || part->block != other) continue;
       const Index blocks = (part->count + csb_block_entries - 1) / csb_block_entries;
       const auto larger = [&](const CsbPieceShape& shape) {
         return csb_piece_sizes(shape.block_count + blocks, shape.entry_count + part->count, sizeof(V)).total;
@@ -222,11 +230,11 @@ void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
         return static_cast<std::uint16_t>(band_begin(of + 1) - band_begin(of) - 1);
       };
       add_blocks({0, static_cast<std::uint32_t>(band_begin(band) - segments.begin(row)),
-                  static_cast<std::uint32_t>(band_begin(part->block) - segments.begin(column)), 0, last(band),
-                  last(part->block)},
+                  static_cast<std::uint32_t>(band_begin(other) - segments.begin(column)), 0, last(band),
+                  last(other)},
                  part->count);
+      ++part;
     }
-  }
 }
 
 template <class V>

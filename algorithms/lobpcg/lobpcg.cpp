@@ -188,7 +188,7 @@ void Solver<T>::look_for_the_end() {
   if (!preconditioned_ || problem_.guess_count >= options_.count ||
       !problem_.preconditioner->asks_for_the_end())
     return;
-  constexpr int steps = 4;
+  constexpr int steps = 3;
   LobpcgProblem<T> bare = problem_;
   bare.preconditioner = nullptr;
   bare.guess = nullptr;

@@ -122,7 +122,7 @@ struct LobpcgProblem {
 /// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
 /// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
 /// there. Without a guess of `count` vectors a preconditioner that asks where the wanted end is
-/// (Preconditioner::expect) is told first, after five applications of A to one vector, which count. The host
+/// (Preconditioner::expect) is told first, after four applications of A to one vector, which count. The host
 /// waits two or three times an iteration for small matrices; other sequences go on.
 ///
 /// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the
