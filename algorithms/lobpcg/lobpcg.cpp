@@ -126,6 +126,7 @@ class Solver {
  private:
   using Outcome = typename Subspace<T>::Outcome;
   void look_for_the_end();
+  bool orthonormalise();
   bool iterate();
   bool decide();
   bool confirm();
@@ -216,9 +217,9 @@ void Solver<T>::look_for_the_end() {
                                     std::sqrt(squares[0] / squares[most_block_columns]));
 }
 
-/// From new directions W to residuals, and to the next W; false at the end.
+/// False at the end.
 template <class T>
-bool Solver<T>::iterate() {
+bool Solver<T>::orthonormalise() {
   const Outcome directions = space_.orthonormalise();
   if (directions == Outcome::not_finite)
     return end(LobpcgStatus::not_finite,
@@ -236,8 +237,24 @@ bool Solver<T>::iterate() {
                fmt::format("{} leave no new direction since iteration {}",
                            preconditioned_ ? "the preconditioned residuals" : "the residuals",
                            result_.iterations - 2));
-  space_.multiply();
-  const Outcome outcome = space_.rayleigh_ritz(locked_);
+  return true;
+}
+
+/// From new directions W to residuals, and to the next W; false at the end.
+template <class T>
+bool Solver<T>::iterate() {
+  Outcome outcome = Outcome::dependent;
+  if (space_.relies_on_directions()) {
+    space_.multiply();
+    outcome = space_.rayleigh_ritz(locked_);
+    if (outcome == Outcome::done) useless_ = 0;
+  }
+  // Also where W or its Gram matrix is not finite: what is wrong is found out on the longer way.
+  if (outcome == Outcome::dependent) {
+    if (!orthonormalise()) return false;
+    space_.multiply();
+    outcome = space_.rayleigh_ritz(locked_);
+  }
   if (outcome == Outcome::not_finite)
     return end(LobpcgStatus::not_finite,
                fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));

@@ -111,6 +111,7 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
     const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
                                   100 * rules.unit * rules.unit);
     round.accepted = k > 0 && lambda.front() >= std::max(rules.accept, least);
+    if (k == w && k > 0) round.independence = lambda.front();
     for (Index j = 0; j < k; ++j) {
       const double factor = 1 / std::sqrt(std::max(lambda[static_cast<std::size_t>(j)], least));
       round.growth = std::max(round.growth, factor);
@@ -171,11 +172,13 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   if (problem.x > 0) {
     for (Index j = problem.first_active; j < keep; ++j) step.owners.push_back(j);
     SmallMatrix change = x.block(0, problem.first_active, s, keep - problem.first_active);
-    solve_lower(Op::transpose, l, change);
+    // The old X is the first part of Q: what is left is W's and P's, without X's share in W. The basic
+    // variant's is in terms of S.
+    if (!problem.orthonormal) solve_lower(Op::transpose, l, change);
     for (Index j = 0; j < change.cols; ++j)
       for (Index i = 0; i < problem.x; ++i) change(i, j) = 0;
-    y = product(Op::transpose, l, Op::none, change);
-    y = problem.orthonormal ? orthonormal_directions(x, y, step.owners) : scaled_directions(y, step.owners);
+    y = problem.orthonormal ? orthonormal_directions(x, change, step.owners)
+                            : scaled_directions(product(Op::transpose, l, Op::none, change), step.owners);
   }
   step.p_matrix = product(Op::transpose, y, Op::none, product(Op::none, h, Op::none, y));
   step.coefficients = SmallMatrix(s, keep + y.cols);

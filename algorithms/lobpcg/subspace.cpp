@@ -30,11 +30,12 @@ struct Subspace<T>::RitzOutcome {
   RitzStep step;
   Index with_p = 1;  ///< P has taken part
   double a_norm = 0, asymmetry = 0, drift = 0;
+  double independence = 0;  ///< of a W that is not orthonormal
 
   template <class Visit>
   void each_field(const Visit& visit) {
     step.each_field(visit);
-    visit(with_p), visit(a_norm), visit(asymmetry), visit(drift);
+    visit(with_p), visit(a_norm), visit(asymmetry), visit(drift), visit(independence);
   }
 };
 
@@ -104,6 +105,7 @@ void Subspace<T>::restart() {
   x_ = p_ = p_first_ = 0;
   passes_ = 0;
   drift_ = 0;
+  orthonormal_ = false;
 }
 
 template <class T>
@@ -114,6 +116,7 @@ void Subspace<T>::keep_last() {
 template <class T>
 void Subspace<T>::new_directions(Index first) {
   w_ = x_ - first;
+  orthonormal_ = false;
   if (!problem_.preconditioner) return std::swap(r_, w_block_.v);
   // Whole segments travel to other ranks and GPUs: fewer columns to multiply are less to send. A pair that
   // was converged may need its column again.
@@ -144,8 +147,30 @@ void Subspace<T>::multiply_b(Block& block, Index columns) {
   tasks_.sequence().resume_stage("dense");
 }
 
+/// What is known of the projected problem without large vectors gathers rounding: now and then all is
+/// computed.
+template <class T>
+bool Subspace<T>::measures_all() const {
+  const Index interval = sizeof(T) == 4 ? 8 : 20;
+  return options_.variant == LobpcgVariant::basic || passes_ % interval == interval - 1;
+}
+
+/// Rounding errors of vectors grow by 1 / sqrt(independence) in the step: by this much at most. So never
+/// those of vectors in single precision, whose own are larger.
+template <class T>
+bool Subspace<T>::is_independent(double independence, double growth) const {
+  return precision<T> <= growth * precision<double> * std::sqrt(independence);
+}
+
+template <class T>
+bool Subspace<T>::relies_on_directions() const {
+  return x_ > 0 && options_.variant == LobpcgVariant::orthonormal && constraints_.empty() &&
+         !measures_all() && is_independent(independence_, 32);
+}
+
 template <class T>
 void Subspace<T>::multiply() {
+  if (!orthonormal_) multiply_b(w_block_, w_);
   tasks_.sequence().resume_stage("multiply");
   problem_.a->apply(tasks_.sequence(), w_block_.v, w_block_.av, w_);
   tasks_.sequence().resume_stage("dense");
@@ -155,6 +180,7 @@ void Subspace<T>::multiply() {
 
 template <class T>
 typename Subspace<T>::Outcome Subspace<T>::orthonormalise() {
+  orthonormal_ = true;
   return orthonormalise(w_block_, w_, w_, !constraints_.empty());
 }
 
@@ -178,6 +204,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
     const OrthonormalRound step = round(block, columns, rules, !basic);
     if (!step.finite) return Outcome::not_finite;
     if (!step.positive) return Outcome::not_positive;
+    if (number == 0) independence_ = step.independence;
     const Index kept = step.of_w.cols;
     products_known = problem_.b && step.growth < growth_of_products;
     apply_round(block, columns, step, !basic, products_known);
@@ -268,12 +295,13 @@ void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRoun
 
 template <class T>
 typename Subspace<T>::Outcome Subspace<T>::rayleigh_ritz(Index first_active) {
-  // What is known of the projected problem without large vectors gathers rounding: now and then all is
-  // computed.
-  const Index interval = sizeof(T) == 4 ? 8 : 20;
-  const bool all = options_.variant == LobpcgVariant::basic || passes_ % interval == interval - 1;
-  ++passes_;
+  const bool all = measures_all();
   const RitzOutcome outcome = solve_projected(first_active, all);
+  if (!orthonormal_) {
+    independence_ = outcome.independence;
+    if (!is_independent(independence_, 128)) return Outcome::dependent;
+  }
+  ++passes_;
   if (!outcome.step.finite) return Outcome::not_finite;
   if (!outcome.step.positive) return Outcome::not_positive;
   projected_norm_ = std::max(projected_norm_, outcome.step.norm);
@@ -302,6 +330,18 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
     outcome.step.finite = 0;
     share_result(tasks_.sequence().runtime(), outcome);
     return outcome;
+  }
+  if (!orthonormal_) {
+    SmallMatrix z_w(x_ + p_, w_);
+    z_w.set_block(0, 0, sums[0].block(0, w_, x_, w_));
+    z_w.set_block(x_, 0, sums[0].block(x_ + w_, w_, p_, w_));
+    const OrthonormalRound found =
+        orthonormal_round(z_w, sums[0].block(x_, w_, w_, w_), {.unit = precision<T>});
+    if (found.finite && found.positive) outcome.independence = found.independence;
+    if (!is_independent(outcome.independence, 128)) {
+      share_result(tasks_.sequence().runtime(), outcome);
+      return outcome;
+    }
   }
   // The matrices in the order X, W, P: the columns of W first, then those of X and P as known or as measured.
   const Index s = x_ + w_ + p_;

@@ -74,14 +74,18 @@ class Subspace {
   /// W := residuals of the columns from `first` on, or what the preconditioner makes of them.
   void new_directions(Index first);
 
-  enum class Outcome { done, not_finite, nothing_left, not_positive };
+  enum class Outcome { done, not_finite, nothing_left, not_positive, dependent };
   /// Makes W B-orthonormal to itself, X, P and the constraints (basic variant: to the constraints alone);
   /// dropped columns become random ones, of which there are fewer only where B has too small a rank.
   /// nothing_left: none came of W itself; not_positive: B is indefinite.
   Outcome orthonormalise();
-  /// AW := A W.
+  /// Whether W may stay as it is: the last one was so far from dependent, on itself, X and P, that the
+  /// Rayleigh-Ritz step's Gram matrix is as good as orthonormalise(), which passes over all vectors twice.
+  bool relies_on_directions() const;
+  /// AW := A W. Without orthonormalise() before it B W, too.
   void multiply();
-  /// [X P] := [X W P] C, the matrices' products too. @param first_active columns that get a P
+  /// [X P] := [X W P] C, the matrices' products too. `dependent`, and nothing has changed: W is not
+  /// orthonormal, and not what relies_on_directions() took it for. @param first_active columns that get a P
   Outcome rayleigh_ritz(Index first_active);
   /// W without its first columns, `count` of them.
   void drop_directions(Index count);
@@ -118,6 +122,8 @@ class Subspace {
   Outcome orthonormalise(Block& block, Index& columns, Index want, bool strict);
   OrthonormalRound round(Block& block, Index columns, const OrthonormalRules& rules, bool to_x);
   void apply_round(Block& block, Index columns, const OrthonormalRound& round, bool to_x, bool masses);
+  bool measures_all() const;
+  bool is_independent(double independence, double growth) const;
   RitzOutcome solve_projected(Index first_active, bool all);
   void update(const RitzStep& step);
 
@@ -133,6 +139,8 @@ class Subspace {
   SmallMatrix p_matrix_;
   std::vector<Index> owners_;
   double norm_ = 0, projected_norm_ = 0, asymmetry_ = 0, drift_ = 0;
+  double independence_ = 0;   ///< of the last W, before it was orthonormal (OrthonormalRound)
+  bool orthonormal_ = false;  ///< orthonormalise() was called for this W
   Index passes_ = 0, columns_multiplied_ = 0, multiplications_ = 0;
   std::uint64_t random_fills_ = 0;
 };

@@ -1,11 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
 
 /// What has broken implementations of LOBPCG elsewhere: starts, constraints, preconditioners and spectra.
 namespace tessera::test {
@@ -235,6 +240,53 @@ TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
   EXPECT_EQ(result.status, LobpcgStatus::stagnated) << result.message;
   EXPECT_EQ(result.converged, 0);
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
+}
+
+/// Directions that have been independent for some iterations are taken as they come. Where they are not, in
+/// one application, A is multiplied once more, and nothing else is seen of it.
+TEST_F(LobpcgHardCases, DirectionsThatSuddenlyDepend) {
+  const auto [k, m] = mikota(n);
+  const auto a_of_pair = operator_of<double>(runtime(), k, 2), b = operator_of<double>(runtime(), m, 2);
+  const SparseRows alone = laplacian(n);
+  const auto a_alone = operator_of<double>(runtime(), alone, 2);
+  constexpr int when = 6;
+  enum class Kind { none, equal, nearly_equal, zero, tiny };
+  for (const bool pair : {false, true})
+    for (const Kind kind : {Kind::none, Kind::equal, Kind::nearly_equal, Kind::zero, Kind::tiny}) {
+      const auto& op = pair ? a_of_pair : a_alone;
+      int application = 0;
+      tessera::UserPreconditioner<double> t(
+          [&](Index first, Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
+            for (Index i = 0; i < rows; ++i) {
+              for (Index j = 0; j < columns; ++j) y[i * ldy + j] = x[i * ldx + j];
+              if (application != when || kind == Kind::none) continue;
+              const double noise = 1e-9 * random_uniform(5, 0, first + i, 0) * std::abs(x[i * ldx]);
+              y[i * ldy + 1] = kind == Kind::equal          ? y[i * ldy]
+                               : kind == Kind::nearly_equal ? y[i * ldy] + noise
+                               : kind == Kind::zero         ? 0
+                                                            : 1e-100 * y[i * ldy + 1];
+            }
+          },
+          [&](std::span<const double>, Index) { ++application; });
+      const auto result =
+          lobpcg<double>(runtime(), {.a = &op, .b = pair ? &b : nullptr, .preconditioner = &t},
+                         {.count = 3, .block = 6, .tolerance = 1e-9});
+      SCOPED_TRACE(fmt::format("pair {} kind {}", pair, static_cast<int>(kind)));
+      EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+      EXPECT_EQ(result.restarts, 0);
+      // Lengths do not matter.
+      const bool dependent = kind != Kind::none && kind != Kind::tiny;
+      EXPECT_EQ(result.multiplications, result.iterations + 2 + (dependent ? 1 : 0));
+      EXPECT_GT(application, when);
+      for (Index j = 0; j < 3; ++j)
+        EXPECT_NEAR(result.values[std::size_t(j)],
+                    pair ? double((j + 1) * (j + 1)) : laplacian_value(n, j + 1), 1e-9);
+      // Backward: ||x||_B = 1, and n B is at least the identity.
+      const SparseRows& matrix = pair ? k : alone;
+      const double gate =
+          1.01e-9 * (matrix.norm() + result.values.back()) * (pair ? std::sqrt(double(n)) : 1);
+      expect_eigenpairs<double>(result, matrix, pair ? &m : nullptr, gate, 1e-11);
+    }
 }
 
 TEST_F(LobpcgHardCases, NumbersThatAreNone) {
