@@ -52,12 +52,14 @@ class StopTest {
     }
     const double a = a_bound_ > 0 ? a_bound_ : a_seen_, b = b_bound_ > 0 ? b_bound_ : b_seen_;
     residuals_.clear(), scaled_.clear();
+    finest_ = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < values.size(); ++j) {
       const double theta = std::abs(values[j]);
       const double unit = norm_ == LobpcgNorm::backward   ? a + theta * b
                           : norm_ == LobpcgNorm::relative ? theta
                                                           : 1;
       const double residual = length(0, j);
+      finest_ = std::min(finest_, tolerance_ * unit / (a + theta * b));
       residuals_.push_back(residual);
       scaled_.push_back(residual == 0 ? 0 : residual / (unit * length(1, j)));
     }
@@ -75,12 +77,14 @@ class StopTest {
     return *std::max_element(scaled_.begin(), scaled_.begin() + count) / tolerance_;
   }
   double norm() const { return a_bound_ > 0 ? a_bound_ : a_seen_; }
+  /// The least residual that is asked for, in units of (||A|| + |theta| ||B||) ||x||.
+  double finest() const { return finest_; }
   const std::vector<double>& residuals() const { return residuals_; }
   const std::vector<double>& scaled() const { return scaled_; }
 
  private:
   LobpcgNorm norm_;
-  double tolerance_, a_bound_, b_bound_, a_seen_ = 0, b_seen_ = 0;
+  double tolerance_, a_bound_, b_bound_, a_seen_ = 0, b_seen_ = 0, finest_ = 0;
   std::vector<double> residuals_, scaled_;
 };
 
@@ -243,8 +247,10 @@ bool Solver<T>::orthonormalise() {
 /// From new directions W to residuals, and to the next W; false at the end.
 template <class T>
 bool Solver<T>::iterate() {
+  // A X keeps the rounding errors of all iterations, which are larger then: up to 2e-13 ||A|| was seen.
+  constexpr double finest = 1e-11;
   Outcome outcome = Outcome::dependent;
-  if (space_.relies_on_directions()) {
+  if (test_.finest() >= finest && space_.relies_on_directions()) {
     space_.multiply();
     outcome = space_.rayleigh_ritz(locked_);
     if (outcome == Outcome::done) useless_ = 0;

@@ -121,9 +121,13 @@ struct LobpcgProblem {
 /// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the
 /// active columns alone, and once to the whole block at the start, at a restart and at the end, where the
 /// residuals are computed afresh: if they are larger than the recurrences said, the iteration goes on from
-/// there. Without a guess of `count` vectors a preconditioner that asks where the wanted end is
-/// (Preconditioner::expect) is told first, after four applications of A to one vector, which count. The host
-/// waits two or three times an iteration for small matrices; other sequences go on.
+/// there. In double, where the last directions were far from dependent, the next ones are taken as they are,
+/// and the Rayleigh-Ritz step makes them orthonormal; if they turn out dependent, A is applied to them a
+/// second time, in the usual order. (Not with constraints, and not for residuals of 1e-11 (||A|| + |lambda|
+/// ||B||) ||x|| or less, to which this adds rounding.) Without a guess of `count` vectors a preconditioner
+/// that asks where the wanted end is (Preconditioner::expect) is told first, after four applications of A to
+/// one vector, which count. The host waits two or three times an iteration for small matrices; other
+/// sequences go on.
 ///
 /// Restarts (the block is kept, A X computed again, P forgotten): the recurrences have drifted from A X, the
 /// residuals stagnate, or a Gram matrix is singular. The basic variant ends with `breakdown` in the last

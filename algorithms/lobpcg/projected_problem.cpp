@@ -79,11 +79,13 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
     if (w_w(j, j) < 0) round.positive = 0;
   if (!round.positive) return round;
   // The scale of each column; columns that have none are left out.
-  constexpr double underflow = 1e-290;
+  constexpr double underflow = 1e-290, most_square = 1e200;
+  bool in_range = true;
   std::vector<double> scale;
   std::vector<Index> kept;
   for (Index j = 0; j < w; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
+    in_range = in_range && w_w(j, j) <= most_square && w_w(j, j) >= 1 / most_square;
     if (!(w_w(j, j) > std::max(underflow, least))) continue;
     kept.push_back(j);
     scale.push_back(1 / std::sqrt(w_w(j, j)));
@@ -111,7 +113,7 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
     const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
                                   100 * rules.unit * rules.unit);
     round.accepted = k > 0 && lambda.front() >= std::max(rules.accept, least);
-    if (k == w && k > 0) round.independence = lambda.front();
+    if (k == w && k > 0 && in_range) round.independence = lambda.front();
     for (Index j = 0; j < k; ++j) {
       const double factor = 1 / std::sqrt(std::max(lambda[static_cast<std::size_t>(j)], least));
       round.growth = std::max(round.growth, factor);

@@ -22,11 +22,12 @@ struct OrthonormalRules {
 /// One round of W := (W - Z Z^T B W) T with Z^T B Z = I, such that W^T B W comes near to I.
 struct OrthonormalRound {
   Index finite = 1, accepted = 0;
-  Index positive = 1;       ///< no column has a negative B-length
-  SmallMatrix of_z, of_w;   ///< coefficients: W := Z of_z + W of_w
-  double growth = 1;        ///< factor by which rounding errors of W may have grown
-  double independence = 0;  ///< smallest eigenvalue of the scaled Gram matrix of what is not in Z; 0 if
-                            ///< columns were dropped
+  Index positive = 1;      ///< no column has a negative B-length
+  SmallMatrix of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
+  double growth = 1;       ///< factor by which rounding errors of W may have grown
+  /// Smallest eigenvalue of the scaled Gram matrix of what is not in Z. 0 if columns were dropped, or are so
+  /// long or short that A times them, as they are, may be out of range.
+  double independence = 0;
 
   template <class Visit>
   void each_field(const Visit& visit) {

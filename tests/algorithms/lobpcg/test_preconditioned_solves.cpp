@@ -157,6 +157,21 @@ TYPED_TEST(PreconditionedSolves, BeginningEarlyChangesNothing) {
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(early.values[k], waiting.values[k], 1e-10 * a.norm_bound());
 }
 
+/// Residuals down to a few roundings of A: no iteration may add more than that to A X.
+TYPED_TEST(PreconditionedSolves, ReachTheRoundingOfA) {
+  using V = typename TestFixture::V;
+  using T = typename TestFixture::T;
+  const SparseGenerator chain = make_sparse_generator("heisenberg:16");
+  const auto a = CsbMatrix<V, T>::build(this->runtime(), *chain.a, {.segments = 2});
+  FomPreconditioner<V, T> fom(this->runtime(), a, {});
+  const LobpcgResult<T> result = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom},
+                                           {.count = 8, .block = 12, .tolerance = 8 * double(precision<T>)});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_LE(result.restarts, 1);
+  for (const double residual : result.residuals)
+    EXPECT_LE(residual, 9 * double(precision<T>) * a.norm_bound() * 2);
+}
+
 /// With B = s I the Ritz values are those of A / s: b_norm = s makes them A's again.
 TYPED_TEST(PreconditionedSolves, TheScaleOfBDoesNotMatter) {
   using V = typename TestFixture::V;
