@@ -250,7 +250,7 @@ bool Solver<T>::iterate() {
   // A X keeps the rounding errors of all iterations, which are larger then: up to 2e-13 ||A|| was seen.
   constexpr double finest = 1e-11;
   Outcome outcome = Outcome::dependent;
-  if (test_.finest() >= finest && space_.relies_on_directions()) {
+  if (test_.finest() > finest && unconfirmed_ == 0 && space_.relies_on_directions()) {
     space_.multiply();
     outcome = space_.rayleigh_ritz(locked_);
     if (outcome == Outcome::done) useless_ = 0;

@@ -17,8 +17,9 @@
 namespace tessera {
 
 enum class LobpcgVariant {
-  orthonormal,  ///< [X W P] is kept orthonormal: a standard Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J.
-                ///< Comput. Phys. 218 (2006) 324; Duersch et al., SIAM J. Sci. Comput. 40 (2018) C655)
+  orthonormal,  ///< X and P are kept orthonormal, and W, or what the step makes of it: a standard
+                ///< Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Duersch et
+                ///< al., SIAM J. Sci. Comput. 40 (2018) C655)
   basic,  ///< the generalized Rayleigh-Ritz problem of the Gram matrices (Maris et al. 2022, Algorithm 1)
 };
 /// What the residual r = A x - theta B x of a vector is compared with.

@@ -85,7 +85,8 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
   std::vector<Index> kept;
   for (Index j = 0; j < w; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    in_range = in_range && w_w(j, j) <= most_square && w_w(j, j) >= 1 / most_square;
+    in_range = in_range && std::max(1.0, rules.norm) * w_w(j, j) <= most_square &&
+               std::min(1.0, rules.norm) * w_w(j, j) >= 1 / most_square;
     if (!(w_w(j, j) > std::max(underflow, least))) continue;
     kept.push_back(j);
     scale.push_back(1 / std::sqrt(w_w(j, j)));
@@ -137,9 +138,6 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   const Index s = problem.matrix.rows, keep = problem.keep;
   step.finite = all_finite(problem.matrix) && all_finite(problem.gram);
   if (!step.finite) return step;
-  for (Index j = 0; j < s; ++j)
-    for (Index i = 0; i < s; ++i)
-      step.defect = std::max(step.defect, std::abs(problem.gram(i, j) - (i == j ? 1 : 0)));
 
   // Unit diagonal first: the factorisation does not depend on the columns' lengths then.
   std::vector<double> scale;

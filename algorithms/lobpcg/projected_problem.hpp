@@ -17,6 +17,7 @@ struct OrthonormalRules {
   Index unit_columns = 0;  ///< so many of the first columns of W had unit length before rounding: shorter ...
   double smallest = 0;     ///< ... than this they are dropped; of the others zero vectors alone
   bool transform = true;   ///< false: project and scale alone
+  double norm = 1;         ///< of A, relative to B
 };
 
 /// One round of W := (W - Z Z^T B W) T with Z^T B Z = I, such that W^T B W comes near to I.
@@ -26,7 +27,7 @@ struct OrthonormalRound {
   SmallMatrix of_z, of_w;  ///< coefficients: W := Z of_z + W of_w
   double growth = 1;       ///< factor by which rounding errors of W may have grown
   /// Smallest eigenvalue of the scaled Gram matrix of what is not in Z. 0 if columns were dropped, or are so
-  /// long or short that A times them, as they are, may be out of range.
+  /// long or short that W^T B W or W^T A W may be out of range.
   double independence = 0;
 
   template <class Visit>
@@ -53,15 +54,14 @@ struct RitzStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored
   std::vector<double> values;      ///< of the new X, ascending
   double norm = 0;                 ///< the largest magnitude of all eigenvalues of the projected problem
-  double defect = 0;               ///< largest element of |S^T B S - I|
   SmallMatrix coefficients;        ///< [X P] := S coefficients
   SmallMatrix p_matrix;            ///< P^T A P of the new P
   std::vector<Index> owners;       ///< column of X that each column of P belongs to, ascending
 
   template <class Visit>
   void each_field(const Visit& visit) {
-    visit(finite), visit(positive), visit(values), visit(norm), visit(defect), visit(coefficients),
-        visit(p_matrix), visit(owners);
+    visit(finite), visit(positive), visit(values), visit(norm), visit(coefficients), visit(p_matrix),
+        visit(owners);
   }
 };
 RitzStep ritz_step(const ProjectedProblem& problem);

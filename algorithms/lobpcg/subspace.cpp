@@ -155,11 +155,22 @@ bool Subspace<T>::measures_all() const {
   return options_.variant == LobpcgVariant::basic || passes_ % interval == interval - 1;
 }
 
-/// Rounding errors of vectors grow by 1 / sqrt(independence) in the step: by this much at most. So never
-/// those of vectors in single precision, whose own are larger.
+/// Rounding errors of vectors grow by 1 / sqrt(independence) in the step: by this much at most (those of
+/// inner products by its square). So never those of vectors in single precision, whose own are larger.
 template <class T>
 bool Subspace<T>::is_independent(double independence, double growth) const {
   return precision<T> <= growth * precision<double> * std::sqrt(independence);
+}
+
+/// OrthonormalRound's. @param products [X W P]^T B W
+template <class T>
+double Subspace<T>::independence(const SmallMatrix& products) const {
+  SmallMatrix z_w(x_ + p_, w_);
+  z_w.set_block(0, 0, products.block(0, 0, x_, w_));
+  z_w.set_block(x_, 0, products.block(x_ + w_, 0, p_, w_));
+  const OrthonormalRound found =
+      orthonormal_round(z_w, products.block(x_, 0, w_, w_), {.unit = precision<T>, .norm = projected_norm_});
+  return found.finite && found.positive ? found.independence : 0;
 }
 
 template <class T>
@@ -196,7 +207,8 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
   // After an accepted round without `strict` vectors are orthonormal to 1e-3 at least.
   OrthonormalRules rules{.unit = unit,
                          .accept = strict ? 0.5 : std::max(4e6 * unit * unit, 2e3 * 32 * precision<double>),
-                         .transform = !basic};
+                         .transform = !basic,
+                         .norm = projected_norm_ > 0 ? projected_norm_ : 1};
   bool nothing = false, products_known = false, random_added = false;
   Index random_rounds = want > 0 ? 2 : 0;
   for (Index number = 0; number < most_rounds; ++number) {
@@ -332,12 +344,7 @@ typename Subspace<T>::RitzOutcome Subspace<T>::solve_projected(Index first_activ
     return outcome;
   }
   if (!orthonormal_) {
-    SmallMatrix z_w(x_ + p_, w_);
-    z_w.set_block(0, 0, sums[0].block(0, w_, x_, w_));
-    z_w.set_block(x_, 0, sums[0].block(x_ + w_, w_, p_, w_));
-    const OrthonormalRound found =
-        orthonormal_round(z_w, sums[0].block(x_, w_, w_, w_), {.unit = precision<T>});
-    if (found.finite && found.positive) outcome.independence = found.independence;
+    outcome.independence = independence(sums[0].block(0, w_, x_ + w_ + p_, w_));
     if (!is_independent(outcome.independence, 128)) {
       share_result(tasks_.sequence().runtime(), outcome);
       return outcome;

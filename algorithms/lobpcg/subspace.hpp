@@ -59,7 +59,8 @@ class VectorTasks {
   Data work_;                             ///< scratch of GPUs
 };
 
-/// X, W and P of LOBPCG with their products, B-orthonormal in the orthonormal variant.
+/// X, W and P of LOBPCG with their products; in the orthonormal variant B-orthonormal, but for a W that is
+/// relied on.
 template <class T>
 class Subspace {
  public:
@@ -84,7 +85,7 @@ class Subspace {
   bool relies_on_directions() const;
   /// AW := A W. Without orthonormalise() before it B W, too.
   void multiply();
-  /// [X P] := [X W P] C, the matrices' products too. `dependent`, and nothing has changed: W is not
+  /// [X P] := [X W P] C, the matrices' products too. `dependent`, and X, W and P are what they were: W is not
   /// orthonormal, and not what relies_on_directions() took it for. @param first_active columns that get a P
   Outcome rayleigh_ritz(Index first_active);
   /// W without its first columns, `count` of them.
@@ -124,6 +125,7 @@ class Subspace {
   void apply_round(Block& block, Index columns, const OrthonormalRound& round, bool to_x, bool masses);
   bool measures_all() const;
   bool is_independent(double independence, double growth) const;
+  double independence(const SmallMatrix& products) const;
   RitzOutcome solve_projected(Index first_active, bool all);
   void update(const RitzStep& step);
 

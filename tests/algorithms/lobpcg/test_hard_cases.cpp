@@ -232,6 +232,25 @@ TEST_F(LobpcgHardCases, HugeAndTinyScales) {
   }
 }
 
+/// Residuals whose lengths are in range, but not those of their products with A.
+TEST_F(LobpcgHardCases, ScalesOfAAndBFarApart) {
+  for (const auto& [of_a, of_b] : {std::pair(1e90, 1e-40), std::pair(1e-95, 1e40)}) {
+    SparseRows a = laplacian(n);
+    for (auto& row : a.rows)
+      for (auto& [j, value] : row) value *= of_a;
+    const auto op = operator_of<double>(runtime(), a);
+    const auto mass = operator_of<double>(runtime(), diagonal(std::vector<double>(n, of_b)));
+    const auto result = lobpcg<double>(runtime(), {.a = &op, .b = &mass}, {.count = 3});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+    EXPECT_EQ(result.restarts, 0);
+    for (Index k = 0; k < 3; ++k)
+      EXPECT_NEAR(result.values[std::size_t(k)] / of_a * of_b, laplacian_value(n, k + 1), 1e-10);
+    // Also on the way there.
+    for (const LobpcgStep& step : result.history)
+      EXPECT_GE(step.values[0] / of_a * of_b, (1 - 1e-9) * laplacian_value(n, 1));
+  }
+}
+
 TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a);

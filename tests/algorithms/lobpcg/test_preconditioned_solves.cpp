@@ -97,7 +97,7 @@ class Untold final : public Passed<T> {
   bool by_columns() const override { return this->inner_.by_columns(); }
 };
 
-/// What looking for the end costs, a product of one vector with A in each of five steps, it saves: 44Ti with
+/// What looking for the end costs, a product of one vector with A in each of four steps, it saves: 44Ti with
 /// random interactions.
 TYPED_TEST(PreconditionedSolves, ExpectingTheEndSavesIterations) {
   using V = typename TestFixture::V;

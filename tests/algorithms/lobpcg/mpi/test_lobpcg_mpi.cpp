@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
@@ -111,6 +113,29 @@ TEST_F(LobpcgMpi, GeneralizedWithConstraintsGuessAndPreconditioner) {
                                      {.count = 3, .tolerance = 1e-11});
   expect_values(result, {reference.begin() + 2, reference.end()}, 1e-10);
   expect_eigenpairs<double>(result, k, &m, 1e-9, 1e-10);
+  expect_equal_on_all_ranks(result);
+}
+
+/// In one application two directions are equal: all ranks see it, and A is multiplied once more.
+TEST_F(LobpcgMpi, DirectionsThatSuddenlyDepend) {
+  const Index n = 60;
+  const SparseRows a = laplacian(n);
+  const auto op = operator_of<double>(runtime_, a, 6);
+  int application = 0;
+  tessera::UserPreconditioner<double> t(
+      [&](Index, Index rows, Index columns, const double* r, Index ldr, double* w, Index ldw) {
+        for (Index i = 0; i < rows; ++i)
+          for (Index j = 0; j < columns; ++j)
+            w[i * ldw + j] = r[i * ldr + (application == 4 ? std::max<Index>(j, 1) : j)];
+      },
+      [&](std::span<const double>, Index) { ++application; });
+  const auto result =
+      lobpcg<double>(runtime_, {.a = &op, .preconditioner = &t}, {.count = 2, .block = 6, .tolerance = 1e-6});
+  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_GT(application, 4);
+  EXPECT_EQ(result.restarts, 0);
+  EXPECT_EQ(result.multiplications, result.iterations + 3);
+  for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-8);
   expect_equal_on_all_ranks(result);
 }
 
