@@ -20,6 +20,12 @@ void SmallMatrix::set_block(Index row, Index col, const SmallMatrix& part) {
     for (Index i = 0; i < part.rows; ++i) (*this)(row + i, col + j) = part(i, j);
 }
 
+SmallMatrix unit_matrix(Index order) {
+  SmallMatrix a(order, order);
+  for (Index i = 0; i < order; ++i) a(i, i) = 1;
+  return a;
+}
+
 SmallMatrix transposed(const SmallMatrix& a) {
   SmallMatrix t(a.cols, a.rows);
   for (Index j = 0; j < a.cols; ++j)

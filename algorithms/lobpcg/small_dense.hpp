@@ -25,6 +25,7 @@ struct SmallMatrix {
   void set_block(Index row, Index col, const SmallMatrix& part);
 };
 
+SmallMatrix unit_matrix(Index order);
 SmallMatrix transposed(const SmallMatrix& a);
 bool all_finite(const SmallMatrix& a);
 /// op(a) op(b).

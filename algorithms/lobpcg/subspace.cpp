@@ -16,12 +16,6 @@ Index widest(const LobpcgProblem<T>& problem, Index block) {
   return std::max(block, std::min<Index>(problem.constraint_count, most_block_columns));
 }
 
-SmallMatrix unit_matrix(Index n) {
-  SmallMatrix a(n, n);
-  for (Index i = 0; i < n; ++i) a(i, i) = 1;
-  return a;
-}
-
 }  // namespace
 
 /// What a Rayleigh-Ritz step leaves.

@@ -31,8 +31,8 @@ TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t co
   if (!on_diagonal || column != row) x.add_to(value, y_columns + column * ldy);
 }
 
-/// Values are read once, and asked for so many entries before: what the processor fetches by itself comes as
-/// far as the second cache, whose reads of X and Y are what a product waits for.
+/// Values are read once, and asked for so many entries before: a product takes 6 to 8 % less time than with
+/// what the processor fetches by itself (28Si on a Zen 4; 5, 8, 12 vectors; 32 to 256 entries are as good).
 constexpr std::uint32_t values_ahead = 128;
 
 /// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run

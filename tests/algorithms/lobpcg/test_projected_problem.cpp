@@ -32,11 +32,6 @@ double difference(const SmallMatrix& a, const SmallMatrix& b) {
     largest = std::max(largest, std::abs(a.values[k] - b.values[k]));
   return largest;
 }
-SmallMatrix unit(Index order) {
-  SmallMatrix a(order, order);
-  for (Index i = 0; i < order; ++i) a(i, i) = 1;
-  return a;
-}
 
 class ProjectedProblems : public ::testing::Test {
  protected:
@@ -80,7 +75,7 @@ TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
   const SmallMatrix found = product(Op::none, basis(raw), Op::none, of_raw.coefficients),
                     expected = product(Op::none, basis(made), Op::none, of_made.coefficients);
   ASSERT_EQ(found.cols, expected.cols);
-  EXPECT_LT(difference(product(Op::transpose, found, Op::none, found), unit(found.cols)), 1e-12);
+  EXPECT_LT(difference(product(Op::transpose, found, Op::none, found), unit_matrix(found.cols)), 1e-12);
   for (Index k = 0; k < x; ++k)
     EXPECT_NEAR(of_raw.values[std::size_t(k)], of_made.values[std::size_t(k)], 1e-12);
   // Up to signs, column by column.
