@@ -170,15 +170,19 @@ class SpmmRunner {
       run.check = check(y);
     }
     if (options_.peer != "none") time_peer(timed, checked ? &*run.check : nullptr, y);
-    if (index == options_.common.repeat - 1) {
-      report_.results.emplace_back(
-          "stream",
-          fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
-                      a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
-                      bytes / seconds / report_.limit->copy_rate));
-      report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
-    }
     if (timed) report_.runs.push_back(std::move(run));
+    if (index == options_.common.repeat - 1) describe_rates();
+  }
+
+  /// Of the median run.
+  void describe_rates() {
+    const double bytes = a_->stored_bytes() + vector_bytes(), seconds = report_.median_seconds();
+    report_.results.emplace_back(
+        "stream",
+        fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
+                    a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
+                    bytes / seconds / report_.limit->copy_rate));
+    report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
   }
 
   /// max |Y - A X| / (eps (|A| |X|)), over all elements, by plain loops over the rows.
