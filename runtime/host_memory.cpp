@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -147,10 +148,11 @@ std::size_t host_memory_limit() {
   return counted > 0 ? static_cast<std::size_t>(counted) : std::numeric_limits<std::size_t>::max();
 }
 
-void require_host_memory(std::string_view what, std::size_t bytes) {
-  if (const std::size_t limit = host_memory_limit(); bytes > limit)
-    throw RuntimeError(fmt::format("{} needs {} MiB of host memory, and data may take {} MiB", what,
-                                   (bytes >> 20) + 1, limit >> 20));
+void require_host_memory(std::string_view what, double bytes) {
+  constexpr double mebibyte = 1 << 20;
+  if (const std::size_t limit = host_memory_limit(); bytes > static_cast<double>(limit))
+    throw RuntimeError(fmt::format("{} needs {:.0f} MiB of host memory, and data may take {} MiB", what,
+                                   std::ceil(bytes / mebibyte), limit >> 20));
 }
 
 }  // namespace tessera

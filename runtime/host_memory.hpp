@@ -55,6 +55,6 @@ std::size_t physical_memory() noexcept;
 
 /// Whether data of so many bytes fit into the host's memory. What other data hold is not looked at.
 /// @throws RuntimeError, naming what needs it, if not
-void require_host_memory(std::string_view what, std::size_t bytes);
+void require_host_memory(std::string_view what, double bytes);
 
 }  // namespace tessera

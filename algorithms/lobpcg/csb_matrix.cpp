@@ -130,7 +130,7 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
       bytes += (shape.sides == CsbSides::both ? 2. : 1.) * (sizeof(V) + 4) *
                static_cast<double>(shape.entry_count + shape.more_entries);
     }
-    require_host_memory("the matrix by rows", static_cast<std::size_t>(bytes));
+    require_host_memory("the matrix by rows", bytes);
     const RowSegments& segments = *partition.segments;
     std::vector<FamilyOrders> orders;
     for (Index s = 0; s < segments.count(); ++s)
@@ -140,7 +140,7 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
       sizes.push_back(builders.back().header().total);
       bytes += static_cast<double>(sizes.back());
     }
-    require_host_memory("the matrix with its index for GPUs", static_cast<std::size_t>(bytes));
+    require_host_memory("the matrix with its index for GPUs", bytes);
   });
   std::size_t next = 0;
   for (const std::vector<std::byte>& bytes : runtime.all_gather(std::as_bytes(std::span(sizes))))
@@ -228,9 +228,8 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
     CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
     agree(runtime, 0, [&] {
       builder.count();
-      std::size_t bytes = 0;
-      for (const CsbPieceContents& c : builder.pieces())
-        bytes += static_cast<std::size_t>(bytes_of<V>(c.shape));
+      double bytes = 0;
+      for (const CsbPieceContents& c : builder.pieces()) bytes += static_cast<double>(bytes_of<V>(c.shape));
       require_host_memory("the matrix", bytes);
     });
     detail->exchange(builder.pieces());

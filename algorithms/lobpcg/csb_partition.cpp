@@ -10,6 +10,7 @@
 #include <tessera/algorithms/lobpcg/row_survey.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -278,6 +279,12 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
+  // What is hopeless is refused before all of its entries are counted, which may take hours. In float, and
+  // half of that: the survey has seen some rows only.
+  constexpr double least_bytes_of_entry = 8;
+  agree(runtime, 0, [&] {
+    require_host_memory("half of the matrix", survey.entries() / on.ranks * least_bytes_of_entry / 2);
+  });
   CsbPartition partition;
   partition.ranks = on.ranks;
   partition.domains_per_rank = on.per_rank();

@@ -33,6 +33,10 @@ std::string_view to_string(LobpcgStatus status) {
 
 namespace {
 
+/// A vector whose length is measured right (lobpcg.hpp).
+template <class T>
+constexpr double shortest = sizeof(T) == 4 ? 1e-30 : 1e-145;
+
 /// Residuals of a block, and what they are compared with.
 class StopTest {
  public:
@@ -52,7 +56,7 @@ class StopTest {
     }
     const double a = a_bound_ > 0 ? a_bound_ : a_seen_, b = b_bound_ > 0 ? b_bound_ : b_seen_;
     residuals_.clear(), scaled_.clear();
-    finest_ = std::numeric_limits<double>::infinity();
+    finest_ = at_tolerance_ = std::numeric_limits<double>::infinity();
     for (std::size_t j = 0; j < values.size(); ++j) {
       const double theta = std::abs(values[j]);
       const double unit = norm_ == LobpcgNorm::backward   ? a + theta * b
@@ -60,6 +64,8 @@ class StopTest {
                                                           : 1;
       const double residual = length(0, j);
       finest_ = std::min(finest_, tolerance_ * unit / (a + theta * b));
+      // Of A = 0 and theta = 0 residuals are 0.
+      if (a + theta * b > 0) at_tolerance_ = std::min(at_tolerance_, tolerance_ * (a + theta * b));
       residuals_.push_back(residual);
       scaled_.push_back(residual == 0 ? 0 : residual / (unit * length(1, j)));
     }
@@ -67,6 +73,10 @@ class StopTest {
   bool finite() const {
     return std::none_of(residuals_.begin(), residuals_.end(), [](double r) { return !std::isfinite(r); });
   }
+  /// Residuals at the tolerance are too short for their squares, or in float for their elements: what is
+  /// measured says nothing about convergence. (Where `absolute` they are as long as the caller says.)
+  bool too_short(double least) const { return norm_ != LobpcgNorm::absolute && at_tolerance_ < least; }
+  double at_tolerance() const { return at_tolerance_; }
   /// In order from the first.
   Index converged() const {
     const auto end =
@@ -84,7 +94,7 @@ class StopTest {
 
  private:
   LobpcgNorm norm_;
-  double tolerance_, a_bound_, b_bound_, a_seen_ = 0, b_seen_ = 0, finest_ = 0;
+  double tolerance_, a_bound_, b_bound_, a_seen_ = 0, b_seen_ = 0, finest_ = 0, at_tolerance_ = 0;
   std::vector<double> residuals_, scaled_;
 };
 
@@ -291,6 +301,12 @@ bool Solver<T>::iterate() {
   if (squares.empty() || !test_.finite())
     return end(LobpcgStatus::not_finite,
                fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
+  if (test_.too_short(shortest<T>)) {
+    sequence_.wait();
+    throw InvalidArgument("a",
+                          fmt::format("residuals of {:.1e} ||x|| at the tolerance", test_.at_tolerance()),
+                          fmt::format("at least {:.0e}: scale A", shortest<T>));
+  }
   fresh_ = confirmed_ = false;
   return decide();
 }

@@ -136,13 +136,15 @@ struct LobpcgProblem {
 /// The squares of the lengths of all vectors must neither overflow nor underflow in double (float vectors:
 /// the elements not in float): of A x, B x, residuals at the tolerance and T times them, ||x||_B = 1, and of
 /// the guess and the constraints, by B, too. Lengths from 1e-145 to 1e150 are right; a guess or
-/// preconditioned residual that is shorter counts as zero, a longer one as infinite (not_finite).
+/// preconditioned residual that is shorter counts as zero, a longer one as infinite (not_finite). Where
+/// tolerance (||A|| + |lambda| ||B||) is below 1e-145 (float vectors: 1e-30), A is refused.
 ///
 /// What the preconditioner's prepare() or apply() throws on any rank is thrown on all.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
 /// too large,
 ///         operators and vectors whose segments differ, linearly dependent constraints, an A found
-///         asymmetric, ...
+///         asymmetric, an A so small that residuals underflow, ...
+/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs)
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
 

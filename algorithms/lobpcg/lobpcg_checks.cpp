@@ -8,6 +8,7 @@
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/codelets/vectors/column_range.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -83,6 +84,20 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.iterations >= 0, "iterations", fmt::format("{}", o.iterations), "at least 0");
 }
 
+/// X, W, P, A times these, the residuals, and B times the three: without them nothing begins, and StarPU
+/// waits for ever for what does not fit. GPUs may hold them instead.
+template <class T>
+void require_memory(const Runtime& runtime, const LobpcgProblem<T>& problem, Index block) {
+  if (runtime.any_gpus()) return;
+  const RowSegments& segments = *problem.a->segments();
+  double rows = 0;
+  for (Index s = 0; s < segments.count(); ++s)
+    if (segments.owner(s) == runtime.rank()) rows += static_cast<double>(segments.size(s));
+  const double blocks = problem.b ? 10 : 7;
+  require_host_memory(fmt::format("LOBPCG with blocks of {} vectors", block),
+                      blocks * static_cast<double>(block) * sizeof(T) * rows);
+}
+
 }  // namespace
 
 template <class T>
@@ -96,6 +111,7 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   agree(runtime, hash, [&] {
     check_problem(runtime, problem);
     resolve(runtime, problem, resolved);
+    require_memory(runtime, problem, resolved.block);
   });
   return resolved;
 }

@@ -115,11 +115,17 @@ void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r
                                     Index columns) const {
   require_blocks(*segments_, r, w, columns);
   const double sigma = shift_.value();
-  const double largest = std::max(std::abs(limits_.first - sigma), std::abs(limits_.second - sigma));
+  const double largest = std::max(std::abs(limits_.first - sigma), std::abs(limits_.second - sigma)),
+               nearest = std::max(limits_.first - sigma, sigma - limits_.second);
+  // Beyond the whole diagonal D - shift is definite and taken as it is: that may be what the shift was given
+  // for. Else some rows would have directions to themselves.
+  const bool definite = shift_.given() && nearest > static_cast<double>(precision<T>) * largest;
   const DivideRowsArguments arguments{.columns = static_cast<int>(columns),
                                       .sign = shift_.given() ? 0 : shift_.sign(),
                                       .shift = sigma,
-                                      .least = largest > 0 ? 1e-3 * largest : 1};
+                                      .least = definite      ? nearest
+                                               : largest > 0 ? 1e-3 * largest
+                                                             : 1};
   for (Index s = 0; s < segments_->count(); ++s)
     insert_divide_rows<T>(sequence, 0, arguments, diagonal_[static_cast<std::size_t>(s)], r.segment(s),
                           w.segment(s), segments_->gpu(s));

@@ -64,7 +64,7 @@ struct JacobiOptions {
 };
 
 /// w := inv(D - sigma I) r, D the diagonal; differences that are next to zero, or of the wrong sign, become
-/// 1/1000 of the largest (with a given shift, those next to zero).
+/// 1/1000 of the largest (with a given shift, those next to zero, unless it lies beyond all of D).
 template <class T>
 class JacobiPreconditioner final : public Preconditioner<T> {
  public:
