@@ -25,6 +25,13 @@ void check_segments(std::string_view name, const RowSegments& segments, const Ro
 }
 
 template <class T>
+void check_order(std::string_view name, const SymmetricOperator<T>& op) {
+  require(op.segments()->rows() == op.order(), name,
+          fmt::format("segments of {} rows for order {}", op.segments()->rows(), op.order()),
+          "segments of all rows");
+}
+
+template <class T>
 void check_vectors(std::string_view name, const BlockVectors<T>* vectors, Index count,
                    const RowSegments& expected) {
   require(count >= 0, name, fmt::format("{} columns", count), "at least 0");
@@ -40,13 +47,14 @@ template <class T>
 void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
   require(problem.a != nullptr, "a", "null", "an operator");
   const RowSegments& segments = *problem.a->segments();
-  require(segments.rows() == problem.a->order(), "a",
-          fmt::format("segments of {} rows for order {}", segments.rows(), problem.a->order()),
-          "segments of all rows");
+  check_order("a", *problem.a);
   for (Index s = 0; s < segments.count(); ++s)
     require(segments.owner(s) < runtime.size(), "a", fmt::format("a segment of rank {}", segments.owner(s)),
             fmt::format("ranks below {}", runtime.size()));
-  if (problem.b) check_segments("b", *problem.b->segments(), segments);
+  if (problem.b) {
+    check_segments("b", *problem.b->segments(), segments);
+    check_order("b", *problem.b);
+  }
   if (problem.preconditioner && problem.preconditioner->segments())
     check_segments("preconditioner", *problem.preconditioner->segments(), segments);
   check_vectors("constraints", problem.constraints, problem.constraint_count, segments);

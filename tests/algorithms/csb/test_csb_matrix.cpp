@@ -3,12 +3,14 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include <tests/algorithms/csb/csb_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/lobpcg/csb_partition.hpp>
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
+#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 
 namespace tessera::test {
 namespace {
@@ -76,6 +78,46 @@ TYPED_TEST(CsbMatrixTest, EmptyAndDense) {
     const double entries = 200 * 201 / 2, bytes = entries * (sizeof(V) + 4);
     EXPECT_GE(a.stored_bytes(), bytes);
     EXPECT_LE(a.stored_bytes(), bytes + 2 * 64 * 5 + 40 * sizeof(CsbBlock));
+  }
+}
+
+/// In the shell model an entry takes its value and four bytes: what blocks and pieces add is next to nothing.
+/// Entries and blocks are counted here, from the rows.
+TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
+  using V = typename TypeParam::V;
+  for (const char* nucleus : {"shell:44Ti", "shell:24Mg"}) {
+    SCOPED_TRACE(nucleus);
+    const SparseGenerator made = make_sparse_generator(nucleus);
+    const SymmetricRows& rows = *made.a;
+    const CsbPartition partition = csb_partition(this->runtime(), rows, {});
+    const auto interval = [](const std::vector<Index>& begins, Index at) {
+      return std::upper_bound(begins.begin(), begins.end(), at) - begins.begin() - 1;
+    };
+    Index entries = 0;
+    std::map<std::pair<Index, Index>, Index> of_bands;  // of the tile t: at (-1, t)
+    for (std::size_t t = 0; t + 1 < rows.tiles().size(); ++t) {
+      const Index begin = rows.tiles()[t];
+      std::vector<SparseEntry> out;
+      rows.entries(begin, rows.tiles()[t + 1], 0, rows.order(), out);
+      entries += static_cast<Index>(out.size());
+      for (const SparseEntry& e : out) {
+        const Index row = begin + e.row, column = e.column;
+        const bool in_tile = column >= begin;
+        ++of_bands[in_tile ? std::pair(Index(-1), static_cast<Index>(t))
+                           : std::pair(interval(partition.bands, row), interval(partition.bands, column))];
+      }
+    }
+    double blocks = 0;
+    for (const auto& [place, count] : of_bands)
+      blocks += std::ceil(double(count) / double(csb_block_entries));
+    const auto a = CsbMatrix<V, typename TypeParam::T>::build(this->runtime(), rows);
+    EXPECT_EQ(a.stored_entries(), entries);
+    const double needed = double(entries) * (sizeof(V) + 4) + blocks * sizeof(CsbBlock);
+    const auto segments = double(partition.segments->count());
+    EXPECT_GE(a.stored_bytes(), needed);
+    // A head and four arrays, at multiples of 64 bytes, in each piece: a pair of segments, or diagonal tiles.
+    EXPECT_LE(a.stored_bytes(), needed + segments * (segments + 3) / 2 * 5 * 64);
+    EXPECT_LE(a.stored_bytes(), 1.005 * double(entries) * (sizeof(V) + 4));
   }
 }
 

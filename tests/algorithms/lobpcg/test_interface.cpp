@@ -3,11 +3,13 @@
 #include <limits>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
 
 /// Options, counts, history, bad input.
@@ -230,6 +232,81 @@ TEST_F(LobpcgInterface, WhatTheUserThrows) {
       [](std::span<const double>, Index) { throw std::logic_error("unprepared"); });
   EXPECT_THROW(lobpcg<double>(runtime(), {.a = &op, .preconditioner = &prepares}, {.count = 2}),
                std::logic_error);
+  EXPECT_EQ(lobpcg<double>(runtime(), {.a = &op}, {.count = 2}).status, LobpcgStatus::converged);
+}
+
+/// From the product number `when` on it says, and is, an operator of other rows.
+class ChangesShape final : public SymmetricOperator<double> {
+ public:
+  ChangesShape(const SymmetricOperator<double>& first, const SymmetricOperator<double>& then, int when)
+      : first_(first), then_(then), when_(when) {}
+  Index order() const override { return now().order(); }
+  const std::shared_ptr<const RowSegments>& segments() const override { return now().segments(); }
+  double norm_bound() const override { return now().norm_bound(); }
+  void apply(Sequence& sequence, const BlockVectors<double>& x, const BlockVectors<double>& y,
+             Index columns) const override {
+    ++calls_;
+    now().apply(sequence, x, y, columns);
+  }
+
+ private:
+  const SymmetricOperator<double>& now() const { return calls_ < when_ ? first_ : then_; }
+  const SymmetricOperator<double>&first_, &then_;
+  int when_;
+  mutable int calls_ = 0;
+};
+
+/// One order says the operator itself, another one its segments.
+class OrderAndSegmentsDiffer final : public SymmetricOperator<double> {
+ public:
+  OrderAndSegmentsDiffer(const SymmetricOperator<double>& inner, Index order)
+      : inner_(inner), order_(order) {}
+  Index order() const override { return order_; }
+  const std::shared_ptr<const RowSegments>& segments() const override { return inner_.segments(); }
+  void apply(Sequence& sequence, const BlockVectors<double>& x, const BlockVectors<double>& y,
+             Index columns) const override {
+    inner_.apply(sequence, x, y, columns);
+  }
+
+ private:
+  const SymmetricOperator<double>& inner_;
+  Index order_;
+};
+
+TEST_F(LobpcgInterface, OtherOrders) {
+  const auto op = operator_of<double>(runtime(), laplacian(n), 2);
+  const auto refused = [&](const std::string& name, const LobpcgProblem<double>& problem) {
+    expect_refused(name, [&] { lobpcg<double>(runtime(), problem, {.count = 2}); });
+  };
+  for (const Index other : {n - 1, n + 1, 2 * n}) {
+    SCOPED_TRACE(other);
+    const auto b = operator_of<double>(runtime(), laplacian(other), 2);
+    const BlockVectors<double> vectors(runtime(), b.segments(), 2);
+    refused("b", {.a = &op, .b = &b});
+    refused("constraints", {.a = &op, .constraints = &vectors, .constraint_count = 1});
+    refused("guess", {.a = &op, .guess = &vectors, .guess_count = 1});
+    const SparseGenerator made = make_sparse_generator(fmt::format("laplacian1d:{}", other));
+    const auto csb = CsbMatrix<double, double>::build(runtime(), *made.a, {.segments = 2});
+    JacobiPreconditioner<double> jacobi(runtime(), b.segments(),
+                                        std::vector<double>(std::size_t(other), 2.0));
+    FomPreconditioner<double, double> fom(runtime(), csb);
+    ChebyshevPreconditioner<double> chebyshev(runtime(), b);
+    for (Preconditioner<double>* const t :
+         std::initializer_list<Preconditioner<double>*>{&jacobi, &fom, &chebyshev})
+      refused("preconditioner", {.a = &op, .preconditioner = t});
+    const OrderAndSegmentsDiffer differ(op, other);
+    refused("a", {.a = &differ});
+    refused("b", {.a = &op, .b = &differ});
+    // At the start, and in an iteration.
+    for (const int when : {1, 2, 5}) {
+      const ChangesShape a(op, b, when);
+      refused("x", {.a = &a});
+      const auto mass = operator_of<double>(runtime(), diagonal(std::vector<double>(n, 2.0)), 2);
+      const ChangesShape changing_b(mass, b, when);
+      refused("x", {.a = &op, .b = &changing_b});
+    }
+  }
+  // And then all is as before.
   EXPECT_EQ(lobpcg<double>(runtime(), {.a = &op}, {.count = 2}).status, LobpcgStatus::converged);
 }
 

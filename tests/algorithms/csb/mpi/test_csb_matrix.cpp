@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <tests/algorithms/csb/csb_checks.hpp>
 
+#include <tessera/algorithms/lobpcg/csb_partition.hpp>
 #include <tessera/algorithms/lobpcg/csr_matrix.hpp>
 
 /// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
@@ -61,6 +62,46 @@ TEST_F(CsbMatrixMpi, UsualGroups) {
   for (Index s = 0; s < a.segments()->count(); ++s) owners.insert(a.segments()->owner(s));
   EXPECT_EQ(static_cast<int>(owners.size()), size);
   EXPECT_EQ(*owners.rbegin(), size - 1);
+}
+
+/// n (n + 1) / 2 ranks, n odd: each has one sub-matrix of n groups. Those of a column c are {c, c}, {c, c +
+/// 1}, ..., modulo n, and go to one rank after the other (Maris et al. 2022, Fig. 1). Both triangles of a
+/// full matrix take part in the product.
+TEST_F(CsbMatrixMpi, OneSubMatrixForEachRank) {
+  const int size = runtime().size();
+  Index groups = 1;
+  while (groups * (groups + 1) / 2 < size) groups += 2;
+  if (groups * (groups + 1) / 2 != size) GTEST_SKIP() << "no such number of ranks";
+  const Index n = 150, m = 2, of_column = (groups + 1) / 2;
+  Matrix<double> dense(n, n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j <= i; ++j) dense(i, j) = dense(j, i) = double((3 * i + 5 * j) % 7 + 1);
+  const FunctionRows rows(n, [&](Index i, Index j) { return dense(i, j); });
+  const CsbOptions options{.tile_rows = 5};
+  const CsbPartition partition = csb_partition(runtime(), rows, options);
+  ASSERT_EQ(partition.group_count(), groups);
+  ASSERT_EQ(partition.domains_per_rank, 1);
+  for (Index column = 0; column < groups; ++column)
+    for (Index distance = 0; distance < of_column; ++distance) {
+      const Index other = (column + distance) % groups;
+      EXPECT_EQ(partition.domain_of(std::max(column, other), std::min(column, other)),
+                column * of_column + distance)
+          << column << ' ' << distance;
+    }
+  std::vector<Index> rows_of(static_cast<std::size_t>(size));
+  for (Index s = 0; s < partition.segments->count(); ++s)
+    rows_of[static_cast<std::size_t>(partition.segments->owner(s))] += partition.segments->size(s);
+  for (const Index of_rank : rows_of) EXPECT_NEAR(double(of_rank), double(n) / size, 5);
+  const auto a = CsbMatrix<double, double>::build(runtime(), rows, options);
+  EXPECT_EQ(a.stored_entries(), n * (n + 1) / 2);
+  EXPECT_EQ(*a.segments(), *partition.segments);
+  const std::vector<double> x = whole_block(n, m, 1);
+  std::vector<double> expected(x.size());
+  for (Index i = 0; i < n; ++i)
+    for (Index k = 0; k < n; ++k)
+      for (Index j = 0; j < m; ++j)
+        expected[static_cast<std::size_t>(i * m + j)] += dense(i, k) * x[static_cast<std::size_t>(k * m + j)];
+  EXPECT_EQ(product<double>(runtime(), a, x, m), expected);
 }
 
 /// Sums of other than whole numbers have the same bits in every run, also when tasks of several products are

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <set>
+
+#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+
+/// Every generator that knows eigenvalues exactly, solved as half-stored matrices.
+namespace tessera::test {
+namespace {
+
+struct ExactCase {
+  std::string kind;
+  Index lowest, largest;          ///< how many to ask for
+  bool inverse_diagonal = false;  ///< as preconditioner for the lowest
+  double tolerance = 1e-10;
+  std::string interaction = "random";
+};
+
+/// Where eigenvalues are 1e-8 apart, or 1e-8 of the norm, more is asked of the residuals.
+const std::vector<ExactCase> cases{{"laplacian1d:60", 4, 4},
+                                   {"laplacian2d:14:11", 5, 5},
+                                   {"laplacian3d:7:6:5", 5, 5},
+                                   {"graph-ring:61", 5, 5},
+                                   {"graph-grid:12:9", 5, 5},
+                                   {"sakurai:60", 4, 4},
+                                   {"mikota:30", 4, 4},
+                                   {"elastic-rod:40", 4, 4},
+                                   {"clusters:60", 6, 6, false, 1e-11},
+                                   {"hard-diagonal:60", 4, 4, true, 1e-12},
+                                   {"heisenberg:4", 1, 1},
+                                   {"heisenberg:10", 0, 3},
+                                   {"heisenberg:10:open", 0, 2},
+                                   {"heisenberg-ladder:5", 0, 2},
+                                   {"hubbard:4:0", 4, 4},
+                                   {"hubbard:6:0:open", 5, 5},
+                                   {"pairing:40:1:2.5", 4, 4},
+                                   {"shell:sd:2:2", 1, 0, false, 1e-10, "pairing"}};
+
+class LobpcgExactSpectra : public RuntimeTest<double> {
+ protected:
+  /// Against the exact values to 1e-10 of the norm of A; of a pair, whose values are of another size, of the
+  /// largest value.
+  static void expect_exact(const ExactCase& c, EigenEnd end, Index count) {
+    SCOPED_TRACE(c.kind + (end == EigenEnd::smallest ? ", smallest" : ", largest"));
+    SparseGeneratorOptions options;
+    options.interaction = c.interaction;
+    const SparseGenerator made = make_sparse_generator(c.kind, options);
+    const bool smallest = end == EigenEnd::smallest;
+    const auto exact = smallest ? made.lowest_eigenvalues(count) : made.largest_eigenvalues(count);
+    ASSERT_TRUE(exact);
+    const auto a = CsbMatrix<double, double>::build(runtime(), *made.a);
+    std::optional<CsbMatrix<double, double>> b;
+    if (made.b) b = CsbMatrix<double, double>::build(runtime(), *made.b, {.like = made.a.get()});
+    // The built-in preconditioners take what is next to zero, to the size of A, for more than it is.
+    const std::vector<double> diagonal = a.diagonal();
+    UserPreconditioner<double> inverse_diagonal(
+        [&](Index first, Index rows, Index columns, const double* r, Index ldr, double* w, Index ldw) {
+          for (Index i = 0; i < rows; ++i)
+            for (Index j = 0; j < columns; ++j)
+              w[i * ldw + j] = r[i * ldr + j] / diagonal[std::size_t(first + i)];
+        });
+    const auto result =
+        lobpcg<double>(runtime(),
+                       {.a = &a,
+                        .b = b ? &*b : nullptr,
+                        .preconditioner = smallest && c.inverse_diagonal ? &inverse_diagonal : nullptr},
+                       {.count = count, .end = end, .tolerance = c.tolerance});
+    EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+    const double norm = made.b ? made.largest_eigenvalues(1)->front() : a.norm_bound();
+    expect_near(result.values, *exact, 1e-10 * norm);
+  }
+};
+
+TEST_F(LobpcgExactSpectra, OfEveryGenerator) {
+  std::set<std::string_view> in_table{"matrix-market"};
+  for (const ExactCase& c : cases) {
+    in_table.insert(std::string_view(c.kind).substr(0, c.kind.find(':')));
+    if (c.lowest > 0) expect_exact(c, EigenEnd::smallest, c.lowest);
+    if (c.largest > 0) expect_exact(c, EigenEnd::largest, c.largest);
+  }
+  for (const SparseGeneratorKind& kind : sparse_generator_kinds())
+    EXPECT_TRUE(in_table.contains(kind.name)) << kind.name;
+}
+
+}  // namespace
+}  // namespace tessera::test
