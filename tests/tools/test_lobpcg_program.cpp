@@ -31,18 +31,20 @@ class LobpcgProgram : public Program {
 
 TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg", "--matrix");
-  expect_refused("lobpcg --generate nonsense", "nonsense");
+  expect_refused("lobpcg --generate nonsense", "--generate = nonsense: expected one of shell, heisenberg");
   expect_refused("lobpcg --generate laplacian1d:60 --matrix " + path("a.mtx"), "--matrix");
   expect_refused("lobpcg --matrix " + path("absent.mtx"), "absent.mtx");
   expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
   expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
-  expect_refused("lobpcg --generate laplacian1d:10 --k 4", "count");
+  expect_refused("lobpcg --generate laplacian1d:10 --k 4", "--k = 4 of order 10: expected at most n / 5 = 2");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block = 21");
   expect_refused("lobpcg --generate laplacian1d:60 --tol -1", "--tol: -1: expected a number > 0");
   expect_refused("lobpcg --generate laplacian1d:60 --tol 0", "--tol: 0: expected a number > 0");
   expect_refused("lobpcg --generate laplacian1d:60 --preconditioner ilu", "--preconditioner");
   expect_refused("lobpcg --generate laplacian1d:60 --vectors-type f", "--vectors-type");
   expect_refused("lobpcg --generate laplacian1d:60 --steps 33", "--steps");
-  expect_refused("lobpcg --generate laplacian1d:60 --shift inf", "--shift");
+  for (const char* shift : {"inf", "-inf", "nan", "1e400", "one"})
+    expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --shift {}", shift), "--shift: ");
   expect_refused("lobpcg --generate laplacian1d:60 --plot " + path("no/such.svg"), "such.svg");
   const std::string small =
       file("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 1 1\n");
@@ -55,6 +57,38 @@ TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("bench spmm --generate laplacian1d:60 --type z", "--type");
   expect_refused("bench gemm --generate laplacian2d:60", "laplacian2d");
   expect_refused("bench gemm --peer csr", "csr");
+}
+
+TEST_F(LobpcgProgram, OptionsWithoutEffectAreRefused) {
+  const std::string orbits = file("sd.sps", ""), laplacian = "lobpcg --generate laplacian1d:60 ";
+  const std::string matrix =
+      file("m.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 1\n1 1 1\n");
+  for (const char* name : {"random", "pairing"})
+    expect_refused(laplacian + "--interaction " + name, fmt::format("--interaction = {}: ", name));
+  expect_refused(laplacian + "--orbits " + orbits, "--orbits = " + orbits);
+  expect_refused("lobpcg --matrix " + matrix + " --interaction pairing", "--interaction = pairing: ");
+  expect_refused("lobpcg --matrix " + matrix + " --orbits " + orbits, "--orbits = " + orbits);
+  for (const char* more : {"", " --interaction random", " --interaction pairing"})
+    for (const char* kind : {"20Ne", "sd:2:2"})
+      expect_refused(fmt::format("lobpcg --generate shell:{} --orbits {}{}", kind, orbits, more),
+                     "--orbits = " + orbits + ": expected --interaction FILE");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd.int",
+                 "--orbits = nothing: expected the path of the .sps file");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd", "--interaction = usd: ");
+  expect_refused("lobpcg --generate mikota:40 --overlap " + matrix, "--overlap = " + matrix);
+  expect_refused(laplacian + "--preconditioner jacobi --steps 2",
+                 "--steps = 2: expected --preconditioner fom");
+  expect_refused(laplacian + "--degree 4", "--degree = 4: expected --preconditioner chebyshev");
+  expect_refused(laplacian + "--preconditioner none --shift 0", "--shift = 0");
+}
+
+TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
+  const std::string orbits = file("two.sps", "iso\n2\n1 2 2.5 3\n2 0 0.5 3\n");
+  const Json json = record("lobpcg --generate shell:file:2:2 --k 1 --interaction pairing --orbits " + orbits);
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["options"]["orbits"], orbits);
+  // -n (4 Omega + 6 - n) / 8 with n = 4, Omega = 3 + 1
+  EXPECT_NEAR(result(json)["values"][0].get<double>(), -9, 1e-9);
 }
 
 TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {

@@ -56,7 +56,7 @@ class SpmmRunner {
     rows_ = load_rows(session_, {.matrix = options_.matrix,
                                  .overlap = {},
                                  .generate = options_.matrix.empty() ? options_.generate : std::string(),
-                                 .interaction = "random",
+                                 .interaction = {},
                                  .orbits = {},
                                  .seed = options_.common.seed});
     a_ = std::make_unique<CsbMatrix<V, T>>(

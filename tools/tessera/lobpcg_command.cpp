@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -58,6 +57,7 @@ class LobpcgRun {
  public:
   LobpcgRun(const LobpcgProgramOptions& options, Session& session)
       : options_(options),
+        source_(source_of(options)),
         session_(session),
         runtime_(session.runtime()),
         report_(session.new_report("lobpcg")) {}
@@ -77,8 +77,7 @@ class LobpcgRun {
  private:
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
-    rows_ = load_rows(session_, {options_.matrix, options_.overlap, options_.generate, options_.interaction,
-                                 options_.orbits, options_.common.seed});
+    rows_ = load_rows(session_, source_);
     if (options_.peer == "dense") require_memory(runtime_, rows_.a->order(), sizeof(T), rows_.b ? 4 : 3);
     CsbOptions cut{.groups = options_.nd};
     const double begin = now();
@@ -100,8 +99,7 @@ class LobpcgRun {
 
   /// Anew for each run: they remember Ritz values.
   void make_preconditioner() {
-    const std::optional<double> shift =
-        std::isnan(options_.shift) ? std::nullopt : std::optional(options_.shift);
+    const std::optional<double>& shift = options_.shift;
     const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
     if (options_.preconditioner == "jacobi")
@@ -109,22 +107,25 @@ class LobpcgRun {
                                                                   JacobiOptions{solve_.end, shift, b_norm});
     else if (options_.preconditioner == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
-          runtime_, *a_, FomOptions{solve_.end, options_.steps, shift, b_norm});
+          runtime_, *a_, FomOptions{solve_.end, steps(), shift, b_norm});
     else if (options_.preconditioner == "chebyshev") {
       auto made = std::make_unique<ChebyshevPreconditioner<T>>(
-          runtime_, *a_, ChebyshevOptions{solve_.end, options_.degree, shift, std::nullopt, b_norm});
+          runtime_, *a_, ChebyshevOptions{solve_.end, degree(), shift, std::nullopt, b_norm});
       chebyshev_ = made.get();
       preconditioner_ = std::move(made);
     }
     problem_.preconditioner = preconditioner_.get();
   }
 
+  int steps() const { return options_.steps > 0 ? options_.steps : FomOptions{}.steps; }
+  int degree() const { return options_.degree > 0 ? options_.degree : ChebyshevOptions{}.degree; }
+
   void describe() {
-    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
     Json& json = report_.options;
-    json["matrix"] = source;
+    json["matrix"] = source_.name();
     if (!options_.overlap.empty()) json["overlap"] = options_.overlap;
-    if (options_.generate.starts_with("shell")) json["interaction"] = options_.interaction;
+    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
+    if (!options_.orbits.empty()) json["orbits"] = options_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
@@ -135,8 +136,8 @@ class LobpcgRun {
     json["norm"] = options_.norm;
     json["variant"] = options_.variant;
     json["preconditioner"] = options_.preconditioner;
-    if (options_.preconditioner == "fom") json["steps"] = options_.steps;
-    if (options_.preconditioner == "chebyshev") json["degree"] = options_.degree;
+    if (options_.preconditioner == "fom") json["steps"] = steps();
+    if (options_.preconditioner == "chebyshev") json["degree"] = degree();
     json["storage"] = std::string(1, options_.storage);
     json["vectors_type"] = std::string(1, options_.vectors_type);
     json["nd"] = a_->groups();
@@ -146,7 +147,7 @@ class LobpcgRun {
     report_.lines.emplace_back(
         "matrix",
         fmt::format("{}{}, n = {}, {} stored entries ({:.3g} a row of the whole), {} in {}, made in {}",
-                    source, rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(),
+                    source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(),
                     (2 * static_cast<double>(a_->stored_entries()) - n) / n, format_bytes(a_->stored_bytes()),
                     sizeof(V) == 4 ? "float" : "double", format_seconds(build_seconds_)));
     report_.lines.emplace_back(
@@ -351,8 +352,7 @@ class LobpcgRun {
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
     ResidualPlot plot;
-    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}",
-                             options_.matrix.empty() ? options_.generate : options_.matrix, a_->order(),
+    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}", source_.name(), a_->order(),
                              options_.preconditioner);
     plot.residual = fmt::format("residual, {}", options_.norm);
     plot.tolerance = solve_.tolerance;
@@ -368,6 +368,7 @@ class LobpcgRun {
   }
 
   const LobpcgProgramOptions& options_;
+  const SparseSource source_;
   Session& session_;
   Runtime& runtime_;
   Report report_;
@@ -385,9 +386,11 @@ class LobpcgRun {
 int run_lobpcg(const LobpcgProgramOptions& options) {
   validate(options);
   return in_session(options.common, [&](Session& session) {
-    if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
-    if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
-    return LobpcgRun<float, float>(options, session)();
+    return naming_options([&] {
+      if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
+      if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
+      return LobpcgRun<float, float>(options, session)();
+    });
   });
 }
 

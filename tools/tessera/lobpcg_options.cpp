@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "lobpcg_problem.hpp"
@@ -46,7 +44,8 @@ void add_source_options(CLI::App& command, LobpcgProgramOptions& options) {
 
 void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   add_source_options(command, options);
-  command.add_option("--k", options.k, "wanted eigenpairs (default: 5)")->check(CLI::Range(1, 32));
+  command.add_option("--k", options.k, "wanted eigenpairs, at most n / 5 (default: 5)")
+      ->check(CLI::Range(1, 32));
   command
       .add_option("--block", options.block,
                   "vectors that are iterated, at least k (default: 3/2 k or so, with GPUs a multiple of 8)")
@@ -72,8 +71,11 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--steps", options.steps, "of FOM on each tile (default: 2)")->check(CLI::Range(1, 32));
   command.add_option("--degree", options.degree, "of the Chebyshev polynomial (default: 8)")
       ->check(CLI::Range(1, 1000));
-  command.add_option("--shift", options.shift,
-                     "of the preconditioner (default: beyond the wanted end, from the Ritz values)");
+  command
+      .add_option("--shift", options.shift,
+                  "of the preconditioner (default: beyond the wanted end, from the Ritz values)")
+      ->check(any_number())
+      ->type_name("FLOAT");
   add_letter_option(command, "--storage", options.storage,
                     "values of the matrix in float or double (default: d)");
   add_letter_option(command, "--vectors-type", options.vectors_type,
@@ -94,19 +96,22 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
 }
 
 void validate(const LobpcgProgramOptions& options) {
-  const bool generated = !options.generate.empty();
-  if (generated != options.matrix.empty())
-    throw InvalidArgument("--matrix", generated ? options.matrix : "nothing",
-                          "either --matrix FILE or --generate KIND[:ARG]");
-  if (!generated && (options.interaction != "random" || !options.orbits.empty()))
-    throw InvalidArgument("--interaction", options.interaction, "--generate shell:... (a file has its own)");
+  validate(source_of(options));
+  const auto only_of = [&](bool given, const char* name, const std::string& value, bool wanted,
+                           const char* expected) {
+    if (given && !wanted) throw InvalidArgument(name, value, expected);
+  };
+  only_of(options.steps > 0, "--steps", fmt::to_string(options.steps), options.preconditioner == "fom",
+          "--preconditioner fom");
+  only_of(options.degree > 0, "--degree", fmt::to_string(options.degree),
+          options.preconditioner == "chebyshev", "--preconditioner chebyshev");
+  only_of(options.shift.has_value(), "--shift", fmt::to_string(options.shift.value_or(0)),
+          options.preconditioner != "none", "a preconditioner, whose shift it is");
   if (options.vectors_type == 'f' && options.storage == 'd')
     throw InvalidArgument("--vectors-type", "f", "d, with --storage d");
   if (options.block > 0 && options.block < options.k)
     throw InvalidArgument("--block", fmt::to_string(options.block),
                           fmt::format("at least k = {}", options.k));
-  if (std::isinf(options.shift))
-    throw InvalidArgument("--shift", fmt::to_string(options.shift), "a finite number");
   for (const std::string& output : {options.output, options.plot})
     if (!output.empty()) require_output_folder(output);
 }

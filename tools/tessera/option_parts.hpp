@@ -16,8 +16,9 @@ void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, 
 void add_grid_option(CLI::App& command, GridOption& grid);
 void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// Checks of the parser: a finite number from 0 on, or above 0. CLI11's own would take NaN, and names the
-/// largest double with all its digits when they refuse a number.
+/// Checks of the parser: a finite number, one from 0 on, or above 0. CLI11's own would take NaN, and names
+/// the largest double with all its digits when they refuse a number.
+CLI::Validator any_number();
 CLI::Validator number_from_0();
 CLI::Validator number_above_0();
 

@@ -74,13 +74,12 @@ void add_size_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 32));
 }
 
-CLI::Validator finite_number(bool zero_too, const std::string& shown) {
+CLI::Validator finite_number(bool (*wanted)(double), const std::string& expected, const std::string& shown) {
   return CLI::Validator(
-      [zero_too](const std::string& text) {
+      [wanted, expected](const std::string& text) {
         double value = 0;
-        const bool right =
-            parse_number(text, value) && std::isfinite(value) && (value > 0 || (zero_too && value == 0));
-        return right ? std::string() : fmt::format("{}: expected a number {} 0", text, zero_too ? ">=" : ">");
+        const bool right = parse_number(text, value) && std::isfinite(value) && wanted(value);
+        return right ? std::string() : fmt::format("{}: expected a {}", text, expected);
       },
       shown);
 }
@@ -103,12 +102,16 @@ void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, 
       ->type_name("yes|no");
 }
 
+CLI::Validator any_number() {
+  return finite_number([](double) { return true; }, "finite number", "FINITE");
+}
+
 CLI::Validator number_from_0() {
-  return finite_number(true, "NONNEGATIVE");
+  return finite_number([](double x) { return x >= 0; }, "number >= 0", "NONNEGATIVE");
 }
 
 CLI::Validator number_above_0() {
-  return finite_number(false, "POSITIVE");
+  return finite_number([](double x) { return x > 0; }, "number > 0", "POSITIVE");
 }
 
 void add_grid_option(CLI::App& command, GridOption& grid) {
@@ -140,7 +143,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
                              "pheft", "heteroprio", "modular-eager", "modular-ws", "modular-heft",
                              "modular-heft2"}))
       ->type_name("POLICY");
-  command.add_option("--seed", options.seed, "of everything that is random");
+  command.add_option("--seed", options.seed, "of everything that is random")->check(number_from_0());
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));
   command

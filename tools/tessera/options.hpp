@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -118,12 +118,12 @@ struct MultiplyProgramOptions {
 struct LobpcgProgramOptions {
   CommonOptions common;
   std::string matrix, overlap, generate;
-  std::string interaction = "random", orbits;
+  std::string interaction, orbits;  ///< of the shell model; empty: not given
   Index k = 5, block = 0;
   double tolerance = 0;
   std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
-  int steps = 2, degree = 8;                                ///< of FOM; of the Chebyshev polynomial
-  double shift = std::numeric_limits<double>::quiet_NaN();  ///< NaN: chosen
+  int steps = 0, degree = 0;    ///< of FOM; of the Chebyshev polynomial; 0: not given
+  std::optional<double> shift;  ///< none: chosen
   char storage = 'd', vectors_type = 'd';
   Index nd = 0;
   bool largest = false;
