@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "lobpcg_check.hpp"
 #include "lobpcg_peer.hpp"
 #include "lobpcg_problem.hpp"
+#include "output_files.hpp"
 #include "problem.hpp"
 #include "residual_plot.hpp"
 #include "session.hpp"
@@ -41,12 +41,12 @@ std::string shares(const LobpcgStep& step) {
 /// The table of iterations as they come.
 void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   if (step.iteration == 0)
-    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>7}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
+    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
                "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
   std::string values;
   for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
     values += fmt::format("{:<14.8g}", step.values[j]);
-  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f}  {}\n", step.iteration, step.converged,
+  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged,
              step.largest_residual, values, step.seconds, shares(step));
   std::fflush(to);
 }
@@ -130,7 +130,7 @@ class LobpcgRun {
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
     json["k"] = options_.k;
-    json["block"] = options_.block;
+    json["block"] = options_.block;  // until the solver has chosen
     json["largest"] = options_.largest;
     json["tol"] = solve_.tolerance;
     json["norm"] = options_.norm;
@@ -138,18 +138,22 @@ class LobpcgRun {
     json["preconditioner"] = options_.preconditioner;
     if (options_.preconditioner == "fom") json["steps"] = steps();
     if (options_.preconditioner == "chebyshev") json["degree"] = degree();
+    if (options_.preconditioner != "none") json["shift"] = options_.shift ? Json(*options_.shift) : Json();
     json["storage"] = std::string(1, options_.storage);
     json["vectors_type"] = std::string(1, options_.vectors_type);
     json["nd"] = a_->groups();
     json["iterations"] = options_.iterations;
     json["peer"] = options_.peer;
-    const double n = static_cast<double>(a_->order());
+    if (!options_.output.empty()) json["output"] = options_.output;
+    if (!options_.plot.empty()) json["plot"] = options_.plot;
+    const double row = static_cast<double>(whole_entries(*a_)) / static_cast<double>(a_->order());
     report_.lines.emplace_back(
         "matrix",
         fmt::format("{}{}, n = {}, {} stored entries ({:.3g} a row of the whole), {} in {}, made in {}",
-                    source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(),
-                    (2 * static_cast<double>(a_->stored_entries()) - n) / n, format_bytes(a_->stored_bytes()),
-                    sizeof(V) == 4 ? "float" : "double", format_seconds(build_seconds_)));
+                    source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(), row,
+                    format_bytes(a_->stored_bytes()), sizeof(V) == 4 ? "float" : "double",
+                    format_seconds(build_seconds_)));
+    if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
         "solver", fmt::format("{} {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}", options_.k,
                               options_.largest ? "largest" : "smallest", options_.variant, solve_.tolerance,
@@ -193,6 +197,7 @@ class LobpcgRun {
         check.failure = fmt::format("not converged: {}", result.message);
       if (check.any()) run.check = check;
     }
+    report_.options["block"] = result.vectors.width();
     if (last) {
       add_results(result);
       write_files(result);
@@ -200,15 +205,16 @@ class LobpcgRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
+  /// Those that are known of the wanted ones, from the end on: all, some or none.
   void known_values(std::vector<double>& values, std::string& name) const {
-    const auto known =
-        options_.largest ? rows_.largest_eigenvalues(options_.k) : rows_.lowest_eigenvalues(options_.k);
-    if (!known) return;
-    values = *known;
-    name = "the exact eigenvalues";
+    const auto& known = options_.largest ? rows_.spectrum.largest : rows_.spectrum.lowest;
+    if (known) values = known(options_.k);
+    const auto count = static_cast<Index>(values.size());
+    if (count > 0) name = "the exact eigenvalues";
+    if (count > 0 && count < options_.k) name += fmt::format(" ({} of {} are known)", count, options_.k);
   }
 
-  /// Its values become the reference, unless the exact ones are known.
+  /// Its values become the reference for what is not known exactly.
   void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
     session_.progress().stage(options_.peer);
     std::string name;
@@ -249,11 +255,13 @@ class LobpcgRun {
       report_.peer->seconds.push_back(seconds);
       report_.peer->result = json;
       report_.peer->result["values"] = values;
+      if (const auto found = static_cast<Index>(values.size()); found < options_.k)
+        report_.peer->note = fmt::format("it converged {} of {} pairs", found, options_.k);
     }
-    if (reference.empty()) {
-      reference = values;
-      against = name;
-    }
+    if (values.size() <= reference.size()) return;
+    against = reference.empty() ? name : fmt::format("{} and {}", against, name);
+    reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
+                     values.end());
   }
 
   /// Times of kinds of work, from the solver's last step; they are those of this rank. What a stage's tasks
@@ -329,10 +337,7 @@ class LobpcgRun {
     if (!options_.plot.empty()) {
       session_.progress().stage("writing the plot");
       session_.together([&] {
-        if (runtime_.rank() != 0) return;
-        std::ofstream file(options_.plot);
-        file << svg(plot(result));
-        if (!file.flush()) throw InputError(options_.plot, 0, "cannot be written");
+        if (runtime_.rank() == 0) write_text(options_.plot, svg(plot(result)));
       });
     }
     if (options_.output.empty()) return;

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include "eigen_output.hpp"
 #include "lobpcg_problem.hpp"
 #include "option_parts.hpp"
+#include "output_files.hpp"
 
 namespace tessera::program {
 
@@ -31,13 +33,7 @@ void add_source_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--overlap", options.overlap, "positive definite B of A x = lambda B x")
       ->type_name("FILE");
   command.add_option("--generate", options.generate, sparse_generator_help())->type_name("KIND[:ARG]");
-  command
-      .add_option("--interaction", options.interaction,
-                  "of the shell model: random (with --seed; the default), pairing, pairing-quadrupole, or a "
-                  "file .int")
-      ->type_name("NAME|FILE");
-  command.add_option("--orbits", options.orbits, "the file .sps that belongs to --interaction FILE")
-      ->type_name("FILE");
+  add_shell_model_options(command, options.interaction, options.orbits, "");
 }
 
 }  // namespace
@@ -112,8 +108,8 @@ void validate(const LobpcgProgramOptions& options) {
   if (options.block > 0 && options.block < options.k)
     throw InvalidArgument("--block", fmt::to_string(options.block),
                           fmt::format("at least k = {}", options.k));
-  for (const std::string& output : {options.output, options.plot})
-    if (!output.empty()) require_output_folder(output);
+  require_eigenpairs_writable(options.output, true);
+  if (!options.plot.empty()) require_writable("--plot", options.plot);
 }
 
 }  // namespace tessera::program

@@ -26,6 +26,10 @@ SparseSource source_of(const LobpcgProgramOptions& options) {
           options.interaction, options.orbits,  options.common.seed};
 }
 
+SparseSource source_of(const BenchProgramOptions& options) {
+  return {options.matrix, {}, options.generate, options.interaction, options.orbits, options.common.seed};
+}
+
 void validate(const SparseSource& source) {
   const bool generated = !source.generate.empty();
   if (generated != source.matrix.empty())

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
 #include <tessera/runtime/error.hpp>
@@ -32,6 +33,7 @@ struct SparseSource {
 };
 
 SparseSource source_of(const LobpcgProgramOptions& options);
+SparseSource source_of(const BenchProgramOptions& options);
 
 /// Checks which of them go together. @throws InvalidArgument, also for what would have no effect
 void validate(const SparseSource& source);
@@ -54,6 +56,12 @@ auto naming_options(const Work& work) {
 /// Reads or generates, on every rank.
 /// @throws Error on all ranks
 SparseGenerator load_rows(Session& session, const SparseSource& source);
+
+/// Entries of both triangles of a matrix of which one is stored (collective).
+template <class V, class T>
+Index whole_entries(const CsbMatrix<V, T>& a) {
+  return 2 * a.stored_entries() - a.stored_diagonal_entries();
+}
 
 /// Calls visit(row, column, value, thread) for the stored entries, some rows at a time on each of so many
 /// threads.
