@@ -55,7 +55,8 @@ TEST_F(LobpcgProgram, BadUsage) {
                  "--generate = nonsense: expected one of shell, heisenberg");
   expect_refused("bench spmm --generate laplacian1d:60 --interaction pairing", "--interaction = pairing");
   expect_refused("bench spmm --generate shell:20Ne --orbits x", "--orbits = x");
-  expect_refused("bench spmm --generate laplacian1d:60 --kernel elpa", "--kernel = elpa");
+  for (const char* stage : {"spmm --generate laplacian1d:60", "stack", "gemm"})
+    expect_refused(fmt::format("bench {} --kernel elpa", stage), "--kernel = elpa");
   expect_refused("bench gemm --generate nonsense", "--generate = nonsense: expected one of random, even");
   for (const char* of_spmm : {"--interaction pairing", "--orbits x", "--matrix x"})
     expect_refused(fmt::format("bench gemm {}", of_spmm), std::string(of_spmm).substr(0, 8));

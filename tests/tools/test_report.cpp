@@ -171,12 +171,17 @@ TEST(ReportText, TellsWhatThePeersTimeDoesNot) {
 TEST(ReportText, LongLinesGoOnUnderTheirText) {
   Report report = example();
   const std::string word(20, 'x'), path(120, 'p');
-  report.lines = {{"fits", std::string(86, 'a')}, {"long", {}}, {"path", path + " n = 1"}};
-  for (int i = 0; i < 9; ++i) report.lines[1].second += (i > 0 ? " " : "") + word;
+  const std::string half(43, 'a');
+  report.lines = {{"fits", half + ' ' + std::string(42, 'b')},
+                  {"not", half + ' ' + half},
+                  {"long", {}},
+                  {"path", path + " n = 1"}};
+  for (int i = 0; i < 9; ++i) report.lines[2].second += (i > 0 ? " " : "") + word;
   const std::string text = format_report(report), gap(14, ' '),
                     four = word + " " + word + " " + word + " " + word;
-  EXPECT_NE(text.find("fits          " + std::string(86, 'a') + "\nlong          " + four + "\n" + gap +
-                      four + "\n" + gap + word + "\npath          " + path + "\n" + gap + "n = 1\n"),
+  EXPECT_NE(text.find("fits          " + report.lines[0].second + "\nnot           " + half + "\n" + gap +
+                      half + "\nlong          " + four + "\n" + gap + four + "\n" + gap + word +
+                      "\npath          " + path + "\n" + gap + "n = 1\n"),
             std::string::npos)
       << text;
 }

@@ -129,17 +129,13 @@ void require_stage_options(BenchProgramOptions& options) {
   if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" ||
       options.peer == "cusparse")
     throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
-  require_plain_kernel(options);
 }
 
 }  // namespace
 
-void require_plain_kernel(const BenchProgramOptions& options) {
+int run_bench(BenchProgramOptions& options) {
   if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
     throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
-}
-
-int run_bench(BenchProgramOptions& options) {
   if (options.stage == "spmm") return run_bench_spmm(options);
   for (const auto& [name, value] : {std::pair("--matrix", options.matrix),
                                     {"--interaction", options.interaction},

@@ -275,7 +275,6 @@ void require_valid(const BenchProgramOptions& options) {
     throw InvalidArgument("--storage", "d", "f, with --type s");
   if (options.peer != "none" && options.peer != "csr" && options.peer != "cusparse")
     throw InvalidArgument("--peer", options.peer, "none, csr or cusparse for spmm");
-  require_plain_kernel(options);
 }
 
 }  // namespace

@@ -13,9 +13,6 @@ namespace tessera::program {
 
 int run_bench_spmm(const BenchProgramOptions& options);
 
-/// @throws InvalidArgument if --kernel is for a stage that has one kernel only
-void require_plain_kernel(const BenchProgramOptions& options);
-
 /// Y := A X by cuSPARSE on the first GPU: full rows (CSR), row-major X and Y, the algorithm CSR_ALG3 after
 /// its preprocessing. A, X and Y stay on the GPU.
 /// @throws RuntimeError without CUDA or a GPU, and where cuSPARSE fails
