@@ -60,6 +60,9 @@ struct CsbMatrix<V, T>::Detail {
   void note_tiles();
   void bound_norm();
   void prefetch_indices() const;
+  /// visit(row, value) for the stored elements of the diagonal that are here.
+  template <class Visit>
+  void visit_diagonal(const Visit& visit) const;
 };
 
 /// Makes the handles of all pieces of all ranks, everywhere in the same order.
@@ -278,21 +281,34 @@ void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const 
 }
 
 template <class V, class T>
-std::vector<double> CsbMatrix<V, T>::diagonal() const {
-  std::vector<double> result(static_cast<std::size_t>(order()));
-  for (const Piece& piece : detail_->pieces) {
+template <class Visit>
+void CsbMatrix<V, T>::Detail::visit_diagonal(const Visit& visit) const {
+  for (const Piece& piece : pieces) {
     if (!piece.contents.diagonal_tiles || !piece.data.local()) continue;
     const HostAccess access(piece.data, HostAccess::Mode::read);
     const auto view = csb_view<V>(access.array<const std::byte>().data(), piece.contents.shape.block_count,
                                   piece.contents.shape.entry_count, true);
-    const Index begin = segments()->begin(piece.contents.row);
+    const Index begin = partition.segments->begin(piece.contents.row);
     for (const CsbBlock& block : std::span(view.blocks, static_cast<std::size_t>(view.block_count)))
       for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e)
-        if (view.rows[e] == view.columns[e])
-          result[static_cast<std::size_t>(begin + block.first_row + view.rows[e])] = view.values[e];
+        if (view.rows[e] == view.columns[e]) visit(begin + block.first_row + view.rows[e], view.values[e]);
   }
+}
+
+template <class V, class T>
+std::vector<double> CsbMatrix<V, T>::diagonal() const {
+  std::vector<double> result(static_cast<std::size_t>(order()));
+  detail_->visit_diagonal([&](Index row, V value) { result[static_cast<std::size_t>(row)] = value; });
   detail_->runtime.all_reduce_sum(result.data(), order());
   return result;
+}
+
+template <class V, class T>
+Index CsbMatrix<V, T>::stored_diagonal_entries() const {
+  double count = 0;
+  detail_->visit_diagonal([&](Index, V) { ++count; });
+  detail_->runtime.all_reduce_sum(&count, 1);
+  return static_cast<Index>(count);
 }
 
 template <class V, class T>

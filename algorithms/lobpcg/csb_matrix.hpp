@@ -56,6 +56,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
 
   /// The matrix's diagonal, on every rank (collective).
   std::vector<double> diagonal() const;
+  /// How many of its elements are stored, of all ranks (collective); zeros that the rows have count.
+  Index stored_diagonal_entries() const;
 
   /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal),
   /// which the segment's owner has. They are part of A and take part in apply.

@@ -31,30 +31,181 @@ class LobpcgProgram : public Program {
 
 TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg", "--matrix");
-  expect_refused("lobpcg --generate nonsense", "nonsense");
+  expect_refused("lobpcg --generate nonsense", "--generate = nonsense: expected one of shell, heisenberg");
   expect_refused("lobpcg --generate laplacian1d:60 --matrix " + path("a.mtx"), "--matrix");
   expect_refused("lobpcg --matrix " + path("absent.mtx"), "absent.mtx");
   expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
   expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
-  expect_refused("lobpcg --generate laplacian1d:10 --k 4", "count");
+  expect_refused("lobpcg --generate laplacian1d:10 --k 4", "--k = 4 of order 10: expected at most n / 5 = 2");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block = 21");
   expect_refused("lobpcg --generate laplacian1d:60 --tol -1", "--tol: -1: expected a number > 0");
   expect_refused("lobpcg --generate laplacian1d:60 --tol 0", "--tol: 0: expected a number > 0");
   expect_refused("lobpcg --generate laplacian1d:60 --preconditioner ilu", "--preconditioner");
   expect_refused("lobpcg --generate laplacian1d:60 --vectors-type f", "--vectors-type");
   expect_refused("lobpcg --generate laplacian1d:60 --steps 33", "--steps");
-  expect_refused("lobpcg --generate laplacian1d:60 --shift inf", "--shift");
-  expect_refused("lobpcg --generate laplacian1d:60 --plot " + path("no/such.svg"), "such.svg");
+  for (const char* shift : {"inf", "-inf", "nan", "1e400", "one"})
+    expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --shift {}", shift), "--shift: ");
   const std::string small =
       file("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 1 1\n");
   expect_refused("lobpcg --generate laplacian1d:60 --overlap " + small, "order");
   const std::string skew = file("skew.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1\n2 1 1\n");
   expect_refused("lobpcg --matrix " + skew, "symmetric");
   expect_refused("bench spmm", "--generate");
+  expect_refused("bench spmm --generate nonsense",
+                 "--generate = nonsense: expected one of shell, heisenberg");
+  expect_refused("bench spmm --generate laplacian1d:60 --interaction pairing", "--interaction = pairing");
+  expect_refused("bench spmm --generate shell:20Ne --orbits x", "--orbits = x");
+  for (const char* stage : {"spmm --generate laplacian1d:60", "stack", "gemm"})
+    expect_refused(fmt::format("bench {} --kernel elpa", stage), "--kernel = elpa");
+  expect_refused("bench gemm --generate nonsense", "--generate = nonsense: expected one of random, even");
+  for (const char* of_spmm : {"--interaction pairing", "--orbits x", "--matrix x"})
+    expect_refused(fmt::format("bench gemm {}", of_spmm), std::string(of_spmm).substr(0, 8));
   expect_refused("bench spmm --generate laplacian1d:60 --peer lapack", "lapack");
   expect_refused("bench spmm --generate laplacian1d:60 --columns 33", "--columns");
   expect_refused("bench spmm --generate laplacian1d:60 --type z", "--type");
   expect_refused("bench gemm --generate laplacian2d:60", "laplacian2d");
   expect_refused("bench gemm --peer csr", "csr");
+}
+
+TEST_F(LobpcgProgram, OptionsWithoutEffectAreRefused) {
+  const std::string orbits = file("sd.sps", ""), laplacian = "lobpcg --generate laplacian1d:60 ";
+  const std::string matrix =
+      file("m.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 1\n1 1 1\n");
+  for (const char* name : {"random", "pairing"})
+    expect_refused(laplacian + "--interaction " + name, fmt::format("--interaction = {}: ", name));
+  expect_refused(laplacian + "--orbits " + orbits, "--orbits = " + orbits);
+  expect_refused("lobpcg --matrix " + matrix + " --interaction pairing", "--interaction = pairing: ");
+  expect_refused("lobpcg --matrix " + matrix + " --orbits " + orbits, "--orbits = " + orbits);
+  for (const char* more : {"", " --interaction random", " --interaction pairing"})
+    for (const char* kind : {"20Ne", "sd:2:2"})
+      expect_refused(fmt::format("lobpcg --generate shell:{} --orbits {}{}", kind, orbits, more),
+                     "--orbits = " + orbits + ": expected --interaction FILE");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd.int",
+                 "--orbits = nothing: expected the path of the .sps file");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd", "--interaction = usd: ");
+  expect_refused("lobpcg --generate mikota:40 --overlap " + matrix, "--overlap = " + matrix);
+  expect_refused(laplacian + "--preconditioner jacobi --steps 2",
+                 "--steps = 2: expected --preconditioner fom");
+  expect_refused(laplacian + "--degree 4", "--degree = 4: expected --preconditioner chebyshev");
+  expect_refused(laplacian + "--preconditioner none --shift 0", "--shift = 0");
+}
+
+TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
+  const std::string orbits = file("two.sps", "iso\n2\n1 2 2.5 3\n2 0 0.5 3\n");
+  const Json json = record("lobpcg --generate shell:file:2:2 --k 1 --interaction pairing --orbits " + orbits);
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["options"]["orbits"], orbits);
+  // -n (4 Omega + 6 - n) / 8 with n = 4, Omega = 3 + 1
+  EXPECT_NEAR(result(json)["values"][0].get<double>(), -9, 1e-9);
+}
+
+TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {
+  // expect_refused wants nothing on stdout, so not a line of the table of iterations.
+  const std::string laplacian = "lobpcg --generate laplacian1d:60 ", folder = directory_.string();
+  fs::create_directory(path("taken_vectors.mtx"));
+  for (const char* option : {"--plot", "--json"}) {
+    expect_refused(fmt::format("{}{} {}", laplacian, option, folder),
+                   fmt::format("{} = {}: expected a file", option, folder));
+    expect_refused(fmt::format("{}{} {}/no/such", laplacian, option, folder),
+                   fmt::format("{} = {}/no/such: expected a file", option, folder));
+    expect_refused(fmt::format("{}{} /proc/such", laplacian, option), fmt::format("{} = /proc/such", option));
+  }
+  for (const std::string command : {"lobpcg --generate laplacian1d:60", "eigen --generate random --n 60"}) {
+    expect_refused(command + " --output /proc/such", "--output = /proc/such_values.mtx");
+    expect_refused(command + " --output " + path("no/such.h5"), "--output = " + path("no/such.h5"));
+    expect_refused(command + " --output " + path("taken"), "--output = " + path("taken_vectors.mtx"));
+  }
+  expect_refused("multiply --generate random --n 60 --output /proc/such", "--output = /proc/such");
+  expect_refused("tune --n 20 --output /proc/such", "--output = /proc/such");
+}
+
+TEST_F(LobpcgProgram, WhereASolveFailsFilesStayAsTheyWere) {
+  file("plot.svg", "before");
+  file("kept_values.mtx", "before");
+  expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --k 13 --plot {} --output {} --json {}",
+                             path("plot.svg"), path("kept"), path("record.json")),
+                 "--k = 13");
+  EXPECT_EQ(contents("plot.svg"), "before");
+  EXPECT_EQ(contents("kept_values.mtx"), "before");
+  EXPECT_FALSE(fs::exists(path("kept_vectors.mtx")));
+  EXPECT_FALSE(fs::exists(path("record.json")));
+}
+
+TEST_F(LobpcgProgram, ZeroMatrix) {
+  const std::string matrix = file("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 0\n");
+  for (const char* more : {"", "--norm relative", "--norm absolute", "--peer dense"}) {
+    const Json json = record(fmt::format("lobpcg --matrix {} --k 3 {}", matrix, more));
+    const Json& check = json["runs"][0]["check"];
+    EXPECT_TRUE(passed(json)) << more;
+    EXPECT_EQ(check["residual"], 0) << more;
+    EXPECT_EQ(result(json)["values"], Json::array({0, 0, 0})) << more;
+    EXPECT_EQ(check["values"].is_null(), std::string(more) != "--peer dense");
+  }
+}
+
+TEST_F(LobpcgProgram, RecordHasWhatRepeatsTheRun) {
+  const Json chosen = record("lobpcg --generate shell:20Ne --k 3 --preconditioner chebyshev")["options"];
+  EXPECT_EQ(chosen["matrix"], "shell:20Ne");
+  EXPECT_EQ(chosen["interaction"], "random");
+  EXPECT_FALSE(chosen.contains("orbits"));
+  EXPECT_EQ(chosen["block"], 5);
+  EXPECT_EQ(chosen["degree"], 8);
+  EXPECT_FALSE(chosen.contains("steps"));
+  EXPECT_TRUE(chosen.at("shift").is_null()) << "chosen anew in each iteration";
+  EXPECT_EQ(chosen["tol"], 1e-8);
+  const Json given = record(fmt::format(
+      "lobpcg --generate laplacian1d:60 --k 2 --block 4 --shift -0.25 --steps 3 --seed 7 --plot {}",
+      path("plot.svg")))["options"];
+  EXPECT_EQ(given["block"], 4);
+  EXPECT_EQ(given["shift"], -0.25);
+  EXPECT_EQ(given["steps"], 3);
+  EXPECT_EQ(given["seed"], 7);
+  EXPECT_EQ(given["plot"], path("plot.svg"));
+  EXPECT_FALSE(given.contains("interaction"));
+  const Json none = record("lobpcg --generate laplacian1d:60 --k 2 --preconditioner none")["options"];
+  for (const char* of_others : {"steps", "degree", "shift"}) EXPECT_FALSE(none.contains(of_others));
+}
+
+TEST_F(LobpcgProgram, ComparesTheEigenvaluesThatAreKnown) {
+  struct Case {
+    const char* arguments;
+    int known;
+    const char* against;
+  };
+  for (const Case& one : {Case{"shell:20Ne --interaction pairing --k 3", 1, " (1 of 3 are known)"},
+                          Case{"heisenberg:6 --largest --k 4", 3, " (3 of 4 are known)"},
+                          Case{"heisenberg:6 --largest --k 2", 2, ""}}) {
+    const std::string arguments = fmt::format("lobpcg --generate {}", one.arguments);
+    const Json json = record(arguments);
+    const Json& check = json["runs"][0]["check"];
+    EXPECT_EQ(check["values_against"], std::string("the exact eigenvalues") + one.against);
+    EXPECT_LT(check["values_difference"].get<double>(), 1e-10) << arguments;
+    const Json beside = record(arguments + " --peer dense");
+    const std::string against = beside["runs"][0]["check"]["values_against"];
+    EXPECT_EQ(against.find(" and lapack") != std::string::npos, *one.against != 0) << against;
+    EXPECT_LT(beside["runs"][0]["check"]["values_difference"].get<double>(), 1e-10) << arguments;
+  }
+  // A line for what is known; 13 = (n (4 Omega + 6 - n) / 4) / 2 with n = 4, Omega = 6.
+  const Outcome outcome = run("lobpcg --generate shell:20Ne --interaction pairing --k 3");
+  EXPECT_NE(outcome.out.find("spectrum      Every level with angular momentum J >= 0/2"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("eigenvalues      1                     -13 "), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("of the exact eigenvalues (1 of 3 are known)"), std::string::npos)
+      << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(LobpcgProgram, SaysHowManyPairsAPeerConverged) {
+  if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
+  // Krylov-Schur ends after one iteration with what its first subspace has.
+  const std::string few =
+      "lobpcg --generate laplacian1d:400 --k 3 --check none --tol 1e-3 --peer slepc-krylovschur";
+  const Outcome outcome = run(few + " --iterations 1");
+  EXPECT_NE(outcome.out.find("it converged 0 of 3 pairs"), std::string::npos) << outcome.out << outcome.err;
+  EXPECT_EQ(run("lobpcg --generate shell:20Ne --k 3 --peer slepc-krylovschur").out.find("it converged"),
+            std::string::npos);
 }
 
 TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
@@ -208,13 +359,41 @@ TEST_F(LobpcgProgram, BenchesProducts) {
     EXPECT_GT(found["stream_bytes_per_second"].get<double>(), 0);
     EXPECT_GT(found["limit_fraction"].get<double>(), 0);
     EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
-    const double n = json["options"]["n"].get<double>(),
-                 entries = json["options"]["stored_entries"].get<double>();
-    EXPECT_DOUBLE_EQ(found["flop"].get<double>(),
-                     2 * json["options"]["columns"].get<double>() * (2 * entries - n));
     EXPECT_LT(json["runs"].back()["check"]["values"].get<double>(), 1) << more;
   }
   expect_refused("bench spmm --gpus 0 --generate laplacian1d:60 --peer cusparse", "GPU");
+}
+
+TEST_F(LobpcgProgram, CountsTheFlopsOfStoredEntries) {
+  // Two of 60 elements of the diagonal are stored, one of them a zero: 2 + 2 * 4 entries of the whole.
+  const std::string matrix =
+      file("few.mtx",
+           "%%MatrixMarket matrix coordinate real symmetric\n60 60 6\n2 1 1\n3 1 1\n4 2 1\n60 2 1\n"
+           "5 5 3\n7 7 0\n");
+  for (const char* more : {"", " --nd 3"}) {
+    const Json json = record(fmt::format("bench spmm --columns 4 --matrix {}{}", matrix, more));
+    EXPECT_EQ(json["options"]["stored_entries"], 6);
+    EXPECT_EQ(result(json)["flop"], 2 * 4 * 10) << more;
+    EXPECT_GT(result(json)["flop_per_byte"].get<double>(), 0);
+  }
+  const Outcome outcome = run(fmt::format("lobpcg --matrix {} --k 1", matrix));
+  EXPECT_NE(outcome.out.find("(0.167 a row of the whole)"), std::string::npos) << outcome.out;
+  // A row of the Laplacian has two or three.
+  const Json full = record("bench spmm --columns 3 --generate laplacian1d:60");
+  EXPECT_EQ(result(full)["flop"], 2 * 3 * (60 + 2 * 59));
+}
+
+TEST_F(LobpcgProgram, BenchesShellModelsOfEveryInteraction) {
+  const Json random = record("bench spmm --generate shell:20Ne"),
+             pairing = record("bench spmm --generate shell:20Ne --interaction pairing");
+  EXPECT_EQ(random["options"]["interaction"], "random");
+  EXPECT_EQ(pairing["options"]["interaction"], "pairing");
+  EXPECT_TRUE(passed(pairing));
+  EXPECT_EQ(random["options"]["stored_entries"],
+            record("lobpcg --generate shell:20Ne --k 1")["options"]["stored_entries"]);
+  EXPECT_EQ(pairing["options"]["stored_entries"],
+            record("lobpcg --generate shell:20Ne --k 1 --interaction pairing")["options"]["stored_entries"]);
+  EXPECT_NE(random["options"]["stored_entries"], pairing["options"]["stored_entries"]);
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ TEST_F(Program, BadUsage) {
   expect_refused("eigen --generate random --n 20 --band 50", "band = 50");
   expect_refused("eigen --generate random --n 20 --grid 2x2", "2x2");
   expect_refused("eigen --generate random --n 20 --scheduler nonsense", "nonsense");
+  for (const std::string& command :
+       {std::string("eigen --generate random --n 20"), std::string("multiply --generate random --n 20"),
+        std::string("lobpcg --generate laplacian1d:60"), std::string("bench gemm"), std::string("info"),
+        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
+    expect_refused(fmt::format("{} --seed -1", command), "--seed: -1: expected a number >= 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
   expect_refused("eigen --generate random --n 20 --json " + path("no/such/file.json"), "file.json");
   expect_refused("eigen --generate random --n 20 --output " + path("no/such/file"), "file");

@@ -157,6 +157,35 @@ TEST(ReportText, SaysOnHowManyGpusThePeerRan) {
   EXPECT_EQ(to_json(report)["peer"]["gpus"], 4);
 }
 
+TEST(ReportText, TellsWhatThePeersTimeDoesNot) {
+  Report report = example();
+  report.peer = PeerRecord{"solver", 1, {4}, {}};
+  const std::string before = format_report(report);
+  EXPECT_EQ(before.find("converged"), std::string::npos);
+  report.peer->note = "it converged 1 of 3 pairs";
+  EXPECT_NE(format_report(report).find("(its time / ours)\n              it converged 1 of 3 pairs\n"),
+            std::string::npos)
+      << format_report(report);
+}
+
+TEST(ReportText, LongLinesGoOnUnderTheirText) {
+  Report report = example();
+  const std::string word(20, 'x'), path(120, 'p');
+  const std::string half(43, 'a');
+  report.lines = {{"fits", half + ' ' + std::string(42, 'b')},
+                  {"not", half + ' ' + half},
+                  {"long", {}},
+                  {"path", path + " n = 1"}};
+  for (int i = 0; i < 9; ++i) report.lines[2].second += (i > 0 ? " " : "") + word;
+  const std::string text = format_report(report), gap(14, ' '),
+                    four = word + " " + word + " " + word + " " + word;
+  EXPECT_NE(text.find("fits          " + report.lines[0].second + "\nnot           " + half + "\n" + gap +
+                      half + "\nlong          " + four + "\n" + gap + four + "\n" + gap + word +
+                      "\npath          " + path + "\n" + gap + "n = 1\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Units, AreReadable) {
   EXPECT_EQ(format_seconds(12.34), "12.3 s");
   EXPECT_EQ(format_seconds(0.0123), "12.3 ms");

@@ -125,19 +125,24 @@ void require_stage_options(BenchProgramOptions& options) {
   if (options.n < 0) options.n = 2000;
   if (options.generate == "water")
     throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
-  MatrixGenerator<double>::make(options.generate, 1);  // the kinds of sparse ones are others
+  naming_options([&] { return MatrixGenerator<double>::make(options.generate, 1); });
   if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" ||
       options.peer == "cusparse")
     throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
-  if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
-    throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
 }
 
 }  // namespace
 
 int run_bench(BenchProgramOptions& options) {
-  if (options.stage == "stack") return run_bench_stack(options);
+  if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
+    throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
   if (options.stage == "spmm") return run_bench_spmm(options);
+  for (const auto& [name, value] : {std::pair("--matrix", options.matrix),
+                                    {"--interaction", options.interaction},
+                                    {"--orbits", options.orbits}})
+    if (!value.empty()) throw InvalidArgument(name, value, "the stage spmm, which alone takes it");
+  if (options.generate.empty()) options.generate = "random";
+  if (options.stage == "stack") return run_bench_stack(options);
   require_stage_options(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });

@@ -32,6 +32,7 @@ class SpmmRunner {
       : session_(session),
         runtime_(session.runtime()),
         options_(options),
+        source_(source_of(options)),
         columns_(options.vectors > 0 ? options.vectors : 8),
         report_(session.new_report("bench")) {}
 
@@ -53,14 +54,10 @@ class SpmmRunner {
  private:
   void make_matrix() {
     session_.progress().stage("making the matrix");
-    rows_ = load_rows(session_, {.matrix = options_.matrix,
-                                 .overlap = {},
-                                 .generate = options_.matrix.empty() ? options_.generate : std::string(),
-                                 .interaction = "random",
-                                 .orbits = {},
-                                 .seed = options_.common.seed});
+    rows_ = load_rows(session_, source_);
     a_ = std::make_unique<CsbMatrix<V, T>>(
         CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments}));
+    whole_entries_ = whole_entries(*a_);
     x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
     write_x();
@@ -94,19 +91,17 @@ class SpmmRunner {
     if (!status) throw Error(status.message());
   }
 
-  double flops() const {
-    return 2 * static_cast<double>(columns_) *
-           (2 * static_cast<double>(a_->stored_entries()) - static_cast<double>(a_->order()));
-  }
+  double flops() const { return 2 * static_cast<double>(columns_) * static_cast<double>(whole_entries_); }
   /// X read and Y written once.
   double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
 
   void describe() {
     report_.title += " spmm";
     Json& json = report_.options;
-    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
     json["stage"] = "spmm";
-    json["matrix"] = source;
+    json["matrix"] = source_.name();
+    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
+    if (!source_.orbits.empty()) json["orbits"] = source_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
@@ -119,7 +114,7 @@ class SpmmRunner {
     report_.lines.emplace_back(
         "matrix",
         fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
-                    source, a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
+                    source_.name(), a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
                     a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
                     a_->segments()->count()));
     report_.lines.emplace_back("vectors",
@@ -260,10 +255,12 @@ class SpmmRunner {
   Session& session_;
   Runtime& runtime_;
   const BenchProgramOptions& options_;
+  const SparseSource source_;
   Index columns_;
   Report report_;
   SparseGenerator rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_;
+  Index whole_entries_ = 0;
   std::unique_ptr<CsrMatrix<V, T>> csr_;
   BlockVectors<T> x_, y_, csr_x_, csr_y_;
   std::vector<T> host_x_;
@@ -271,10 +268,7 @@ class SpmmRunner {
 };
 
 void require_valid(const BenchProgramOptions& options) {
-  const bool generated = options.generate != "random";
-  if (generated == !options.matrix.empty())
-    throw InvalidArgument("--generate", generated ? options.generate : "nothing",
-                          "either --generate KIND of `tessera lobpcg` or --matrix FILE for spmm");
+  validate(source_of(options));
   if (options.type != 's' && options.type != 'd')
     throw InvalidArgument("--type", std::string(1, options.type), "s or d for spmm");
   if (options.type == 's' && options.storage == 'd')

@@ -9,11 +9,22 @@
 #include <tessera/runtime/hdf5_file.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
+#include "output_files.hpp"
 #include "problem.hpp"
 
 namespace tessera::program {
 
 namespace {
+
+bool is_hdf5(const std::string& prefix) {
+  return prefix.ends_with(".h5");
+}
+std::string values_file(const std::string& prefix) {
+  return prefix + "_values.mtx";
+}
+std::string vectors_file(const std::string& prefix) {
+  return prefix + "_vectors.mtx";
+}
 
 /// One of the two kinds of files; the columns come slab by slab.
 template <class T>
@@ -22,7 +33,7 @@ class Output {
   Output(const std::string& prefix, const std::vector<RealOf<T>>& values, Index rows, Index columns)
       : rows_(rows) {
     const auto count = static_cast<Index>(values.size());
-    if (prefix.ends_with(".h5")) {
+    if (is_hdf5(prefix)) {
       hdf5_.emplace(Hdf5File::create(prefix));
       hdf5_->write_attribute("content",
                              "eigenvalues (values) and eigenvectors (vectors, row k belongs to value k)");
@@ -31,9 +42,9 @@ class Output {
       if (columns > 0) hdf5_->create_array<T>("vectors", rows, columns);
       return;
     }
-    write_matrix_market(prefix + "_values.mtx", count, 1, values.data(), count, "eigenvalues");
+    write_matrix_market(values_file(prefix), count, 1, values.data(), count, "eigenvalues");
     if (columns > 0)
-      market_.emplace(prefix + "_vectors.mtx", rows, columns, is_complex<T>, "eigenvectors, one a column");
+      market_.emplace(vectors_file(prefix), rows, columns, is_complex<T>, "eigenvectors, one a column");
   }
 
   void put(Index first, Index columns, const T* a) {
@@ -51,6 +62,13 @@ class Output {
 };
 
 }  // namespace
+
+void require_eigenpairs_writable(const std::string& prefix, bool vectors) {
+  if (prefix.empty()) return;
+  if (is_hdf5(prefix)) return require_writable("--output", prefix);
+  require_writable("--output", values_file(prefix));
+  if (vectors) require_writable("--output", vectors_file(prefix));
+}
 
 template <class T>
 void write_eigenpairs(Session& session, const std::string& prefix, const std::vector<RealOf<T>>& values,

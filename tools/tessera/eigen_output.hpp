@@ -11,6 +11,10 @@
 
 namespace tessera::program {
 
+/// That write_eigenpairs can write what --output names, if anything, with or without vectors.
+/// @throws InvalidArgument
+void require_eigenpairs_writable(const std::string& prefix, bool vectors);
+
 /// Writes PREFIX_values.mtx and, if there are vectors, PREFIX_vectors.mtx; or one HDF5 file with `values` and
 /// `vectors` if the prefix ends in .h5. Collective; rank 0 writes, one slab at a time in memory. @throws
 /// InputError on all ranks

@@ -66,6 +66,11 @@ double known(double x) {
   return std::isnan(x) ? HUGE_VAL : x;
 }
 
+/// An error over what it may be: no error is right, also of a matrix of zeros, where nothing may be wrong.
+double scaled(double error, double allowed) {
+  return error == 0 ? 0 : known(error / allowed);
+}
+
 }  // namespace
 
 template <class V, class T>
@@ -94,7 +99,7 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
                         : options.norm == LobpcgNorm::relative ? std::abs(theta)
                                                                : 1;
     bounds.push_back(options.tolerance * unit);
-    record.residual = std::max(record.residual, known(std::sqrt(residual / square) / bounds.back()));
+    record.residual = std::max(record.residual, scaled(known(std::sqrt(residual / square)), bounds.back()));
     for (std::size_t i = 0; i <= j; ++i)
       record.orthogonality = std::max(
           record.orthogonality, known(std::abs(dot(x, i, bx, j, k) - (i == j ? 1 : 0)) / (root * epsilon)));
@@ -107,7 +112,7 @@ CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOp
     const double difference = known(std::abs(result.values[j] - reference[j]));
     const double allowed = (bounds[j] + rounding) * (pair.b ? std::max(1.0, largest_square) : 1);
     record.values_difference = std::max(record.values_difference, difference);
-    record.values = std::max(record.values, difference / allowed);
+    record.values = std::max(record.values, scaled(difference, allowed));
   }
   return record;
 }

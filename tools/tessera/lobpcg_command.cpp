@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <utility>
 
@@ -17,6 +15,7 @@
 #include "lobpcg_check.hpp"
 #include "lobpcg_peer.hpp"
 #include "lobpcg_problem.hpp"
+#include "output_files.hpp"
 #include "problem.hpp"
 #include "residual_plot.hpp"
 #include "session.hpp"
@@ -42,12 +41,12 @@ std::string shares(const LobpcgStep& step) {
 /// The table of iterations as they come.
 void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   if (step.iteration == 0)
-    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>7}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
+    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
                "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
   std::string values;
   for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
     values += fmt::format("{:<14.8g}", step.values[j]);
-  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f}  {}\n", step.iteration, step.converged,
+  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged,
              step.largest_residual, values, step.seconds, shares(step));
   std::fflush(to);
 }
@@ -58,6 +57,7 @@ class LobpcgRun {
  public:
   LobpcgRun(const LobpcgProgramOptions& options, Session& session)
       : options_(options),
+        source_(source_of(options)),
         session_(session),
         runtime_(session.runtime()),
         report_(session.new_report("lobpcg")) {}
@@ -77,8 +77,7 @@ class LobpcgRun {
  private:
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
-    rows_ = load_rows(session_, {options_.matrix, options_.overlap, options_.generate, options_.interaction,
-                                 options_.orbits, options_.common.seed});
+    rows_ = load_rows(session_, source_);
     if (options_.peer == "dense") require_memory(runtime_, rows_.a->order(), sizeof(T), rows_.b ? 4 : 3);
     CsbOptions cut{.groups = options_.nd};
     const double begin = now();
@@ -100,8 +99,7 @@ class LobpcgRun {
 
   /// Anew for each run: they remember Ritz values.
   void make_preconditioner() {
-    const std::optional<double> shift =
-        std::isnan(options_.shift) ? std::nullopt : std::optional(options_.shift);
+    const std::optional<double>& shift = options_.shift;
     const double b_norm = b_ ? b_->norm_bound() : 1;
     chebyshev_ = nullptr;
     if (options_.preconditioner == "jacobi")
@@ -109,46 +107,53 @@ class LobpcgRun {
                                                                   JacobiOptions{solve_.end, shift, b_norm});
     else if (options_.preconditioner == "fom")
       preconditioner_ = std::make_unique<FomPreconditioner<V, T>>(
-          runtime_, *a_, FomOptions{solve_.end, options_.steps, shift, b_norm});
+          runtime_, *a_, FomOptions{solve_.end, steps(), shift, b_norm});
     else if (options_.preconditioner == "chebyshev") {
       auto made = std::make_unique<ChebyshevPreconditioner<T>>(
-          runtime_, *a_, ChebyshevOptions{solve_.end, options_.degree, shift, std::nullopt, b_norm});
+          runtime_, *a_, ChebyshevOptions{solve_.end, degree(), shift, std::nullopt, b_norm});
       chebyshev_ = made.get();
       preconditioner_ = std::move(made);
     }
     problem_.preconditioner = preconditioner_.get();
   }
 
+  int steps() const { return options_.steps > 0 ? options_.steps : FomOptions{}.steps; }
+  int degree() const { return options_.degree > 0 ? options_.degree : ChebyshevOptions{}.degree; }
+
   void describe() {
-    const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
     Json& json = report_.options;
-    json["matrix"] = source;
+    json["matrix"] = source_.name();
     if (!options_.overlap.empty()) json["overlap"] = options_.overlap;
-    if (options_.generate.starts_with("shell")) json["interaction"] = options_.interaction;
+    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
+    if (!options_.orbits.empty()) json["orbits"] = options_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
     json["k"] = options_.k;
-    json["block"] = options_.block;
+    json["block"] = options_.block;  // until the solver has chosen
     json["largest"] = options_.largest;
     json["tol"] = solve_.tolerance;
     json["norm"] = options_.norm;
     json["variant"] = options_.variant;
     json["preconditioner"] = options_.preconditioner;
-    if (options_.preconditioner == "fom") json["steps"] = options_.steps;
-    if (options_.preconditioner == "chebyshev") json["degree"] = options_.degree;
+    if (options_.preconditioner == "fom") json["steps"] = steps();
+    if (options_.preconditioner == "chebyshev") json["degree"] = degree();
+    if (options_.preconditioner != "none") json["shift"] = options_.shift ? Json(*options_.shift) : Json();
     json["storage"] = std::string(1, options_.storage);
     json["vectors_type"] = std::string(1, options_.vectors_type);
     json["nd"] = a_->groups();
     json["iterations"] = options_.iterations;
     json["peer"] = options_.peer;
-    const double n = static_cast<double>(a_->order());
+    if (!options_.output.empty()) json["output"] = options_.output;
+    if (!options_.plot.empty()) json["plot"] = options_.plot;
+    const double row = static_cast<double>(whole_entries(*a_)) / static_cast<double>(a_->order());
     report_.lines.emplace_back(
         "matrix",
         fmt::format("{}{}, n = {}, {} stored entries ({:.3g} a row of the whole), {} in {}, made in {}",
-                    source, rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(),
-                    (2 * static_cast<double>(a_->stored_entries()) - n) / n, format_bytes(a_->stored_bytes()),
-                    sizeof(V) == 4 ? "float" : "double", format_seconds(build_seconds_)));
+                    source_.name(), rows_.b ? " (generalized)" : "", a_->order(), a_->stored_entries(), row,
+                    format_bytes(a_->stored_bytes()), sizeof(V) == 4 ? "float" : "double",
+                    format_seconds(build_seconds_)));
+    if (!rows_.spectrum.text.empty()) report_.lines.emplace_back("spectrum", rows_.spectrum.text);
     report_.lines.emplace_back(
         "solver", fmt::format("{} {}, {}, tolerance {:g} {}, preconditioner {}, vectors in {}", options_.k,
                               options_.largest ? "largest" : "smallest", options_.variant, solve_.tolerance,
@@ -192,6 +197,7 @@ class LobpcgRun {
         check.failure = fmt::format("not converged: {}", result.message);
       if (check.any()) run.check = check;
     }
+    report_.options["block"] = result.vectors.width();
     if (last) {
       add_results(result);
       write_files(result);
@@ -199,15 +205,16 @@ class LobpcgRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
+  /// Those that are known of the wanted ones, from the end on: all, some or none.
   void known_values(std::vector<double>& values, std::string& name) const {
-    const auto known =
-        options_.largest ? rows_.largest_eigenvalues(options_.k) : rows_.lowest_eigenvalues(options_.k);
-    if (!known) return;
-    values = *known;
-    name = "the exact eigenvalues";
+    const auto& known = options_.largest ? rows_.spectrum.largest : rows_.spectrum.lowest;
+    if (known) values = known(options_.k);
+    const auto count = static_cast<Index>(values.size());
+    if (count > 0) name = "the exact eigenvalues";
+    if (count > 0 && count < options_.k) name += fmt::format(" ({} of {} are known)", count, options_.k);
   }
 
-  /// Its values become the reference, unless the exact ones are known.
+  /// Its values become the reference for what is not known exactly.
   void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
     session_.progress().stage(options_.peer);
     std::string name;
@@ -248,11 +255,13 @@ class LobpcgRun {
       report_.peer->seconds.push_back(seconds);
       report_.peer->result = json;
       report_.peer->result["values"] = values;
+      if (const auto found = static_cast<Index>(values.size()); found < options_.k)
+        report_.peer->note = fmt::format("it converged {} of {} pairs", found, options_.k);
     }
-    if (reference.empty()) {
-      reference = values;
-      against = name;
-    }
+    if (values.size() <= reference.size()) return;
+    against = reference.empty() ? name : fmt::format("{} and {}", against, name);
+    reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
+                     values.end());
   }
 
   /// Times of kinds of work, from the solver's last step; they are those of this rank. What a stage's tasks
@@ -328,10 +337,7 @@ class LobpcgRun {
     if (!options_.plot.empty()) {
       session_.progress().stage("writing the plot");
       session_.together([&] {
-        if (runtime_.rank() != 0) return;
-        std::ofstream file(options_.plot);
-        file << svg(plot(result));
-        if (!file.flush()) throw InputError(options_.plot, 0, "cannot be written");
+        if (runtime_.rank() == 0) write_text(options_.plot, svg(plot(result)));
       });
     }
     if (options_.output.empty()) return;
@@ -351,8 +357,7 @@ class LobpcgRun {
 
   ResidualPlot plot(const LobpcgResult<T>& result) const {
     ResidualPlot plot;
-    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}",
-                             options_.matrix.empty() ? options_.generate : options_.matrix, a_->order(),
+    plot.title = fmt::format("LOBPCG, {}, n = {}, preconditioner {}", source_.name(), a_->order(),
                              options_.preconditioner);
     plot.residual = fmt::format("residual, {}", options_.norm);
     plot.tolerance = solve_.tolerance;
@@ -368,6 +373,7 @@ class LobpcgRun {
   }
 
   const LobpcgProgramOptions& options_;
+  const SparseSource source_;
   Session& session_;
   Runtime& runtime_;
   Report report_;
@@ -385,9 +391,11 @@ class LobpcgRun {
 int run_lobpcg(const LobpcgProgramOptions& options) {
   validate(options);
   return in_session(options.common, [&](Session& session) {
-    if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
-    if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
-    return LobpcgRun<float, float>(options, session)();
+    return naming_options([&] {
+      if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();
+      if (options.vectors_type == 'd') return LobpcgRun<float, double>(options, session)();
+      return LobpcgRun<float, float>(options, session)();
+    });
   });
 }
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-
 #include <fmt/format.h>
 
+#include "eigen_output.hpp"
 #include "lobpcg_problem.hpp"
 #include "option_parts.hpp"
+#include "output_files.hpp"
 
 namespace tessera::program {
 
@@ -33,20 +33,15 @@ void add_source_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--overlap", options.overlap, "positive definite B of A x = lambda B x")
       ->type_name("FILE");
   command.add_option("--generate", options.generate, sparse_generator_help())->type_name("KIND[:ARG]");
-  command
-      .add_option("--interaction", options.interaction,
-                  "of the shell model: random (with --seed; the default), pairing, pairing-quadrupole, or a "
-                  "file .int")
-      ->type_name("NAME|FILE");
-  command.add_option("--orbits", options.orbits, "the file .sps that belongs to --interaction FILE")
-      ->type_name("FILE");
+  add_shell_model_options(command, options.interaction, options.orbits, "");
 }
 
 }  // namespace
 
 void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   add_source_options(command, options);
-  command.add_option("--k", options.k, "wanted eigenpairs (default: 5)")->check(CLI::Range(1, 32));
+  command.add_option("--k", options.k, "wanted eigenpairs, at most n / 5 (default: 5)")
+      ->check(CLI::Range(1, 32));
   command
       .add_option("--block", options.block,
                   "vectors that are iterated, at least k (default: 3/2 k or so, with GPUs a multiple of 8)")
@@ -72,8 +67,11 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--steps", options.steps, "of FOM on each tile (default: 2)")->check(CLI::Range(1, 32));
   command.add_option("--degree", options.degree, "of the Chebyshev polynomial (default: 8)")
       ->check(CLI::Range(1, 1000));
-  command.add_option("--shift", options.shift,
-                     "of the preconditioner (default: beyond the wanted end, from the Ritz values)");
+  command
+      .add_option("--shift", options.shift,
+                  "of the preconditioner (default: beyond the wanted end, from the Ritz values)")
+      ->check(any_number())
+      ->type_name("FLOAT");
   add_letter_option(command, "--storage", options.storage,
                     "values of the matrix in float or double (default: d)");
   add_letter_option(command, "--vectors-type", options.vectors_type,
@@ -94,21 +92,24 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
 }
 
 void validate(const LobpcgProgramOptions& options) {
-  const bool generated = !options.generate.empty();
-  if (generated != options.matrix.empty())
-    throw InvalidArgument("--matrix", generated ? options.matrix : "nothing",
-                          "either --matrix FILE or --generate KIND[:ARG]");
-  if (!generated && (options.interaction != "random" || !options.orbits.empty()))
-    throw InvalidArgument("--interaction", options.interaction, "--generate shell:... (a file has its own)");
+  validate(source_of(options));
+  const auto only_of = [&](bool given, const char* name, const std::string& value, bool wanted,
+                           const char* expected) {
+    if (given && !wanted) throw InvalidArgument(name, value, expected);
+  };
+  only_of(options.steps > 0, "--steps", fmt::to_string(options.steps), options.preconditioner == "fom",
+          "--preconditioner fom");
+  only_of(options.degree > 0, "--degree", fmt::to_string(options.degree),
+          options.preconditioner == "chebyshev", "--preconditioner chebyshev");
+  only_of(options.shift.has_value(), "--shift", fmt::to_string(options.shift.value_or(0)),
+          options.preconditioner != "none", "a preconditioner, whose shift it is");
   if (options.vectors_type == 'f' && options.storage == 'd')
     throw InvalidArgument("--vectors-type", "f", "d, with --storage d");
   if (options.block > 0 && options.block < options.k)
     throw InvalidArgument("--block", fmt::to_string(options.block),
                           fmt::format("at least k = {}", options.k));
-  if (std::isinf(options.shift))
-    throw InvalidArgument("--shift", fmt::to_string(options.shift), "a finite number");
-  for (const std::string& output : {options.output, options.plot})
-    if (!output.empty()) require_output_folder(output);
+  require_eigenpairs_writable(options.output, true);
+  if (!options.plot.empty()) require_writable("--plot", options.plot);
 }
 
 }  // namespace tessera::program

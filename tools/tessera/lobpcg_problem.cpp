@@ -3,13 +3,13 @@
 #include "lobpcg_problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera::program {
 
@@ -21,16 +21,67 @@ std::string sparse_generator_help() {
   return text;
 }
 
+SparseSource source_of(const LobpcgProgramOptions& options) {
+  return {options.matrix,      options.overlap, options.generate,
+          options.interaction, options.orbits,  options.common.seed};
+}
+
+SparseSource source_of(const BenchProgramOptions& options) {
+  return {options.matrix, {}, options.generate, options.interaction, options.orbits, options.common.seed};
+}
+
+void validate(const SparseSource& source) {
+  const bool generated = !source.generate.empty();
+  if (generated != source.matrix.empty())
+    throw InvalidArgument("--matrix", generated ? source.matrix : "nothing",
+                          "either --matrix FILE or --generate KIND[:ARG]");
+  const std::string wanted =
+      fmt::format("--generate shell:... ({} has its own entries)", generated ? source.generate : "a file");
+  if (!source.interaction.empty() && !source.of_shell_model())
+    throw InvalidArgument("--interaction", source.interaction, wanted);
+  if (source.orbits.empty()) return;
+  if (!source.of_shell_model()) throw InvalidArgument("--orbits", source.orbits, wanted);
+  const std::string interaction = source.used_interaction();
+  const bool named =
+      interaction == "random" || interaction == "pairing" || interaction == "pairing-quadrupole";
+  if (named && !source.generate.starts_with("shell:file:"))
+    throw InvalidArgument(
+        "--orbits", source.orbits,
+        fmt::format("--interaction FILE or --generate shell:file:... (the {} interaction of "
+                    "{} has its own orbits)",
+                    interaction, source.generate));
+}
+
+InvalidArgument named_by_option(const InvalidArgument& error) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> options{
+      {{"count", "--k"},
+       {"block", "--block"},
+       {"kind", "--generate"},
+       {"interaction", "--interaction"},
+       {"orbits", "--orbits"},
+       {"shift", "--shift"}}};
+  for (const auto& [argument, option] : options)
+    if (error.name() == argument)
+      return InvalidArgument(option, error.value().empty() ? "nothing" : error.value(), error.expected());
+  return error;
+}
+
 SparseGenerator load_rows(Session& session, const SparseSource& source) {
   SparseGenerator made;
   session.together([&] {
     if (source.matrix.empty())
-      made = make_sparse_generator(
-          source.generate, {.seed = source.seed, .interaction = source.interaction, .orbits = source.orbits});
+      made = naming_options([&] {
+        return make_sparse_generator(
+            source.generate,
+            {.seed = source.seed, .interaction = source.used_interaction(), .orbits = source.orbits});
+      });
     else
       made.a = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.matrix));
     if (made.a->order() < 1) throw InputError(source.matrix, 0, "is of order 0");
     if (source.overlap.empty()) return;
+    if (made.b)
+      throw InvalidArgument("--overlap", source.overlap,
+                            fmt::format("a matrix that has no B yet ({} has)", source.generate));
     made.b = std::make_shared<CoordinateRows>(CoordinateRows::from_matrix_market(source.overlap));
     if (made.b->order() != made.a->order())
       throw InputError(

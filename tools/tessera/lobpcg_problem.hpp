@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 #include "options.hpp"
@@ -18,19 +20,48 @@
 /// The sparse symmetric matrices that `tessera lobpcg` and `tessera bench spmm` work on.
 namespace tessera::program {
 
-/// A file, or a kind of test matrix.
+/// A file, or a kind of test matrix; empty: not given.
 struct SparseSource {
   std::string matrix, overlap, generate;
-  std::string interaction = "random", orbits;
+  std::string interaction, orbits;  ///< of the shell model
   std::uint64_t seed = 1;
+
+  const std::string& name() const { return matrix.empty() ? generate : matrix; }
+  bool of_shell_model() const { return generate.starts_with("shell:"); }
+  /// With what holds if nothing is given.
+  std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
 };
+
+SparseSource source_of(const LobpcgProgramOptions& options);
+SparseSource source_of(const BenchProgramOptions& options);
+
+/// Checks which of them go together. @throws InvalidArgument, also for what would have no effect
+void validate(const SparseSource& source);
 
 /// What the kinds of --generate are, for the help text.
 std::string sparse_generator_help();
 
+/// The same error, told by the option that gave the library its argument.
+InvalidArgument named_by_option(const InvalidArgument& error);
+/// work(), whose bad arguments are named by options.
+template <class Work>
+auto naming_options(const Work& work) {
+  try {
+    return work();
+  } catch (const InvalidArgument& error) {
+    throw named_by_option(error);
+  }
+}
+
 /// Reads or generates, on every rank.
-/// @throws InputError, InvalidArgument; on all ranks
+/// @throws Error on all ranks
 SparseGenerator load_rows(Session& session, const SparseSource& source);
+
+/// Entries of both triangles of a matrix of which one is stored (collective).
+template <class V, class T>
+Index whole_entries(const CsbMatrix<V, T>& a) {
+  return 2 * a.stored_entries() - a.stored_diagonal_entries();
+}
 
 /// Calls visit(row, column, value, thread) for the stored entries, some rows at a time on each of so many
 /// threads.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "option_parts.hpp"
+#include "output_files.hpp"
 
 namespace tessera::program {
 
@@ -136,7 +137,7 @@ void validate(const MultiplyProgramOptions& options) {
   for (const auto& [name, value] :
        {std::pair("--alpha", options.alpha), {"--beta", options.beta}, {"--filter", options.filter}})
     if (!std::isfinite(value)) throw InvalidArgument(name, fmt::to_string(value), "a finite number");
-  if (!options.output.empty()) require_output_folder(options.output);
+  if (!options.output.empty()) require_writable("--output", options.output);
 }
 
 }  // namespace tessera::program

@@ -13,16 +13,17 @@ namespace tessera::program {
 
 void add_type_option(CLI::App& command, char& type, const std::string& help);
 void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
+/// @param stage  of `bench` that takes them, before their help; may be empty
+void add_shell_model_options(CLI::App& command, std::string& interaction, std::string& orbits,
+                             const std::string& stage);
 void add_grid_option(CLI::App& command, GridOption& grid);
 void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// Checks of the parser: a finite number from 0 on, or above 0. CLI11's own would take NaN, and names the
-/// largest double with all its digits when they refuse a number.
+/// Checks of the parser: a finite number, one from 0 on, or above 0. CLI11's own would take NaN, and names
+/// the largest double with all its digits when they refuse a number.
+CLI::Validator any_number();
 CLI::Validator number_from_0();
 CLI::Validator number_above_0();
-
-/// @throws InvalidArgument if the folder of an output file does not exist
-void require_output_folder(const std::string& output);
 
 /// Turns a parse function that throws into a check of the parser.
 template <class Parse>

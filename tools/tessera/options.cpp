@@ -5,14 +5,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
 #include <tessera/runtime/error.hpp>
 
+#include "eigen_output.hpp"
 #include "option_parts.hpp"
 
 namespace tessera::program {
@@ -48,14 +47,6 @@ void check_generator(const std::string& kind) {
   MatrixGenerator<double>::make(kind, 1);
 }
 
-void check_bench_generator(const std::string& kind) {
-  if (kind == "water") return;
-  const std::string name = kind.substr(0, kind.find(':'));
-  for (const SparseGeneratorKind& sparse : sparse_generator_kinds())
-    if (sparse.name == name) return;
-  check_generator(kind);
-}
-
 template <class Options>
 void add_size_options(CLI::App& command, Options& options) {
   command.add_option("--tile", options.tile, "order of the tiles (default: from the machine)")
@@ -74,13 +65,12 @@ void add_size_options(CLI::App& command, Options& options) {
       ->check(CLI::Range(1, 32));
 }
 
-CLI::Validator finite_number(bool zero_too, const std::string& shown) {
+CLI::Validator finite_number(bool (*wanted)(double), const std::string& expected, const std::string& shown) {
   return CLI::Validator(
-      [zero_too](const std::string& text) {
+      [wanted, expected](const std::string& text) {
         double value = 0;
-        const bool right =
-            parse_number(text, value) && std::isfinite(value) && (value > 0 || (zero_too && value == 0));
-        return right ? std::string() : fmt::format("{}: expected a number {} 0", text, zero_too ? ">=" : ">");
+        const bool right = parse_number(text, value) && std::isfinite(value) && wanted(value);
+        return right ? std::string() : fmt::format("{}: expected a {}", text, expected);
       },
       shown);
 }
@@ -103,12 +93,30 @@ void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, 
       ->type_name("yes|no");
 }
 
+CLI::Validator any_number() {
+  return finite_number([](double) { return true; }, "finite number", "FINITE");
+}
+
 CLI::Validator number_from_0() {
-  return finite_number(true, "NONNEGATIVE");
+  return finite_number([](double x) { return x >= 0; }, "number >= 0", "NONNEGATIVE");
 }
 
 CLI::Validator number_above_0() {
-  return finite_number(false, "POSITIVE");
+  return finite_number([](double x) { return x > 0; }, "number > 0", "POSITIVE");
+}
+
+void add_shell_model_options(CLI::App& command, std::string& interaction, std::string& orbits,
+                             const std::string& stage) {
+  command
+      .add_option("--interaction", interaction,
+                  stage +
+                      "of the shell model: random (with --seed; the default), pairing, pairing-quadrupole, "
+                      "or a file .int")
+      ->type_name("NAME|FILE");
+  command
+      .add_option("--orbits", orbits,
+                  stage + "the file .sps that belongs to --interaction FILE and to shell:file:...")
+      ->type_name("FILE");
 }
 
 void add_grid_option(CLI::App& command, GridOption& grid) {
@@ -140,7 +148,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
                              "pheft", "heteroprio", "modular-eager", "modular-ws", "modular-heft",
                              "modular-heft2"}))
       ->type_name("POLICY");
-  command.add_option("--seed", options.seed, "of everything that is random");
+  command.add_option("--seed", options.seed, "of everything that is random")->check(number_from_0());
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
       ->check(CLI::Range(1, 100000));
   command
@@ -294,7 +302,6 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
           "kind of the matrix, as for eigen (default: random); for stack: random (10000 blocks of A and "
           "of B, drawn anew for each product, 16 for each block of C) or water (the stacks of a product "
           "of two water matrices); for spmm: as for lobpcg")
-      ->check(parsed_by(check_bench_generator, "KIND"))
       ->type_name("KIND");
   command
       .add_option("--n", options.n,
@@ -334,6 +341,7 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       .add_option("--matrix", options.matrix,
                   "spmm: a symmetric matrix, Matrix Market, instead of --generate")
       ->type_name("FILE");
+  add_shell_model_options(command, options.interaction, options.orbits, "spmm: ");
   command
       .add_option_function<std::string>(
           "--storage", [&options](const std::string& text) { options.storage = text.at(0); },
@@ -429,14 +437,7 @@ void validate(EigenProgramOptions& options) {
   if (options.electrons >= 0 && options.electrons % 2 != 0)
     throw InvalidArgument("--electrons", fmt::format("{}", options.electrons),
                           "an even number (closed shell)");
-  require_output_folder(options.output);
-}
-
-void require_output_folder(const std::string& output) {
-  const auto folder = std::filesystem::path(output).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw InvalidArgument("--output", output,
-                          fmt::format("an existing directory ({} is none)", folder.string()));
+  require_eigenpairs_writable(options.output, options.vectors);
 }
 
 Json to_json(const CommonOptions& options) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +79,7 @@ struct EigenProgramOptions {
 struct BenchProgramOptions {
   CommonOptions common;
   std::string stage;
-  std::string generate = "random";
+  std::string generate;     ///< empty: random, but for spmm
   Index n = -1;             ///< -1: 2000, for stack: m
   Index m = 23, k = -1;     ///< stack: A is m x k, B k x n; -1: m
   Index products = -1;      ///< stack: of blocks; -1: 16005, of water 400000
@@ -87,10 +87,11 @@ struct BenchProgramOptions {
   Index vectors = -1;       ///< columns that are back-transformed; -1: n
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0, column_groups = 0;
-  std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
-  std::string matrix;              ///< spmm: file, instead of a kind
-  char storage = 'd';              ///< spmm: of the matrix's values; type: of the vectors
-  Index nd = 0, segments = 0;      ///< spmm: groups of rows, and parts of each
+  std::string kernel = "blocked";   ///< back_tridiagonal: or elpa
+  std::string matrix;               ///< spmm: file, instead of a kind
+  std::string interaction, orbits;  ///< spmm: of the shell model; empty: not given
+  char storage = 'd';               ///< spmm: of the matrix's values; type: of the vectors
+  Index nd = 0, segments = 0;       ///< spmm: groups of rows, and parts of each
   std::string peer = "none";
   GridOption grid;
 };
@@ -118,12 +119,12 @@ struct MultiplyProgramOptions {
 struct LobpcgProgramOptions {
   CommonOptions common;
   std::string matrix, overlap, generate;
-  std::string interaction = "random", orbits;
+  std::string interaction, orbits;  ///< of the shell model; empty: not given
   Index k = 5, block = 0;
   double tolerance = 0;
   std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
-  int steps = 2, degree = 8;                                ///< of FOM; of the Chebyshev polynomial
-  double shift = std::numeric_limits<double>::quiet_NaN();  ///< NaN: chosen
+  int steps = 0, degree = 0;    ///< of FOM; of the Chebyshev polynomial; 0: not given
+  std::optional<double> shift;  ///< none: chosen
   char storage = 'd', vectors_type = 'd';
   Index nd = 0;
   bool largest = false;

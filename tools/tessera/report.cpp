@@ -40,8 +40,14 @@ std::string format_check(const CheckRecord& check) {
   return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
 }
 
+/// What does not fit goes on in the next line, under the text.
 std::string label_line(const std::string& label, const std::string& text) {
-  return fmt::format("{:<14}{}\n", label, text);
+  constexpr std::size_t width = 86;  // beside the label, in 100 characters
+  if (text.size() <= width) return fmt::format("{:<14}{}\n", label, text);
+  std::size_t cut = text.rfind(' ', width);
+  if (cut == std::string::npos || cut == 0) cut = text.find(' ', 1);
+  if (cut == std::string::npos) return fmt::format("{:<14}{}\n", label, text);
+  return fmt::format("{:<14}{}\n", label, text.substr(0, cut)) + label_line("", text.substr(cut + 1));
 }
 
 double rate(double flops, double seconds) {
@@ -261,6 +267,7 @@ std::string format_report(const Report& report) {
     text += label_line("peer",
                        fmt::format("{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name,
                                    format_seconds(median(report.peer->seconds)), workers, report.ratio()));
+    if (!report.peer->note.empty()) text += label_line("", report.peer->note);
   }
   if (report.limit) text += label_line("limit", format_limit(report));
   for (const auto& [label, value] : report.results) text += label_line(label, value);

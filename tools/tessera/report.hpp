@@ -75,6 +75,7 @@ struct PeerRecord {
   std::optional<CheckRecord> check;
   int gpus = 1;                  ///< where threads is 0
   Json result = Json::object();  ///< of the peer, in the record if it is not empty
+  std::string note{};            ///< what a reader of its time must know, if anything
 };
 
 /// A limit of the machine measured in the same run.

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <optional>
 
@@ -16,17 +15,15 @@
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/version.hpp>
 
+#include "output_files.hpp"
+
 namespace tessera::program {
 
 namespace {
 
 /// What cannot be written at the end is said at the start.
 void check_targets(const CommonOptions& options) {
-  if (!options.json.empty() && options.json != "-") {
-    const bool existed = std::filesystem::exists(options.json);
-    if (!std::ofstream(options.json, std::ios::app)) throw InputError(options.json, 0, "cannot be written");
-    if (!existed) std::filesystem::remove(options.json);
-  }
+  if (!options.json.empty() && !options.json_alone()) require_writable("--json", options.json);
   if (!options.trace.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.trace, error);
@@ -248,9 +245,7 @@ void write_json(const std::string& target, const Json& document) {
     std::fputs(text.c_str(), stdout);
     return;
   }
-  std::ofstream file(target);
-  file << text;
-  if (!file.flush()) throw InputError(target, 0, "cannot be written");
+  write_text(target, text);
 }
 
 }  // namespace tessera::program

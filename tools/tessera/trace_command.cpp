@@ -11,6 +11,7 @@
 
 #include <tessera/runtime/error.hpp>
 
+#include "output_files.hpp"
 #include "session.hpp"
 #include "trace_summary.hpp"
 
@@ -83,12 +84,6 @@ Trace read_trace(const fs::path& directory) {
   align_clocks(trace);
   if (trace.tasks.empty()) throw InputError((directory / "tasks.rec").string(), 0, "holds no executed task");
   return trace;
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw InputError(path, 0, "cannot be written");
 }
 
 }  // namespace

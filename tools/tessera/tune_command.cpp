@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <complex>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include <tessera/runtime/error.hpp>
 
+#include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
@@ -101,12 +103,11 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
 }  // namespace
 
 int run_tune(const TuneProgramOptions& options) {
+  // What is wrong with the file is said before the work.
+  require_writable("--output", options.output);
+  if (std::filesystem::exists(options.output)) read_tuning(options.output);
   Session session(options.common);
   std::vector<TuningEntry> entries;
-  session.together([&] {
-    if (session.runtime().rank() == 0)
-      write_tuning(options.output, {});  // it can be written, before the work
-  });
   for (const Index n : options.orders)
     entries.push_back(
         with_scalar_type(options.type, [&]<class T>() { return tune<T>(session, n, options.vectors); }));
