@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <set>
 #include <span>
 #include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
-#include <tests/support/eigen_problem.hpp>
-#include <tests/support/expect_refused.hpp>
+#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
 
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/share_result.hpp>
@@ -19,18 +19,18 @@ namespace {
 class LobpcgMpi : public ::testing::Test {
  protected:
   Runtime runtime_{{.cores = 1, .bind = false}, Communicator::world()};
-
-  template <class T>
-  void expect_equal_on_all_ranks(const LobpcgResult<T>& result) {
-    std::vector<double> numbers(result.values);
-    numbers.insert(numbers.end(), result.residuals.begin(), result.residuals.end());
-    numbers.push_back(double(result.iterations));
-    numbers.push_back(double(result.status));
-    for (const LobpcgStep& step : result.history) numbers.push_back(step.largest_residual);
-    const auto all = runtime_.all_gather(std::as_bytes(std::span<const double>(numbers)));
-    for (const auto& other : all) EXPECT_EQ(other, all[0]);
-  }
 };
+
+template <class T>
+void expect_equal_on_all_ranks(Runtime& runtime, const LobpcgResult<T>& result) {
+  std::vector<double> numbers(result.values);
+  numbers.insert(numbers.end(), result.residuals.begin(), result.residuals.end());
+  numbers.push_back(double(result.iterations));
+  numbers.push_back(double(result.status));
+  for (const LobpcgStep& step : result.history) numbers.push_back(step.largest_residual);
+  const auto all = runtime.all_gather(std::as_bytes(std::span<const double>(numbers)));
+  for (const auto& other : all) EXPECT_EQ(other, all[0]);
+}
 
 /// What rank 0 shares: in one message, or, where it is long, in two.
 struct Shared {
@@ -74,7 +74,7 @@ TEST_F(LobpcgMpi, Smallest) {
     const auto result = lobpcg<double>(runtime_, {.a = &op, .preconditioner = &inverse}, {.count = 3});
     expect_values(result, values, 1e-10);
     expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
-    expect_equal_on_all_ranks(result);
+    expect_equal_on_all_ranks(runtime_, result);
   }
 }
 
@@ -113,7 +113,7 @@ TEST_F(LobpcgMpi, GeneralizedWithConstraintsGuessAndPreconditioner) {
                                      {.count = 3, .tolerance = 1e-11});
   expect_values(result, {reference.begin() + 2, reference.end()}, 1e-10);
   expect_eigenpairs<double>(result, k, &m, 1e-9, 1e-10);
-  expect_equal_on_all_ranks(result);
+  expect_equal_on_all_ranks(runtime_, result);
 }
 
 /// In one application two directions are equal: all ranks see it, and A is multiplied once more.
@@ -136,7 +136,7 @@ TEST_F(LobpcgMpi, DirectionsThatSuddenlyDepend) {
   EXPECT_EQ(result.restarts, 0);
   EXPECT_EQ(result.multiplications, result.iterations + 3);
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-8);
-  expect_equal_on_all_ranks(result);
+  expect_equal_on_all_ranks(runtime_, result);
 }
 
 TEST_F(LobpcgMpi, LargestInSinglePrecisionByBothVariants) {
@@ -147,7 +147,83 @@ TEST_F(LobpcgMpi, LargestInSinglePrecisionByBothVariants) {
     const auto result =
         lobpcg<float>(runtime_, {.a = &op}, {.count = 3, .end = EigenEnd::largest, .variant = variant});
     expect_values(result, values, 1e-4 * 100);
-    expect_equal_on_all_ranks(result);
+    expect_equal_on_all_ranks(runtime_, result);
+  }
+}
+
+using HalfStored = CsbMatrix<double, double>;
+
+std::unique_ptr<Preconditioner<double>> built_in(const std::string& name, Runtime& runtime,
+                                                 const HalfStored& a) {
+  if (name == "jacobi")
+    return std::make_unique<JacobiPreconditioner<double>>(runtime, a.segments(), a.diagonal());
+  if (name == "fom") return std::make_unique<FomPreconditioner<double, double>>(runtime, a);
+  if (name == "chebyshev")
+    return std::make_unique<ChebyshevPreconditioner<double>>(runtime, a, ChebyshevOptions{.degree = 2});
+  return nullptr;
+}
+
+struct HalfStoredCase {
+  const char *kind, *preconditioner;
+  Index block;             ///< many guard vectors, for few iterations
+  std::vector<int> ranks;  ///< beside one
+};
+/// Three ranks have a column of sub-matrices each, six a sub-matrix each: there every preconditioner. Two and
+/// four share them out by their entries.
+const std::vector<HalfStoredCase> half_stored_cases{
+    {"laplacian2d:6:6", "none", 10, {2, 6}}, {"laplacian2d:6:6", "jacobi", 10, {3, 4}},
+    {"laplacian2d:6:6", "fom", 10, {3}},     {"laplacian2d:6:6", "chebyshev", 10, {6}},
+    {"shell:sd:0:4", "none", 24, {3}},       {"shell:sd:0:4", "jacobi", 24, {6}},
+    {"shell:sd:0:4", "fom", 24, {2, 6}},     {"shell:sd:0:4", "chebyshev", 24, {3, 4}}};
+
+using History = std::vector<std::vector<double>>;
+
+/// The two lowest Ritz values of each iteration; a solve that is not cut short must find the exact ones.
+History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGenerator& made,
+                    const std::vector<double>& exact, Index iterations = 500) {
+  const CsbOptions options{.tile_rows = made.a->tiles().empty() ? 3 : 0};
+  const auto a = HalfStored::build(runtime, *made.a, options);
+  std::set<int> owners;
+  for (Index s = 0; s < a.segments()->count(); ++s) owners.insert(a.segments()->owner(s));
+  EXPECT_EQ(owners.size(), std::size_t(runtime.size()));
+  const auto preconditioner = built_in(c.preconditioner, runtime, a);
+  const auto result =
+      lobpcg<double>(runtime, {.a = &a, .preconditioner = preconditioner.get()},
+                     {.count = 2, .block = c.block, .tolerance = 1e-7, .iterations = iterations});
+  if (iterations == 500) expect_values(result, exact, 1e-10);
+  expect_equal_on_all_ranks(runtime, result);
+  History history;
+  for (const LobpcgStep& step : result.history) history.push_back({step.values[0], step.values[1]});
+  return history;
+}
+
+/// Half-stored matrices with each of the library's preconditioners, alone and on all ranks. Many ranks that
+/// share cores answer each other slowly: there most solves end after two iterations.
+TEST(LobpcgMpiHalfStored, ExactValuesInTheIterationsOfOneRank) {
+  std::vector<SparseGenerator> made;
+  std::vector<std::vector<double>> exact;
+  std::vector<History> alone;
+  {
+    Runtime runtime({.cores = 1, .bind = false});
+    for (const HalfStoredCase& c : half_stored_cases) {
+      made.push_back(make_sparse_generator(c.kind));
+      exact.push_back(made.back().lowest_eigenvalues(2).value_or(eigenvalues(made.back())));
+      alone.push_back(ritz_values(runtime, c, made.back(), exact.back()));
+    }
+  }
+  Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
+  for (std::size_t k = 0; k < half_stored_cases.size(); ++k) {
+    const HalfStoredCase& c = half_stored_cases[k];
+    if (runtime.size() > 1 && std::count(c.ranks.begin(), c.ranks.end(), runtime.size()) == 0) continue;
+    SCOPED_TRACE(fmt::format("{}, {}", c.kind, c.preconditioner));
+    const Index most = runtime.size() <= 3 || c.preconditioner == std::string("fom") ? 500 : 2;
+    const History found = ritz_values(runtime, c, made[k], exact[k], most);
+    if (most == 500) {
+      EXPECT_NEAR(double(found.size()), double(alone[k].size()), 2);
+    }
+    for (std::size_t step = 0; step <= 2; ++step)
+      for (std::size_t j = 0; j < 2; ++j)
+        EXPECT_NEAR(found.at(step).at(j), alone[k].at(step).at(j), 1e-10) << step << ' ' << j;
   }
 }
 
