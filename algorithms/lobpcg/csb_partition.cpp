@@ -32,8 +32,8 @@ Index usual_rows(const RowSurvey& survey, Index order, Index workers) {
 
 /// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
 /// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
-/// for up to 16 vectors. Two bands for each worker are enough for building: with eight, products of 28Si cut
-/// for 15 workers take 8 to 12 % longer on a core. GPUs go through rows in an order of their own.
+/// for up to 16 vectors. Each worker has two bands to build at least: with eight, products of 28Si cut for 15
+/// workers take 8 to 15 % longer on a core (8 vectors). GPUs go through rows in an order of their own.
 Index band_rows(Index usual, Index order, Index workers, bool on_gpus) {
   constexpr Index least = 4096;
   return std::max(usual, std::min(least, most_rows(order, workers, on_gpus ? 8 : 2)));

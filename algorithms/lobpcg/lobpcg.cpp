@@ -33,7 +33,7 @@ std::string_view to_string(LobpcgStatus status) {
 
 namespace {
 
-/// A vector whose length is measured right (lobpcg.hpp).
+/// The least length that is measured right (lobpcg.hpp).
 template <class T>
 constexpr double shortest = sizeof(T) == 4 ? 1e-30 : 1e-145;
 

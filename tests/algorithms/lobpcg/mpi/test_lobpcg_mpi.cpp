@@ -177,10 +177,11 @@ const std::vector<HalfStoredCase> half_stored_cases{
     {"shell:sd:0:4", "fom", 24, {2, 6}},     {"shell:sd:0:4", "chebyshev", 24, {3, 4}}};
 
 using History = std::vector<std::vector<double>>;
+constexpr Index whole_solve = 500;  ///< iterations that are more than enough
 
 /// The two lowest Ritz values of each iteration; a solve that is not cut short must find the exact ones.
 History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGenerator& made,
-                    const std::vector<double>& exact, Index iterations = 500) {
+                    const std::vector<double>& exact, Index iterations = whole_solve) {
   const CsbOptions options{.tile_rows = made.a->tiles().empty() ? 3 : 0};
   const auto a = HalfStored::build(runtime, *made.a, options);
   std::set<int> owners;
@@ -190,7 +191,7 @@ History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGener
   const auto result =
       lobpcg<double>(runtime, {.a = &a, .preconditioner = preconditioner.get()},
                      {.count = 2, .block = c.block, .tolerance = 1e-7, .iterations = iterations});
-  if (iterations == 500) expect_values(result, exact, 1e-10);
+  if (iterations == whole_solve) expect_values(result, exact, 1e-10);
   expect_equal_on_all_ranks(runtime, result);
   History history;
   for (const LobpcgStep& step : result.history) history.push_back({step.values[0], step.values[1]});
@@ -216,9 +217,9 @@ TEST(LobpcgMpiHalfStored, ExactValuesInTheIterationsOfOneRank) {
     const HalfStoredCase& c = half_stored_cases[k];
     if (runtime.size() > 1 && std::count(c.ranks.begin(), c.ranks.end(), runtime.size()) == 0) continue;
     SCOPED_TRACE(fmt::format("{}, {}", c.kind, c.preconditioner));
-    const Index most = runtime.size() <= 3 || c.preconditioner == std::string("fom") ? 500 : 2;
+    const Index most = runtime.size() <= 3 || c.preconditioner == std::string("fom") ? whole_solve : 2;
     const History found = ritz_values(runtime, c, made[k], exact[k], most);
-    if (most == 500) {
+    if (most == whole_solve) {
       EXPECT_NEAR(double(found.size()), double(alone[k].size()), 2);
     }
     for (std::size_t step = 0; step <= 2; ++step)
