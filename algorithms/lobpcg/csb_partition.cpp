@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -70,40 +71,10 @@ std::vector<Index> cut_bands(const std::vector<Index>& tiles, const RowSegments&
   return bands;
 }
 
-/// One for each GPU of a single rank. Between ranks, where the vectors' messages cost more than the product,
-/// one sub-matrix for each domain if that is possible, or for an odd number of domains a whole column of the
-/// balanced arrangement for each, whose sub-matrices are equally many. So for three, too: of two groups one
-/// rank would have half of the vectors, and another get three quarters of them in messages. Else some columns
-/// for each domain, and so many sub-matrices that their sums of entries can be balanced.
-Index usual_groups(const CsbDomains& domains) {
-  constexpr Index sub_matrices_of_domain = 8;
-  const Index number = domains.count();
-  const auto count = [](Index n) { return n * (n + 1) / 2; };
-  if (domains.ranks == 1 && domains.on_gpus) return number;
-  if (number == 1) return 1;
-  if (domains.ranks > 1) {
-    for (Index n = 3; count(n) <= number; ++n)
-      if (count(n) == number) return n;
-    if (number % 2 == 1) return number;
-  }
-  Index n = number;
-  while (count(n) < sub_matrices_of_domain * number) n += number;
-  return n;
-}
-
-/// In a group: on GPUs one for each; on CPUs two a worker, and four where workers share a domain's sums of
-/// all rows, so that products of different pairs can be in flight together, if they are not too small to be
-/// worth a task. (With two a worker, two workers waited for each other a tenth of a product of 28Si, with
-/// four 2 %.)
-Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
+/// So many pieces that each of them is worth a task.
+Index most_segments(double bytes) {
   constexpr double least_bytes = 1 << 18;
-  const Index for_domains = ceil_div(domains.count(), groups);
-  if (domains.on_gpus) return for_domains;
-  const Index of_worker = domains.count() == 1 && domains.workers > 1 ? 4 : 2,
-              of_rank = of_worker * domains.workers,
-              for_workers = std::min(of_rank, ceil_div(of_rank * domains.ranks, groups));
-  const auto of_work = static_cast<Index>(std::sqrt(2 * bytes / least_bytes) / static_cast<double>(groups));
-  return std::max(for_domains, std::min(of_work, for_workers));
+  return static_cast<Index>(std::sqrt(2 * bytes / least_bytes));
 }
 
 /// What a row costs its home in an iteration beside the product, in bytes: about forty passes over blocks of
@@ -111,6 +82,50 @@ Index usual_segments(const CsbDomains& domains, double bytes, Index groups) {
 constexpr double bytes_of_row = 40. * 12 * sizeof(double);
 /// The same in entries that a GPU multiplies, each for its row and for its column (12 bytes each time).
 constexpr double row_in_entries = bytes_of_row / 12;
+
+/// Of a single rank without GPUs: as many for each worker, so that steps with the vectors take all of them
+/// equally long, and so many in all that products of different pairs can be in flight together. More would
+/// cost more than they gain, as every product reads two segments of X and Y: those of 28Si take 25 ms of two
+/// cores in 8 segments, 26 in 14, 29 in 28, 32 in 45 (8 vectors). Fewer where vectors, too, are small.
+Index segments_of_workers(Index workers, double bytes, Index order) {
+  constexpr Index least = 8;
+  constexpr double least_bytes = 1 << 20;
+  if (workers == 1) return 1;
+  const auto of_vectors = static_cast<Index>(bytes_of_row * static_cast<double>(order) / least_bytes);
+  return std::clamp<Index>(std::max(most_segments(bytes), of_vectors), 1, ceil_div(least, workers) * workers);
+}
+
+/// One for each GPU of a single rank; without GPUs each segment is one. Between ranks, where the vectors'
+/// messages cost more than the product, one sub-matrix for each GPU or rank if that is possible, or for an
+/// odd number of them a whole column of the balanced arrangement for each, whose sub-matrices are equally
+/// many. So for three, too: of two groups one rank would have half of the vectors, and another get three
+/// quarters of them in messages. Else some columns for each, and so many sub-matrices that their sums of
+/// entries can be balanced.
+Index usual_groups(const CsbDomains& domains, double bytes, Index order) {
+  constexpr Index sub_matrices_of_domain = 8;
+  if (domains.workers_alone()) return segments_of_workers(domains.workers, bytes, order);
+  const Index number = domains.places();
+  const auto count = [](Index n) { return n * (n + 1) / 2; };
+  if (domains.ranks == 1 || number == 1) return number;
+  for (Index n = 3; count(n) <= number; ++n)
+    if (count(n) == number) return n;
+  if (number % 2 == 1) return number;
+  Index n = number;
+  while (count(n) < sub_matrices_of_domain * number) n += number;
+  return n;
+}
+
+/// In a group: on GPUs one for each; on CPUs two a worker, so that products of different pairs can be in
+/// flight together, if they are not too small to be worth a task.
+Index usual_segments(const CsbDomains& domains, double bytes, Index order, Index groups) {
+  if (domains.workers_alone())
+    return std::max<Index>(segments_of_workers(domains.workers, bytes, order) / groups, 1);
+  const Index for_places = ceil_div(domains.places(), groups);
+  if (domains.on_gpus) return for_places;
+  const Index of_rank = 2 * domains.workers,
+              for_workers = std::min(of_rank, ceil_div(of_rank * domains.ranks, groups));
+  return std::max(for_places, std::min(most_segments(bytes) / groups, for_workers));
+}
 
 /// What a segment costs its home: its rows and some steps with the entries of its diagonal tiles (of the
 /// preconditioner, FomPreconditioner), in bytes; where GPUs multiply rows these and the product, in entries.
@@ -165,9 +180,13 @@ void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition)
     }
     partition.home.push_back(home);
   }
+}
+
+/// Tells the segments where their homes are.
+void settle(CsbPartition& partition) {
   std::vector<Index> begins{0};
   std::vector<int> owners, gpus;
-  for (Index s = 0; s < count; ++s) {
+  for (Index s = 0; s < partition.segments->count(); ++s) {
     const int home = partition.home[static_cast<std::size_t>(s)];
     begins.push_back(partition.segments->end(s));
     owners.push_back(partition.rank_of(home));
@@ -177,38 +196,118 @@ void deal_homes(const RowSurvey& survey, Index domains, CsbPartition& partition)
       std::make_shared<const RowSegments>(std::move(begins), std::move(owners), std::move(gpus));
 }
 
-/// Deals the sub-matrices to the domains: one each, or an odd number of groups' columns one each, or runs of
-/// them with about equal numbers of entries. Where GPUs multiply rows the sub-matrices are the rank's.
-void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, Index domains,
-          CsbPartition& partition) {
-  const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
+int& domain_at(CsbPartition& partition, const CsbSubMatrix& at) {
+  return partition.sub_matrix[static_cast<std::size_t>(at.row * (at.row + 1) / 2 + at.column)];
+}
+
+/// Where the workers of a single rank add up: for each domain and group a sum, if anything is dealt to it.
+class Sums {
+ public:
+  Sums(const std::vector<Index>& group_begins, Index domains)
+      : begins_(group_begins),
+        domains_(domains),
+        added_(static_cast<std::size_t>(domains) * (group_begins.size() - 1)) {}
+
+  /// What is done one after the other, when `work` is dealt to a domain: what is added to the larger sum of
+  /// its two groups, and new sums that have to be added up in the end.
+  double time_with(double work, const CsbSubMatrix& at, Index domain) const {
+    const double of_row = with(work, domain, at.row), of_column = with(work, domain, at.column);
+    return std::max(of_row, of_column) + to_add_up(domain, at.row) +
+           (at.row == at.column ? 0 : to_add_up(domain, at.column));
+  }
+  void add(double work, const CsbSubMatrix& at, Index domain) {
+    const double of_row = with(work, domain, at.row), of_column = with(work, domain, at.column);
+    added(domain, at.row) = of_row;
+    added(domain, at.column) = of_column;
+  }
+  /// The domain with most for a group.
+  Index largest(Index group) const {
+    Index largest = 0;
+    for (Index domain = 1; domain < domains_; ++domain)
+      if (added(domain, group) > added(largest, group)) largest = domain;
+    return largest;
+  }
+
+ private:
+  double& added(Index domain, Index group) {
+    return added_[static_cast<std::size_t>(group * domains_ + domain)];
+  }
+  double added(Index domain, Index group) const { return const_cast<Sums*>(this)->added(domain, group); }
+  /// What it takes to clear a group's sum, or to add it to another one, in entries. With 3.5 sums of all
+  /// rows, 28Si's products take 9 ns of a core more for each row of them, and 1.9 ns for an entry (8
+  /// vectors).
+  double pass(Index group) const {
+    const auto g = static_cast<std::size_t>(group);
+    return 2.5 * static_cast<double>(begins_[g + 1] - begins_[g]);
+  }
+  double with(double work, Index domain, Index group) const {
+    const double before = added(domain, group);
+    return work + (before > 0 ? before : pass(group));
+  }
+  double to_add_up(Index domain, Index group) const {
+    return added(domain, group) > 0 || added(largest(group), group) == 0 ? 0 : pass(group);
+  }
+
+  const std::vector<Index>& begins_;
+  Index domains_;
+  std::vector<double> added_;
+};
+
+/// The largest first, each to the domain that is then done first. Matrices with few entries a row thus get
+/// few sums.
+void deal_by_sums(const std::vector<CsbSubMatrix>& all, const std::vector<double>& work,
+                  const std::vector<Index>& group_begins, Index domains, CsbPartition& partition) {
+  std::vector<std::size_t> largest_first(all.size());
+  std::iota(largest_first.begin(), largest_first.end(), std::size_t(0));
+  std::stable_sort(largest_first.begin(), largest_first.end(),
+                   [&](std::size_t a, std::size_t b) { return work[a] > work[b]; });
+  Sums sums(group_begins, domains);
+  for (const std::size_t i : largest_first) {
+    Index best = 0;
+    for (Index domain = 1; domain < domains; ++domain)
+      if (sums.time_with(work[i], all[i], domain) < sums.time_with(work[i], all[i], best)) best = domain;
+    sums.add(work[i], all[i], best);
+    domain_at(partition, all[i]) = static_cast<int>(best);
+  }
+  for (Index s = 0; s < partition.segments->count(); ++s)
+    partition.home.push_back(static_cast<int>(sums.largest(partition.group_of(s))));
+}
+
+/// One each, or an odd number of groups' columns one each, or runs of them with about equal numbers of
+/// entries.
+void deal_in_runs(const std::vector<CsbSubMatrix>& all, const std::vector<double>& work, Index domains,
+                  CsbPartition& partition) {
   const auto count = static_cast<Index>(all.size());
-  partition.sub_matrix.assign(all.size(), 0);
-  if (partition.gpus_multiply_rows()) {
-    deal_homes(survey, domains, partition);
-    return;
-  }
-  std::vector<double> work;
-  double total = 0;
-  for (const auto& [row, column, holder] : all) {
-    const auto begin = [&](Index group) { return group_begins[static_cast<std::size_t>(group)]; };
-    work.push_back(1 + survey.entries(begin(row), begin(row + 1), begin(column), begin(column + 1)));
-    total += work.back();
-  }
+  const double total = std::accumulate(work.begin(), work.end(), 0.0);
   const bool whole_columns = partition.group_count() == domains && domains % 2 == 1;
   double before = 0;
   for (Index i = 0; i < count; ++i) {
-    const auto& [row, column, holder] = all[static_cast<std::size_t>(i)];
     const double here = work[static_cast<std::size_t>(i)];
     const Index domain =
         count <= domains ? i
         : whole_columns
-            ? holder
+            ? all[static_cast<std::size_t>(i)].holder
             : std::min(static_cast<Index>((before + here / 2) / total * static_cast<double>(domains)),
                        domains - 1);
     before += here;
-    partition.sub_matrix[static_cast<std::size_t>(row * (row + 1) / 2 + column)] = static_cast<int>(domain);
+    domain_at(partition, all[static_cast<std::size_t>(i)]) = static_cast<int>(domain);
   }
+}
+
+/// Deals the sub-matrices to the domains. Where GPUs multiply rows they are the rank's.
+void deal(const RowSurvey& survey, const std::vector<Index>& group_begins, const CsbDomains& on,
+          CsbPartition& partition) {
+  const Index domains = Index(on.ranks) * partition.domains_per_rank;
+  const std::vector<CsbSubMatrix> all = balanced_sub_matrices(partition.group_count());
+  partition.sub_matrix.assign(all.size(), 0);
+  if (partition.gpus_multiply_rows()) return deal_homes(survey, domains, partition);
+  std::vector<double> work;
+  for (const auto& [row, column, holder] : all) {
+    const auto begin = [&](Index group) { return group_begins[static_cast<std::size_t>(group)]; };
+    work.push_back(1 + survey.entries(begin(row), begin(row + 1), begin(column), begin(column + 1)));
+  }
+  if (on.workers_alone()) return deal_by_sums(all, work, group_begins, domains, partition);
+  deal_in_runs(all, work, domains, partition);
   deal_homes(survey, domains, partition);
 }
 
@@ -274,6 +373,16 @@ CsbDomains::CsbDomains(const Runtime& runtime)
       on_gpus(runtime.any_gpus()),
       workers(runtime.common_workers()) {}
 
+int CsbDomains::per_rank(Index segments) const noexcept {
+  if (gpus > 0) return gpus;
+  if (!workers_alone() || workers == 1) return 1;
+  // A domain has half as many products in flight as segments: as long as what was dealt is not done, half as
+  // many again as workers. Each one more has to be added up for all rows. Of 28Si, 15 segments for 15
+  // workers: with two domains workers wait a quarter of the time, with three 4 %.
+  constexpr Index most = 8;
+  return static_cast<int>(std::clamp<Index>(ceil_div(3 * workers, segments), 1, most));
+}
+
 CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
                            const CsbDomains& on) {
   agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
@@ -287,18 +396,17 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   });
   CsbPartition partition;
   partition.ranks = on.ranks;
-  partition.domains_per_rank = on.per_rank();
   partition.gpus_per_rank = on.gpus;
-  const Index domains = on.count();
   const Index workers = Index(on.ranks) * std::max(on.gpus, 1) * on.workers,
               usual = usual_rows(survey, rows.order(), workers);
   partition.tiles = cut_tiles(rows, options.tile_rows > 0 ? options.tile_rows : usual);
 
-  const Index groups = options.groups > 0 ? options.groups : usual_groups(on);
   // Those of double values, whatever these are: A and B are cut alike when only one of them is float.
   constexpr double bytes_of_entry = 12;
   const double bytes = bytes_of_entry * survey.entries();
-  const Index in_group = options.segments > 0 ? options.segments : usual_segments(on, bytes, groups);
+  const Index groups = options.groups > 0 ? options.groups : usual_groups(on, bytes, rows.order());
+  const Index in_group =
+      options.segments > 0 ? options.segments : usual_segments(on, bytes, rows.order(), groups);
   const double more_of_row = partition.gpus_multiply_rows() ? row_in_entries : 0;
   const std::vector<Index> group_begins = survey.cut(0, rows.order(), groups, partition.tiles, more_of_row);
   std::vector<Index> begins;
@@ -312,7 +420,9 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   begins.push_back(rows.order());
   const std::vector<int> nobody(begins.size() - 1);
   partition.segments = std::make_shared<const RowSegments>(std::move(begins), nobody);
-  deal(survey, group_begins, domains, partition);
+  partition.domains_per_rank = on.per_rank(partition.segments->count());
+  deal(survey, group_begins, on, partition);
+  settle(partition);
   partition.bands =
       cut_bands(partition.tiles, *partition.segments, band_rows(usual, rows.order(), workers, on.on_gpus));
   return partition;

@@ -11,8 +11,8 @@
 namespace tessera {
 
 /// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and
-/// sums of its own: a GPU of a rank, a rank without GPUs, or, of a single rank without GPUs, some of its
-/// workers.
+/// sums of its own: a GPU of a rank, a rank without GPUs, or, of a single rank without GPUs, a set of sums
+/// that its workers add to.
 struct CsbPartition {
   std::vector<Index> tiles;  ///< first row of each and, last, the order; at most 65536 rows each
   std::vector<Index>
@@ -48,15 +48,12 @@ struct CsbDomains {
   explicit CsbDomains(const Runtime& runtime);
   CsbDomains(int rank_count, int gpus_of_rank, Index workers_of_rank)
       : ranks(rank_count), gpus(gpus_of_rank), on_gpus(gpus_of_rank > 0), workers(workers_of_rank) {}
-  int per_rank() const noexcept {
-    if (gpus > 0) return gpus;
-    // Products of one domain that add to the same segment wait for each other: of 28Si with 16 workers and
-    // four domains one after the other took longer than all workers need.
-    constexpr Index workers_of_domain = 2, most = 8;
-    return ranks == 1 && !on_gpus ? static_cast<int>(std::clamp<Index>(workers / workers_of_domain, 1, most))
-                                  : 1;
-  }
-  Index count() const noexcept { return Index(ranks) * per_rank(); }
+  /// A single rank without GPUs.
+  bool workers_alone() const noexcept { return ranks == 1 && !on_gpus; }
+  /// GPUs, or ranks without.
+  Index places() const noexcept { return Index(ranks) * std::max(gpus, 1); }
+  /// The domains of each rank, for so many segments in all.
+  int per_rank(Index segments) const noexcept;
 };
 
 /// Of `rows`, or as options.like says. Collective; does not depend on the values' type.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -66,13 +67,87 @@ TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
     SCOPED_TRACE(::testing::Message() << ranks << " ranks with " << gpus << " GPUs");
     const CsbDomains domains(ranks, gpus, 16);
     const CsbPartition partition = cut(rows, domains);
-    EXPECT_EQ(partition.domains_per_rank, domains.per_rank());
+    EXPECT_EQ(partition.domains_per_rank, domains.per_rank(partition.segments->count()));
     for (Index s = 0; s < partition.segments->count(); ++s) {
       const int home = partition.home[static_cast<std::size_t>(s)];
       EXPECT_TRUE(partition.gpus_multiply_rows() || touched(partition, home).contains(partition.group_of(s)));
-      EXPECT_EQ(partition.segments->owner(s), home / domains.per_rank());
+      EXPECT_EQ(partition.segments->owner(s), home / partition.domains_per_rank);
       EXPECT_EQ(partition.segments->gpu(s), gpus > 1 ? home % gpus : -1);
       EXPECT_EQ(partition.gpu_of(home), partition.segments->gpu(s));
+    }
+  }
+}
+
+/// visit(row, column) for the entries of half of the matrix.
+template <class Visit>
+void for_entries(const SymmetricRows& rows, const Visit& visit) {
+  std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
+  if (tiles.empty()) tiles = {0, rows.order()};
+  for (std::size_t t = 0; t + 1 < tiles.size(); ++t) {
+    std::vector<SparseEntry> entries;
+    rows.entries(tiles[t], tiles[t + 1], 0, rows.order(), entries);
+    for (const SparseEntry& entry : entries) visit(tiles[t] + entry.row, Index(entry.column));
+  }
+}
+
+/// How many entries are added to the sum of each domain and group.
+std::map<std::pair<int, Index>, double> entries_of_sums(const CsbPartition& partition,
+                                                        const SymmetricRows& rows) {
+  std::map<std::pair<int, Index>, double> sums;
+  for_entries(rows, [&](Index i, Index j) {
+    const Index row = partition.group_of(partition.segments->segment_of(i)),
+                column = partition.group_of(partition.segments->segment_of(j));
+    const int domain = partition.domain_of(row, column);
+    sums[{domain, row}] += 1;
+    if (row != column) sums[{domain, column}] += 1;
+  });
+  return sums;
+}
+
+double entries_of(const SymmetricRows& rows) {
+  double count = 0;
+  for_entries(rows, [&](Index, Index) { ++count; });
+  return count;
+}
+
+/// What is added to one sum, one after the other, takes less time than all workers need together: so they
+/// need not wait for each other (CsbOrder.IsNearTheShortestTime).
+TEST_F(CsbPartitionTest, NoSumOfWorkersTakesLongerThanAllOfThem) {
+  const SparseGenerator shell = make_sparse_generator("shell:24Mg");
+  const FullRows full(2000);
+  for (const SymmetricRows* rows : {static_cast<const SymmetricRows*>(&full), shell.a.get()})
+    for (const Index workers : {2, 3, 4, 6, 8, 15, 31}) {
+      SCOPED_TRACE(::testing::Message() << rows->order() << " rows, " << workers << " workers");
+      const CsbPartition partition = cut(*rows, {1, 0, workers});
+      const auto sums = entries_of_sums(partition, *rows);
+      double largest = 0;
+      for (const auto& [sum, entries] : sums) largest = std::max(largest, entries);
+      EXPECT_LE(largest, 1.1 * entries_of(*rows) / static_cast<double>(workers));
+    }
+  EXPECT_EQ(cut(full, {1, 0, 1}).segments->count(), 1);
+  EXPECT_EQ(cut(full, {1, 0, 1}).domains_per_rank, 1);
+}
+
+/// Steps with the vectors take all workers equally long.
+TEST_F(CsbPartitionTest, WorkersHaveEquallyManySegments) {
+  const SparseGenerator shell = make_sparse_generator("shell:24Mg");
+  for (const Index workers : {2, 3, 4, 6, 8, 15}) {
+    const CsbPartition partition = cut(*shell.a, {1, 0, workers});
+    EXPECT_EQ(partition.segments->count() % workers, 0) << workers;
+    EXPECT_EQ(partition.segments->count(), partition.group_count()) << workers;
+  }
+}
+
+/// Rows with few entries cost more to add up than to multiply: each has one sum.
+TEST_F(CsbPartitionTest, MatricesWithFewEntriesHaveNoSumsToAddUp) {
+  for (const char* name : {"laplacian1d:20000", "laplacian2d:150", "laplacian3d:30"}) {
+    const SparseGenerator laplacian = make_sparse_generator(name);
+    for (const Index workers : {4, 15}) {
+      const CsbPartition partition = cut(*laplacian.a, {1, 0, workers});
+      EXPECT_GE(partition.segments->count(), workers) << name;
+      EXPECT_GT(partition.domains_per_rank, 1);
+      for (const auto& [at, entries] : entries_of_sums(partition, *laplacian.a))
+        EXPECT_EQ(at.first, partition.home[static_cast<std::size_t>(at.second)]) << name << ' ' << workers;
     }
   }
 }
@@ -89,17 +164,11 @@ TEST_F(CsbPartitionTest, GpusHaveASegmentEach) {
     for (const Index of_domain : rows_of_domains(partition, 4))
       EXPECT_NEAR(static_cast<double>(of_domain) / static_cast<double>(rows->order()), 0.25, 0.03);
     std::vector<double> of_gpu(4);
-    double all = 0;
-    for (std::size_t t = 0; t + 1 < rows->tiles().size(); ++t) {
-      const Index begin = rows->tiles()[t];
-      std::vector<SparseEntry> entries;
-      rows->entries(begin, rows->tiles()[t + 1], 0, rows->order(), entries);
-      all += 2 * static_cast<double>(entries.size());
-      for (const SparseEntry& entry : entries)
-        for (const Index row : {begin + Index(entry.row), Index(entry.column)})
-          of_gpu[static_cast<std::size_t>(partition.segments->segment_of(row))] += 1;
-    }
-    for (const double count : of_gpu) EXPECT_NEAR(count / all, 0.25, 0.03);
+    for_entries(*rows, [&](Index i, Index j) {
+      for (const Index row : {i, j})
+        of_gpu[static_cast<std::size_t>(partition.segments->segment_of(row))] += 1;
+    });
+    for (const double count : of_gpu) EXPECT_NEAR(count / (2 * entries_of(*rows)), 0.25, 0.03);
   }
   // More segments than GPUs: runs of them.
   CsbOptions options;
