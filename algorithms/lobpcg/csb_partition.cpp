@@ -83,16 +83,19 @@ constexpr double bytes_of_row = 40. * 12 * sizeof(double);
 /// The same in entries that a GPU multiplies, each for its row and for its column (12 bytes each time).
 constexpr double row_in_entries = bytes_of_row / 12;
 
-/// Of a single rank without GPUs: as many for each worker, so that steps with the vectors take all of them
-/// equally long, and so many in all that products of different pairs can be in flight together. More would
-/// cost more than they gain, as every product reads two segments of X and Y: those of 28Si take 25 ms of two
-/// cores in 8 segments, 26 in 14, 29 in 28, 32 in 45 (8 vectors). Fewer where vectors, too, are small.
+/// Of a single rank without GPUs: one or two a worker, and at least eight, so that products of different
+/// pairs can be in flight together and steps with the vectors take all workers equally long; fewer where that
+/// is not worth a task. More would cost more than they gain, as every product reads two segments of X and Y:
+/// those of 28Si take 25 ms of two cores in 8 segments, 26 in 14, 29 in 28, 32 in 45 (8 vectors). With one
+/// segment a worker, 15 waited 26 to 28 % of the time of 28Si's lowest 8, with 28 segments 18 %.
 Index segments_of_workers(Index workers, double bytes, Index order) {
   constexpr Index least = 8;
   constexpr double least_bytes = 1 << 20;
   if (workers == 1) return 1;
   const auto of_vectors = static_cast<Index>(bytes_of_row * static_cast<double>(order) / least_bytes);
-  return std::clamp<Index>(std::max(most_segments(bytes), of_vectors), 1, ceil_div(least, workers) * workers);
+  const Index most = ceil_div(std::max(least, 2 * workers), workers) * workers,
+              wanted = std::clamp<Index>(most_segments(bytes), std::min(of_vectors, workers), most);
+  return wanted < workers ? std::max<Index>(wanted, 1) : wanted / workers * workers;
 }
 
 /// One for each GPU of a single rank; without GPUs each segment is one. Between ranks, where the vectors'
@@ -376,9 +379,9 @@ CsbDomains::CsbDomains(const Runtime& runtime)
 int CsbDomains::per_rank(Index segments) const noexcept {
   if (gpus > 0) return gpus;
   if (!workers_alone() || workers == 1) return 1;
-  // A domain has half as many products in flight as segments: as long as what was dealt is not done, half as
-  // many again as workers. Each one more has to be added up for all rows. Of 28Si, 15 segments for 15
-  // workers: with two domains workers wait a quarter of the time, with three 4 %.
+  // A domain has at most half as many products in flight as segments; in all there may be half as many again
+  // as workers. 15 workers with 15 segments of 28Si waited 34 to 37 % of the time with two domains, 17 to 29
+  // % with three, and with 30 segments and two domains 9 to 14 %. But sums of more domains must be added up.
   constexpr Index most = 8;
   return static_cast<int>(std::clamp<Index>(ceil_div(3 * workers, segments), 1, most));
 }
