@@ -15,7 +15,8 @@ namespace tessera {
 struct CsbOptions {
   Index groups = 0;  ///< n_d: the rows are cut into so many groups, and the n_d (n_d + 1) / 2 sub-matrices of
                      ///< the half are dealt to ranks and their GPUs (Maris et al. 2022, Fig. 1); the GPUs of
-                     ///< a single rank get runs of groups
+                     ///< a single rank get runs of groups; workers without GPUs add those of a
+                     ///< group to a few sums of its rows
   Index segments = 0;     ///< pieces of rows, a handle each, in every group
   Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
   Index piece_bytes = 0;  ///< about the largest piece; if not set 768 MiB, on GPUs an eighth of their memory

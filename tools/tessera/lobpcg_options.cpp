@@ -79,7 +79,8 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   command
       .add_option("--nd", options.nd,
                   "groups of rows: nd (nd + 1) / 2 sub-matrices are dealt to ranks and their GPUs, or "
-                  "runs of groups to the GPUs of a single rank (default: chosen)")
+                  "runs of groups to the GPUs of a single rank, or, without GPUs, to sums that its workers "
+                  "add to (default: chosen)")
       ->check(CLI::Range(1, 10000));
   add_word_option(command, "--peer", options.peer, {"none", "dense", "slepc-lobpcg", "slepc-krylovschur"},
                   "solve by LAPACK as a dense matrix, too, or by SLEPc (if the program was built with it)");
