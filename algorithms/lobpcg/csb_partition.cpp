@@ -220,22 +220,21 @@ class Sums {
   }
   void add(double work, const CsbSubMatrix& at, Index domain) {
     const double of_row = with(work, domain, at.row), of_column = with(work, domain, at.column);
-    added(domain, at.row) = of_row;
-    added(domain, at.column) = of_column;
+    added_[place(domain, at.row)] = of_row;
+    added_[place(domain, at.column)] = of_column;
   }
   /// The domain with most for a group.
   Index largest(Index group) const {
     Index largest = 0;
     for (Index domain = 1; domain < domains_; ++domain)
-      if (added(domain, group) > added(largest, group)) largest = domain;
+      if (added_[place(domain, group)] > added_[place(largest, group)]) largest = domain;
     return largest;
   }
 
  private:
-  double& added(Index domain, Index group) {
-    return added_[static_cast<std::size_t>(group * domains_ + domain)];
+  std::size_t place(Index domain, Index group) const {
+    return static_cast<std::size_t>(group * domains_ + domain);
   }
-  double added(Index domain, Index group) const { return const_cast<Sums*>(this)->added(domain, group); }
   /// What it takes to clear a group's sum, or to add it to another one, in entries. With 3.5 sums of all
   /// rows, 28Si's products take 9 ns of a core more for each row of them, and 1.9 ns for an entry (8
   /// vectors).
@@ -244,16 +243,18 @@ class Sums {
     return 2.5 * static_cast<double>(begins_[g + 1] - begins_[g]);
   }
   double with(double work, Index domain, Index group) const {
-    const double before = added(domain, group);
+    const double before = added_[place(domain, group)];
     return work + (before > 0 ? before : pass(group));
   }
   double to_add_up(Index domain, Index group) const {
-    return added(domain, group) > 0 || added(largest(group), group) == 0 ? 0 : pass(group);
+    const bool is_there = added_[place(domain, group)] > 0,
+               is_first = added_[place(largest(group), group)] == 0;
+    return is_there || is_first ? 0 : pass(group);
   }
 
   const std::vector<Index>& begins_;
   Index domains_;
-  std::vector<double> added_;
+  std::vector<double> added_;  ///< in entries; 0: nothing
 };
 
 /// The largest first, each to the domain that is then done first. Matrices with few entries a row thus get
