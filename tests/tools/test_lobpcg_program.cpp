@@ -353,6 +353,26 @@ TEST_F(LobpcgProgram, SameOverSeveralRanks) {
     EXPECT_NEAR(result(one)["values"][k].get<double>(), result(two)["values"][k].get<double>(), 1e-10);
 }
 
+/// SLEPc has its rows dealt to the same ranks; LAPACK solves in one process only.
+TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
+  const std::string ranks = two_ranks();
+  if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
+  const std::string arguments = "lobpcg --generate shell:20Ne --k 3 --peer ";
+  const Outcome dense = run(arguments + "dense", ranks);
+  EXPECT_NE(dense.code, 0);
+  EXPECT_NE(dense.err.find("--peer = dense: expected one process"), std::string::npos) << dense.err;
+  if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
+  const Json json = record(arguments + "slepc-krylovschur", 0, ranks);
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["peer"]["threads"], 2);
+  EXPECT_EQ(json["peer"]["result"]["converged"], json["peer"]["result"]["values"].size());
+  EXPECT_LT(json["runs"][0]["check"]["values_difference"].get<double>(), 1e-9);
+  const Json one = record(arguments + "slepc-krylovschur");
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_NEAR(json["peer"]["result"]["values"][k].get<double>(),
+                one["peer"]["result"]["values"][k].get<double>(), 1e-9);
+}
+
 TEST_F(LobpcgProgram, BenchesProducts) {
   for (const char* more : {"--generate shell:20Ne --columns 3", "--generate laplacian3d:9 --storage f --nd 2",
                            "--generate heisenberg:10 --storage f --type s --columns 12"}) {

@@ -63,8 +63,8 @@ class LobpcgRun {
         report_(session.new_report("lobpcg")) {}
 
   int operator()() {
-    if (options_.peer != "none" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
+    if (options_.peer == "dense" && runtime_.size() > 1)
+      throw InvalidArgument("--peer", options_.peer, "one process (LAPACK does not know of the others)");
     if (options_.peer.starts_with("slepc") && !has_slepc())
       throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without SLEPc)");
     make_matrices();
@@ -246,6 +246,7 @@ class LobpcgRun {
                                  options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
       });
       name = peer.name;
+      threads = runtime_.size();
       seconds = peer.seconds;
       values = peer.values;
       json = {{"iterations", peer.iterations}, {"converged", peer.values.size()}};

@@ -29,22 +29,37 @@ void start() {
       require(SlepcInitializeNoArguments(), "SlepcInitialize");
       require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
     }
-    ~Library() { SlepcFinalize(); }
+    ~Library() { SlepcFinalize(); }  // before MPI's end: the runtime that started it came first
   } library;
 }
 
-/// A matrix of PETSc on memory that lives as long.
+/// A matrix of PETSc: of one process on memory that lives as long, of several in rows as PETSc deals them.
+/// Each process makes all rows first.
 class Matrix {
  public:
   explicit Matrix(const SymmetricRows& rows) {
     FullRows<double> full = full_rows<double>(rows, 1);
-    values_ = std::move(full.values);
-    begins_.assign(full.begins.begin(), full.begins.end());
-    columns_.assign(full.columns.begin(), full.columns.end());
     const auto n = static_cast<PetscInt>(rows.order());
-    require(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, begins_.data(), columns_.data(), values_.data(),
-                                      &matrix_),
-            "MatCreateSeqAIJWithArrays");
+    int size = 1;
+    MPI_Comm_size(PETSC_COMM_WORLD, &size);
+    PetscInt count = PETSC_DECIDE, all = n, end = 0;
+    require(PetscSplitOwnership(PETSC_COMM_WORLD, &count, &all), "PetscSplitOwnership");
+    MPI_Scan(&count, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD);
+    const PetscInt first = end - count;
+    const Index first_entry = full.begins[static_cast<std::size_t>(first)],
+                end_entry = full.begins[static_cast<std::size_t>(end)];
+    for (PetscInt i = first; i <= end; ++i)
+      begins_.push_back(static_cast<PetscInt>(full.begins[static_cast<std::size_t>(i)] - first_entry));
+    columns_.assign(full.columns.begin() + first_entry, full.columns.begin() + end_entry);
+    values_.assign(full.values.begin() + first_entry, full.values.begin() + end_entry);
+    if (size == 1)
+      require(MatCreateSeqAIJWithArrays(PETSC_COMM_WORLD, n, n, begins_.data(), columns_.data(),
+                                        values_.data(), &matrix_),
+              "MatCreateSeqAIJWithArrays");
+    else
+      require(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, count, count, n, n, begins_.data(), columns_.data(),
+                                        values_.data(), &matrix_),
+              "MatCreateMPIAIJWithArrays");
     require(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE), "MatSetOption");
   }
   ~Matrix() { MatDestroy(&matrix_); }
@@ -60,7 +75,7 @@ class Matrix {
 
 struct Solver {
   EPS eps = nullptr;
-  Solver() { require(EPSCreate(PETSC_COMM_SELF, &eps), "EPSCreate"); }
+  Solver() { require(EPSCreate(PETSC_COMM_WORLD, &eps), "EPSCreate"); }
   ~Solver() { EPSDestroy(&eps); }
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
@@ -107,6 +122,7 @@ SlepcSolution solve_with_slepc(const SymmetricRows& a, const SymmetricRows* b, c
   require(EPSSetOperators(solver.eps, left, right ? static_cast<Mat>(*right) : nullptr), "EPSSetOperators");
   set_up(solver.eps, b != nullptr, options);
   require(EPSSetUp(solver.eps), "EPSSetUp");
+  MPI_Barrier(PETSC_COMM_WORLD);
   const double begin = now();
   require(EPSSolve(solver.eps), "EPSSolve");
   SlepcSolution solution;

@@ -9,8 +9,8 @@
 
 #include "lobpcg_problem.hpp"
 
-/// The same sparse eigenproblem by SLEPc, for comparison: one process, one thread, double precision, both
-/// triangles by rows (AIJ).
+/// The same sparse eigenproblem by SLEPc, for comparison: on all processes of the run, one thread each,
+/// double precision, both triangles by rows (AIJ).
 namespace tessera::program {
 
 /// The program was built with SLEPc.
@@ -34,6 +34,7 @@ struct SlepcOptions {
                                ///< (PETSc's default)
 };
 
+/// Collective over MPI's world.
 /// @param b  null: the standard problem
 /// @throws InvalidArgument if has_slepc() is false, Error where SLEPc fails
 SlepcSolution solve_with_slepc(const SymmetricRows& a, const SymmetricRows* b, const SlepcOptions& options);
