@@ -51,15 +51,17 @@ class Matrix {
     for (PetscInt i = first; i <= end; ++i)
       begins_.push_back(static_cast<PetscInt>(full.begins[static_cast<std::size_t>(i)] - first_entry));
     columns_.assign(full.columns.begin() + first_entry, full.columns.begin() + end_entry);
-    values_.assign(full.values.begin() + first_entry, full.values.begin() + end_entry);
-    if (size == 1)
+    if (size == 1) {
+      values_ = std::move(full.values);
       require(MatCreateSeqAIJWithArrays(PETSC_COMM_WORLD, n, n, begins_.data(), columns_.data(),
                                         values_.data(), &matrix_),
               "MatCreateSeqAIJWithArrays");
-    else
+    } else {
+      values_.assign(full.values.begin() + first_entry, full.values.begin() + end_entry);
       require(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, count, count, n, n, begins_.data(), columns_.data(),
                                         values_.data(), &matrix_),
               "MatCreateMPIAIJWithArrays");
+    }
     require(MatSetOption(matrix_, MAT_SYMMETRIC, PETSC_TRUE), "MatSetOption");
   }
   ~Matrix() { MatDestroy(&matrix_); }

@@ -110,9 +110,9 @@ double entries_of(const SymmetricRows& rows) {
   return count;
 }
 
-/// What is added to one sum, one after the other, takes less time than all workers need together: so they
+/// What is added to one sum, one after the other, takes hardly longer than all workers need together: so they
 /// need not wait for each other (CsbOrder.IsNearTheShortestTime).
-TEST_F(CsbPartitionTest, NoSumOfWorkersTakesLongerThanAllOfThem) {
+TEST_F(CsbPartitionTest, NoSumTakesMuchLongerThanAllWorkers) {
   const SparseGenerator shell = make_sparse_generator("shell:24Mg");
   const FullRows full(2000);
   for (const SymmetricRows* rows : {static_cast<const SymmetricRows*>(&full), shell.a.get()})
