@@ -86,8 +86,8 @@ constexpr double row_in_entries = bytes_of_row / 12;
 /// Of a single rank without GPUs: one or two a worker, and at least eight, so that products of different
 /// pairs can be in flight together and steps with the vectors take all workers equally long; fewer where that
 /// is not worth a task. More would cost more than they gain, as every product reads two segments of X and Y:
-/// those of 28Si take 25 ms of two cores in 8 segments, 26 in 14, 29 in 28, 32 in 45 (8 vectors). With one
-/// segment a worker, 15 waited 26 to 28 % of the time of 28Si's lowest 8, with 28 segments 18 %.
+/// those of 28Si (8 vectors) take two workers together 25 ms in 8 segments, 26 in 14, 29 in 28, 32 in 45.
+/// With one segment a worker, 15 waited 26 to 28 % of the time of 28Si's lowest 8, with 28 segments 18 %.
 Index segments_of_workers(Index workers, double bytes, Index order) {
   constexpr Index least = 8;
   constexpr double least_bytes = 1 << 20;
