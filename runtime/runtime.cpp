@@ -287,6 +287,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   if (use_cuda) info_.gpu_model = gpu_model();
   const std::string models = prepare_performance_models();
   const bool crowded = !options_.bind || !own_mask || conf.ncpus + gpus > available_cores;
+  // The thread that brings the messages has no core to itself.
+  const bool no_core_to_spare = size_ > 1 && conf.ncpus + gpus + 1 > available_cores;
   const bool traced = !options_.trace_directory.empty();
   const TemporaryVariable silent("STARPU_SILENT", "1");
   // StarPU carves small buffers out of chunks of 32 MiB, of which it keeps four even when they are empty: too
@@ -294,7 +296,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const int gpu_limit = environment_number("STARPU_LIMIT_CUDA_MEM").value_or(-1);
   const TemporaryVariable no_chunks("STARPU_SUBALLOCATOR", "0", gpu_limit >= 0 && gpu_limit < 2048);
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
-  const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded);
+  const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded || no_core_to_spare);
+  const TemporaryVariable polling_pause("STARPU_MPI_POLLING_PAUSE", "50", no_core_to_spare);
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
   const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
