@@ -83,18 +83,21 @@ constexpr double bytes_of_row = 40. * 12 * sizeof(double);
 /// The same in entries that a GPU multiplies, each for its row and for its column (12 bytes each time).
 constexpr double row_in_entries = bytes_of_row / 12;
 
-/// Of a single rank without GPUs: one or two a worker, and at least eight, so that products of different
-/// pairs can be in flight together and steps with the vectors take all workers equally long; fewer where that
-/// is not worth a task. More would cost more than they gain, as every product reads two segments of X and Y:
-/// those of 28Si (8 vectors) take two workers together 25 ms in 8 segments, 26 in 14, 29 in 28, 32 in 45.
-/// With one segment a worker, 15 waited 26 to 28 % of the time of 28Si's lowest 8, with 28 segments 18 %.
+/// Of a single rank without GPUs: three for two workers, so that products of different pairs can be in flight
+/// together, and where those are fewer than eight equally many for each worker; fewer where that is not worth
+/// a task. More would cost more than they gain, as every product reads two segments of X and Y, and the more
+/// tasks there are the later do those of the next step begin: the lowest 8 of 28Si took 15 workers 291 to 415
+/// ms in 22 segments, in the same runs 298 to 434 in 30 (in the mean 4 % more), and 510 to 560 in 45. With
+/// one segment a worker they waited for 26 to 28 % of the time, with 22 for 18 to 21 %.
 Index segments_of_workers(Index workers, double bytes, Index order) {
   constexpr Index least = 8;
   constexpr double least_bytes = 1 << 20;
   if (workers == 1) return 1;
   const auto of_vectors = static_cast<Index>(bytes_of_row * static_cast<double>(order) / least_bytes);
-  const Index most = ceil_div(std::max(least, 2 * workers), workers) * workers,
+  const Index three_for_two = 3 * workers / 2,
+              most = three_for_two >= least ? three_for_two : ceil_div(least, workers) * workers,
               wanted = std::clamp<Index>(most_segments(bytes), std::min(of_vectors, workers), most);
+  if (wanted == most) return most;
   return wanted < workers ? std::max<Index>(wanted, 1) : wanted / workers * workers;
 }
 
@@ -382,7 +385,7 @@ int CsbDomains::per_rank(Index segments) const noexcept {
   if (!workers_alone() || workers == 1) return 1;
   // A domain has at most half as many products in flight as segments; in all there may be half as many again
   // as workers. 15 workers with 15 segments of 28Si waited 34 to 37 % of the time with two domains, 17 to 29
-  // % with three, and with 30 segments and two domains 9 to 14 %. But sums of more domains must be added up.
+  // % with three, and with 22 and three 17 to 23 %. But sums of more domains must be added up.
   constexpr Index most = 8;
   return static_cast<int>(std::clamp<Index>(ceil_div(3 * workers, segments), 1, most));
 }

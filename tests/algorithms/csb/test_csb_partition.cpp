@@ -128,14 +128,22 @@ TEST_F(CsbPartitionTest, NoSumTakesMuchLongerThanAllWorkers) {
   EXPECT_EQ(cut(full, {1, 0, 1}).domains_per_rank, 1);
 }
 
-/// Steps with the vectors take all workers equally long.
-TEST_F(CsbPartitionTest, WorkersHaveEquallyManySegments) {
-  const SparseGenerator shell = make_sparse_generator("shell:24Mg");
-  for (const Index workers : {2, 3, 4, 6, 8, 15}) {
-    const CsbPartition partition = cut(*shell.a, {1, 0, workers});
-    EXPECT_EQ(partition.segments->count() % workers, 0) << workers;
-    EXPECT_EQ(partition.segments->count(), partition.group_count()) << workers;
-  }
+/// Three for two workers, or equally many for each of few; where those were too small to be worth a task, one
+/// for each. Every one is a group.
+TEST_F(CsbPartitionTest, WorkersHaveAFewSegmentsEach) {
+  const FullRows large(4000);
+  const SparseGenerator shell = make_sparse_generator("shell:24Mg"),
+                        chain = make_sparse_generator("laplacian1d:1000");
+  const auto expect = [&](const SymmetricRows& rows, Index workers, Index segments) {
+    const CsbPartition partition = cut(rows, {1, 0, workers});
+    EXPECT_EQ(partition.segments->count(), segments) << workers;
+    EXPECT_EQ(partition.group_count(), segments) << workers;
+  };
+  for (const auto& [workers, segments] :
+       {std::pair(1, 1), {2, 8}, {3, 9}, {4, 8}, {5, 10}, {6, 9}, {8, 12}, {15, 22}})
+    expect(large, workers, segments);
+  expect(*shell.a, 15, 15);
+  expect(*chain.a, 15, 3);
 }
 
 /// Rows with few entries cost more to add up than to multiply: each has one sum.
