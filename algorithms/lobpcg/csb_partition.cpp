@@ -383,11 +383,11 @@ CsbDomains::CsbDomains(const Runtime& runtime)
 int CsbDomains::per_rank(Index segments) const noexcept {
   if (gpus > 0) return gpus;
   if (!workers_alone() || workers == 1) return 1;
-  // A domain has at most half as many products in flight as segments; in all there may be half as many again
+  // A domain has at most half as many products in flight as segments; in all there may be about twice as many
   // as workers. 15 workers with 15 segments of 28Si waited 34 to 37 % of the time with two domains, 17 to 29
   // % with three, and with 22 and three 17 to 23 %. But sums of more domains must be added up.
   constexpr Index most = 8;
-  return static_cast<int>(std::clamp<Index>(ceil_div(3 * workers, segments), 1, most));
+  return static_cast<int>(std::clamp<Index>((4 * workers + segments / 2) / segments, 1, most));
 }
 
 CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,

@@ -134,16 +134,22 @@ TEST_F(CsbPartitionTest, WorkersHaveAFewSegmentsEach) {
   const FullRows large(4000);
   const SparseGenerator shell = make_sparse_generator("shell:24Mg"),
                         chain = make_sparse_generator("laplacian1d:1000");
-  const auto expect = [&](const SymmetricRows& rows, Index workers, Index segments) {
+  const auto expect = [&](const SymmetricRows& rows, Index workers, Index segments, int domains) {
     const CsbPartition partition = cut(rows, {1, 0, workers});
     EXPECT_EQ(partition.segments->count(), segments) << workers;
     EXPECT_EQ(partition.group_count(), segments) << workers;
+    EXPECT_EQ(partition.domains_per_rank, domains) << workers;
   };
-  for (const auto& [workers, segments] :
-       {std::pair(1, 1), {2, 8}, {3, 9}, {4, 8}, {5, 10}, {6, 9}, {8, 12}, {15, 22}})
-    expect(large, workers, segments);
-  expect(*shell.a, 15, 15);
-  expect(*chain.a, 15, 3);
+  expect(large, 1, 1, 1);
+  expect(large, 2, 8, 1);
+  expect(large, 3, 9, 1);
+  expect(large, 4, 8, 2);
+  expect(large, 5, 10, 2);
+  expect(large, 6, 9, 3);
+  expect(large, 8, 12, 3);
+  expect(large, 15, 22, 3);
+  expect(*shell.a, 15, 15, 4);
+  expect(*chain.a, 15, 3, 8);
 }
 
 /// Rows with few entries cost more to add up than to multiply: each has one sum.
