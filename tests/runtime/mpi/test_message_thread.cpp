@@ -77,8 +77,8 @@ TEST(MessageThread, SleepsWhileItWaitsWhereItHasNoCore) {
                elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (last.local()) {
     EXPECT_EQ(download_values<double>(last)[0], 6);
-    EXPECT_GE(elapsed, 0.4);  // ranks do not begin at once
-    EXPECT_LE(used, 0.2 * elapsed);
+    EXPECT_GE(elapsed, 0.4);         // ranks do not begin at once
+    EXPECT_LE(used, 0.4 * elapsed);  // of two ranks all of it without pauses, 0.15 with them
   }
 }
 
