@@ -34,6 +34,7 @@ class LobpcgProgram : public Program {
         "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
         mpiexec);
   }
+  static bool on_gpus(const Json& record) { return record["machine"]["cuda_workers"] > 0; }
   static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
   static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
 };
@@ -153,11 +154,12 @@ TEST_F(LobpcgProgram, ZeroMatrix) {
 }
 
 TEST_F(LobpcgProgram, RecordHasWhatRepeatsTheRun) {
-  const Json chosen = record("lobpcg --generate shell:20Ne --k 3 --preconditioner chebyshev")["options"];
+  const Json whole = record("lobpcg --generate shell:20Ne --k 3 --preconditioner chebyshev");
+  const Json& chosen = whole["options"];
   EXPECT_EQ(chosen["matrix"], "shell:20Ne");
   EXPECT_EQ(chosen["interaction"], "random");
   EXPECT_FALSE(chosen.contains("orbits"));
-  EXPECT_EQ(chosen["block"], 5);
+  EXPECT_EQ(chosen["block"], on_gpus(whole) ? 8 : 5);
   EXPECT_EQ(chosen["degree"], 8);
   EXPECT_FALSE(chosen.contains("steps"));
   EXPECT_TRUE(chosen.at("shift").is_null()) << "chosen anew in each iteration";
@@ -233,7 +235,7 @@ TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
     EXPECT_EQ(result(json)["converged"], 3);
     EXPECT_EQ(result(json)["block"], 6);
     EXPECT_GT(json["runs"][0]["tasks"].get<Index>(), 0);
-    EXPECT_GT(json["runs"][0]["stage_tasks"]["multiply"]["cpu"].get<Index>(), 0);
+    EXPECT_GT(json["runs"][0]["stage_tasks"]["multiply"][on_gpus(json) ? "cuda" : "cpu"].get<Index>(), 0);
     EXPECT_EQ(json["options"]["n"], n);
     EXPECT_EQ(json["options"]["stored_entries"], 2 * n - 1);
     EXPECT_EQ(json["runs"][0]["check"]["values_against"], "the exact eigenvalues");
