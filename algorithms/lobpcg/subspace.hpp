@@ -58,7 +58,7 @@ class VectorTasks {
   std::vector<Data> norms_;               ///< by segment
   std::vector<Data> coefficients_;
   std::size_t next_coefficients_ = 0;
-  Data work_;                             ///< scratch of GPUs
+  Data work_;  ///< scratch of GPUs
 };
 
 /// X, W and P of LOBPCG with their products; in the orthonormal variant B-orthonormal, but for a W that is
