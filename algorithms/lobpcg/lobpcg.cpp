@@ -139,7 +139,6 @@ class Solver {
 
  private:
   using Outcome = typename Subspace<T>::Outcome;
-  static Outcome rely_on_directions(Subspace<T>& space, Index first_active);
   void look_for_the_end();
   bool orthonormalise();
   bool iterate();
@@ -197,14 +196,6 @@ LobpcgResult<T> Solver<T>::solve() {
   return std::move(result_);
 }
 
-/// The step with W as it is; `dependent` where W must be orthonormal first.
-template <class T>
-typename Solver<T>::Outcome Solver<T>::rely_on_directions(Subspace<T>& space, Index first_active) {
-  if (!space.relies_on_directions()) return Outcome::dependent;
-  space.multiply();
-  return space.rayleigh_ritz(first_active);
-}
-
 /// Tells the preconditioner where the wanted end of the spectrum is, about, if it asks and there is no guess
 /// that will tell; nothing where that fails.
 template <class T>
@@ -226,13 +217,9 @@ void Solver<T>::look_for_the_end() {
       space.forget_directions(0);
       space.new_directions(0);
     }
-    Outcome outcome = rely_on_directions(space, 0);
-    if (outcome == Outcome::dependent) {
-      if (space.orthonormalise() != Outcome::done || space.new_columns() < 1) break;
-      space.multiply();
-      outcome = space.rayleigh_ritz(0);
-    }
-    if (outcome != Outcome::done) break;
+    if (space.orthonormalise() != Outcome::done || space.new_columns() < 1) break;
+    space.multiply();
+    if (space.rayleigh_ritz(0) != Outcome::done) break;
     space.residuals(0);
     squares = space.wait_for_norms();
     if (squares.empty()) break;
@@ -273,8 +260,11 @@ bool Solver<T>::iterate() {
   // A X keeps the rounding errors of all iterations, which are larger then: up to 2e-13 ||A|| was seen.
   constexpr double finest = 1e-11;
   Outcome outcome = Outcome::dependent;
-  if (test_.finest() > finest && unconfirmed_ == 0) outcome = rely_on_directions(space_, locked_);
-  if (outcome == Outcome::done) useless_ = 0;
+  if (test_.finest() > finest && unconfirmed_ == 0 && space_.relies_on_directions()) {
+    space_.multiply();
+    outcome = space_.rayleigh_ritz(locked_);
+    if (outcome == Outcome::done) useless_ = 0;
+  }
   // Also where W or its Gram matrix is not finite: what is wrong is found out on the longer way.
   if (outcome == Outcome::dependent) {
     if (!orthonormalise()) return false;
