@@ -53,12 +53,10 @@ class VectorTasks {
  private:
   Sequence& sequence_;
   std::shared_ptr<const RowSegments> segments_;
-  std::size_t small_bytes_;               ///< of the largest small matrix
+  std::size_t gram_bytes_;
   std::vector<std::vector<Data>> grams_;  ///< by job and segment
   std::vector<Data> norms_;               ///< by segment
-  std::vector<Data> coefficients_;
-  std::size_t next_coefficients_ = 0;
-  Data work_;  ///< scratch of GPUs
+  Data work_;                             ///< scratch of GPUs
 };
 
 /// X, W and P of LOBPCG with their products; in the orthonormal variant B-orthonormal, but for a W that is

@@ -10,11 +10,6 @@ namespace {
 
 constexpr int priority = 0;
 
-/// In turn, so that tasks have mostly read one when it is written again. (To take a new one each time keeps
-/// the caller, for whom all workers wait, for 0.4 ms: StarPU waits for the tasks that read it before it
-/// goes.)
-constexpr std::size_t coefficient_buffers = 8;
-
 /// The ranges of one segment.
 template <class T>
 std::vector<VectorColumns> of_segment(std::span<const BlockColumns<T>> ranges, Index s) {
@@ -48,9 +43,9 @@ VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegment
                             Index most_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
-      small_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)),
+      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)),
       work_(Data::scratch(sequence.runtime(),
-                          std::max(gram_parts * small_bytes_,
+                          std::max(gram_parts * gram_bytes_,
                                    sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
   for (Index s = 0; s < segments_->count(); ++s)
     norms_.push_back(Data::bytes(sequence.runtime(), sizeof(double) * residual_norms, segments_->owner(s)));
@@ -62,7 +57,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
   while (grams_.size() < jobs.size()) {
     grams_.emplace_back();
     for (Index s = 0; s < segments_->count(); ++s)
-      grams_.back().push_back(Data::bytes(runtime, small_bytes_, segments_->owner(s)));
+      grams_.back().push_back(Data::bytes(runtime, gram_bytes_, segments_->owner(s)));
   }
   for (Index s = 0; s < segments_->count(); ++s)
     for (std::size_t j = 0; j < jobs.size(); ++j) {
@@ -101,9 +96,8 @@ template <class T>
 void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
                              std::span<const BlockColumns<T>> outputs, const SmallMatrix& c, bool whole) {
   if (columns_of<T>(outputs) == 0) return;
-  if (coefficients_.size() < coefficient_buffers)
-    coefficients_.push_back(Data::bytes(sequence_.runtime(), small_bytes_, Data::every_rank));
-  const Data& coefficients = coefficients_[next_coefficients_++ % coefficient_buffers];
+  const Data coefficients = Data::bytes(
+      sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
   {
     const HostAccess access(coefficients, HostAccess::Mode::write);
     std::copy(c.values.begin(), c.values.end(), access.array<double>().begin());
