@@ -4,50 +4,12 @@
 
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/error_parts.hpp>
+#include <tessera/runtime/fault_points.hpp>
+#include <tessera/runtime/sequence_state.hpp>
 
 namespace tessera {
 namespace {
-
-enum class ErrorKind : std::int32_t { argument, input, runtime, other };
-
-/// What an exception of the library is made of.
-struct ErrorParts {
-  ErrorKind kind = ErrorKind::other;
-  std::string texts[3];
-  Index line = 0;
-};
-
-ErrorParts parts_of(const std::exception_ptr& caught) {
-  try {
-    std::rethrow_exception(caught);
-  } catch (const InvalidArgument& error) {
-    return {ErrorKind::argument, {error.name(), error.value(), error.expected()}};
-  } catch (const InputError& error) {
-    const std::string all = error.what(), before = InputError(error.file(), error.line(), "").what();
-    return {ErrorKind::input, {error.file(), all.substr(before.size())}, error.line()};
-  } catch (const RuntimeError& error) {
-    return {ErrorKind::runtime, {error.what()}};
-  } catch (const std::exception& error) {
-    return {ErrorKind::other, {error.what()}};
-  } catch (...) {
-    return {ErrorKind::other, {"unknown failure on another rank"}};
-  }
-}
-
-[[noreturn]] void throw_parts(const ErrorParts& parts) {
-  const auto& [first, second, third] = parts.texts;
-  switch (parts.kind) {
-    case ErrorKind::argument:
-      throw InvalidArgument(first, second, third);
-    case ErrorKind::input:
-      throw InputError(first, parts.line, second);
-    case ErrorKind::runtime:
-      throw RuntimeError(first);
-    case ErrorKind::other:
-      throw Error(first);
-  }
-  throw Error(first);
-}
 
 std::exception_ptr failure_of(const std::function<void()>& check) {
   try {
@@ -73,11 +35,17 @@ Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
 
 }  // namespace
 
+void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught) {
+  runtime.detail().agreed = caught;
+  std::rethrow_exception(caught);
+}
+
 void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr& caught) {
   const bool here = runtime.rank() == root;
   ErrorParts parts;
-  if (here) parts = parts_of(caught);
+  if (here) parts = parts_of(caught, root);
   runtime.broadcast(&parts.kind, sizeof parts.kind, root);
+  runtime.broadcast(&parts.rank, sizeof parts.rank, root);
   runtime.broadcast(&parts.line, sizeof parts.line, root);
   for (std::string& text : parts.texts) {
     auto size = static_cast<Index>(text.size());
@@ -85,17 +53,67 @@ void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr
     text.resize(static_cast<std::size_t>(size));
     runtime.broadcast(text.data(), size, root);
   }
-  if (here) std::rethrow_exception(caught);
-  throw_parts(parts);
+  throw_agreed(runtime, here ? caught : failure_of([&] { throw_parts(parts); }));
 }
 
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check) {
   if (runtime.size() == 1) return check();
-  const std::exception_ptr caught = failure_of(check);
-  const Votes votes = vote(runtime, caught != nullptr, arguments);
-  if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-  if (!votes.equal) throw InvalidArgument("arguments", "not the same on all ranks", "equal ones");
+  guarded(runtime, [&] {
+    const std::exception_ptr caught = failure_of([&] {
+      internal::fault_point();
+      check();
+    });
+    const Votes votes = vote(runtime, caught != nullptr, arguments);
+    if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
+    if (!votes.equal)
+      throw_agreed(runtime, failure_of([] {
+                     throw InvalidArgument("arguments", "not the same on all ranks", "equal ones");
+                   }));
+  });
 }
+
+namespace internal {
+
+std::atomic<FaultHook> fault_hook = nullptr;
+
+Guard::Guard(const Runtime& runtime) noexcept : runtime_(runtime) {
+  ++runtime.detail().guards;
+}
+
+Guard::~Guard() {
+  --runtime_.detail().guards;
+}
+
+void Guard::failed() noexcept {
+  Runtime::Detail& detail = runtime_.detail();
+  if (detail.guards > 1 || runtime_.size() == 1 || detail.alarm.raised()) return;
+  const std::exception_ptr caught = std::current_exception();
+  if (caught == detail.agreed) return finish_abandoned(runtime_);
+  try {
+    detail.alarm.raise(parts_of(caught, runtime_.rank()));
+  } catch (...) {  // no memory for its text
+    detail.alarm.raise({ErrorKind::other, runtime_.rank(), 0, {}});
+  }
+  detail.stop_kernels();
+}
+
+CollectiveCall::CollectiveCall(const Runtime& runtime) noexcept : Guard(runtime) {
+  ++runtime.detail().calls;
+}
+
+CollectiveCall::~CollectiveCall() {
+  --runtime_.detail().calls;
+}
+
+void CollectiveCall::enter(std::string_view name, std::uint64_t arguments,
+                           const std::function<void()>& check) {
+  Runtime::Detail& detail = runtime_.detail();
+  detail.require_no_alarm();
+  if (detail.calls > 1) return check();
+  agree(runtime_, argument_hash(hash_of(name), arguments), check);
+}
+
+}  // namespace internal
 
 ComingAgreement::~ComingAgreement() {
   if (!runtime_ || runtime_->size() == 1 || std::uncaught_exceptions() <= exceptions_) return;

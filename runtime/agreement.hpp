@@ -5,18 +5,29 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/runtime.hpp>
 
-/// Errors of calls that all ranks make together: a rank that alone found something wrong and threw would
-/// leave the others waiting for it, so all throw what one has found.
+/// Errors of calls that all ranks make together. A rank that alone throws would leave the others waiting for
+/// it, so all throw what one has thrown, in one of two ways:
+///
+/// - Where all ranks pass, they vote (`agree`): the same exception leaves the call on every rank, and the
+///   Runtime stays usable.
+/// - Anywhere else in a public call (`collectively`) the rank tells the others by an alarm, for which they
+///   look wherever they wait for each other. They throw the same, and the Runtime is poisoned on all ranks:
+///   every later call throws it again, destructors neither wait nor communicate, and what StarPU still holds
+///   stays in memory. Such a process cannot start another Runtime, nor reach the end of MPI_Finalize: it ends
+///   by Runtime::abort_ranks, as the program does, or by MPI_Abort.
+///
+/// In both ways an exception that is none of this library's (of a callback, std::bad_alloc) stays what it is
+/// on its rank and is a RemoteError on the others.
 namespace tessera {
 
 /// Runs `check`, which may throw, and throws on every rank what it has thrown on any: the failure of the
-/// lowest rank, of the same kind with the same text (what is no Error of this library becomes one on the
-/// other ranks). `arguments`: a hash of what must be equal on all ranks (argument_hash). Collective; alone
+/// lowest rank. `arguments`: a hash of what must be equal on all ranks (argument_hash). Collective; alone
 /// just the check.
 /// @throws InvalidArgument if the arguments differ, beside what the check throws
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check);
@@ -25,14 +36,82 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
 /// Collective.
 [[noreturn]] void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr& caught);
 
+/// Throws an exception that the other ranks throw, too, at the same place.
+[[noreturn]] void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught);
+
 /// Of numbers and enumerations, for agree.
 template <class... Values>
 std::uint64_t argument_hash(const Values&... values) {
   static_assert((std::is_trivially_copyable_v<Values> && ...));
-  char bytes[(sizeof(Values) + ...)];
+  char bytes[(sizeof(Values) + ... + 1)] = {};
   std::size_t used = 0;
   ((std::memcpy(bytes + used, &values, sizeof values), used += sizeof values), ...);
   return hash_of({bytes, used});
+}
+
+namespace internal {
+
+/// Work of all ranks that is under way. The outermost tells the other ranks what has ended it on this one.
+class Guard {
+ public:
+  explicit Guard(const Runtime& runtime) noexcept;
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  /// The exception that is being handled leaves the work.
+  void failed() noexcept;
+
+ protected:
+  const Runtime& runtime_;
+};
+
+/// A public call. Only the outermost votes: what it calls follows from its arguments.
+class CollectiveCall : public Guard {
+ public:
+  explicit CollectiveCall(const Runtime& runtime) noexcept;
+  ~CollectiveCall();
+  void enter(std::string_view name, std::uint64_t arguments, const std::function<void()>& check);
+};
+
+}  // namespace internal
+
+/// Work of all ranks, of several public calls: whatever it throws on a rank, no other rank waits for that
+/// one. For programs; the calls themselves are guarded.
+template <class Work>
+auto guarded(const Runtime& runtime, const Work& work) {
+  internal::Guard guard(runtime);
+  try {
+    return work();
+  } catch (...) {
+    guard.failed();
+    throw;
+  }
+}
+
+/// A public call that all ranks make together: `check` looks at the arguments (agree), then `work` does it.
+/// Whatever it throws on a rank, no other rank waits for that one. Every public function and constructor that
+/// communicates, or inserts tasks, enters through this. Within another one it just runs both.
+/// @param name of the call, for ranks that call different ones
+/// @param arguments a hash of what must be equal on all ranks
+/// @throws InvalidArgument if calls or arguments differ, beside what check and work throw
+template <class Check, class Work>
+auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t arguments, const Check& check,
+                  const Work& work) {
+  internal::CollectiveCall call(runtime);
+  try {
+    call.enter(name, arguments, check);
+    return work();
+  } catch (...) {
+    call.failed();
+    throw;
+  }
+}
+
+/// The same for a call whose arguments the work looks at by itself.
+template <class Work>
+auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t arguments, const Work& work) {
+  return collectively(
+      runtime, name, arguments, [] {}, work);
 }
 
 /// A rank's part in a call of `agree` that is still to come, while the rank works by itself towards it. If an

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -16,7 +18,9 @@
 /// `<name>_cuda.cu`, a CUDA one. A codelet registers itself at load time, so the program can list them all.
 namespace tessera {
 
-class Sequence;
+namespace internal {
+struct SequenceState;
+}
 
 /// The buffers of a running task, in the order of its accesses.
 class TaskBuffers {
@@ -47,7 +51,7 @@ class TaskBuffers {
 
 /// Precedes the arguments in every task's argument block.
 struct TaskHeader {
-  Sequence* sequence;
+  internal::SequenceState* sequence;
   std::uint32_t stage;
   std::uint32_t buffers;
   int codelet;  ///< Codelet::index()
@@ -67,12 +71,16 @@ enum class PerformanceModel { history, regression, cost };
 enum class WorkerKind { cpu, gpu };
 
 /// A kernel of a codelet: plain function on buffers and arguments. It reports a numerical failure by
-/// `task.fail(code, index)`.
+/// `task.fail(code, index)`; what it throws becomes the status of its sequence.
 class TaskContext {
  public:
   explicit TaskContext(const TaskHeader& header) : header_(&header) {}
   /// Records a failure: tasks of the same sequence that have not started do nothing from then on.
   void fail(StatusCode code, Index index) const noexcept;
+  /// Records why the task could not be carried out (StatusCode::task_failed).
+  void fail(std::string_view reason) const noexcept;
+  /// Records what a function of the user has thrown: Sequence::wait throws it again.
+  void fail_by_callback(std::exception_ptr thrown) const noexcept;
 
   const TaskHeader& header() const noexcept { return *header_; }
 
@@ -129,6 +137,8 @@ namespace internal {
 bool begin_task(TaskHeader& header) noexcept;
 /// Counts a task that has ended for its worker.
 void end_task(const TaskHeader& header) noexcept;
+/// The exception that is being handled ends the task.
+void fail_task(const TaskHeader& header) noexcept;
 
 template <class Arguments>
 struct TaskBlock {
@@ -140,8 +150,12 @@ template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const
 void cpu_entry(void** buffers, void* argument) noexcept {
   auto& block = *static_cast<TaskBlock<Arguments>*>(argument);
   if (!begin_task(block.header)) return;
-  Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
-         block.arguments);
+  try {
+    Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
+           block.arguments);
+  } catch (...) {  // StarPU's frames know no exceptions
+    fail_task(block.header);
+  }
   end_task(block.header);
 }
 

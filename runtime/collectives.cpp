@@ -1,31 +1,106 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstring>
+#include <memory>
 
+#include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {
 
+namespace {
+
+/// MPI counts in 32 bits: much goes in rounds.
+constexpr Index most_values = Index(1) << 26, most_bytes = Index(1) << 26;
+
+/// Memory that MPI works on. If another rank fails meanwhile it stays where it is for ever: messages that
+/// were under way may still come.
+template <class T>
+class Buffer {
+ public:
+  /// @param numbers beside the values: counts and places, which MPI reads until the end
+  explicit Buffer(Index count, Index numbers = 0)
+      : memory_(new Memory{std::vector<T>(static_cast<std::size_t>(count)),
+                           std::vector<int>(static_cast<std::size_t>(numbers))}) {}
+  ~Buffer() {
+    if (pending_) (void)memory_.release();
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  T* data() noexcept { return memory_->values.data(); }
+  int* numbers() noexcept { return memory_->numbers.data(); }
+
+  /// Waits for what start(request) starts on it; or throws what another rank has failed with.
+  template <class Start>
+  void transfer(Runtime::Detail& detail, const Start& start) {
+    internal::fault_point();
+    detail.require_no_alarm();
+    MPI_Request request;
+    start(&request);
+    pending_ = true;
+    int done = 0;
+    for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+      detail.require_no_alarm();
+    pending_ = false;
+  }
+
+ private:
+  struct Memory {
+    std::vector<T> values;
+    std::vector<int> numbers;
+  };
+  std::unique_ptr<Memory> memory_;
+  bool pending_ = false;
+};
+
+void all_reduce(Runtime::Detail& detail, double* values, Index count, MPI_Op operation) {
+  for (Index first = 0; first < count; first += most_values) {
+    const Index part = std::min(most_values, count - first);
+    Buffer<double> buffer(part);
+    std::copy_n(values + first, part, buffer.data());
+    buffer.transfer(detail, [&](MPI_Request* request) {
+      MPI_Iallreduce(MPI_IN_PLACE, buffer.data(), static_cast<int>(part), MPI_DOUBLE, operation,
+                     detail.host_communicator, request);
+    });
+    std::copy_n(buffer.data(), part, values + first);
+  }
+}
+
+/// A number of every rank.
+std::vector<Index> all_counts(Runtime::Detail& detail, Index mine, int ranks) {
+  Buffer<Index> buffer(ranks + 1);
+  *buffer.data() = mine;
+  buffer.transfer(detail, [&](MPI_Request* request) {
+    MPI_Iallgather(buffer.data(), sizeof mine, MPI_BYTE, buffer.data() + 1, sizeof mine, MPI_BYTE,
+                   detail.host_communicator, request);
+  });
+  return {buffer.data() + 1, buffer.data() + 1 + ranks};
+}
+
+}  // namespace
+
 void Runtime::all_reduce_max(double* values, Index count) const {
-  if (size_ > 1)
-    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_MAX,
-                  detail_->host_communicator);
+  if (size_ > 1) all_reduce(*detail_, values, count, MPI_MAX);
 }
 
 void Runtime::all_reduce_sum(double* values, Index count) const {
-  if (size_ > 1)
-    MPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, MPI_SUM,
-                  detail_->host_communicator);
+  if (size_ > 1) all_reduce(*detail_, values, count, MPI_SUM);
 }
 
 void Runtime::broadcast(void* bytes, Index count, int root) const {
   if (size_ == 1) return;
-  // MPI counts in 32 bits: much goes in rounds.
-  constexpr Index most = Index(1) << 30;
-  for (Index first = 0; first < count; first += most)
-    MPI_Bcast(static_cast<std::byte*>(bytes) + first, static_cast<int>(std::min(most, count - first)),
-              MPI_BYTE, root, detail_->host_communicator);
+  for (Index first = 0; first < count; first += most_bytes) {
+    const Index part = std::min(most_bytes, count - first);
+    std::byte* const place = static_cast<std::byte*>(bytes) + first;
+    Buffer<std::byte> buffer(part);
+    if (rank_ == root) std::copy_n(place, part, buffer.data());
+    buffer.transfer(*detail_, [&](MPI_Request* request) {
+      MPI_Ibcast(buffer.data(), static_cast<int>(part), MPI_BYTE, root, detail_->host_communicator, request);
+    });
+    if (rank_ != root) std::copy_n(buffer.data(), part, place);
+  }
 }
 
 std::vector<std::vector<std::byte>> Runtime::all_gather(std::span<const std::byte> bytes) const {
@@ -46,51 +121,58 @@ std::vector<std::vector<std::byte>> Runtime::gather_rounds(std::span<const std::
     all[0].assign(bytes.begin(), bytes.end());
     return all;
   }
-  std::vector<Index> counts(ranks);
   const auto mine = static_cast<Index>(bytes.size());
-  MPI_Allgather(&mine, sizeof mine, MPI_BYTE, counts.data(), sizeof mine, MPI_BYTE,
-                detail_->host_communicator);
-  // MPI counts in 32 bits: long pieces go in rounds.
-  constexpr Index most_of_all = Index(1) << 30;
-  const Index most = most_of_all / size_, longest = *std::max_element(counts.begin(), counts.end());
+  const std::vector<Index> counts = all_counts(*detail_, mine, size_);
+  const Index most = most_bytes / size_, longest = *std::max_element(counts.begin(), counts.end());
   for (Index first = 0; first < longest; first += most) {
     const auto part = [&](Index count) { return std::clamp<Index>(count - first, 0, most); };
-    std::vector<int> parts, places;
     int total = 0;
-    for (const Index count : counts) {
-      parts.push_back(static_cast<int>(part(count)));
-      places.push_back(total);
-      total += parts.back();
+    for (const Index count : counts) total += static_cast<int>(part(count));
+    const auto own = static_cast<int>(part(mine));
+    // What is sent, then what is received.
+    Buffer<std::byte> buffer(own + (receives ? total : 0), 2 * size_);
+    std::copy_n(bytes.data() + std::min(first, mine), own, buffer.data());
+    std::byte* const received = buffer.data() + own;
+    int* const parts = buffer.numbers();
+    int* const places = parts + size_;
+    total = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      parts[rank] = static_cast<int>(part(counts[rank]));
+      places[rank] = total;
+      total += parts[rank];
     }
-    std::vector<std::byte> received(receives ? static_cast<std::size_t>(total) : 0);
-    const std::byte* const from = bytes.data() + std::min(first, mine);
-    if (root < 0)
-      MPI_Allgatherv(from, static_cast<int>(part(mine)), MPI_BYTE, received.data(), parts.data(),
-                     places.data(), MPI_BYTE, detail_->host_communicator);
-    else
-      MPI_Gatherv(from, static_cast<int>(part(mine)), MPI_BYTE, received.data(), parts.data(), places.data(),
-                  MPI_BYTE, root, detail_->host_communicator);
+    buffer.transfer(*detail_, [&](MPI_Request* request) {
+      if (root < 0)
+        MPI_Iallgatherv(buffer.data(), own, MPI_BYTE, received, parts, places, MPI_BYTE,
+                        detail_->host_communicator, request);
+      else
+        MPI_Igatherv(buffer.data(), own, MPI_BYTE, received, parts, places, MPI_BYTE, root,
+                     detail_->host_communicator, request);
+    });
     for (std::size_t rank = 0; rank < all.size(); ++rank)
-      all[rank].insert(all[rank].end(), received.begin() + places[rank],
-                       received.begin() + places[rank] + parts[rank]);
+      all[rank].insert(all[rank].end(), received + places[rank], received + places[rank] + parts[rank]);
   }
   return all;
 }
 
 void Runtime::barrier() const {
-  if (size_ > 1) MPI_Barrier(detail_->host_communicator);
+  double nothing = 0;
+  all_reduce_max(&nothing, 1);
 }
 
-void Runtime::all_reduce_first_failure(double key[3]) const {
-  if (size_ == 1) return;
-  std::vector<double> all(3 * static_cast<std::size_t>(size_));
-  MPI_Allgather(key, 3, MPI_DOUBLE, all.data(), 3, MPI_DOUBLE, detail_->host_communicator);
+int Runtime::all_reduce_first_failure(double key[3]) const {
+  const auto all = all_gather(std::as_bytes(std::span(key, 3)));
+  int first = -1;
   for (int rank = 0; rank < size_; ++rank) {
-    const double* other = &all[3 * static_cast<std::size_t>(rank)];
+    double other[3];
+    std::memcpy(other, all[static_cast<std::size_t>(rank)].data(), sizeof other);
     if (other[2] == 0) continue;
-    const bool earlier = key[2] == 0 || other[0] > key[0] || (other[0] == key[0] && other[1] > key[1]);
-    if (earlier) std::copy(other, other + 3, key);
+    const bool earlier = first < 0 || other[0] > key[0] || (other[0] == key[0] && other[1] > key[1]);
+    if (!earlier) continue;
+    first = rank;
+    std::copy_n(other, 3, key);
   }
+  return first;
 }
 
 }  // namespace tessera

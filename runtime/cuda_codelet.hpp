@@ -27,7 +27,7 @@ struct CudaContext {
 namespace internal {
 
 CudaContext cuda_context() noexcept;
-/// Ends the program if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
+/// Fails the task if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
 /// kernel that was not launched would leave its task's output as it was.
 void require_cuda_success(const TaskHeader& header) noexcept;
 void forget_cuda_errors() noexcept;
@@ -39,8 +39,12 @@ void cuda_entry(void** buffers, void* argument) noexcept {
   if (!begin_task(block.header)) return;
   block.header.on_device = true;
   forget_cuda_errors();
-  Kernel(TaskContext(block.header), cuda_context(),
-         TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
+  try {
+    Kernel(TaskContext(block.header), cuda_context(),
+           TaskBuffers(buffers, static_cast<int>(block.header.buffers)), block.arguments);
+  } catch (...) {  // StarPU's frames know no exceptions
+    fail_task(block.header);
+  }
   require_cuda_success(block.header);
 }
 

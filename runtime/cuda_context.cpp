@@ -4,13 +4,12 @@
 
 #include <array>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <mutex>
 
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <tessera/runtime/cuda_codelet.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -39,22 +38,47 @@ CudaHandles& local_handles() noexcept {
   return handles[static_cast<std::size_t>(starpu_worker_get_id_check())];
 }
 
-/// Slots in pinned memory, used in turn; a task in flight holds one or two, so a busy one is soon free.
+/// Slots of DeviceFailure in pinned memory, used in turn; a task in flight holds one or two, so a busy one is
+/// soon free. They are there before the first task, and stay.
+constexpr std::size_t slot_bytes = 64, slot_count = 256;
+std::byte* slots = nullptr;
+
+cudaError_t make_slots() {
+  if (slots) return cudaSuccess;
+  void* memory = nullptr;
+  const cudaError_t error =
+      cudaHostAlloc(&memory, slot_count * slot_bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+  if (error != cudaSuccess) return error;
+  slots = static_cast<std::byte*>(std::memset(memory, 0, slot_count * slot_bytes));
+  return cudaSuccess;
+}
+
 template <class Slot>
 Slot& take_slot() {
-  constexpr std::size_t count = 256;
-  static Slot* const slots = [] {
-    void* memory = nullptr;
-    if (cudaHostAlloc(&memory, count * sizeof(Slot), cudaHostAllocPortable | cudaHostAllocMapped) !=
-        cudaSuccess)
-      std::terminate();
-    return static_cast<Slot*>(std::memset(memory, 0, count * sizeof(Slot)));
-  }();
+  static_assert(sizeof(Slot) <= slot_bytes);
   static std::atomic<std::size_t> next = 0;
   for (;;) {
-    Slot& slot = slots[next++ % count];
+    Slot& slot = *reinterpret_cast<Slot*>(slots + next++ % slot_count * slot_bytes);
     if (!slot.busy.exchange(true)) return slot;
   }
+}
+
+/// The Runtime's, for the hook: StarPU hands nothing on.
+std::atomic<Runtime::Detail*> current = nullptr;
+
+/// A call of CUDA has failed in StarPU, which would end the process: nothing on that GPU can be trusted any
+/// more. Whoever waits throws it instead, and this worker does nothing for ever.
+void park_lost_gpu(const char* where, cudaError_t error) {
+  Runtime::Detail* const detail = current.load();
+  if (!detail) return;
+  detail->lose_gpu(fmt::format("GPU {}: {} (in {})", starpu_worker_get_devid(starpu_worker_get_id_check()),
+                               cudaGetErrorString(error), where));
+  for (;;) pause();
+}
+
+/// Where StarPU looks for it (tools/lib/starpu-cuda-error.patch); null in one without that patch.
+void (**error_hook())(const char*, cudaError_t) {
+  return reinterpret_cast<void (**)(const char*, cudaError_t)>(dlsym(RTLD_DEFAULT, "starpu_cuda_error_hook"));
 }
 
 }  // namespace
@@ -86,11 +110,15 @@ void DeviceFailure::finish(TaskHeader& header) noexcept {
   }
 }
 
-std::string open_cuda_handles() {
+std::string open_cuda_handles(Runtime::Detail& detail) {
   struct Shared {
     std::mutex mutex;
     std::string failure;
   } shared;
+  current = &detail;
+  if (auto* const hook = error_hook()) *hook = park_lost_gpu;
+  if (const cudaError_t error = make_slots(); error != cudaSuccess)
+    return fmt::format("page-locked host memory for the GPUs' messages: {}", cudaGetErrorString(error));
   const auto open = [](void* argument) {
     CudaHandles& handles = local_handles();
     const cudaStream_t stream = starpu_cuda_get_local_stream();
@@ -120,6 +148,7 @@ void close_cuda_handles() noexcept {
     handles = {};
     cudaStreamSynchronize(starpu_cuda_get_local_stream());
   };
+  current = nullptr;
   starpu_execute_on_each_worker(close, nullptr, STARPU_CUDA);
 }
 
@@ -138,10 +167,7 @@ void require_cuda_success(const TaskHeader& header) noexcept {
   const cudaError_t error = cudaGetLastError();
   // Queries of events and streams leave "not ready" behind.
   if (error == cudaSuccess || error == cudaErrorNotReady) return;
-  std::fprintf(stderr, "Tessera: codelet %s on a GPU: %s (%s)\n",
-               Codelet::all()[static_cast<std::size_t>(header.codelet)]->name().c_str(),
-               cudaGetErrorString(error), cudaGetErrorName(error));
-  std::abort();
+  TaskContext(header).fail(fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
 }  // namespace internal

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include <tessera/runtime/data.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #if TESSERA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -90,6 +92,38 @@ bool keeps_memory(const Runtime& runtime, std::size_t bytes) {
   return bytes < runtime.detail().unkept_bytes;
 }
 
+/// Waits for the tasks submitted before, which may wait for messages of other ranks.
+/// @throws what another rank has failed with, meanwhile
+void acquire(const Data& data, starpu_data_access_mode mode) {
+  Runtime& runtime = *data.runtime();
+  internal::fault_point();
+  if (runtime.size() == 1) {
+    starpu_data_acquire(starpu_handle(data), mode);
+    return;
+  }
+  runtime.detail().require_no_alarm();
+  // StarPU's thread may come when this one has given up.
+  struct Arrival {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool there = false;
+  };
+  const auto arrival = std::make_shared<Arrival>();
+  const auto arrive = [](void* argument) {
+    const std::unique_ptr<std::shared_ptr<Arrival>> shared(static_cast<std::shared_ptr<Arrival>*>(argument));
+    const std::lock_guard lock((*shared)->mutex);
+    (*shared)->there = true;
+    (*shared)->changed.notify_all();
+  };
+  starpu_data_acquire_cb(starpu_handle(data), mode, arrive, new std::shared_ptr<Arrival>(arrival));
+  std::unique_lock lock(arrival->mutex);
+  while (!arrival->changed.wait_for(lock, std::chrono::milliseconds(20), [&] { return arrival->there; })) {
+    lock.unlock();
+    runtime.detail().require_no_alarm();
+    lock.lock();
+  }
+}
+
 bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
 }
@@ -142,6 +176,7 @@ Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_
 /// memory) tells StarPU its shape.
 template <class Register>
 Data Data::wrap(Runtime& runtime, void* memory, int owner, const Register& register_at) {
+  internal::fault_point();
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
   register_at(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr);
@@ -181,16 +216,21 @@ bool Data::local() const noexcept {
 
 void Data::release() {
   if (!handle_) return;
+  Runtime::Detail& detail = runtime_->detail();
   const auto handle = starpu_handle(*this);
-  if (runtime_->size() > 1 && owner_ != every_rank)
-    starpu_mpi_cache_flush(runtime_->detail().communicator, handle);
+  handle_ = nullptr;
+  if (detail.alarm.raised()) return;  // StarPU may wait for messages that never come
+  if (wrapped_ && detail.leaving_call(runtime_->size(), exceptions_)) {
+    detail.abandoned_data.push_back(handle);
+    return;
+  }
+  if (runtime_->size() > 1 && owner_ != every_rank) starpu_mpi_cache_flush(detail.communicator, handle);
   if (wrapped_) {
     const CopyingWorkers copying(*runtime_);
     starpu_data_unregister(handle);
   } else {
     starpu_data_unregister_submit(handle);
   }
-  handle_ = nullptr;
 }
 
 void Data::release_unchanged() {
@@ -249,7 +289,7 @@ HostAccess::HostAccess(const Data& data, Mode mode) : handle_(data.handle()) {
   const auto handle = starpu_handle(data);
   if (!data.local()) throw InvalidArgument("data", "a piece of another rank", "a piece that this rank holds");
   const CopyingWorkers copying(*data.runtime());
-  starpu_data_acquire(handle, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
+  acquire(data, mode == Mode::read ? STARPU_R : mode == Mode::write ? STARPU_W : STARPU_RW);
   if (starpu_data_get_interface_id(handle) == STARPU_MATRIX_INTERFACE_ID) {
     pointer_ = reinterpret_cast<void*>(starpu_matrix_get_local_ptr(handle));
     rows_ = starpu_matrix_get_nx(handle);

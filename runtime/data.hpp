@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -96,12 +97,14 @@ class Data {
     std::swap(owner_, other.owner_);
     std::swap(gpu_, other.gpu_);
     std::swap(wrapped_, other.wrapped_);
+    std::swap(exceptions_, other.exceptions_);
   }
   void* handle_ = nullptr;
   Runtime* runtime_ = nullptr;
   int owner_ = 0;
   int gpu_ = -1;
   bool wrapped_ = false;
+  int exceptions_ = std::uncaught_exceptions();  ///< in flight when it was made
 };
 
 /// StarPU keeps the memory of released pieces for later ones of the same size: to allocate and free it costs

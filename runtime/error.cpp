@@ -17,4 +17,7 @@ InputError::InputError(std::string_view file, Index line, std::string_view reaso
       file_(file),
       line_(line) {}
 
+RemoteError::RemoteError(int rank, std::string_view message)
+    : Error(fmt::format("rank {}: {}", rank, message)), rank_(rank), message_(message) {}
+
 }  // namespace tessera

@@ -9,7 +9,8 @@
 #include <tessera/runtime/types.hpp>
 
 /// Exceptions of the library: what() is one line for a person. They are thrown before anything is submitted;
-/// a failure inside a submitted task is a Status (status.hpp), never an exception through a task.
+/// a failure inside a submitted task is a Status (status.hpp), never an exception through a task. With
+/// several ranks all throw what one has thrown (agreement.hpp).
 namespace tessera {
 
 /// Base of every exception that the library throws.
@@ -45,6 +46,19 @@ class InputError : public Error {
 /// memory).
 class RuntimeError : public Error {
   using Error::Error;
+};
+
+/// Another rank has thrown what is not an exception of this library: of a callback, of the standard library.
+/// That rank has the exception itself; the others have its number and its text.
+class RemoteError : public Error {
+ public:
+  RemoteError(int rank, std::string_view message);
+  int rank() const noexcept { return rank_; }
+  const std::string& message() const noexcept { return message_; }
+
+ private:
+  int rank_;
+  std::string message_;
 };
 
 }  // namespace tessera

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
@@ -25,7 +26,18 @@
 namespace tessera {
 namespace {
 
-std::atomic<bool> alive = false;
+/// Of the one Runtime of a process.
+enum class Life { none, alive, poisoned };
+std::atomic<Life> life = Life::none;
+
+/// @throws RuntimeError unless this process may have a Runtime
+void claim_process() {
+  Life before = Life::none;
+  if (life.compare_exchange_strong(before, Life::alive)) return;
+  if (before == Life::poisoned)
+    throw RuntimeError("a Runtime of this process was ended by a failure that StarPU does not survive");
+  throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
+}
 
 /// An environment variable for the time of StarPU's start; what the user set stays.
 class TemporaryVariable {
@@ -58,7 +70,10 @@ void initialise_mpi() {
   std::atexit([] {
     int finalised = 0;
     MPI_Finalized(&finalised);
-    if (!finalised) MPI_Finalize();
+    if (finalised) return;
+    // The other ranks do not come to the end: to wait for them would last for ever.
+    if (life == Life::poisoned) MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Finalize();
   });
 }
 
@@ -184,26 +199,49 @@ void Runtime::Detail::deactivate() {
 
 Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     : options_(options), detail_(new Detail) {
-  if (alive.exchange(true))
-    throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
+  join(communicator);
   try {
-    const Machine machine = inspect_machine();
-    describe_machine(machine, info_);
-    join(communicator);
-    require_gpus();
-    // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
-    // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
-    const auto [local_rank, local_ranks] =
-        size_ > 1 ? place_on_this_host(detail_->host_communicator) : std::pair(0, 1);
-    const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
-    start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / local_ranks),
-                 own_mask, local_rank, local_ranks);
-    choose_host_memory_limit(machine.memory_restricted);
+    start(options);
   } catch (...) {
-    leave();
-    alive = false;
+    const std::exception_ptr caught = std::current_exception();
+    if (size_ > 1 && caught != detail_->agreed) {
+      detail_->alarm.raise(parts_of(caught, rank_));
+      abandon();
+    } else {
+      if (workers_ > 0) stop_starpu();
+      leave();
+      if (detail_->claimed) life = Life::none;
+    }
     throw;
   }
+}
+
+/// What one rank cannot do keeps all from starting.
+void Runtime::start(const RuntimeOptions& options) {
+  const bool traced = !options.trace_directory.empty();
+  Machine machine;
+  agree(*this, argument_hash(hash_of("Runtime"), options.hybrid, options.synchronous, traced), [&] {
+    claim_process();
+    detail_->claimed = true;
+    if (int provided = MPI_THREAD_MULTIPLE; size_ > 1) {
+      MPI_Query_thread(&provided);
+      if (provided < MPI_THREAD_MULTIPLE)
+        throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
+    }
+    machine = inspect_machine();
+    describe_machine(machine, info_);
+  });
+  require_gpus();
+  // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
+  // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
+  const auto [local_rank, local_ranks] =
+      size_ > 1 ? place_on_this_host(detail_->host_communicator) : std::pair(0, 1);
+  const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
+  agree(*this, 0, [&, local = local_rank, ranks = local_ranks] {
+    start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / ranks), own_mask,
+                 local, ranks);
+    choose_host_memory_limit(machine.memory_restricted);
+  });
   agree_on_workers();
   detail_->saved_blas_threads = blas_threads();
   set_blas_threads(1);
@@ -221,18 +259,24 @@ void Runtime::join(Communicator communicator) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
   if (size_ == 1) return;
-  int provided = 0;
-  MPI_Query_thread(&provided);
-  if (provided < MPI_THREAD_MULTIPLE)
-    throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
-  MPI_Comm_dup(comm, &detail_->communicator);
-  MPI_Comm_dup(comm, &detail_->host_communicator);
+  for (MPI_Comm* own : {&detail_->communicator, &detail_->host_communicator, &detail_->alarm_communicator})
+    MPI_Comm_dup(comm, own);
+  detail_->alarm.start(detail_->alarm_communicator, rank_, size_);
 }
 
 void Runtime::leave() noexcept {
   stop_host_memory();
-  if (detail_->communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->communicator);
-  if (detail_->host_communicator != MPI_COMM_NULL) MPI_Comm_free(&detail_->host_communicator);
+  detail_->alarm.stop();
+  for (MPI_Comm* own : {&detail_->communicator, &detail_->host_communicator, &detail_->alarm_communicator})
+    if (*own != MPI_COMM_NULL) MPI_Comm_free(own);
+}
+
+/// With a failure that the other ranks know of, or will find when they look: nothing waits for anything.
+void Runtime::abandon() noexcept {
+  if (workers_ > 0 && !detail_->paused) starpu_pause();
+  set_blas_threads(detail_->saved_blas_threads);
+  life = Life::poisoned;
+  (void)detail_.release();  // StarPU's threads still look at it
 }
 
 /// GPUs that are asked for and are not there are an error on every rank, before StarPU starts on any.
@@ -333,7 +377,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
     give_up(fmt::format("{} GPUs asked for, {} found", options_.gpus, info_.cuda_workers));
   if (info_.cuda_workers > 0) {
 #if TESSERA_WITH_CUDA
-    if (const std::string failure = open_cuda_handles(); !failure.empty()) give_up(failure);
+    if (const std::string failure = open_cuda_handles(*detail_); !failure.empty()) give_up(failure);
     detail_->sends_from_gpus = size_ > 1 && sends_from_gpus(*this);
     // A CUDA-aware MPI also moves StarPU-MPI's messages on while this thread waits in a collective.
     if (detail_->sends_from_gpus) cudaSetDevice(first_gpu());
@@ -376,21 +420,53 @@ void Runtime::fill_info() {
 }
 
 Runtime::~Runtime() {
+  if (!agrees_to_end()) {
+    abandon();
+    return;
+  }
   starpu_resume();
-  starpu_task_wait_for_all();
+  if (size_ == 1) starpu_task_wait_for_all();
+  stop_starpu();
+  leave();
+  set_blas_threads(detail_->saved_blas_threads);
+  life = Life::none;
+}
+
+/// Whether all ranks end their Runtimes now, and none by an exception.
+bool Runtime::agrees_to_end() noexcept {
+  Alarm& alarm = detail_->alarm;
+  if (alarm.look()) return false;
+  if (size_ == 1) return true;
+  try {
+    if (std::uncaught_exceptions() > detail_->exceptions)
+      throw RuntimeError(fmt::format("rank {} has ended its Runtime by an exception", rank_));
+    agree(*this, hash_of("~Runtime"), [] {});
+    return true;
+  } catch (...) {
+    alarm.raise(parts_of(std::current_exception(), rank_));
+    return false;
+  }
+}
+
+/// Collective over the ranks on which it has started: no task and no message is left.
+void Runtime::stop_starpu() noexcept {
 #if TESSERA_WITH_CUDA
   if (info_.cuda_workers > 0) close_cuda_handles();
 #endif
-  if (size_ > 1) {
-    starpu_mpi_wait_for_all(detail_->communicator);
-    starpu_mpi_barrier(detail_->communicator);
-    starpu_mpi_shutdown();
-  } else {
-    starpu_shutdown();
-  }
-  leave();
-  set_blas_threads(detail_->saved_blas_threads);
-  alive = false;
+  size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
+  workers_ = 0;
+}
+
+bool Runtime::poisoned() const noexcept {
+  return detail_->alarm.look();
+}
+
+void Runtime::abort_ranks(int exit_code) {
+  int initialised = 0, finalised = 0;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  if (initialised && !finalised) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);
 }
 
 void Runtime::log(LogLevel level, std::string_view message) const {

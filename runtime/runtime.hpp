@@ -85,7 +85,10 @@ struct WorkerProfile {
 /// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
 /// the caller made before are gone. Make them after the Runtime, or have the buses measured before
 /// (starpu_calibrate_bus). The calling thread's current GPU stays what it was.
-/// @throws RuntimeError when StarPU cannot start as asked, or a Runtime is alive already.
+///
+/// Destroyed by an exception on one of several ranks, or poisoned, it communicates no more: the others are
+/// told, and StarPU stays as it is to the end of the process, which cannot start another Runtime.
+/// @throws RuntimeError on all ranks when StarPU cannot start as asked on one, or a Runtime is alive already.
 class Runtime {
  public:
   explicit Runtime(const RuntimeOptions& options = {}, Communicator communicator = {});
@@ -126,8 +129,15 @@ class Runtime {
   /// @throws RuntimeError while a sequence is in flight.
   void run_exclusively(int threads, const std::function<void()>& work);
 
+  /// A rank has failed where the others could not know it (agreement.hpp), or a GPU: every call throws what
+  /// has failed.
+  bool poisoned() const noexcept;
+  /// Ends all processes of MPI_COMM_WORLD at once, if MPI runs, else this one: for a program whose Runtime
+  /// was poisoned. No destructor runs.
+  [[noreturn]] static void abort_ranks(int exit_code);
+
   // Collectives on small host data for the layers above (a test of convergence, a range by value); no-ops
-  // alone.
+  // alone. They throw what another rank has failed with, meanwhile.
   void all_reduce_max(double* values, Index count) const;
   void all_reduce_sum(double* values, Index count) const;
   void broadcast(void* bytes, Index count, int root) const;
@@ -137,8 +147,8 @@ class Runtime {
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) const;
   void barrier() const;
   /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
-  /// ranks.
-  void all_reduce_first_failure(double key[3]) const;
+  /// ranks. @return the rank that has it; -1: none has failed
+  int all_reduce_first_failure(double key[3]) const;
 
   struct Detail;  // StarPU's and MPI's side, for runtime/*.cpp only
   Detail& detail() const noexcept { return *detail_; }
@@ -146,6 +156,10 @@ class Runtime {
  private:
   std::vector<std::vector<std::byte>> gather_rounds(std::span<const std::byte> bytes, int root) const;
   void join(Communicator communicator);
+  void start(const RuntimeOptions& options);
+  void stop_starpu() noexcept;
+  bool agrees_to_end() noexcept;
+  void abandon() noexcept;
   void require_gpus() const;
   std::string prepare_performance_models();
   void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);

@@ -2,39 +2,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <limits>
 
 #include <fmt/format.h>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/sequence_state.hpp>
 
 namespace tessera {
 namespace {
-
-double now() noexcept {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-constexpr std::uint32_t max_stages = 32;
-
-struct StageRecord {
-  double begin = std::numeric_limits<double>::infinity(), end = 0, busy = 0, flops = 0;
-  Index tasks = 0, device_tasks = 0;
-};
-
-/// One worker's figures: written by that worker alone, read after the end.
-struct alignas(64) WorkerRecord {
-  double last_end = 0;
-  std::vector<StageRecord> stages = std::vector<StageRecord>(max_stages);
-  std::vector<CodeletStatistics> codelets = std::vector<CodeletStatistics>(Codelet::all().size());
-};
 
 starpu_data_access_mode starpu_mode(AccessMode mode) {
   switch (mode) {
@@ -134,48 +116,43 @@ void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size
                     task, (bytes >> 20) + 1, memory >> 20));
 }
 
-struct Sequence::Detail {
-  double start = now();
-  double last_insertion = start;
-  std::vector<std::string> stage_names;
-  std::vector<WorkerRecord> workers;
-  std::vector<std::shared_ptr<void>> kept;
-  std::mutex mutex;
-  std::condition_variable idle;
-  Index pending = 0;
-  bool waited = false;
-  int exceptions = std::uncaught_exceptions();  ///< in flight when the sequence was made
-  bool tasks_before_stages =
-      false;  ///< some task was inserted before the first stage began, on whatever rank
-  std::atomic<bool> failed = false;
-  Status status;
-  std::uint32_t failed_stage = 0;
-};
-
-Sequence::Sequence(Runtime& runtime) : runtime_(runtime), detail_(new Detail) {
-  detail_->workers.resize(starpu_worker_get_count());
-  detail_->stage_names.emplace_back("start");
+Sequence::Sequence(Runtime& runtime) : runtime_(runtime) {
+  runtime.detail().require_no_alarm();
+  state_ = std::make_unique<internal::SequenceState>(runtime.detail());
   runtime.detail().activate();
 }
 
 Sequence::~Sequence() {
-  if (detail_->waited) return;
-  if (std::uncaught_exceptions() <= detail_->exceptions) {
-    wait();
-    return;
+  if (state_->waited) return;
+  Runtime::Detail& detail = runtime_.detail();
+  try {
+    const bool thrown = std::uncaught_exceptions() > state_->exceptions;
+    if (!thrown && !detail.alarm.raised()) {
+      wait();
+      return;
+    }
+    if (!detail.leaving_call(runtime_.size(), state_->exceptions)) {
+      state_->wait_here();
+      state_->end();
+      return;
+    }
+    state_->failed = true;  // what has not begun does nothing
+    detail.abandoned.push_back(std::move(state_));
+  } catch (...) {
+    // Another rank has failed, or there is no memory to remember the tasks: they may stay for ever.
+    (void)state_.release();
   }
-  wait_here();
-  end();
 }
 
 void Sequence::begin_stage(std::string_view name) {
-  if (detail_->stage_names.size() >= max_stages) throw RuntimeError("a sequence has at most 32 stages");
-  current_stage_ = static_cast<std::uint32_t>(detail_->stage_names.size());
-  detail_->stage_names.emplace_back(name);
+  if (state_->stage_names.size() >= internal::max_stages)
+    throw RuntimeError("a sequence has at most 32 stages");
+  current_stage_ = static_cast<std::uint32_t>(state_->stage_names.size());
+  state_->stage_names.emplace_back(name);
 }
 
 void Sequence::resume_stage(std::string_view name) {
-  const auto& names = detail_->stage_names;
+  const auto& names = state_->stage_names;
   const auto found = std::find(names.begin() + 1, names.end(), name);
   if (found == names.end()) return begin_stage(name);
   current_stage_ = static_cast<std::uint32_t>(found - names.begin());
@@ -184,12 +161,12 @@ void Sequence::resume_stage(std::string_view name) {
 double Sequence::busy_seconds(std::string_view stage) const {
   double sum = 0;
   Index workers = 0;
-  for (WorkerRecord& worker : detail_->workers) {
+  for (internal::WorkerRecord& worker : state_->workers) {
     double any = 0;
-    for (std::size_t s = 0; s < detail_->stage_names.size(); ++s) {
+    for (std::size_t s = 0; s < state_->stage_names.size(); ++s) {
       const double busy = std::atomic_ref(worker.stages[s].busy).load(std::memory_order_relaxed);
       any += busy;
-      if (detail_->stage_names[s] == stage) sum += busy;
+      if (state_->stage_names[s] == stage) sum += busy;
     }
     if (any > 0) ++workers;
   }
@@ -197,30 +174,24 @@ double Sequence::busy_seconds(std::string_view stage) const {
 }
 
 void Sequence::keep(std::shared_ptr<void> object) {
-  detail_->kept.push_back(std::move(object));
+  state_->kept.push_back(std::move(object));
 }
 
 bool Sequence::failed() const noexcept {
-  return detail_->failed.load(std::memory_order_relaxed);
+  return state_->failed.load(std::memory_order_relaxed);
 }
 
 void Sequence::fail(StatusCode code, std::uint32_t stage, Index index) noexcept {
-  std::lock_guard lock(detail_->mutex);
-  const bool first = detail_->status.ok();
-  if (first || stage < detail_->failed_stage ||
-      (stage == detail_->failed_stage && index < detail_->status.index)) {
-    detail_->status.code = code;
-    detail_->status.index = index;
-    detail_->failed_stage = stage;
-  }
-  detail_->failed.store(true);
+  state_->fail({code, stage, index});
 }
 
 void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t bytes,
                             const TaskOptions& options, std::span<const Access> accesses,
                             const std::source_location& where) {
+  if (runtime_.detail().alarm.raised()) runtime_.detail().require_no_alarm();
+  internal::fault_point();
   require_room(runtime_, codelet, accesses);
-  if (current_stage_ == 0) detail_->tasks_before_stages = true;
+  if (current_stage_ == 0) state_->tasks_before_stages = true;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
@@ -251,16 +222,12 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     arguments = std::malloc(bytes);  // StarPU frees it with the task
     if (!arguments) throw RuntimeError("out of memory for a task's arguments");
     std::memcpy(arguments, block, bytes);
-    std::lock_guard lock(detail_->mutex);
-    ++detail_->pending;
+    std::lock_guard lock(state_->mutex);
+    ++state_->pending;
   }
   const auto finished = [](void* argument) {
     TaskHeader& header = *static_cast<TaskHeader*>(argument);
-    if (header.at_end) header.at_end(header);
-    if (header.on_device) internal::end_task(header);
-    auto& detail = header.sequence->detail();
-    std::lock_guard lock(detail.mutex);
-    if (--detail.pending == 0) detail.idle.notify_all();
+    header.sequence->finish_task(header);
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
@@ -276,128 +243,64 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
                                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);
 #undef TESSERA_TASK
   if (result < 0) {
-    std::lock_guard lock(detail_->mutex);
-    if (here) --detail_->pending;
+    std::lock_guard lock(state_->mutex);
+    if (here) --state_->pending;
     throw RuntimeError(fmt::format("no worker can run the task '{}' (error {})", codelet.name(), result));
   }
-  detail_->last_insertion = now();
+  state_->last_insertion = internal::now();
 }
 
 Status Sequence::wait() {
-  if (!detail_->waited) {
-    if (runtime_.size() > 1) {
-      starpu_mpi_wait_for_all(runtime_.detail().communicator);
-      starpu_mpi_barrier(runtime_.detail().communicator);
-    }
-    wait_here();
-    // The earliest failure of all ranks becomes everybody's: stage first, then index.
-    double key[3] = {0, 0, 0};
-    if (!detail_->status.ok()) {
-      key[0] = -(1.0 + detail_->failed_stage);
-      key[1] = -static_cast<double>(detail_->status.index);
-      key[2] = static_cast<double>(static_cast<int>(detail_->status.code));
-    }
-    if (runtime_.size() > 1) runtime_.all_reduce_first_failure(key);
-    if (key[2] != 0) {
-      const auto stage = static_cast<std::uint32_t>(-key[0] - 1.0);
-      detail_->status.code = static_cast<StatusCode>(static_cast<int>(key[2]));
-      detail_->status.index = static_cast<Index>(-key[1]);
-      detail_->status.stage = stage < detail_->stage_names.size() ? detail_->stage_names[stage] : "";
-      detail_->failed = true;
-    }
-    end();
+  if (state_->waited) return state_->status;
+  internal::fault_point();
+  wait_for_all_ranks();
+  const internal::Failure& failure = state_->failure;
+  if (failure.code != StatusCode::success) {
+    state_->failed = true;
+    const auto& names = state_->stage_names;
+    state_->status = {failure.code, failure.stage < names.size() ? names[failure.stage] : "", failure.index,
+                      failure.reason};
   }
-  return detail_->status;
+  state_->end();
+  if (failure.callback) throw_agreed(runtime_, failure.callback);
+  return state_->status;
 }
 
-/// Until this rank's tasks have ended.
-void Sequence::wait_here() {
-  std::unique_lock lock(detail_->mutex);
-  detail_->idle.wait(lock, [&] { return detail_->pending == 0; });
+/// Until all tasks of all ranks are over and all ranks know of the earliest failure. No rank can fail between
+/// the agreement and the wait for what is still on its way: so that wait needs no look at the alarm.
+void Sequence::wait_for_all_ranks() {
+  state_->wait_here();
+  if (runtime_.size() == 1) return;
+  agree_on_failure();
+  starpu_mpi_wait_for_all(runtime_.detail().communicator);
 }
 
-/// After the last task.
-void Sequence::end() {
-  detail_->waited = true;
-  detail_->kept.clear();
-  runtime_.detail().deactivate();
+/// The earliest failure of all ranks becomes everybody's: stage first, then index.
+void Sequence::agree_on_failure() {
+  internal::Failure& failure = state_->failure;
+  double key[3] = {0, 0, 0};
+  if (failure.code != StatusCode::success) {
+    key[0] = -(1.0 + failure.stage);
+    key[1] = -static_cast<double>(failure.index);
+    key[2] = static_cast<double>(static_cast<int>(failure.code));
+  }
+  const int rank = runtime_.all_reduce_first_failure(key);
+  if (rank < 0) return;
+  failure.code = static_cast<StatusCode>(static_cast<int>(key[2]));
+  failure.stage = static_cast<std::uint32_t>(-key[0] - 1.0);
+  failure.index = static_cast<Index>(-key[1]);
+  if (failure.code != StatusCode::task_failed) return;
+  // Its text, and whether it is a callback's.
+  Index head[2] = {static_cast<Index>(failure.reason.size()), failure.callback ? 1 : 0};
+  runtime_.broadcast(head, sizeof head, rank);
+  failure.reason.resize(static_cast<std::size_t>(head[0]));
+  runtime_.broadcast(failure.reason.data(), head[0], rank);
+  if (rank == runtime_.rank()) return;
+  failure.callback = head[1] ? std::make_exception_ptr(RemoteError(rank, failure.reason)) : nullptr;
 }
 
 SequenceStatistics Sequence::statistics() const {
-  SequenceStatistics result;
-  result.submit_seconds = detail_->last_insertion - detail_->start;
-  std::vector<StageRecord> stages(detail_->stage_names.size());
-  std::vector<CodeletStatistics> codelets(Codelet::all().size());
-  double last = detail_->start, busy = 0;
-  for (const WorkerRecord& worker : detail_->workers) {
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      stages[s].begin = std::min(stages[s].begin, worker.stages[s].begin);
-      stages[s].end = std::max(stages[s].end, worker.stages[s].end);
-      stages[s].busy += worker.stages[s].busy;
-      stages[s].flops += worker.stages[s].flops;
-      stages[s].tasks += worker.stages[s].tasks;
-      stages[s].device_tasks += worker.stages[s].device_tasks;
-    }
-    for (std::size_t c = 0; c < codelets.size(); ++c) {
-      codelets[c].tasks += worker.codelets[c].tasks;
-      codelets[c].seconds += worker.codelets[c].seconds;
-      codelets[c].flops += worker.codelets[c].flops;
-    }
-  }
-  double previous = detail_->start;
-  for (std::size_t s = detail_->tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
-    const double end = std::max(stages[s].end, previous);
-    result.stages.push_back({detail_->stage_names[s], end - previous, stages[s].busy, stages[s].flops,
-                             stages[s].tasks, stages[s].device_tasks});
-    previous = end;
-    last = std::max(last, end);
-    busy += stages[s].busy;
-    result.tasks += stages[s].tasks;
-  }
-  for (std::size_t c = 0; c < codelets.size(); ++c) {
-    if (codelets[c].tasks == 0) continue;
-    codelets[c].name = Codelet::all()[c]->name();
-    result.codelets.push_back(codelets[c]);
-  }
-  result.total_seconds = last - detail_->start;
-  if (result.total_seconds > 0)
-    result.busy_share = busy / (result.total_seconds *
-                                static_cast<double>(std::max<std::size_t>(detail_->workers.size(), 1)));
-  return result;
+  return state_->statistics();
 }
 
-void TaskContext::fail(StatusCode code, Index index) const noexcept {
-  header_->sequence->fail(code, header_->stage, index);
-}
-
-namespace internal {
-
-bool begin_task(TaskHeader& header) noexcept {
-  if (header.sequence->failed()) return false;
-  header.start = now();
-  return true;
-}
-
-void end_task(const TaskHeader& header) noexcept {
-  const double end = now();
-  const int worker = starpu_worker_get_id();
-  if (worker < 0) return;
-  WorkerRecord& record = header.sequence->detail().workers[static_cast<std::size_t>(worker)];
-  // Tasks of a GPU are queued ahead of their time: what counts begins when the one before has ended.
-  const double start = header.on_device ? std::max(header.start, record.last_end) : header.start;
-  record.last_end = end;
-  StageRecord& stage = record.stages[header.stage];
-  stage.begin = std::min(stage.begin, start);
-  stage.end = std::max(stage.end, end);
-  std::atomic_ref(stage.busy).store(stage.busy + (end - start), std::memory_order_relaxed);
-  stage.flops += header.flops;
-  ++stage.tasks;
-  if (header.on_device) ++stage.device_tasks;
-  CodeletStatistics& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
-  ++codelet.tasks;
-  codelet.seconds += end - start;
-  codelet.flops += header.flops;
-}
-
-}  // namespace internal
 }  // namespace tessera

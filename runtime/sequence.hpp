@@ -78,8 +78,9 @@ struct SequenceStatistics {
 
 /// The tasks of one computation: they share a status (after a failure the rest does nothing), stages and
 /// statistics. Inserted from one thread; several sequences may be in flight. Destroying an unfinished one
-/// waits for it, as wait() does; when an exception is what destroys it, for this rank's tasks alone: the
-/// other ranks may be elsewhere.
+/// waits for it, as wait() does, and forgets its status. When an exception is what destroys it, it waits for
+/// this rank's tasks alone, or, within a public call of several ranks, leaves that to the end of the call
+/// (agreement.hpp): the other ranks may be elsewhere.
 class Sequence {
  public:
   explicit Sequence(Runtime& runtime);
@@ -110,9 +111,10 @@ class Sequence {
   void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
               std::span<const Access> accesses,
               std::source_location where = std::source_location::current()) {
-    internal::TaskBlock<Arguments> block{{this, current_stage_, static_cast<std::uint32_t>(accesses.size()),
-                                          codelet.index(), options.flops, 0, false},
-                                         arguments};
+    internal::TaskBlock<Arguments> block{
+        {state_.get(), current_stage_, static_cast<std::uint32_t>(accesses.size()), codelet.index(),
+         options.flops, 0, false},
+        arguments};
     insert_block(codelet, &block, sizeof block, options, accesses, where);
   }
   template <class Arguments>
@@ -123,6 +125,8 @@ class Sequence {
   }
 
   /// Waits for all tasks (collective over the ranks) and returns the combined status, equal on all ranks.
+  /// @throws what a function of the user has thrown in a task: on its rank itself, on the others as a
+  /// RemoteError; and what another rank has failed with, meanwhile: then the Runtime is poisoned
   Status wait();
   /// A failure has been seen on this rank.
   bool failed() const noexcept;
@@ -133,17 +137,14 @@ class Sequence {
   /// Keeps an object alive until the sequence has ended.
   void keep(std::shared_ptr<void> object);
 
-  struct Detail;
-  Detail& detail() const noexcept { return *detail_; }
-
  private:
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);
-  void wait_here();
-  void end();
+  void wait_for_all_ranks();
+  void agree_on_failure();
   Runtime& runtime_;
   std::uint32_t current_stage_ = 0;
-  std::unique_ptr<Detail> detail_;
+  std::unique_ptr<internal::SequenceState> state_;
 };
 
 /// What a submitting call returns: the result is there after wait().

@@ -2,33 +2,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include <starpu.h>
-#if TESSERA_WITH_MPI
-#include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-#include <starpu_mpi.h>
-#else
-#include <tessera/runtime/single_process.hpp>
-#endif
-
+#include <tessera/runtime/alarm.hpp>
 #include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/mpi_headers.hpp>
 #include <tessera/runtime/runtime.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {
 
+/// Kernels of one worker that have begun and not ended; written by that worker.
+struct alignas(64) RunningKernels {
+  std::atomic<int> count = 0;
+};
+
 struct Runtime::Detail {
   MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
   MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
+  MPI_Comm alarm_communicator = MPI_COMM_NULL;
+  Alarm alarm;
+  bool claimed = false;                         ///< the process is this Runtime's
+  int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
+  int guards = 0, calls = 0;                    ///< that are under way, one in another (agreement.hpp)
+  std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
+  /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
+  /// to have thrown it (finish_abandoned), never where they are not.
+  std::vector<std::unique_ptr<internal::SequenceState>> abandoned;
+  std::vector<starpu_data_handle_t> abandoned_data;
+  std::array<RunningKernels, STARPU_NMAXWORKERS> running;
+  std::atomic<bool> gpu_lost = false;      ///< its kernels never end
+  std::atomic<bool> idle_kernels = false;  ///< tasks do nothing from now on: the Runtime is poisoned
   starpu_mpi_tag_t next_tag = 0;
   bool sends_from_gpus = false;  ///< see gpu_messages.hpp
   unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
@@ -39,8 +51,20 @@ struct Runtime::Detail {
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
   std::size_t unkept_bytes = std::numeric_limits<std::size_t>::max();
 
+  Detail();
+  ~Detail();
   void activate();
   void deactivate();
+  /// Within guarded work that an exception is about to leave on this rank, and maybe not on others.
+  bool leaving_call(int size, int exceptions_before) const noexcept {
+    return size > 1 && guards > 0 && std::uncaught_exceptions() > exceptions_before;
+  }
+  /// Lets no further kernel begin and waits for those that run: then the caller's memory is left alone.
+  void stop_kernels() noexcept;
+  /// Poisons the Runtime, on all ranks. Called by the worker of a GPU that no longer works.
+  void lose_gpu(const std::string& reason) noexcept;
+  /// Throws what has failed, on this rank or another, if anything has.
+  void require_no_alarm();
 };
 
 struct Codelet::Detail {
@@ -61,7 +85,7 @@ void prepare_codelets(bool gpus, bool hybrid);
 /// Gives each GPU worker its handles of cuBLAS and cuSOLVER, on its stream; says what failed, or nothing.
 /// (StarPU's own functions for this make handles of other libraries, too, and end the program if cuBLAS
 /// fails.)
-std::string open_cuda_handles();
+std::string open_cuda_handles(Runtime::Detail& detail);
 void close_cuda_handles() noexcept;
 #endif
 /// StarPU's memory node that holds an address of the caller: a GPU's or main memory.

@@ -18,6 +18,8 @@ std::string Status::message() const {
       return fmt::format("{}: the input has a NaN or an infinity in column {}", stage, index);
     case StatusCode::no_convergence:
       return fmt::format("{}: no convergence at index {}", stage, index);
+    case StatusCode::task_failed:
+      return fmt::format("{}: the task {}", stage, reason);
   }
   return "unknown status";
 }

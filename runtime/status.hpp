@@ -15,12 +15,14 @@ enum class StatusCode : int {
   not_positive_definite = 1,  ///< index: order of the leading minor, from 1
   not_finite = 2,             ///< NaN or Inf in the input; index: column, from 1
   no_convergence = 3,         ///< an iteration did not converge; index: where
+  task_failed = 4,            ///< a task could not be carried out; `reason` names it and says why
 };
 
 struct Status {
   StatusCode code = StatusCode::success;
   std::string stage;
   Index index = 0;
+  std::string reason;  ///< of task_failed: `gemm_d: there is not enough memory`
 
   bool ok() const noexcept { return code == StatusCode::success; }
   explicit operator bool() const noexcept { return ok(); }

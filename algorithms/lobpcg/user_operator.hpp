@@ -12,8 +12,8 @@ namespace tessera {
 /// makes (and, over ranks, as messages to all). One segment is right on one rank unless the function is much
 /// slower than a copy of x.
 ///
-/// The function is called from workers, of several segments at once, and must not throw: what it throws
-/// counts as a result that is not finite.
+/// The function is called from workers, of several segments at once. What it throws ends the solve, which
+/// throws it again: on the rank where it was thrown itself, on the others as a RemoteError.
 template <class T>
 class UserOperator final : public SymmetricOperator<T> {
  public:

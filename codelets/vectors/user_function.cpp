@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include <tessera/codelets/vectors/user_function.hpp>
@@ -10,7 +9,7 @@ namespace tessera {
 namespace {
 
 template <class T>
-void user_task(const TaskContext&, TaskBuffers buffers, const UserFunctionArguments<T>& a) {
+void user_task(const TaskContext& task, TaskBuffers buffers, const UserFunctionArguments<T>& a) {
   const bool gathers = buffers.count() > 2;
   const int segments = gathers ? buffers.count() - 2 : 1;
   const auto y = buffers.matrix<T>(segments);
@@ -31,7 +30,7 @@ void user_task(const TaskContext&, TaskBuffers buffers, const UserFunctionArgume
   try {
     a.functions->host(a.first_row, a.end_row, a.columns, x, ldx, y.data, y.ld);
   } catch (...) {
-    for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), a.columns, std::numeric_limits<T>::quiet_NaN());
+    task.fail_by_callback(std::current_exception());
   }
 }
 

@@ -18,7 +18,7 @@
 ///            become zero), W (scratch; rows of X x width elements of T: X in one piece, if k > 1).
 /// Flops:     none counted.
 /// Cost:      that of the vectors' bytes: what the function itself takes is not known.
-/// What the function throws ends there, and Y becomes NaN. user_function runs on CPUs; user_device_function
+/// What the function throws fails the sequence: Sequence::wait throws it again. user_function runs on CPUs; user_device_function
 /// on GPUs, on device memory, and on CPUs where there are no GPUs and a function for the host is given, too.
 namespace tessera {
 

@@ -7,7 +7,7 @@ namespace tessera {
 namespace {
 
 template <class T>
-void user_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
+void user_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers buffers,
                const UserFunctionArguments<T>& a) {
   const bool gathers = buffers.count() > 2;
   const int segments = gathers ? buffers.count() - 2 : 1;
@@ -31,9 +31,7 @@ void user_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffe
   try {
     a.functions->device(a.first_row, a.end_row, a.columns, x, ldx, y.data, y.ld, context.stream);
   } catch (...) {
-    // Bytes of ones are NaN.
-    cudaMemset2DAsync(y.data, bytes(y.ld), 0xff, bytes(a.columns), static_cast<std::size_t>(y.cols),
-                      context.stream);
+    task.fail_by_callback(std::current_exception());
   }
 }
 

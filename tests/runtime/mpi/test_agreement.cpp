@@ -37,9 +37,12 @@ TEST_F(Agreement, EveryKindOfErrorArrivesAsItIs) {
   EXPECT_STREQ(seen_for<InputError>(InputError("a", 0, "")).what(), InputError("a", 0, "").what());
   EXPECT_STREQ(seen_for<RuntimeError>(RuntimeError("no GPU")).what(), "no GPU");
   EXPECT_STREQ(seen_for<Error>(Error("something")).what(), "something");
-  if (!on_last())
-    EXPECT_STREQ(seen_for<Error>(std::out_of_range("far")).what(), "far");
-  else
+  if (!on_last()) {
+    const auto remote = seen_for<RemoteError>(std::out_of_range("far"));
+    EXPECT_EQ(remote.rank(), last());
+    EXPECT_EQ(remote.message(), "far");
+    EXPECT_EQ(remote.what(), "rank " + std::to_string(last()) + ": far");
+  } else
     EXPECT_STREQ(seen_for<std::out_of_range>(std::out_of_range("far")).what(), "far");
 }
 

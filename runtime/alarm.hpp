@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include <tessera/runtime/error_parts.hpp>
+#include <tessera/runtime/mpi_headers.hpp>
+
+/// Included by runtime/*.cpp only.
+namespace tessera {
+
+/// How a rank tells the others that it has failed where they do not expect it. Whoever waits for another rank
+/// looks here while it waits (Runtime's collectives, Sequence::wait, HostAccess), so nobody waits for a rank
+/// that has given up. What was told cannot be taken back: tasks and messages of the ranks no longer match.
+class Alarm {
+ public:
+  /// Collective: every rank listens from now on. @param communicator of the alarm alone
+  void start(MPI_Comm communicator, int rank, int size);
+  /// When all ranks have agreed to end.
+  void stop() noexcept;
+
+  /// Tells the others. Only the first failure of a process counts.
+  void raise(const ErrorParts& failure) noexcept;
+  /// Whether this rank or another has failed, as far as is known.
+  bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
+  /// The same after a look at what has arrived.
+  bool look() noexcept;
+  /// After raised(): what has failed, and where.
+  const ErrorParts& failure() const noexcept { return failure_; }
+
+ private:
+  /// Short enough to be sent at once, whether the receiver looks or not.
+  static constexpr std::size_t message_bytes = 2048;
+  using Message = std::array<char, message_bytes>;
+  static Message packed(const ErrorParts& failure) noexcept;
+  static ErrorParts unpacked(const Message& message);
+  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+  std::mutex mutex_;  ///< of the requests
+  MPI_Request listening_ = MPI_REQUEST_NULL;
+  Message received_{}, sent_{};
+  std::vector<MPI_Request> sending_;
+  std::atomic<bool> raised_ = false;
+  ErrorParts failure_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/sequence_state.hpp>
+#include <tessera/runtime/starpu_detail.hpp>
+
+namespace tessera::internal {
+
+double now() noexcept {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+SequenceState::SequenceState(Runtime::Detail& owner) : runtime(owner) {
+  workers.resize(starpu_worker_get_count());
+  stage_names.emplace_back("start");
+}
+
+void SequenceState::fail(Failure&& other) noexcept {
+  const std::lock_guard lock(mutex);
+  const bool earlier = failure.code == StatusCode::success || other.stage < failure.stage ||
+                       (other.stage == failure.stage && other.index < failure.index);
+  if (earlier) failure = std::move(other);
+  failed.store(true);
+}
+
+void SequenceState::finish_task(TaskHeader& header) noexcept {
+  if (header.at_end) header.at_end(header);
+  if (header.on_device) end_task(header);
+  const std::lock_guard lock(mutex);
+  if (--pending == 0) idle.notify_all();
+}
+
+void SequenceState::wait_here() {
+  std::unique_lock lock(mutex);
+  const auto none = [&] { return pending == 0; };
+  // Nothing wakes this thread when another rank fails, or a GPU: it looks now and then.
+  while (!idle.wait_for(lock, std::chrono::milliseconds(20), none)) {
+    lock.unlock();
+    runtime.require_no_alarm();
+    lock.lock();
+  }
+}
+
+void SequenceState::end() noexcept {
+  waited = true;
+  kept.clear();
+  runtime.deactivate();
+}
+
+void finish_abandoned(const Runtime& runtime) noexcept {
+  Runtime::Detail& detail = runtime.detail();
+  auto states = std::move(detail.abandoned);
+  detail.abandoned.clear();
+  for (auto& state : states) {
+    try {
+      state->wait_here();
+      state->end();
+    } catch (...) {  // another rank has failed: its messages will not come
+      (void)state.release();
+    }
+  }
+  if (!detail.alarm.raised())
+    for (const starpu_data_handle_t handle : detail.abandoned_data)
+      starpu_data_unregister_no_coherency(handle);  // the memory behind it may be gone
+  detail.abandoned_data.clear();
+}
+
+SequenceStatistics SequenceState::statistics() const {
+  SequenceStatistics result;
+  result.submit_seconds = last_insertion - start;
+  std::vector<StageRecord> stages(stage_names.size());
+  std::vector<CodeletStatistics> codelets(Codelet::all().size());
+  double last = start, busy = 0;
+  for (const WorkerRecord& worker : workers) {
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      stages[s].begin = std::min(stages[s].begin, worker.stages[s].begin);
+      stages[s].end = std::max(stages[s].end, worker.stages[s].end);
+      stages[s].busy += worker.stages[s].busy;
+      stages[s].flops += worker.stages[s].flops;
+      stages[s].tasks += worker.stages[s].tasks;
+      stages[s].device_tasks += worker.stages[s].device_tasks;
+    }
+    for (std::size_t c = 0; c < codelets.size(); ++c) {
+      codelets[c].tasks += worker.codelets[c].tasks;
+      codelets[c].seconds += worker.codelets[c].seconds;
+      codelets[c].flops += worker.codelets[c].flops;
+    }
+  }
+  double previous = start;
+  for (std::size_t s = tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
+    const double end = std::max(stages[s].end, previous);
+    result.stages.push_back({stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks,
+                             stages[s].device_tasks});
+    previous = end;
+    last = std::max(last, end);
+    busy += stages[s].busy;
+    result.tasks += stages[s].tasks;
+  }
+  for (std::size_t c = 0; c < codelets.size(); ++c) {
+    if (codelets[c].tasks == 0) continue;
+    codelets[c].name = Codelet::all()[c]->name();
+    result.codelets.push_back(codelets[c]);
+  }
+  result.total_seconds = last - start;
+  if (result.total_seconds > 0)
+    result.busy_share =
+        busy / (result.total_seconds * static_cast<double>(std::max<std::size_t>(workers.size(), 1)));
+  return result;
+}
+
+bool begin_task(TaskHeader& header) noexcept {
+  SequenceState& sequence = *header.sequence;
+  if (sequence.failed.load(std::memory_order_relaxed)) return false;
+  const int worker = starpu_worker_get_id();
+  Runtime::Detail& detail = sequence.runtime;
+  if (worker >= 0) detail.running[static_cast<std::size_t>(worker)].count.fetch_add(1);
+  if (detail.idle_kernels.load()) {
+    if (worker >= 0) detail.running[static_cast<std::size_t>(worker)].count.fetch_sub(1);
+    return false;
+  }
+  header.start = now();
+  return true;
+}
+
+void end_task(const TaskHeader& header) noexcept {
+  const double end = now();
+  const int worker = starpu_worker_get_id();
+  if (worker < 0) return;
+  WorkerRecord& record = header.sequence->workers[static_cast<std::size_t>(worker)];
+  // Tasks of a GPU are queued ahead of their time: what counts begins when the one before has ended.
+  const double start = header.on_device ? std::max(header.start, record.last_end) : header.start;
+  record.last_end = end;
+  StageRecord& stage = record.stages[header.stage];
+  stage.begin = std::min(stage.begin, start);
+  stage.end = std::max(stage.end, end);
+  std::atomic_ref(stage.busy).store(stage.busy + (end - start), std::memory_order_relaxed);
+  stage.flops += header.flops;
+  ++stage.tasks;
+  if (header.on_device) ++stage.device_tasks;
+  CodeletStatistics& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
+  ++codelet.tasks;
+  codelet.seconds += end - start;
+  codelet.flops += header.flops;
+  header.sequence->runtime.running[static_cast<std::size_t>(worker)].count.fetch_sub(1);
+}
+
+void fail_task(const TaskHeader& header) noexcept {
+  const std::exception_ptr caught = std::current_exception();
+  try {
+    TaskContext(header).fail(text_of(caught));
+  } catch (...) {  // no memory for the text
+    header.sequence->fail({StatusCode::task_failed, header.stage});
+  }
+}
+
+}  // namespace tessera::internal
+
+namespace tessera {
+
+void TaskContext::fail(StatusCode code, Index index) const noexcept {
+  header_->sequence->fail({code, header_->stage, index});
+}
+
+void TaskContext::fail(std::string_view reason) const noexcept {
+  internal::Failure failure{StatusCode::task_failed, header_->stage};
+  try {
+    const Codelet& codelet = *Codelet::all()[static_cast<std::size_t>(header_->codelet)];
+    failure.reason = fmt::format("{}: {}", codelet.name(), reason);
+  } catch (...) {  // no memory for the text
+  }
+  header_->sequence->fail(std::move(failure));
+}
+
+void TaskContext::fail_by_callback(std::exception_ptr thrown) const noexcept {
+  internal::Failure failure{StatusCode::task_failed, header_->stage};
+  try {
+    failure.reason = text_of(thrown);
+  } catch (...) {  // no memory for the text
+  }
+  failure.callback = std::move(thrown);
+  header_->sequence->fail(std::move(failure));
+}
+
+Runtime::Detail::Detail() = default;
+Runtime::Detail::~Detail() = default;
+
+void Runtime::Detail::stop_kernels() noexcept {
+  idle_kernels.store(true);
+  for (std::size_t worker = 0; worker < running.size(); ++worker)
+    while (running[worker].count.load() > 0 &&
+           !(gpu_lost.load() && starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
+
+void Runtime::Detail::lose_gpu(const std::string& reason) noexcept {
+  gpu_lost.store(true);
+  alarm.raise({ErrorKind::runtime, 0, 0, {reason, {}, {}}});
+}
+
+void Runtime::Detail::require_no_alarm() {
+  if (!alarm.look()) return;
+  stop_kernels();
+  throw_parts(alarm.failure());
+}
+
+}  // namespace tessera

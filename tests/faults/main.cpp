@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// fault_cases --list                    names and expected messages, a line each: NAME<tab>MESSAGE
+// fault_cases NAME RANK                 runs the case with RANK as the one that goes wrong
+// fault_cases NAME RANK POINT           the same, and RANK throws at the POINT-th fault point (from 1) of the
+// case fault_cases NAME RANK 0               counts the fault points of RANK
+//
+// Prints `rank R: KIND: MESSAGE` for each rank (KIND `none` without an exception), and `points N`.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+#include <tests/faults/fault_case.hpp>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/fault_points.hpp>
+
+namespace tessera::test {
+
+std::vector<FaultCase>& fault_cases() {
+  static std::vector<FaultCase> cases;
+  return cases;
+}
+
+namespace {
+
+long points = 0, thrown_at = -1;
+
+/// What the standard library throws: no exception of ours.
+void count_and_throw() {
+  if (++points == thrown_at) throw std::bad_alloc();
+}
+
+std::string kind_and_message(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const InvalidArgument& error) {
+    return fmt::format("InvalidArgument: {}", error.what());
+  } catch (const InputError& error) {
+    return fmt::format("InputError: {}", error.what());
+  } catch (const RuntimeError& error) {
+    return fmt::format("RuntimeError: {}", error.what());
+  } catch (const RemoteError& error) {
+    return fmt::format("RemoteError: {}", error.what());
+  } catch (const Error& error) {
+    return fmt::format("Error: {}", error.what());
+  } catch (const std::bad_alloc&) {
+    return "bad_alloc: there is not enough memory";
+  } catch (const std::exception& error) {
+    return fmt::format("exception: {}", error.what());
+  }
+  return "none: ";
+}
+
+/// The ranks see the failure at different places: all have printed before the first one ends all.
+[[noreturn]] void end_after_failure() {
+  std::fflush(stdout);
+  std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  Runtime::abort_ranks(2);
+}
+
+int run(const FaultCase& fault, int faulty, long point) {
+  std::unique_ptr<Runtime> runtime;
+  const std::string start = kind_and_message([&] {
+    runtime = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .gpus = 0, .bind = false},
+                                        Communicator::world());
+  });
+  if (!runtime) {  // another rank was faster, and has failed already
+    fmt::print("rank {}: {}\n", std::getenv("OMPI_COMM_WORLD_RANK"), start);
+    end_after_failure();
+  }
+  const Ranks ranks{*runtime, faulty};
+  if (point >= 0 && ranks.here()) {
+    thrown_at = point;
+    internal::fault_hook = count_and_throw;
+  }
+  const std::string outcome = kind_and_message([&] { fault.run(ranks); });
+  internal::fault_hook = nullptr;
+  fmt::print("rank {}: {}\n", runtime->rank(), outcome);
+  if (point == 0 && ranks.here()) fmt::print("points {}\n", points);
+  std::fflush(stdout);
+  // What one rank found out by itself the others see when they next wait for it.
+  const std::string after = kind_and_message([&] { runtime->barrier(); });
+  if (!runtime->poisoned()) return 0;
+  fmt::print("rank {} after: {}\n", runtime->rank(), after);
+  end_after_failure();
+}
+
+}  // namespace
+}  // namespace tessera::test
+
+int main(int argc, char** argv) {
+  using namespace tessera::test;
+  const std::string name = argc > 1 ? argv[1] : "--list";
+  if (name == "--list") {
+    for (const FaultCase& fault : fault_cases()) fmt::print("{}\t{}\n", fault.name, fault.message);
+    return 0;
+  }
+  for (const FaultCase& fault : fault_cases())
+    if (fault.name == name && argc > 2)
+      return run(fault, std::atoi(argv[2]), argc > 3 ? std::atol(argv[3]) : -1);
+  fmt::print(stderr, "unknown case '{}'\n", name);
+  return 3;
+}
