@@ -26,11 +26,36 @@ struct Votes {
   bool equal;
 };
 
-Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
+/// @param all_reduce_max of a few numbers over the ranks
+template <class Reduce>
+Votes vote(int rank, int ranks, bool failed, std::uint64_t arguments, const Reduce& all_reduce_max) {
   const auto high = double(arguments >> 32), low = double(arguments & 0xFFFFFFFFU);
-  double votes[] = {-double(failed ? runtime.rank() : runtime.size()), high, -high, low, -low};
-  runtime.all_reduce_max(votes, 5);
+  double votes[] = {-double(failed ? rank : ranks), high, -high, low, -low};
+  all_reduce_max(votes, 5);
   return {static_cast<int>(-votes[0]), votes[1] == -votes[2] && votes[3] == -votes[4]};
+}
+
+/// What `caught` holds on `root`, on every rank. @param broadcast(bytes, count) from the root
+template <class Broadcast>
+std::exception_ptr failure_of_root(int rank, int root, const std::exception_ptr& caught,
+                                   const Broadcast& broadcast) {
+  const bool here = rank == root;
+  ErrorParts parts;
+  if (here) parts = parts_of(caught, root);
+  broadcast(&parts.kind, sizeof parts.kind);
+  broadcast(&parts.rank, sizeof parts.rank);
+  broadcast(&parts.line, sizeof parts.line);
+  for (std::string& text : parts.texts) {
+    auto size = static_cast<Index>(text.size());
+    broadcast(&size, sizeof size);
+    text.resize(static_cast<std::size_t>(size));
+    broadcast(text.data(), size);
+  }
+  return here ? caught : failure_of([&] { throw_parts(parts); });
+}
+
+std::exception_ptr differing_arguments() {
+  return failure_of([] { throw InvalidArgument("arguments", "not the same on all ranks", "equal ones"); });
 }
 
 }  // namespace
@@ -41,19 +66,9 @@ void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught) {
 }
 
 void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr& caught) {
-  const bool here = runtime.rank() == root;
-  ErrorParts parts;
-  if (here) parts = parts_of(caught, root);
-  runtime.broadcast(&parts.kind, sizeof parts.kind, root);
-  runtime.broadcast(&parts.rank, sizeof parts.rank, root);
-  runtime.broadcast(&parts.line, sizeof parts.line, root);
-  for (std::string& text : parts.texts) {
-    auto size = static_cast<Index>(text.size());
-    runtime.broadcast(&size, sizeof size, root);
-    text.resize(static_cast<std::size_t>(size));
-    runtime.broadcast(text.data(), size, root);
-  }
-  throw_agreed(runtime, here ? caught : failure_of([&] { throw_parts(parts); }));
+  throw_agreed(runtime, failure_of_root(runtime.rank(), root, caught, [&](void* bytes, Index count) {
+                 runtime.broadcast(bytes, count, root);
+               }));
 }
 
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check) {
@@ -63,13 +78,28 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       internal::fault_point();
       check();
     });
-    const Votes votes = vote(runtime, caught != nullptr, arguments);
+    const Votes votes = vote(runtime.rank(), runtime.size(), caught != nullptr, arguments,
+                             [&](double* values, Index count) { runtime.all_reduce_max(values, count); });
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-    if (!votes.equal)
-      throw_agreed(runtime, failure_of([] {
-                     throw InvalidArgument("arguments", "not the same on all ranks", "equal ones");
-                   }));
+    if (!votes.equal) throw_agreed(runtime, differing_arguments());
   });
+}
+
+void agree(Communicator communicator, std::uint64_t arguments, const std::function<void()>& check) {
+  if (communicator.alone()) return check();
+  MPI_Comm comm = MPI_Comm_f2c(communicator.fortran_handle());
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  const std::exception_ptr caught = failure_of(check);
+  const Votes votes = vote(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
+    MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
+  });
+  if (votes.failed < size)
+    std::rethrow_exception(failure_of_root(rank, votes.failed, caught, [&](void* bytes, Index count) {
+      MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, votes.failed, comm);
+    }));
+  if (!votes.equal) std::rethrow_exception(differing_arguments());
 }
 
 namespace internal {

@@ -32,6 +32,9 @@ namespace tessera {
 /// @throws InvalidArgument if the arguments differ, beside what the check throws
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check);
 
+/// The same before there is a Runtime, over the ranks of a communicator.
+void agree(Communicator communicator, std::uint64_t arguments, const std::function<void()>& check);
+
 /// Throws on every rank what `caught` holds on `root`, for a root that the others know to have failed.
 /// Collective.
 [[noreturn]] void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr& caught);

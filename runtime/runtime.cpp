@@ -461,6 +461,10 @@ bool Runtime::poisoned() const noexcept {
   return detail_->alarm.look();
 }
 
+int Runtime::failed_rank() const noexcept {
+  return poisoned() ? detail_->alarm.failure().rank : -1;
+}
+
 void Runtime::abort_ranks(int exit_code) {
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);

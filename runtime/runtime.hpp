@@ -132,6 +132,8 @@ class Runtime {
   /// A rank has failed where the others could not know it (agreement.hpp), or a GPU: every call throws what
   /// has failed.
   bool poisoned() const noexcept;
+  /// Where it happened; -1: nowhere.
+  int failed_rank() const noexcept;
   /// Ends all processes of MPI_COMM_WORLD at once, if MPI runs, else this one: for a program whose Runtime
   /// was poisoned. No destructor runs.
   [[noreturn]] static void abort_ranks(int exit_code);

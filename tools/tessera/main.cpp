@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/version.hpp>
 
 #include "options.hpp"
@@ -22,6 +24,21 @@ struct Options {
   CalibrateProgramOptions calibrate;
 };
 
+/// What is to be done. @throws Error: the command line is wrong
+std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
+  try {
+    app.parse(argc, argv);
+    return command;
+  } catch (const CLI::Success& request) {
+    return [&app, request] { return speaks() ? app.exit(request) : exit_good; };
+  } catch (const CLI::ParseError& error) {
+    const auto named = [&](const CLI::App* known) { return argc > 1 && known->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty())
+      throw Error(fmt::format("unknown command '{}'; tessera --help lists them", argv[1]));
+    throw Error(error.what());
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Dense Hermitian eigenproblems and block-sparse products as task graphs on StarPU", "tessera");
   app.set_version_flag("--version",
@@ -29,7 +46,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Exit code: 0 all checks passed, 1 a check failed, 2 bad usage or input.");
   Options options;
-  int code = exit_good;
+  std::function<int()> command = [] { return exit_good; };
   add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
   add_multiply_options(*app.add_subcommand("multiply", "multiply block-sparse matrices"), options.multiply);
   add_lobpcg_options(*app.add_subcommand("lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix"),
@@ -41,25 +58,18 @@ int run(int argc, char** argv) {
                         options.calibrate);
   add_trace_options(*app.add_subcommand("trace", "summarise a trace left by --trace"), options.trace);
   add_tune_options(*app.add_subcommand("tune", "find the fastest solver and sizes"), options.tune);
-  app.get_subcommand("eigen")->callback([&] { code = run_eigen(options.eigen); });
-  app.get_subcommand("multiply")->callback([&] { code = run_multiply(options.multiply); });
-  app.get_subcommand("lobpcg")->callback([&] { code = run_lobpcg(options.lobpcg); });
-  app.get_subcommand("bench")->callback([&] { code = run_bench(options.bench); });
-  app.get_subcommand("info")->callback([&] { code = run_info(options.info); });
-  app.get_subcommand("calibrate")->callback([&] { code = run_calibrate(options.calibrate); });
-  app.get_subcommand("trace")->callback([&] { code = run_trace(options.trace); });
-  app.get_subcommand("tune")->callback([&] { code = run_tune(options.tune); });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& request) {
-    return speaks() ? app.exit(request) : exit_good;
-  } catch (const CLI::ParseError& error) {
-    const auto named = [&](const CLI::App* command) { return argc > 1 && command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty())
-      return complain(fmt::format("unknown command '{}'; tessera --help lists them", argv[1]));
-    return complain(error.what());
-  }
-  return code;
+  app.get_subcommand("eigen")->callback([&] { command = [&] { return run_eigen(options.eigen); }; });
+  app.get_subcommand("multiply")->callback([&] { command = [&] { return run_multiply(options.multiply); }; });
+  app.get_subcommand("lobpcg")->callback([&] { command = [&] { return run_lobpcg(options.lobpcg); }; });
+  app.get_subcommand("bench")->callback([&] { command = [&] { return run_bench(options.bench); }; });
+  app.get_subcommand("info")->callback([&] { command = [&] { return run_info(options.info); }; });
+  app.get_subcommand("calibrate")->callback([&] {
+    command = [&] { return run_calibrate(options.calibrate); };
+  });
+  app.get_subcommand("trace")->callback([&] { command = [&] { return run_trace(options.trace); }; });
+  app.get_subcommand("tune")->callback([&] { command = [&] { return run_tune(options.tune); }; });
+  agree(communicator(), 0, [&] { command = parsed(app, argc, argv, command); });
+  return command();
 }
 
 }  // namespace

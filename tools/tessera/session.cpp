@@ -3,11 +3,12 @@
 #include "session.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
-#include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,9 @@ void check_targets(const CommonOptions& options) {
 }
 
 RuntimeOptions runtime_options(const CommonOptions& options) {
-  if (speaks()) check_targets(options);
+  agree(communicator(), 0, [&] {
+    if (speaks()) check_targets(options);
+  });
   RuntimeOptions result;
   result.cores = options.cores;
   result.gpus = options.gpus;
@@ -50,6 +53,10 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
 
 }  // namespace
 
+Communicator communicator() {
+  return launched_in_parallel() ? Communicator::world() : Communicator();
+}
+
 std::vector<std::string>& command_line() {
   static std::vector<std::string> words;
   return words;
@@ -61,47 +68,53 @@ bool speaks() {
   return true;
 }
 
+namespace {
+
+void print_complaint(const std::string& message) {
+  fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+}
+
+}  // namespace
+
 int complain(const std::string& message) {
-  if (speaks()) fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+  if (speaks()) print_complaint(message);
   return exit_bad_input;
+}
+
+std::string text_of_failure(const std::exception_ptr& caught) {
+  try {
+    std::rethrow_exception(caught);
+  } catch (const std::bad_alloc&) {
+    return "there is not enough memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an unknown failure";
+  }
+}
+
+void end_poisoned(const Runtime& runtime, const std::string& complaint) {
+  // The rank that has failed speaks before another one ends it.
+  constexpr auto patience = std::chrono::seconds(1);
+  if (runtime.failed_rank() == runtime.rank())
+    print_complaint(runtime.size() > 1 ? fmt::format("rank {}: {}", runtime.rank(), complaint) : complaint);
+  else
+    std::this_thread::sleep_for(patience);
+  Runtime::abort_ranks(exit_bad_input);
 }
 
 int complaining(const std::function<int()>& work) {
   try {
     return work();
-  } catch (const std::bad_alloc&) {
-    return complain("there is not enough memory");
-  } catch (const std::exception& error) {
-    return complain(error.what());
+  } catch (...) {
+    return complain(text_of_failure(std::current_exception()));
   }
 }
 
 Session::Session(const CommonOptions& options)
     : options_(options),
-      runtime_(runtime_options(options), launched_in_parallel() ? Communicator::world() : Communicator()),
+      runtime_(runtime_options(options), communicator()),
       progress_(speaks() && !options.quiet) {}
-
-void Session::together(const std::function<void()>& work) {
-  std::string message;
-  std::optional<InvalidArgument> argument;
-  try {
-    work();
-  } catch (const Error& error) {
-    message = error.what();
-    if (message.empty()) message = "unknown error";
-  }
-  // The first rank that failed speaks for all.
-  const double rank = static_cast<double>(runtime_.rank());
-  double first = message.empty() ? -1e9 : -rank;
-  runtime_.all_reduce_max(&first, 1);
-  if (first < -1e8) return;
-  const int speaker = static_cast<int>(-first);
-  double length = runtime_.rank() == speaker ? static_cast<double>(message.size()) : 0;
-  runtime_.all_reduce_max(&length, 1);
-  message.resize(static_cast<std::size_t>(length));
-  runtime_.broadcast(message.data(), static_cast<Index>(message.size()), speaker);
-  throw Error(message);
-}
 
 Report Session::new_report(const std::string& command) const {
   const RuntimeInfo& info = runtime_.info();

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -25,6 +27,9 @@ std::vector<std::string>& command_line();
 /// This process prints: the only one, or rank 0.
 bool speaks();
 
+/// All processes of the launcher, or this one alone.
+Communicator communicator();
+
 class Session {
  public:
   /// @throws InvalidArgument, InputError (files that cannot be written), RuntimeError
@@ -34,8 +39,8 @@ class Session {
   Progress& progress() noexcept { return progress_; }
   const CommonOptions& options() const noexcept { return options_; }
 
-  /// Runs `work` on every rank; if it throws an Error on any, all ranks throw the message of the first one.
-  void together(const std::function<void()>& work);
+  /// Runs `work` on every rank; if it throws on any, all ranks throw what the first one has thrown.
+  void together(const std::function<void()>& work) { agree(runtime_, 0, work); }
 
   /// The report with what does not depend on the command's work.
   Report new_report(const std::string& command) const;
@@ -70,6 +75,8 @@ void summarise_trace(const std::string& directory, bool print);
 
 /// One line on stderr, from one process only. @return exit_bad_input
 int complain(const std::string& message);
+/// That line for an exception.
+std::string text_of_failure(const std::exception_ptr& caught);
 /// The exit code that `work` returns; a complaint about what it throws.
 int complaining(const std::function<int()>& work);
 
@@ -79,9 +86,12 @@ struct ClearedLine {
   ~ClearedLine() { progress.done(); }
 };
 
+/// Ends the program, on all ranks, after a failure that not all of them could agree on, or of a GPU.
+/// @param complaint said by the rank that has failed
+[[noreturn]] void end_poisoned(const Runtime& runtime, const std::string& complaint);
+
 /// work(session), which returns the exit code; when the session has ended, the summary of its trace, if one
-/// was recorded. What fails is said before the session ends: where a GPU has failed, StarPU may end the
-/// program then.
+/// was recorded. What fails is said before the session ends.
 template <class Work>
 int in_session(const CommonOptions& common, const Work& work) {
   int code = exit_good;
@@ -89,7 +99,13 @@ int in_session(const CommonOptions& common, const Work& work) {
     Session session(common);
     code = complaining([&] {
       const ClearedLine line{session.progress()};
-      return work(session);
+      try {
+        return guarded(session.runtime(), [&] { return work(session); });
+      } catch (...) {
+        if (session.runtime().poisoned())
+          end_poisoned(session.runtime(), text_of_failure(std::current_exception()));
+        throw;
+      }
     });
   }
   if (code == exit_bad_input) return code;
