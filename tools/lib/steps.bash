@@ -76,16 +76,16 @@ apt_reason() {
   fi
 }
 
-# build_tessera TARGET...: configures the preset release where needed and builds the targets in build/. The
-# caller sets root and jobs (empty: as many as fit).
+# build_tessera TARGET...: configures the preset (default: release) where needed and builds the targets in its folder. The
+# caller sets root and jobs (empty: as many as fit), and maybe preset and build, the preset's folder.
 build_tessera() {
-  local count=${jobs:-$(parallel_jobs)}
-  [[ -e build/build.ninja ]] || need_space "$root" 500 "building Tessera"
+  local count=${jobs:-$(parallel_jobs)} preset=${preset:-release} build=${build:-build}
+  [[ -e $build/build.ninja ]] || need_space "$root" 500 "building Tessera"
   cd "$root" || fail "cannot enter $root"
-  if [[ ! -e build/build.ninja || CMakePresets.json -nt build/build.ninja ]]; then
-    step "configuring Tessera" cmake --preset release ||
+  if [[ ! -e $build/build.ninja || CMakePresets.json -nt $build/build.ninja ]]; then
+    step "configuring Tessera ($preset)" cmake --preset "$preset" ||
       fail "Tessera could not be configured: $(grep -A 2 -m 1 'CMake Error' "$log" | tr -s ' \n' ' ') (see $log)"
   fi
-  step "building Tessera with $count at once" cmake --build build -j "$count" --target "$@" ||
+  step "building Tessera ($preset) with $count at once" cmake --build "$build" -j "$count" --target "$@" ||
     fail "Tessera could not be built: $(grep -m 1 -E 'error:|CMake Error|No space left' "$log") (see $log)"
 }
