@@ -17,6 +17,8 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/starpu_environment.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 #include <tessera/version.hpp>
 #if TESSERA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -26,6 +28,7 @@ namespace tessera {
 namespace {
 
 std::atomic<bool> alive = false;
+std::atomic<pid_t> alive_in = 0;  ///< a forked process has `alive` from the one before
 
 /// An environment variable for the time of StarPU's start; what the user set stays.
 class TemporaryVariable {
@@ -52,7 +55,7 @@ std::optional<int> environment_number(const char* name) {
 void initialise_mpi() {
   int initialised = 0;
   MPI_Initialized(&initialised);
-  if (initialised) return;
+  if (initialised) return require_unfinished_mpi();
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   std::atexit([] {
@@ -184,9 +187,16 @@ void Runtime::Detail::deactivate() {
 
 Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     : options_(options), detail_(new Detail) {
-  if (alive.exchange(true))
+  if (alive.exchange(true)) {
+    require_same_process(alive_in);
     throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
+  }
+  alive_in = ::getpid();
   try {
+    require_usable_mpi(communicator);
+    require_stopped_starpu();
+    require_sound_starpu_environment();
+    require_scheduler("scheduler", options_.scheduler);
     const Machine machine = inspect_machine();
     describe_machine(machine, info_);
     join(communicator);
@@ -221,10 +231,6 @@ void Runtime::join(Communicator communicator) {
   MPI_Comm_rank(comm, &rank_);
   MPI_Comm_size(comm, &size_);
   if (size_ == 1) return;
-  int provided = 0;
-  MPI_Query_thread(&provided);
-  if (provided < MPI_THREAD_MULTIPLE)
-    throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
   MPI_Comm_dup(comm, &detail_->communicator);
   MPI_Comm_dup(comm, &detail_->host_communicator);
 }
@@ -246,18 +252,20 @@ void Runtime::require_gpus() const {
     throw RuntimeError(fmt::format("{}, {} found", asked, found));
 }
 
-/// Notes where the models come from. @return the directory that StarPU shall work in, if not its own choice.
-std::string Runtime::prepare_performance_models() {
-  if (!uses_performance_models(info_.scheduler)) return {};
+/// Finds models, notes where they come from, and gives StarPU its directory.
+void Runtime::prepare_surroundings(const std::string& host) {
   std::vector<std::string> codelets;
   for (const Codelet* codelet : Codelet::all())
     if (codelet->model() != PerformanceModel::cost) codelets.push_back(codelet->name());
   const PerformanceModels models = find_performance_models({info_.gpu_model, info_.cpu_model}, codelets);
-  if (rank_ == 0)
-    for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
-  info_.performance_models = models.source.string();
-  info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
-  return models.directory.string();
+  if (uses_performance_models(info_.scheduler)) {
+    if (rank_ == 0)
+      for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
+    info_.performance_models = models.source.string();
+    info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
+  }
+  if (!needs_codelet_models(info_.scheduler)) codelets.clear();
+  detail_->surroundings = std::make_unique<StarpuSurroundings>(models, codelets, host, options_.log);
 }
 
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
@@ -285,7 +293,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
                                                 : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
   if (use_cuda) info_.gpu_model = gpu_model();
-  const std::string models = prepare_performance_models();
+  const std::string host = starpu_host_name(rank_);
+  prepare_surroundings(host);
   const bool crowded = !options_.bind || !own_mask || conf.ncpus + gpus > available_cores;
   // The thread that brings the messages has no core to itself. (On 15 cores 15 ranks, six of two workers and
   // three of five took as long with 100 us between its looks as with 50, and 4 to 9 % longer with 200.)
@@ -302,7 +311,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
   const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
-  const TemporaryVariable model_directory("STARPU_PERF_MODEL_DIR", models, !models.empty());
+  const StarpuVariables places(*detail_->surroundings, host);
   // GPUs of one kind learn from each other, and what a GPU has done three times alike is known: an unknown
   // task is placed without regard to where its data are.
   const TemporaryVariable one_kind("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1", !info_.gpu_model.empty());
@@ -323,6 +332,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   if (result != 0)
     throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})",
                                    conf.ncpus, conf.ncuda, result));
+  detail_->surroundings->keep();  // buses take long to measure
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
   const auto give_up = [this](const std::string& why) {
@@ -376,11 +386,13 @@ void Runtime::fill_info() {
 }
 
 Runtime::~Runtime() {
+  if (::getpid() != alive_in) return;  // a process forked from ours has none of StarPU's threads
   starpu_resume();
   starpu_task_wait_for_all();
 #if TESSERA_WITH_CUDA
   if (info_.cuda_workers > 0) close_cuda_handles();
 #endif
+  detail_->surroundings->prepare_shutdown();
   if (size_ > 1) {
     starpu_mpi_wait_for_all(detail_->communicator);
     starpu_mpi_barrier(detail_->communicator);
@@ -388,6 +400,7 @@ Runtime::~Runtime() {
   } else {
     starpu_shutdown();
   }
+  detail_->surroundings->keep();
   leave();
   set_blas_threads(detail_->saved_blas_threads);
   alive = false;

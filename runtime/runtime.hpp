@@ -147,7 +147,7 @@ class Runtime {
   std::vector<std::vector<std::byte>> gather_rounds(std::span<const std::byte> bytes, int root) const;
   void join(Communicator communicator);
   void require_gpus() const;
-  std::string prepare_performance_models();
+  void prepare_surroundings(const std::string& host);
   void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
   void agree_on_workers();
   void fill_info();

@@ -153,6 +153,7 @@ struct Sequence::Detail {
 };
 
 Sequence::Sequence(Runtime& runtime) : runtime_(runtime), detail_(new Detail) {
+  require_same_process(runtime.detail().process);
   detail_->workers.resize(starpu_worker_get_count());
   detail_->stage_names.emplace_back("start");
   runtime.detail().activate();

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include <starpu.h>
+#include <unistd.h>
 #if TESSERA_WITH_MPI
 #include <mpi.h>
 #if __has_include(<mpi-ext.h>)
@@ -22,6 +24,7 @@
 
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {
@@ -33,6 +36,8 @@ struct Runtime::Detail {
   bool sends_from_gpus = false;  ///< see gpu_messages.hpp
   unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
   int saved_blas_threads = 1;
+  const pid_t process = ::getpid();  ///< that made the Runtime
+  std::unique_ptr<StarpuSurroundings> surroundings;
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
