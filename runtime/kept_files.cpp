@@ -68,7 +68,7 @@ FileContent content_of(const fs::path& file, bool own, std::size_t most) {
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (own ? O_NOFOLLOW : 0);
   const Descriptor input(::open(file.c_str(), flags));
   if (input.number() < 0) {
-    content.absent = errno == ENOENT || errno == ENOTDIR;
+    content.absent = errno == ENOENT || errno == ENOTDIR || (errno == EACCES && !own);
     content.flaw = errno == ELOOP && own ? "is a link" : std::strerror(errno);
     return content;
   }

@@ -40,13 +40,13 @@ enum class ModelOrigin {
 
 struct PerformanceModels {
   ModelOrigin origin = ModelOrigin::none;
-  std::filesystem::path source;  ///< where they come from; empty: none
-  std::filesystem::path set;     ///< of a set that came with Tessera; empty: none is used
+  std::filesystem::path source{};  ///< where they come from; empty: none
+  std::filesystem::path set{};     ///< of a set that came with Tessera; empty: none is used
   bool set_has_transfers = false;
   /// What StarPU measures is kept there, and comes before the set; empty: there is no place for it.
-  std::filesystem::path store;
-  std::vector<std::filesystem::path> others;  ///< directories of StarPU's that are read after them
-  std::vector<std::string> warnings;          ///< what is wrong with sets that were looked at
+  std::filesystem::path store{};
+  std::vector<std::filesystem::path> others{};  ///< directories of StarPU's that are read after them
+  std::vector<std::string> warnings{};          ///< what is wrong with sets that were looked at
 };
 
 /// Finds models for this machine. The user's come first: STARPU_PERF_MODEL_DIR, STARPU_PERF_MODEL_PATH,

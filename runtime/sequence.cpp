@@ -14,6 +14,7 @@
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 
 namespace tessera {
 namespace {

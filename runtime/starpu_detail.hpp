@@ -24,10 +24,11 @@
 
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/runtime.hpp>
-#include <tessera/runtime/starpu_surroundings.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {
+
+class StarpuSurroundings;
 
 struct Runtime::Detail {
   MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate

@@ -182,10 +182,9 @@ bool is_whole(std::string_view text, long least, long most) {
 
 void require_number(const std::string& name, const std::string& value, long least, long most) {
   if (is_whole(value, least, most)) return;
-  throw InvalidArgument(name, value,
-                        most == least     ? fmt::format("{}", least)
-                        : most == INT_MAX ? fmt::format("a whole number from {}", least)
-                                          : fmt::format("a whole number from {} to {}", least, most));
+  throw InvalidArgument(
+      name, value,
+      most == least ? fmt::format("{}", least) : fmt::format("a whole number from {} to {}", least, most));
 }
 
 void require_real(const std::string& name, const std::string& value) {
