@@ -76,32 +76,32 @@ void ModelStore::put(const fs::path& name, const std::string& bytes) {
 void ModelStore::set_aside(const fs::path& file, const std::string& flaw, bool may_move) {
   std::error_code error;
   if (may_move) fs::rename(file, file.string() + ".damaged", error);
-  if (damaged_++ == 0)
-    first_damage_ =
-        fmt::format("{} {}: {}", file.string(), flaw,
-                    may_move && !error ? "set aside as *.damaged, to be measured anew" : "ignored");
+  say(std::exchange(warned_, true) ? LogLevel::info : LogLevel::warning,
+      fmt::format("{} {}: {}", file.string(), flaw,
+                  may_move && !error ? "set aside as *.damaged, to be measured anew" : "ignored"));
 }
 
-bool ModelStore::fetch_codelet(const std::string& codelet) {
+bool ModelStore::fetch_codelet_from(const fs::path& file, const fs::path& name, bool may_move) {
+  const FileContent content = read_whole_file(file, largest_model_file);
+  if (content.absent) return false;
+  const std::string flaw = content.flaw.empty() ? flaw_of_codelet_file(content.bytes) : content.flaw;
+  if (!flaw.empty()) return set_aside(file, flaw, may_move), false;
+  put(name, content.bytes);
+  known_[name] = hash_of_lines(content.bytes);
+  return true;
+}
+
+void ModelStore::fetch_codelet(const std::string& codelet) {
   const fs::path name = codelet_folder / (codelet + '.' + host_);
-  const auto from = [&](const fs::path& file, bool own) {
-    const FileContent content = read_whole_file(file, largest_model_file);
-    if (content.absent) return false;
-    const std::string flaw = content.flaw.empty() ? flaw_of_codelet_file(content.bytes) : content.flaw;
-    if (!flaw.empty()) return set_aside(file, flaw, own), false;
-    put(name, content.bytes);
-    known_[name] = hash_of_lines(content.bytes);
-    return true;
-  };
-  if (!models_.store.empty() && from(models_.store / name, true)) return true;
-  if (!models_.set.empty() && from(models_.set / codelet_folder / codelet, false)) return true;
+  fetched_.insert(name);
+  if (!models_.store.empty() && fetch_codelet_from(models_.store / name, name, true)) return;
+  if (!models_.set.empty() && fetch_codelet_from(models_.set / codelet_folder / codelet, name, false)) return;
   for (const fs::path& directory : models_.others)
-    if (from(directory / name, true)) return true;
-  return false;
+    if (fetch_codelet_from(directory / name, name, true)) return;
 }
 
 /// The files of one place belong together: they are taken from the first that knows its configuration.
-bool ModelStore::fetch_buses(const fs::path& folder, const std::string& prefix, bool may_move) {
+bool ModelStore::fetch_buses_from(const fs::path& folder, const std::string& prefix, bool may_move) {
   std::optional<BusNodes> nodes;
   for (const std::string what : bus_files) {
     const fs::path file = folder / (prefix + what);
@@ -122,18 +122,12 @@ bool ModelStore::fetch_buses(const fs::path& folder, const std::string& prefix, 
   return true;
 }
 
-void ModelStore::fetch(const std::vector<std::string>& codelets) {
+void ModelStore::fetch_buses() {
   const std::string prefix = host_ + '.';
-  bool buses = !models_.store.empty() && fetch_buses(models_.store / bus_folder, prefix, true);
-  if (!buses && models_.set_has_transfers) buses = fetch_buses(models_.set / bus_folder, "", false);
+  bool found = !models_.store.empty() && fetch_buses_from(models_.store / bus_folder, prefix, true);
+  if (!found && models_.set_has_transfers) found = fetch_buses_from(models_.set / bus_folder, "", false);
   for (const fs::path& directory : models_.others)
-    if (!buses) buses = fetch_buses(directory / bus_folder, prefix, true);
-  for (const std::string& codelet : codelets) fetch_codelet(codelet);
-  keeps_codelets_ = !codelets.empty();
-  if (damaged_ > 0)
-    say(LogLevel::warning, damaged_ == 1
-                               ? first_damage_
-                               : fmt::format("{} (and {} other damaged files)", first_damage_, damaged_ - 1));
+    if (!found) found = fetch_buses_from(directory / bus_folder, prefix, true);
   if (models_.store.empty() || !can_be_written(models_.store)) {
     say(LogLevel::info,
         models_.store.empty()
@@ -161,7 +155,7 @@ void ModelStore::keep() noexcept {
             folder == bus_folder ? plain.starts_with(host_ + '.') : plain.ends_with('.' + host_);
         const FileContent content = read_whole_file(file, largest_model_file);
         if (!of_this_host || !content.flaw.empty() || content.bytes.empty()) continue;
-        if (folder == codelet_folder && !keeps_codelets_) continue;
+        if (folder == codelet_folder && !fetched_.contains(name)) continue;
         const std::size_t hash = hash_of_lines(content.bytes);
         if (const auto found = known_.find(name); found != known_.end() && found->second == hash) continue;
         known_[name] = hash;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,18 +21,21 @@ namespace tessera {
 /// was kept. A damaged file is set aside as NAME.damaged where that can be, and StarPU measures anew.
 class ModelStore {
  public:
-  /// `host`: under which StarPU files things. `log` hears one warning about all files that are damaged.
+  /// `host`: under which StarPU files things. `log` hears one warning about files that are damaged; of
+  /// further ones it is told, too, but not as a warning.
   ModelStore(PerformanceModels models, std::string host, std::filesystem::path work, LogSink log);
 
-  /// Copies what is known about the buses, and about these codelets, into the directory. Of codelets that are
-  /// not fetched nothing is kept, either.
-  void fetch(const std::vector<std::string>& codelets);
+  /// Copies what is known about the buses into the directory.
+  void fetch_buses();
+  /// The same for a codelet. Nothing is kept of a codelet that has not been fetched.
+  void fetch_codelet(const std::string& codelet);
   /// Keeps what StarPU has measured since. What cannot be written is said and left.
   void keep() noexcept;
 
  private:
-  bool fetch_codelet(const std::string& codelet);
-  bool fetch_buses(const std::filesystem::path& folder, const std::string& prefix, bool may_move);
+  bool fetch_codelet_from(const std::filesystem::path& file, const std::filesystem::path& name,
+                          bool may_move);
+  bool fetch_buses_from(const std::filesystem::path& folder, const std::string& prefix, bool may_move);
   void set_aside(const std::filesystem::path& file, const std::string& flaw, bool may_move);
   void put(const std::filesystem::path& name, const std::string& bytes);
   std::string flaw_of(const std::filesystem::path& name, const std::string& bytes) const;
@@ -42,10 +46,9 @@ class ModelStore {
   std::filesystem::path work_;
   LogSink log_;
   std::map<std::filesystem::path, std::size_t> known_;  ///< hash_of_lines of what is kept, by name in `work`
-  std::string first_damage_;
-  int damaged_ = 0;
-  bool keeps_codelets_ = false;
-  bool told_ = false;  ///< that nothing can be kept
+  bool warned_ = false;                                 ///< of a damaged file
+  std::set<std::filesystem::path> fetched_;             ///< codelets' files
+  bool told_ = false;                                   ///< that nothing can be kept
 };
 
 }  // namespace tessera

@@ -264,8 +264,12 @@ void Runtime::prepare_surroundings(const std::string& host) {
     info_.performance_models = models.source.string();
     info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
   }
-  if (!needs_codelet_models(info_.scheduler)) codelets.clear();
-  detail_->surroundings = std::make_unique<StarpuSurroundings>(models, codelets, host, options_.log);
+  std::vector<std::string> read(Codelet::all().size());
+  if (needs_codelet_models(info_.scheduler))
+    for (const Codelet* codelet : Codelet::all())
+      if (codelet->model() != PerformanceModel::cost)
+        read[static_cast<std::size_t>(codelet->index())] = codelet->name();
+  detail_->surroundings = std::make_unique<StarpuSurroundings>(models, read, host, options_.log);
 }
 
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.

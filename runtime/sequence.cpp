@@ -266,6 +266,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
+  runtime_.detail().surroundings->fetch_model(codelet.index());
   const int worker = gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
 #define TESSERA_TASK                                                                                      \

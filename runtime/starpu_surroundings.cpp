@@ -45,10 +45,14 @@ void note_fork() {
 StarpuSurroundings::StarpuSurroundings(const PerformanceModels& models,
                                        const std::vector<std::string>& codelets, const std::string& host,
                                        const LogSink& log)
-    : process_(::getpid()), directory_(make_private_directory(work_bytes)) {
+    : process_(::getpid()),
+      directory_(make_private_directory(work_bytes)),
+      codelets_(codelets),
+      fetched_(codelets.size()) {
+  for (std::size_t k = 0; k < codelets_.size(); ++k) fetched_[k] = codelets_[k].empty();
   try {
     store_.emplace(models, host, directory_, log);
-    store_->fetch(codelets);
+    store_->fetch_buses();
   } catch (const std::exception& failure) {
     std::error_code ignored;
     fs::remove_all(directory_, ignored);
@@ -62,8 +66,22 @@ StarpuSurroundings::~StarpuSurroundings() {
   fs::remove_all(directory_, ignored);
 }
 
+void StarpuSurroundings::fetch_now(int codelet) noexcept {
+  const auto number = static_cast<std::size_t>(codelet);
+  const std::lock_guard lock(mutex_);
+  if (fetched_[number]) return;
+  try {
+    store_->fetch_codelet(codelets_[number]);
+  } catch (const std::exception&) {
+    // StarPU measures anew.
+  }
+  fetched_[number].store(true, std::memory_order_release);
+}
+
 void StarpuSurroundings::keep() noexcept {
-  if (::getpid() == process_) store_->keep();
+  if (::getpid() != process_) return;
+  const std::lock_guard lock(mutex_);
+  store_->keep();
 }
 
 void StarpuSurroundings::prepare_shutdown() noexcept {

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,7 +24,8 @@ namespace tessera {
 /// the end. StarPU never sees the user's home: where it cannot write there it ends the program.
 class StarpuSurroundings {
  public:
-  /// `codelets`: whose models StarPU shall find. @throws RuntimeError where there is no place for a directory
+  /// `codelets`: whose models StarPU shall find, by the number of the codelet; empty: not that one.
+  /// @throws RuntimeError where there is no place for a directory
   StarpuSurroundings(const PerformanceModels& models, const std::vector<std::string>& codelets,
                      const std::string& host, const LogSink& log);
   ~StarpuSurroundings();
@@ -29,14 +33,23 @@ class StarpuSurroundings {
   StarpuSurroundings& operator=(const StarpuSurroundings&) = delete;
 
   const std::filesystem::path& directory() const noexcept { return directory_; }
+  /// Before a codelet's first task: StarPU then reads its model. (All of them would take as long as the rest
+  /// of the start.) Any thread may call this.
+  void fetch_model(int codelet) noexcept {
+    if (!fetched_[static_cast<std::size_t>(codelet)].load(std::memory_order_acquire)) fetch_now(codelet);
+  }
   /// Keeps what StarPU has measured: when it has started, and when it has shut down.
   void keep() noexcept;
   /// Before StarPU shuts down and writes its models: where it could not, it shall not try.
   void prepare_shutdown() noexcept;
 
  private:
+  void fetch_now(int codelet) noexcept;
   pid_t process_;
   std::filesystem::path directory_;
+  std::vector<std::string> codelets_;
+  std::vector<std::atomic<bool>> fetched_;  ///< by the number of the codelet
+  std::mutex mutex_;                        ///< of `store_`
   std::optional<ModelStore> store_;
 };
 

@@ -235,7 +235,8 @@ TEST_F(ModelStoreTest, SoundFilesComeAndChangedOnesAreKept) {
         std::pair("latency", matrix_text()), std::pair("bandwidth", matrix_text())})
     write(store() / "bus" / fmt::format("host.{}", what), text);
   ModelStore models = model_store({.store = store()});
-  models.fetch({"known", "new"});
+  models.fetch_buses();
+  for (const char* name : {"known", "new"}) models.fetch_codelet(name);
   EXPECT_EQ(read(codelet(work(), "known.host")), codelet_text());
   EXPECT_EQ(std::distance(fs::directory_iterator(work() / "codelets/45"), fs::directory_iterator()), 1);
   EXPECT_EQ(std::distance(fs::directory_iterator(work() / "bus"), fs::directory_iterator()), 4);
@@ -267,9 +268,10 @@ TEST_F(ModelStoreTest, DamagedFilesAreSetAsideWithOneWarning) {
   write(store() / "bus/host.affinity", "# GPU\tNUMA0\t\n0\t0\t\n");
   write(store() / "bus/host.latency", matrix_text());
   ModelStore models = model_store({.store = store()});
-  models.fetch({"a", "b", "c", "d"});
+  models.fetch_buses();
+  for (const char* name : {"a", "b", "c", "d"}) models.fetch_codelet(name);
   ASSERT_EQ(warnings(), 1);
-  EXPECT_NE(messages_.front().second.find("4 other damaged"), std::string::npos) << messages_.front().second;
+  EXPECT_EQ(messages_.size(), 5u);
   EXPECT_NE(messages_.front().second.find("host.affinity"), std::string::npos) << messages_.front().second;
   for (const char* name : {"a", "b", "c", "d"}) {
     EXPECT_FALSE(fs::exists(codelet(store(), fmt::format("{}.host", name)))) << name;
@@ -288,7 +290,8 @@ TEST_F(ModelStoreTest, ASetComesAfterTheStoreAndIsLeftAlone) {
   write(set / "bus/config", config_text);
   write(codelet(store(), "both.host"), codelet_text("store"));
   ModelStore models = model_store({.set = set, .set_has_transfers = true, .store = store()});
-  models.fetch({"both", "set", "broken"});
+  models.fetch_buses();
+  for (const char* name : {"both", "set", "broken"}) models.fetch_codelet(name);
   EXPECT_EQ(read(codelet(work(), "both.host")), codelet_text("store"));
   EXPECT_EQ(read(codelet(work(), "set.host")), codelet_text("set"));
   EXPECT_EQ(read(work() / "bus/host.config"), config_text);
@@ -304,7 +307,8 @@ TEST_F(ModelStoreTest, WhereNothingCanBeKeptOneLineSaysSo) {
   for (const fs::path& place : {fs::path(), directory_ / "file/below"}) {
     messages_.clear();
     ModelStore models = model_store({.store = place});
-    models.fetch({"new"});
+    models.fetch_buses();
+    models.fetch_codelet("new");
     write(codelet(work(), "new.host"), codelet_text());
     models.keep();
     ASSERT_EQ(messages_.size(), 1u) << place;
