@@ -8,13 +8,17 @@
 namespace tessera {
 
 std::filesystem::path cache_directory() {
-  const auto from = [](const char* name) -> std::filesystem::path {
+  // What is relative would be another place in each directory that a program is started in.
+  const auto from = [](const char* name) {
     const char* text = std::getenv(name);
-    return text ? text : "";
+    const std::filesystem::path path(text ? text : "");
+    return path.is_absolute() ? path : std::filesystem::path();
   };
+  std::error_code error;
   if (const auto cache = from("XDG_CACHE_HOME"); !cache.empty()) return cache / "tessera";
-  if (const auto home = from("HOME"); !home.empty()) return home / ".cache/tessera";
-  throw RuntimeError("neither XDG_CACHE_HOME nor HOME is set");
+  if (const auto home = from("HOME"); std::filesystem::is_directory(home, error))
+    return home / ".cache/tessera";
+  throw RuntimeError("neither XDG_CACHE_HOME nor HOME names a directory");
 }
 
 std::uint64_t hash_of(std::string_view text) noexcept {

@@ -33,23 +33,55 @@ std::optional<std::string> variable(const char* name) {
 /// Where StarPU keeps models if nobody tells it otherwise; empty where there is no home.
 fs::path default_directory() {
   for (const char* name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
-    if (const auto home = variable(name)) return fs::path(*home) / ".starpu/sampling";
+    if (const auto home = variable(name); home && fs::path(*home).is_absolute())
+      return fs::path(*home) / ".starpu/sampling";
   return {};
 }
 
+/// Where this user's measurements are kept: as the environment says, else where StarPU has kept them before,
+/// else in the library's cache; empty: there is no place.
+fs::path directory_of_user() {
+  std::error_code error;
+  if (const auto named = variable("STARPU_PERF_MODEL_DIR")) return fs::absolute(*named);
+  const fs::path usual = default_directory();
+  if (!usual.empty() && (variable("STARPU_HOME") || fs::is_directory(usual, error))) return usual;
+  try {
+    return cache_directory() / "starpu";
+  } catch (const RuntimeError&) {
+    return {};
+  }
+}
+
+/// Directories that StarPU would look into after its own.
+std::vector<fs::path> further_directories(const fs::path& store) {
+  std::vector<fs::path> directories;
+  if (const auto list = variable("STARPU_PERF_MODEL_PATH"))
+    for (std::size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+      end = list->find_first_of(":,", begin);
+      if (const std::string one = list->substr(begin, end - begin); !one.empty())
+        directories.push_back(fs::absolute(one));
+    }
+  if (const fs::path usual = default_directory(); !usual.empty() && usual != store)
+    directories.insert(directories.begin(), usual);
+  return directories;
+}
+
 /// The models that the user has by the environment, or has measured on this host; empty: none.
-fs::path models_of_user(const std::vector<std::string>& codelets) {
+fs::path models_of_user(const std::vector<std::string>& codelets, const fs::path& store) {
   for (const char* name : {"STARPU_PERF_MODEL_DIR", "STARPU_PERF_MODEL_PATH"})
     if (const auto place = variable(name)) return *place;
-  const fs::path directory = default_directory();
-  if (variable("STARPU_HOME") || variable("STARPU_MPI_HOSTNAMES")) return directory;
+  const fs::path usual = default_directory();
+  if (variable("STARPU_HOME") || variable("STARPU_MPI_HOSTNAMES")) return usual;
   if (std::getenv("TESSERA_PERFMODELS")) return {};
   const std::string host = starpu_host_name();
-  std::error_code error;
-  const bool measured = std::any_of(codelets.begin(), codelets.end(), [&](const std::string& codelet) {
-    return fs::exists(directory / codelet_folder / (codelet + '.' + host), error);
-  });
-  return measured ? directory : fs::path();
+  for (const fs::path& directory : {usual, store}) {
+    std::error_code error;
+    if (std::any_of(codelets.begin(), codelets.end(), [&](const std::string& codelet) {
+          return fs::exists(directory / codelet_folder / (codelet + '.' + host), error);
+        }))
+      return directory;
+  }
+  return {};
 }
 
 /// The installation's share/tessera/perfmodels, found from where this library lies, so that it can be moved.
@@ -124,17 +156,6 @@ std::string contents(const fs::path& file) {
   return text.str();
 }
 
-/// StarPU takes a file of another version, or one that is no model, for a reason to abort.
-bool is_model_file(const fs::path& file) {
-  std::ifstream input(file);
-  std::string line;
-  int version = 0;
-  while (std::getline(input, line) && line.starts_with('#')) {
-  }
-  std::istringstream(line) >> version;
-  return version == model_file_version;
-}
-
 std::vector<fs::path> files_in(const fs::path& directory) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -143,90 +164,36 @@ std::vector<fs::path> files_in(const fs::path& directory) {
   return files;
 }
 
-/// Copies files to `to`, each as `prefix`name`suffix`. In an installation they may be read-only; StarPU opens
-/// the copies to write.
-void copy_files(const std::vector<fs::path>& files, const fs::path& to, const std::string& prefix,
-                const std::string& suffix) {
-  fs::create_directories(to);
-  for (const fs::path& file : files) {
-    const fs::path copy = to / (prefix + file.filename().string() + suffix);
-    fs::copy_file(file, copy);
-    fs::permissions(copy, fs::perms::owner_write, fs::perm_options::add);
+/// Where what StarPU measures beside a set is kept. The name changes with the set's description.
+fs::path directory_beside(const fs::path& set) {
+  try {
+    const std::uint64_t hash = hash_of(contents(set / "machine.json") + set.string());
+    return cache_directory() / "perfmodels" / fmt::format("{:016x}.{}", hash, starpu_host_name());
+  } catch (const RuntimeError&) {
+    return {};
   }
-}
-
-/// Copies a set to `copy` under the name of this host.
-void copy_set(const ModelSet& set, const fs::path& copy, std::vector<std::string>& warnings) {
-  const std::string host = starpu_host_name();
-  std::vector<fs::path> models = files_in(set.directory / codelet_folder);
-  std::erase_if(models, [&](const fs::path& file) {
-    if (is_model_file(file)) return false;
-    warnings.push_back(fmt::format("{} is not a performance model: ignored", file.string()));
-    return true;
-  });
-  copy_files(models, copy / codelet_folder, "", '.' + host);
-  // The speed of transfers is that of the board as a whole. StarPU measures what is not there.
-  const bool transfers = set.likeness == 2 && fs::exists(set.directory / "bus/config");
-  copy_files(transfers ? files_in(set.directory / "bus") : std::vector<fs::path>{}, copy / "bus", host + '.',
-             "");
-}
-
-/// The copy of the set in the cache, made if it is not there yet. It appears under its name in one step:
-/// whoever comes second finds it complete. Its name changes with the set's description.
-fs::path copy_in_cache(const ModelSet& set, std::vector<std::string>& warnings) {
-  const std::string host = starpu_host_name();
-  const fs::path copy =
-      cache_directory() / "perfmodels" /
-      fmt::format("{:016x}.{}", hash_of(contents(set.directory / "machine.json") + set.directory.string()),
-                  host);
-  // StarPU cuts paths off at 256 characters.
-  constexpr std::size_t longest_path = 255, longest_codelet = 40;
-  const std::size_t longest_file =
-      copy.string().size() + codelet_folder.size() + longest_codelet + host.size() + 3;
-  if (longest_file > longest_path) throw RuntimeError(copy.string() + " is too long for StarPU");
-  if (fs::is_directory(copy)) {
-    if (::access(copy.c_str(), W_OK) != 0) throw RuntimeError(copy.string() + " cannot be written");
-    return copy;
-  }
-  const fs::path draft = copy.string() + fmt::format(".{}", ::getpid());
-  fs::remove_all(draft);
-  copy_set(set, draft, warnings);
-  std::error_code taken;
-  fs::rename(draft, copy, taken);
-  if (!taken) return copy;
-  fs::remove_all(draft);
-  if (!fs::is_directory(copy)) throw fs::filesystem_error("cannot be written", copy, taken);
-  return copy;
 }
 
 }  // namespace
 
-std::string starpu_host_name() {
-  if (const auto forced = variable("STARPU_HOSTNAME")) return forced->substr(0, 63);
-  char name[65] = {};
-  gethostname(name, sizeof name - 1);
-  const std::string host(name);
-  return host.substr(0, host.find('.'));
-}
-
 PerformanceModels find_performance_models(const ModelMachine& machine,
                                           const std::vector<std::string>& codelets) {
   PerformanceModels models;
-  models.source = models_of_user(codelets);
+  models.store = directory_of_user();
+  models.others = further_directories(models.store);
+  models.source = models_of_user(codelets, models.store);
   if (!models.source.empty()) {
     models.origin = ModelOrigin::user;
     return models;
   }
-  try {
-    const ModelSet set = best_set(machine, models.warnings);
-    if (set.likeness == 0) return models;
-    models.directory = copy_in_cache(set, models.warnings);
-    models.source = set.directory;
-    models.origin = ModelOrigin::shipped;
-  } catch (const std::exception& problem) {
-    models.warnings.push_back(fmt::format("performance models not used: {}", problem.what()));
-    models.directory.clear();
-  }
+  const ModelSet set = best_set(machine, models.warnings);
+  if (set.likeness == 0) return models;
+  models.origin = ModelOrigin::shipped;
+  models.source = models.set = set.directory;
+  // The speed of transfers is that of the board as a whole. StarPU measures what is not there.
+  models.set_has_transfers = set.likeness == 2;
+  if (!models.store.empty()) models.others.insert(models.others.begin(), models.store);
+  models.store = directory_beside(set.directory);
   return models;
 }
 

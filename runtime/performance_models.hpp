@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
+#include <tessera/runtime/model_files.hpp>
+#include <tessera/runtime/starpu_environment.hpp>
+
 /// Sets of StarPU performance models that come with Tessera, and what a run does with them.
 ///
 /// StarPU keeps one file for each codelet, `codelets/45/<codelet>.<host>`, and a few for the transfers,
 /// `bus/<host>.<what>`. In a set the same files have no host name (`codelets/45/<codelet>`, `bus/<what>`),
-/// and `machine.json` says what they were measured on. StarPU rewrites every file that it reads, and gives up
-/// where it cannot: a run gets a copy of the set, under the name of its host, in the user's cache.
+/// and `machine.json` says what they were measured on. A run works in a directory of its own with copies of
+/// the files (model_store.hpp).
 namespace tessera {
-
-/// Version of StarPU 1.4's model files. StarPU ends the program when it meets another one under this name.
-inline constexpr int model_file_version = 45;
 
 /// What decides whether models of one machine hold on another.
 struct ModelMachine {
@@ -40,18 +40,22 @@ enum class ModelOrigin {
 
 struct PerformanceModels {
   ModelOrigin origin = ModelOrigin::none;
-  std::filesystem::path source;       ///< where they come from; empty: none
-  std::filesystem::path directory;    ///< of a set: the copy that StarPU works in (STARPU_PERF_MODEL_DIR)
-  std::vector<std::string> warnings;  ///< what is wrong with sets that were looked at
+  std::filesystem::path source{};  ///< where they come from; empty: none
+  std::filesystem::path set{};     ///< of a set that came with Tessera; empty: none is used
+  bool set_has_transfers = false;
+  /// What StarPU measures is kept there, and comes before the set; empty: there is no place for it.
+  std::filesystem::path store{};
+  std::vector<std::filesystem::path> others{};  ///< directories of StarPU's that are read after them
+  std::vector<std::string> warnings{};          ///< what is wrong with sets that were looked at
 };
 
 /// Finds models for this machine. The user's come first: STARPU_PERF_MODEL_DIR, STARPU_PERF_MODEL_PATH,
 /// STARPU_HOME or STARPU_MPI_HOSTNAMES set, or a file for one of `codelets` on this host in StarPU's default
-/// directory (unless TESSERA_PERFMODELS names sets). Then a set measured on this GPU, best on this processor
-/// too; without a GPU one measured on this processor without a GPU. Sets are the directories with a
-/// machine.json in TESSERA_PERFMODELS (a set itself or a folder of sets; empty: no set is used), else in the
-/// installation's share/tessera/perfmodels, else in the source tree. Any number of processes may call this at
-/// once. What is wrong with a set is a warning, never an error.
+/// directory or in the library's own (unless TESSERA_PERFMODELS names sets). Then a set measured on this GPU,
+/// best on this processor too; without a GPU one measured on this processor without a GPU. Sets are the
+/// directories with a machine.json in TESSERA_PERFMODELS (a set itself or a folder of sets; empty: no set is
+/// used), else in the installation's share/tessera/perfmodels, else in the source tree. Any number of
+/// processes may call this at once. What is wrong with a set is a warning, never an error.
 PerformanceModels find_performance_models(const ModelMachine& machine,
                                           const std::vector<std::string>& codelets);
 
@@ -65,8 +69,5 @@ ModelSetDescription read_model_set_description(const std::filesystem::path& file
 
 /// Name of a set's directory: `nvidia-h200_intel-xeon-platinum-8468`.
 std::string model_set_name(const ModelMachine& machine);
-
-/// The name by which StarPU knows this host.
-std::string starpu_host_name();
 
 }  // namespace tessera

@@ -18,6 +18,8 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/starpu_environment.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 #include <tessera/version.hpp>
 #if TESSERA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -29,11 +31,16 @@ namespace {
 /// Of the one Runtime of a process.
 enum class Life { none, alive, poisoned };
 std::atomic<Life> life = Life::none;
+std::atomic<pid_t> alive_in = 0;  ///< a forked process has `life` from the one before
 
 /// @throws RuntimeError unless this process may have a Runtime
 void claim_process() {
   Life before = Life::none;
-  if (life.compare_exchange_strong(before, Life::alive)) return;
+  if (life.compare_exchange_strong(before, Life::alive)) {
+    alive_in = ::getpid();
+    return;
+  }
+  require_same_process(alive_in);
   if (before == Life::poisoned)
     throw RuntimeError("a Runtime of this process was ended by a failure that StarPU does not survive");
   throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
@@ -64,7 +71,7 @@ std::optional<int> environment_number(const char* name) {
 void initialise_mpi() {
   int initialised = 0;
   MPI_Initialized(&initialised);
-  if (initialised) return;
+  if (initialised) return require_unfinished_mpi();
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   std::atexit([] {
@@ -199,6 +206,7 @@ void Runtime::Detail::deactivate() {
 
 Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     : options_(options), detail_(new Detail) {
+  require_usable_mpi(communicator);
   join(communicator);
   try {
     start(options);
@@ -223,11 +231,9 @@ void Runtime::start(const RuntimeOptions& options) {
   agree(*this, argument_hash(hash_of("Runtime"), options.hybrid, options.synchronous, traced), [&] {
     claim_process();
     detail_->claimed = true;
-    if (int provided = MPI_THREAD_MULTIPLE; size_ > 1) {
-      MPI_Query_thread(&provided);
-      if (provided < MPI_THREAD_MULTIPLE)
-        throw RuntimeError("several ranks need MPI initialised with MPI_THREAD_MULTIPLE");
-    }
+    require_stopped_starpu();
+    require_sound_starpu_environment();
+    require_scheduler("scheduler", options_.scheduler);
     machine = inspect_machine();
     describe_machine(machine, info_);
   });
@@ -276,7 +282,8 @@ void Runtime::abandon() noexcept {
   if (workers_ > 0 && !detail_->paused) starpu_pause();
   set_blas_threads(detail_->saved_blas_threads);
   life = Life::poisoned;
-  (void)detail_.release();  // StarPU's threads still look at it
+  detail_->surroundings.reset();  // StarPU writes no more
+  (void)detail_.release();        // StarPU's threads still look at it
 }
 
 /// GPUs that are asked for and are not there are an error on every rank, before StarPU starts on any.
@@ -290,18 +297,24 @@ void Runtime::require_gpus() const {
     throw RuntimeError(fmt::format("{}, {} found", asked, found));
 }
 
-/// Notes where the models come from. @return the directory that StarPU shall work in, if not its own choice.
-std::string Runtime::prepare_performance_models() {
-  if (!uses_performance_models(info_.scheduler)) return {};
+/// Finds models, notes where they come from, and gives StarPU its directory.
+void Runtime::prepare_surroundings(const std::string& host) {
   std::vector<std::string> codelets;
   for (const Codelet* codelet : Codelet::all())
     if (codelet->model() != PerformanceModel::cost) codelets.push_back(codelet->name());
   const PerformanceModels models = find_performance_models({info_.gpu_model, info_.cpu_model}, codelets);
-  if (rank_ == 0)
-    for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
-  info_.performance_models = models.source.string();
-  info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
-  return models.directory.string();
+  if (uses_performance_models(info_.scheduler)) {
+    if (rank_ == 0)
+      for (const std::string& warning : models.warnings) log(LogLevel::warning, warning);
+    info_.performance_models = models.source.string();
+    info_.shipped_performance_models = models.origin == ModelOrigin::shipped;
+  }
+  std::vector<std::string> read(Codelet::all().size());
+  if (needs_codelet_models(info_.scheduler))
+    for (const Codelet* codelet : Codelet::all())
+      if (codelet->model() != PerformanceModel::cost)
+        read[static_cast<std::size_t>(codelet->index())] = codelet->name();
+  detail_->surroundings = std::make_unique<StarpuSurroundings>(models, read, host, options_.log);
 }
 
 /// Workers, scheduler and tracing as asked for, else from the environment, else from the machine.
@@ -329,7 +342,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
                                                 : "lws";
   conf.sched_policy_name = info_.scheduler.c_str();
   if (use_cuda) info_.gpu_model = gpu_model();
-  const std::string models = prepare_performance_models();
+  const std::string host = starpu_host_name(rank_);
+  prepare_surroundings(host);
   const bool crowded = !options_.bind || !own_mask || conf.ncpus + gpus > available_cores;
   // The thread that brings the messages has no core to itself. (On 15 cores 15 ranks, six of two workers and
   // three of five took as long with 100 us between its looks as with 50, and 4 to 9 % longer with 200.)
@@ -346,7 +360,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
   const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
-  const TemporaryVariable model_directory("STARPU_PERF_MODEL_DIR", models, !models.empty());
+  const StarpuVariables places(*detail_->surroundings, host);
   // GPUs of one kind learn from each other, and what a GPU has done three times alike is known: an unknown
   // task is placed without regard to where its data are.
   const TemporaryVariable one_kind("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "1", !info_.gpu_model.empty());
@@ -367,6 +381,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   if (result != 0)
     throw RuntimeError(fmt::format("StarPU cannot start with {} CPU and {} CUDA workers (error {})",
                                    conf.ncpus, conf.ncuda, result));
+  detail_->surroundings->keep();  // buses take long to measure
   workers_ = static_cast<int>(starpu_worker_get_count());
   info_.cuda_workers = static_cast<int>(starpu_cuda_worker_get_count());
   const auto give_up = [this](const std::string& why) {
@@ -420,6 +435,7 @@ void Runtime::fill_info() {
 }
 
 Runtime::~Runtime() {
+  if (::getpid() != detail_->process) return;  // a process forked from ours has none of StarPU's threads
   if (!agrees_to_end()) {
     abandon();
     return;
@@ -453,7 +469,9 @@ void Runtime::stop_starpu() noexcept {
 #if TESSERA_WITH_CUDA
   if (info_.cuda_workers > 0) close_cuda_handles();
 #endif
+  if (detail_->surroundings) detail_->surroundings->prepare_shutdown();
   size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
+  if (detail_->surroundings) detail_->surroundings->keep();
   workers_ = 0;
 }
 

@@ -163,7 +163,7 @@ class Runtime {
   bool agrees_to_end() noexcept;
   void abandon() noexcept;
   void require_gpus() const;
-  std::string prepare_performance_models();
+  void prepare_surroundings(const std::string& host);
   void start_starpu(int available_cores, bool own_mask, int local_rank, int local_ranks);
   void agree_on_workers();
   void fill_info();

@@ -14,6 +14,7 @@
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/sequence_state.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 
 namespace tessera {
 namespace {
@@ -117,6 +118,7 @@ void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size
 }
 
 Sequence::Sequence(Runtime& runtime) : runtime_(runtime) {
+  require_same_process(runtime.detail().process);
   runtime.detail().require_no_alarm();
   state_ = std::make_unique<internal::SequenceState>(runtime.detail());
   runtime.detail().activate();
@@ -231,6 +233,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   };
   void (*callback)(void*) = finished;
   starpu_codelet* cl = &codelet.detail().codelet;
+  runtime_.detail().surroundings->fetch_model(codelet.index());
   const int worker = gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
 #define TESSERA_TASK                                                                                      \

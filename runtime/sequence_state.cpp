@@ -9,6 +9,7 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/starpu_surroundings.hpp>
 
 namespace tessera::internal {
 

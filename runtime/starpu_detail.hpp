@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include <tessera/runtime/alarm.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
@@ -19,6 +21,8 @@
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {
+
+class StarpuSurroundings;
 
 /// Kernels of one worker that have begun and not ended; written by that worker.
 struct alignas(64) RunningKernels {
@@ -45,6 +49,8 @@ struct Runtime::Detail {
   bool sends_from_gpus = false;  ///< see gpu_messages.hpp
   unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
   int saved_blas_threads = 1;
+  const pid_t process = ::getpid();  ///< that made the Runtime
+  std::unique_ptr<StarpuSurroundings> surroundings;
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;

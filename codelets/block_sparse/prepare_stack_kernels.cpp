@@ -33,6 +33,8 @@ void report_stack_kernels(const Runtime& runtime) {
   if (runtime.first_gpu() < 0) return;
   if (const std::string failures = device::StackCompiler::shared().take_failures(); !failures.empty())
     runtime.log(LogLevel::warning, failures);
+  if (const std::string flaws = device::StackCompiler::shared().take_flaws(); !flaws.empty())
+    runtime.log(LogLevel::warning, flaws);
 }
 
 template <class T>

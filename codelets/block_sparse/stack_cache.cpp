@@ -1,43 +1,28 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#if TESSERA_WITH_CUDA
-
-#include <atomic>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <tessera/codelets/block_sparse/stack_program.hpp>
+#include <tessera/codelets/block_sparse/stack_cache.hpp>
 #include <tessera/runtime/cache_directory.hpp>
+#include <tessera/runtime/kept_files.hpp>
 
 namespace tessera::device {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t largest_file = std::size_t(256) << 20;
+
 /// The lines before the code.
 std::string header(const std::string& key, const StackBinary& binary) {
-  return fmt::format("tessera stack kernel 1\n{}\n{}\n{} {:016x}\n", key, binary.kernel, binary.code.size(),
+  return fmt::format("tessera stack kernel 2\n{}\n{}\n{} {:016x}\n", key, binary.kernel, binary.code.size(),
                      hash_of(binary.kernel + binary.code));
 }
 
-}  // namespace
-
-fs::path StackCache::file(const StackShape& shape, const std::string& key) const {
-  return directory_ /
-         fmt::format("{}_{}x{}x{}_{:016x}.cubin", shape.type, shape.m, shape.n, shape.k, hash_of(key));
-}
-
-std::optional<StackBinary> StackCache::read(const StackShape& shape, const std::string& key) const {
-  if (directory_.empty()) return std::nullopt;
-  std::ifstream input(file(shape, key), std::ios::binary);
-  std::ostringstream content;
-  content << input.rdbuf();
-  if (!input) return std::nullopt;
-  const std::string text = content.str();
-  // The code begins after the fourth line; whether all is as it was written tells the header made anew.
+/// The code begins after the fourth line; whether all is as it was written tells the header made anew.
+std::optional<StackBinary> binary_in(const std::string& text, const std::string& key) {
   std::size_t lines[4];
   for (std::size_t from = 0; std::size_t & end : lines) {
     end = text.find('\n', from);
@@ -49,26 +34,37 @@ std::optional<StackBinary> StackCache::read(const StackShape& shape, const std::
   return binary;
 }
 
+}  // namespace
+
+StackCache::StackCache(fs::path directory, fs::path root)
+    : directory_(std::move(directory)), root_(root.empty() ? directory_ : std::move(root)) {}
+
+fs::path StackCache::file(const StackShape& shape, const std::string& key) const {
+  return directory_ /
+         fmt::format("{}_{}x{}x{}_{:016x}.cubin", shape.type, shape.m, shape.n, shape.k, hash_of(key));
+}
+
+CachedBinary StackCache::read(const StackShape& shape, const std::string& key) const {
+  if (directory_.empty()) return {};
+  const fs::path path = file(shape, key);
+  const FileContent content = read_own_file(path, root_, largest_file);
+  if (content.absent) return {};
+  CachedBinary found;
+  if (content.flaw.empty()) found.binary = binary_in(content.bytes, key);
+  if (!found.binary)
+    found.flaw = fmt::format("{} {}: not used", path.string(),
+                             content.flaw.empty() ? "is damaged, or of another key" : content.flaw);
+  return found;
+}
+
 void StackCache::write(const StackShape& shape, const std::string& key,
                        const StackBinary& binary) const noexcept {
   if (directory_.empty()) return;
-  static std::atomic<int> number = 0;
   try {
-    fs::create_directories(directory_);
-    // It appears under its name in one step: nobody reads half a file.
-    const fs::path path = file(shape, key),
-                   draft = path.string() + fmt::format(".{}.{}", ::getpid(), number++);
-    std::ofstream output(draft, std::ios::binary);
-    output << header(key, binary) << binary.code;
-    output.close();
-    std::error_code ignored;
-    if (output) fs::rename(draft, path, ignored);
-    if (!output || ignored) fs::remove(draft, ignored);
+    replace_files({{file(shape, key), header(key, binary) + binary.code}});
   } catch (const std::exception&) {
     // The next run compiles again.
   }
 }
 
 }  // namespace tessera::device
-
-#endif  // TESSERA_WITH_CUDA

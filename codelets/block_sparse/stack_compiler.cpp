@@ -36,11 +36,12 @@ StackPlan plan_of(const StackShape& shape) noexcept {
   return stack_plan(complex ? 2 * real_bytes : real_bytes, complex, shape.m, shape.n, shape.k);
 }
 
-std::filesystem::path user_cache() {
+StackCache user_cache() {
   try {
-    return cache_directory() / "stack_kernels";
+    const std::filesystem::path root = cache_directory();
+    return StackCache(root / "stack_kernels", root);
   } catch (const RuntimeError&) {
-    return {};
+    return StackCache({});
   }
 }
 
@@ -89,6 +90,9 @@ struct StackCompiler::Entry {
 };
 
 StackCompiler::StackCompiler(std::filesystem::path cache, std::span<const SourceFile> files)
+    : StackCompiler(StackCache(std::move(cache)), files) {}
+
+StackCompiler::StackCompiler(StackCache cache, std::span<const SourceFile> files)
     : cache_(std::move(cache)), files_(files) {}
 
 StackCompiler::~StackCompiler() {
@@ -122,12 +126,13 @@ void StackCompiler::make(Entry& entry, int architecture, int device, const Stack
   ++entry.attempts;
   try {
     const std::string key = stack_binary_key(files_, architecture, shape);
-    std::optional<StackBinary> binary = cache_.read(shape, key);
+    auto [binary, flaw] = cache_.read(shape, key);
     const bool compiled = !binary;
     if (compiled) binary = compile_stack(files_, architecture, shape);
     {
       const std::lock_guard lock(mutex_);
       ++(compiled ? counts_.compiled : counts_.read);
+      if (!flaw.empty() && new_flaws_++ == 0) first_flaw_ = flaw;
     }
     entry.load(*binary, plan_of(shape));
     entry.allow_shared_memory(device);
@@ -192,6 +197,13 @@ std::string StackCompiler::take_failures() {
   const int others = std::exchange(new_failures_, 0) - 1;
   return fmt::format("products of blocks by the generic kernel: {}{}", first_failure_,
                      others > 0 ? fmt::format(" (and {} other shapes)", others) : std::string());
+}
+
+std::string StackCompiler::take_flaws() {
+  const std::lock_guard lock(mutex_);
+  if (new_flaws_ == 0) return {};
+  const int others = std::exchange(new_flaws_, 0) - 1;
+  return first_flaw_ + (others > 0 ? fmt::format(" (and {} other files)", others) : std::string());
 }
 
 std::string StackCompiler::description() {

@@ -41,6 +41,7 @@ class StackCompiler {
   /// `cache`: where binaries are kept; empty: nowhere. `files`: stack_kernel.cuh and what it includes.
   explicit StackCompiler(std::filesystem::path cache,
                          std::span<const SourceFile> files = stack_kernel_files());
+  explicit StackCompiler(StackCache cache, std::span<const SourceFile> files = stack_kernel_files());
   ~StackCompiler();
   StackCompiler(const StackCompiler&) = delete;
   StackCompiler& operator=(const StackCompiler&) = delete;
@@ -61,6 +62,8 @@ class StackCompiler {
   Counts counts() const;
   /// One line about all failures since the last call; empty: none.
   std::string take_failures();
+  /// The same about files in the cache that were not used (StackCache), and were compiled anew.
+  std::string take_flaws();
   /// Of NVRTC and where binaries are kept, or why the generic kernel stands in on the current device.
   std::string description();
 
@@ -75,8 +78,8 @@ class StackCompiler {
   mutable std::mutex mutex_;
   std::map<std::pair<int, StackShape>, std::unique_ptr<Entry>> entries_;
   Counts counts_;
-  std::string first_failure_;
-  int new_failures_ = 0;
+  std::string first_failure_, first_flaw_;
+  int new_failures_ = 0, new_flaws_ = 0;
 };
 
 }  // namespace tessera::device

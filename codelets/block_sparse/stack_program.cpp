@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #if TESSERA_WITH_CUDA
 
+#include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
 
@@ -87,8 +88,10 @@ std::string stack_compiler_version() {
 std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
   std::string text;
   for (const SourceFile& file : files) text += fmt::format("{}\n{}\n", file.name, file.text);
-  return fmt::format("source {:016x}, {}, sm_{}, type {}, {} x {} x {}", hash_of(text),
-                     stack_compiler_version(), architecture, shape.type, shape.m, shape.n, shape.k);
+  int driver = 0;  // stays so where there is none
+  cudaDriverGetVersion(&driver);
+  return fmt::format("source {:016x}, {}, driver {}, sm_{}, type {}, {} x {} x {}", hash_of(text),
+                     stack_compiler_version(), driver, architecture, shape.type, shape.m, shape.n, shape.k);
 }
 
 StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape) {

@@ -4,24 +4,18 @@
 
 #if TESSERA_WITH_CUDA
 
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <thread>
-
-#include <unistd.h>
 
 #include <tessera/codelets/block_sparse/stack_program.hpp>
 #include <tessera/runtime/error.hpp>
 
-/// Compiling needs no GPU, nor does keeping what was compiled.
+/// Compiling needs no GPU.
 namespace tessera::test {
 namespace {
 
-namespace fs = std::filesystem;
 using device::SourceFile;
 using device::StackBinary;
-using device::StackCache;
 using device::StackShape;
 
 constexpr int architecture = 90;
@@ -29,24 +23,6 @@ constexpr int architecture = 90;
 bool is_elf(const StackBinary& binary) {
   return binary.code.starts_with("\177ELF");
 }
-
-class StackCacheTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    directory_ = fs::temp_directory_path() / ("tessera_stack_cache_" + std::to_string(::getpid()));
-    fs::remove_all(directory_);
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-  static std::string content(const fs::path& file) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    return text.str();
-  }
-  static void replace(const fs::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
-  }
-  fs::path directory_;
-};
 
 TEST(StackProgram, CompilesShapesOfAllTypes) {
   // Corners, odd sizes, and flat and long blocks; the sweep over all sizes runs on a GPU.
@@ -117,57 +93,6 @@ TEST(StackFailure, WhatDoesNotCompileNeverWill) {
     EXPECT_EQ(dynamic_cast<const device::PassingFailure*>(&failure), nullptr);
     EXPECT_NE(std::string(failure.what()).find("undeclared"), std::string::npos) << failure.what();
   }
-}
-
-TEST_F(StackCacheTest, KeepsBinaries) {
-  const StackCache cache(directory_ / "deep/er");
-  const StackShape shape{'d', 2, 3, 4};
-  EXPECT_FALSE(cache.read(shape, "key"));
-  const StackBinary binary{"name", std::string("\0\1code\nmore\n\377", 13)};
-  cache.write(shape, "key", binary);
-  const auto found = cache.read(shape, "key");
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->kernel, binary.kernel);
-  EXPECT_EQ(found->code, binary.code);
-  EXPECT_FALSE(cache.read(shape, "other key"));
-  EXPECT_FALSE(cache.read({'d', 2, 3, 5}, "key"));
-  // Nothing but the file is left.
-  EXPECT_EQ(std::distance(fs::directory_iterator(cache.directory()), fs::directory_iterator()), 1);
-}
-
-TEST_F(StackCacheTest, DamagedFilesAreNotUsed) {
-  const StackCache cache(directory_);
-  const StackShape shape{'z', 5, 6, 7};
-  const StackBinary binary{"kernel", "code of the kernel"};
-  cache.write(shape, "key", binary);
-  const fs::path file = cache.file(shape, "key");
-  const std::string good = content(file);
-  for (std::size_t length = 0; length < good.size(); ++length) {
-    replace(file, good.substr(0, length));
-    EXPECT_FALSE(cache.read(shape, "key")) << length;
-  }
-  for (std::size_t at = 0; at < good.size(); ++at) {
-    std::string bad = good;
-    bad[at] = static_cast<char>(bad[at] ^ 1);
-    replace(file, bad);
-    EXPECT_FALSE(cache.read(shape, "key")) << at;
-  }
-  replace(file, good + "x");
-  EXPECT_FALSE(cache.read(shape, "key"));
-  cache.write(shape, "key", binary);
-  EXPECT_TRUE(cache.read(shape, "key")) << "replaced";
-}
-
-TEST_F(StackCacheTest, WhereNothingCanBeKept) {
-  const StackShape shape{'s', 1, 2, 3};
-  const StackCache none{fs::path()};
-  none.write(shape, "key", {"a", "b"});
-  EXPECT_FALSE(none.read(shape, "key"));
-  fs::create_directories(directory_);
-  replace(directory_ / "file", "in the way");
-  const StackCache blocked(directory_ / "file/below");
-  blocked.write(shape, "key", {"a", "b"});
-  EXPECT_FALSE(blocked.read(shape, "key"));
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <tessera/runtime/model_files.hpp>
+#include <tessera/runtime/performance_models.hpp>
+#include <tessera/runtime/runtime.hpp>
+
+namespace tessera {
+
+/// Brings performance models from where they are kept to the directory that StarPU works in, and back.
+///
+/// StarPU ends the program on a damaged file, rewrites files in place and looks at no result: it gets copies
+/// of files that have been read whole, and what it leaves is read whole before it replaces, in one step, what
+/// was kept. A damaged file is set aside as NAME.damaged where that can be, and StarPU measures anew.
+class ModelStore {
+ public:
+  /// `host`: under which StarPU files things. `log` hears one warning about files that are damaged; of
+  /// further ones it is told, too, but not as a warning.
+  ModelStore(PerformanceModels models, std::string host, std::filesystem::path work, LogSink log);
+
+  /// Copies what is known about the buses into the directory.
+  void fetch_buses();
+  /// The same for a codelet. Nothing is kept of a codelet that has not been fetched.
+  void fetch_codelet(const std::string& codelet);
+  /// Keeps what StarPU has measured since. What cannot be written is said and left.
+  void keep() noexcept;
+
+ private:
+  bool fetch_codelet_from(const std::filesystem::path& file, const std::filesystem::path& name,
+                          bool may_move);
+  bool fetch_buses_from(const std::filesystem::path& folder, const std::string& prefix, bool may_move);
+  void set_aside(const std::filesystem::path& file, const std::string& flaw, bool may_move);
+  void put(const std::filesystem::path& name, const std::string& bytes);
+  std::string flaw_of(const std::filesystem::path& name, const std::string& bytes) const;
+  void say(LogLevel level, const std::string& message) const;
+
+  PerformanceModels models_;
+  std::string host_;
+  std::filesystem::path work_;
+  LogSink log_;
+  std::map<std::filesystem::path, std::size_t> known_;  ///< hash_of_lines of what is kept, by name in `work`
+  bool warned_ = false;                                 ///< of a damaged file
+  std::set<std::filesystem::path> fetched_;             ///< codelets' files
+  bool told_ = false;                                   ///< that nothing can be kept
+};
+
+}  // namespace tessera
