@@ -182,6 +182,12 @@ void Runtime::Detail::deactivate() {
   }
 }
 
+void Runtime::Detail::abandon() noexcept {
+  abandoned = true;
+  starpu_pause();
+  refuse_host_memory();
+}
+
 Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     : options_(options), detail_(new Detail) {
   if (alive.exchange(true))
@@ -376,6 +382,11 @@ void Runtime::fill_info() {
 }
 
 Runtime::~Runtime() {
+  if (detail_->abandoned) {  // there will be no other one
+    set_blas_threads(detail_->saved_blas_threads);
+    (void)detail_.release();
+    return;
+  }
   starpu_resume();
   starpu_task_wait_for_all();
 #if TESSERA_WITH_CUDA

@@ -13,6 +13,7 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/stall_watch.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {
@@ -256,6 +257,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   }
   const auto finished = [](void* argument) {
     TaskHeader& header = *static_cast<TaskHeader*>(argument);
+    internal::note_task_end();
     if (header.at_end) header.at_end(header);
     if (header.on_device) internal::end_task(header);
     auto& detail = header.sequence->detail();
@@ -313,7 +315,14 @@ Status Sequence::wait() {
 /// Until this rank's tasks have ended.
 void Sequence::wait_here() {
   std::unique_lock lock(detail_->mutex);
-  detail_->idle.wait(lock, [&] { return detail_->pending == 0; });
+  StallWatch watch(runtime_);
+  while (!detail_->idle.wait_for(lock, std::chrono::seconds(1), [&] { return detail_->pending == 0; })) try {
+      watch.check();
+    } catch (const RuntimeError&) {
+      detail_->waited = true;
+      runtime_.detail().abandon();
+      throw;
+    }
 }
 
 /// After the last task.
@@ -373,6 +382,7 @@ void TaskContext::fail(StatusCode code, Index index) const noexcept {
 namespace internal {
 
 bool begin_task(TaskHeader& header) noexcept {
+  note_task_begin();
   if (header.sequence->failed()) return false;
   header.start = now();
   return true;

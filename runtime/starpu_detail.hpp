@@ -39,8 +39,12 @@ struct Runtime::Detail {
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
   std::size_t unkept_bytes = std::numeric_limits<std::size_t>::max();
 
+  /// Tasks are pending that will never end: nothing waits for them, and StarPU is not shut down.
+  bool abandoned = false;
+
   void activate();
   void deactivate();
+  void abandon() noexcept;
 };
 
 struct Codelet::Detail {

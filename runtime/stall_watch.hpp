@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include <tessera/runtime/runtime.hpp>
+
+namespace tessera {
+
+/// Notices that tasks wait for memory that nobody will give back: StarPU tries for ever. Needs are computed
+/// before the work, so this is for what the computation does not see: address space, memory that others took
+/// meanwhile, a GPU's memory in pieces. For one that waits for tasks of this rank; not thread-safe.
+class StallWatch {
+ public:
+  /// Seconds without any task of this rank running or ending; several ranks wait for each other, too.
+  static constexpr double usual_patience(int ranks) noexcept { return ranks > 1 ? 120 : 30; }
+
+  explicit StallWatch(const Runtime& runtime) : StallWatch(usual_patience(runtime.size())) {}
+  explicit StallWatch(double patience);
+
+  /// To be called about once a second while tasks are pending.
+  /// @throws RuntimeError if no task has run or ended for as long as the patience lasts, while some memory is
+  /// exhausted
+  void check();
+
+ private:
+  double patience_, since_;
+  std::uint64_t ended_ = 0, refusals_ = 0;
+};
+
+namespace internal {
+/// On the thread that runs the task; every task of a Sequence begins once and ends once.
+void note_task_begin() noexcept;
+void note_task_end() noexcept;
+}  // namespace internal
+
+}  // namespace tessera
