@@ -161,12 +161,16 @@ Sequence::Sequence(Runtime& runtime) : runtime_(runtime), detail_(new Detail) {
 
 Sequence::~Sequence() {
   if (detail_->waited) return;
-  if (std::uncaught_exceptions() <= detail_->exceptions) {
-    wait();
-    return;
+  try {
+    if (std::uncaught_exceptions() <= detail_->exceptions) {
+      wait();
+      return;
+    }
+    wait_here();
+    end();
+  } catch (const RuntimeError&) {
+    // Abandoned: nobody hears of it here, but the Runtime knows.
   }
-  wait_here();
-  end();
 }
 
 void Sequence::begin_stage(std::string_view name) {
@@ -316,13 +320,14 @@ Status Sequence::wait() {
 void Sequence::wait_here() {
   std::unique_lock lock(detail_->mutex);
   StallWatch watch(runtime_);
-  while (!detail_->idle.wait_for(lock, std::chrono::seconds(1), [&] { return detail_->pending == 0; })) try {
-      watch.check();
-    } catch (const RuntimeError&) {
-      detail_->waited = true;
-      runtime_.detail().abandon();
-      throw;
-    }
+  const auto done = [&] { return detail_->pending == 0; };
+  try {
+    while (!detail_->idle.wait_for(lock, std::chrono::seconds(1), done)) watch.check();
+  } catch (const RuntimeError&) {
+    detail_->waited = true;
+    runtime_.detail().abandon();
+    throw;
+  }
 }
 
 /// After the last task.

@@ -57,8 +57,11 @@ std::string exhausted_node() {
 
 }  // namespace
 
-StallWatch::StallWatch(double patience)
-    : patience_(patience), since_(now()), ended_(sums().ended), refusals_(host_memory_refusals()) {}
+StallWatch::StallWatch(const Runtime& runtime)
+    : limit_(runtime.size() > 1 ? 4 * patience : patience),
+      since_(now()),
+      ended_(sums().ended),
+      refusals_(host_memory_refusals()) {}
 
 void StallWatch::check() {
   const Sums so_far = sums();
@@ -66,7 +69,7 @@ void StallWatch::check() {
   ended_ = so_far.ended;
   const std::uint64_t refusals = host_memory_refusals(), before = std::exchange(refusals_, refusals);
   if (moves) since_ = now();
-  if (now() - since_ < patience_) return;
+  if (now() - since_ < limit_) return;
   const std::string where = refusals != before ? "the system gives no more" : exhausted_node();
   if (where.empty()) return;
   throw RuntimeError(

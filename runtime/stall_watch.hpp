@@ -13,11 +13,11 @@ namespace tessera {
 /// meanwhile, a GPU's memory in pieces. For one that waits for tasks of this rank; not thread-safe.
 class StallWatch {
  public:
-  /// Seconds without any task of this rank running or ending; several ranks wait for each other, too.
-  static constexpr double usual_patience(int ranks) noexcept { return ranks > 1 ? 120 : 30; }
+  /// Seconds without any task of this rank running or ending. Ranks wait for each other, too: of several the
+  /// patience is four times as long. A test may have less.
+  static inline double patience = 30;
 
-  explicit StallWatch(const Runtime& runtime) : StallWatch(usual_patience(runtime.size())) {}
-  explicit StallWatch(double patience);
+  explicit StallWatch(const Runtime& runtime);
 
   /// To be called about once a second while tasks are pending.
   /// @throws RuntimeError if no task has run or ended for as long as the patience lasts, while some memory is
@@ -25,7 +25,7 @@ class StallWatch {
   void check();
 
  private:
-  double patience_, since_;
+  double limit_, since_;
   std::uint64_t ended_ = 0, refusals_ = 0;
 };
 

@@ -56,7 +56,7 @@ const GroupFiles version_2{
 void apply_group(const fs::path& folder, const GroupFiles& files, SystemMemory& memory) {
   std::size_t limit = SystemMemory::unlimited;
   for (const char* name : files.limits) limit = std::min(limit, number_in(folder / name).value_or(limit));
-  if (limit >= memory.most && limit >= memory.available) return;  // version 1 says "none" by a large number
+  if (limit == SystemMemory::unlimited) return;  // version 1 has a number beyond all memory instead
   std::size_t caches = 0;
   for (const char* line : files.caches) caches += number_behind(folder / "memory.stat", line).value_or(0);
   const std::size_t usage = number_in(folder / files.usage).value_or(0),
