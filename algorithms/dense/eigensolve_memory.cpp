@@ -48,12 +48,12 @@ class SolveMemory {
   void two_stage(Estimate& e) const {
     const double band = static_cast<double>(o_.band), width = static_cast<double>(o_.update_width);
     e.add(threads());
-    e.pass(reduction_tasks() * bytes_of_task + sizeof(T) * n_ * (2 * width + 8 * band));
+    e.pass(of_tasks(reduction_tasks()) + sizeof(T) * n_ * (2 * width + 8 * band));
     e.add(sizeof(T) * n_ * 3 * band);  // the band, later the factors T
-    if (!o_.vectors) return e.pass(chase_tasks() * bytes_of_task);
+    if (!o_.vectors) return e.pass(of_tasks(chase_tasks()));
     e.add(sizeof(T) * n_ * (n_ + 2 * band) / 2 * (1 + 1 / band));
     // Submission is ahead of the reduction, whose tasks are still there in part.
-    e.pass((reduction_tasks() / 2 + chase_tasks()) * bytes_of_task);
+    e.pass(of_tasks(reduction_tasks() / 2 + chase_tasks()));
     divide_and_conquer(e);
   }
 
@@ -61,7 +61,7 @@ class SolveMemory {
   void one_stage(Estimate& e) const {
     constexpr double work_column = 128, tasks = 3;  // of a column
     e.add(threads());
-    e.pass(lower() + tasks * n_ * bytes_of_task);
+    e.pass(lower() + of_tasks(tasks * n_));
     if (!o_.vectors) return;
     e.add(sizeof(T) * n_ * (n_ + work_column) / 2);
     e.pass(lower());
@@ -81,8 +81,9 @@ class SolveMemory {
   }
 
  private:
-  /// Small problems do not fill them.
-  double of_large(double bytes) const { return bytes * std::min(n_ / 1000, 1.); }
+  /// Of small problems not worth counting.
+  double of_large(double bytes) const { return bytes * std::min(n_ * n_ / 1e6, 1.); }
+  double of_tasks(double tasks) const { return of_large(tasks * bytes_of_task); }
   double threads() const { return of_large(bytes_of_thread * (runtime_.common_workers() + 1)); }
   /// The root's children and their rows as the root needs them, both of real type; panels and tiles of its
   /// products; the vectors.
@@ -90,7 +91,7 @@ class SolveMemory {
     constexpr double real = sizeof(RealOf<T>), panel = 256;
     const double panels = std::min(count_, panel * (4 + 2 * runtime_.common_workers()));
     e.add(vectors());
-    e.pass(real * (1.5 * n_ * n_ + n_ * panels) + bytes_of_task * n_);
+    e.pass(real * (1.5 * n_ * n_ + n_ * panels) + of_tasks(n_));
   }
   double reduction_tasks() const {
     const double tiles = std::ceil(n_ / tile_), panels = n_ / static_cast<double>(o_.band);
@@ -147,7 +148,10 @@ double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOption
     memory.one_stage(e);
   else
     memory.two_stage(e);
-  return share(runtime, e.peak - elsewhere);
+  // What GPUs hold need not be on the host, but the result is.
+  const double on_gpus = runtime.gpus() * static_cast<double>(runtime.info().gpu_memory_bytes);
+  return std::max(share(runtime, e.peak) - on_gpus, share(runtime, memory.vectors())) -
+         share(runtime, elsewhere);
 }
 
 template <class T>

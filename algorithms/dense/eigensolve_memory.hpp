@@ -10,8 +10,8 @@ namespace tessera {
 double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size_t element_bytes);
 
 /// Bytes of the host's memory that a solve needs on this rank at its peak, beside its input (and, with
-/// `own_vectors` false, beside the array that the vectors go to). With GPUs that hold the whole problem it is
-/// the vectors, otherwise what they do not hold goes to the host: as without them.
+/// `own_vectors` false, beside the array that the vectors go to). With GPUs it is
+/// what they do not hold, and the vectors.
 /// @param options resolved (resolve_options); a range by value counts as all
 template <class T>
 double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOptions& options, bool generalized,

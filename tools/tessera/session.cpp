@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,8 @@
 namespace tessera::program {
 
 namespace {
+
+constexpr const char* no_memory = "there is not enough memory";
 
 /// What cannot be written at the end is said at the start.
 void check_targets(const CommonOptions& options) {
@@ -70,7 +73,9 @@ int complaining(const std::function<int()>& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return complain("there is not enough memory");
+    return complain(no_memory);
+  } catch (const std::length_error&) {  // beyond what any vector can have
+    return complain(no_memory);
   } catch (const std::exception& error) {
     return complain(error.what());
   }
@@ -89,6 +94,10 @@ void Session::together(const std::function<void()>& work) {
   } catch (const Error& error) {
     message = error.what();
     if (message.empty()) message = "unknown error";
+  } catch (const std::bad_alloc&) {
+    message = no_memory;
+  } catch (const std::length_error&) {
+    message = no_memory;
   }
   // The first rank that failed speaks for all.
   const double rank = static_cast<double>(runtime_.rank());
