@@ -11,6 +11,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
 
 #include <tessera/runtime/error.hpp>
@@ -63,6 +64,18 @@ std::size_t counted_limit() {
       sum += static_cast<std::size_t>(total);
   });
   return sum;
+}
+
+/// OpenBLAS takes so much address space for each thread that computes, when it first does, and where there is
+/// none it tries for ever.
+constexpr std::size_t blas_buffer = std::size_t(128) << 20;
+std::size_t blas_buffers() {
+  return blas_buffer * (starpu_worker_get_count() + 1);
+}
+
+std::size_t own_address_space(const SystemMemory& system) {
+  if (system.own_available == SystemMemory::unlimited) return system.own_available;
+  return system.own_available - std::min(system.own_available, blas_buffers());
 }
 
 std::string in_units(double bytes) {
@@ -193,6 +206,10 @@ std::uint64_t host_memory_refusals() noexcept {
 
 void choose_host_memory_limit(bool restricted) {
   const SystemMemory system = system_memory();
+  if (own_address_space(system) == 0)
+    throw RuntimeError(memory_refusal("BLAS with its buffers", static_cast<double>(blas_buffers()),
+                                      "address space (ulimit -v)",
+                                      static_cast<double>(system.own_available)));
   const std::size_t most = std::min(system.most, system.own_most), usable = most - most / 10;
   const std::size_t counted = counted_limit();
   const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM") ||
@@ -217,10 +234,11 @@ std::size_t host_memory_limit() noexcept {
 }
 
 std::size_t idle_host_memory() {
-  if (active) return active->bytes_kept();
+  const std::size_t heap = mallinfo2().fordblks;
+  if (active) return active->bytes_kept() + heap;
   std::size_t used = 0;
   for_host_nodes([&](unsigned node) { used += starpu_memory_get_used(node); });
-  return used - std::min(used, live.load());
+  return used - std::min(used, live.load()) + heap;
 }
 
 std::size_t shared_host_memory() {
@@ -231,7 +249,7 @@ std::size_t shared_host_memory() {
 
 std::size_t available_host_memory() {
   const SystemMemory system = system_memory();
-  const std::size_t free = std::min(system.available, system.own_available);
+  const std::size_t free = std::min(system.available, own_address_space(system));
   return std::min(left_for_pieces(), free - free / 16 + idle_host_memory());
 }
 

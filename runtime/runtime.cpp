@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
@@ -205,7 +206,12 @@ Runtime::Runtime(const RuntimeOptions& options, Communicator communicator)
     const bool own_mask = local_ranks == 1 || machine.physical_cores < machine.total_cores;
     start_starpu(own_mask ? machine.physical_cores : std::max(1, machine.physical_cores / local_ranks),
                  own_mask, local_rank, local_ranks);
-    choose_host_memory_limit(machine.memory_restricted);
+    try {
+      agree(*this, 0, [&] { choose_host_memory_limit(machine.memory_restricted); });
+    } catch (...) {
+      size_ > 1 ? (void)starpu_mpi_shutdown() : starpu_shutdown();
+      throw;
+    }
   } catch (...) {
     leave();
     alive = false;
