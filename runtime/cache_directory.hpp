@@ -9,8 +9,8 @@
 /// What the library keeps between runs.
 namespace tessera {
 
-/// $XDG_CACHE_HOME/tessera, else $HOME/.cache/tessera; it need not exist, but HOME must. Relative paths do not
-/// count.
+/// $XDG_CACHE_HOME/tessera, else $HOME/.cache/tessera; it need not exist, but HOME must. Relative paths do
+/// not count.
 /// @throws RuntimeError where the user has no place for it
 std::filesystem::path cache_directory();
 

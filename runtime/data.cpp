@@ -10,6 +10,7 @@
 #include <tessera/runtime/data.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #if TESSERA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -128,6 +129,16 @@ bool holds(const Runtime& runtime, int owner) {
   return owner == Data::every_rank || owner == runtime.rank();
 }
 
+/// A new piece whose memory StarPU finds on this rank.
+void count(starpu_data_handle_t handle) {
+  try {
+    hold_host_memory(starpu_data_get_size(handle));
+  } catch (...) {
+    starpu_data_unregister_submit(handle);
+    throw;
+  }
+}
+
 }  // namespace
 
 void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode mode) {
@@ -181,6 +192,7 @@ Data Data::wrap(Runtime& runtime, void* memory, int owner, const Register& regis
   starpu_data_handle_t handle;
   register_at(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr);
   register_owner(runtime, handle, owner);
+  if (!wrapped && holds(runtime, owner)) count(handle);
   return Data(runtime, handle, owner, wrapped);
 }
 
@@ -207,6 +219,7 @@ Data Data::wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owne
 Data Data::scratch(Runtime& runtime, std::size_t size) {
   starpu_data_handle_t handle;
   register_bytes(&handle, -1, nullptr, std::max<std::size_t>(size, 1), 0, keeps_memory(runtime, size));
+  count(handle);
   return Data(runtime, handle, every_rank, false);
 }
 
@@ -229,13 +242,19 @@ void Data::release() {
     const CopyingWorkers copying(*runtime_);
     starpu_data_unregister(handle);
   } else {
+    if (local()) let_host_memory_go(starpu_data_get_size(handle));
     starpu_data_unregister_submit(handle);
   }
 }
 
 void Data::release_unchanged() {
-  wrapped_ = false;  // nothing to bring up to date
-  release();
+  if (!handle_) return;
+  const auto handle = starpu_handle(*this);
+  if (!wrapped_ || runtime_->detail().alarm.raised()) return release();
+  // Nothing is to be brought up to date.
+  flush_remote_copies();
+  starpu_data_unregister_submit(handle);
+  handle_ = nullptr;
 }
 
 void Data::flush_remote_copies() const {

@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
-#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/system_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -31,12 +34,62 @@ std::size_t rounded(std::size_t bytes) {
 
 std::unique_ptr<HostMemory> active;
 
-/// Nine tenths of the machine's memory where StarPU does not count what data take of it; otherwise 0.
-std::size_t uncounted = 0;
+std::atomic<std::uint64_t> refusals = 0;
+std::atomic<bool> refuses = false;
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+/// What all data of this rank may take together of the host's memory; the same and the GPUs' memory.
+std::size_t limit = unlimited, limit_with_gpus = unlimited;
+
+/// Bytes of the pieces that this rank holds and that StarPU finds the memory for.
+std::atomic<std::size_t> live = 0;
+
+std::size_t left_for_pieces() noexcept {
+  return limit_with_gpus - std::min(limit_with_gpus, live.load());
+}
+
+/// StarPU's memory nodes of the host: one, or with STARPU_USE_NUMA one of each NUMA node.
+template <class Visit>
+void for_host_nodes(const Visit& visit) {
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); ++node)
+    if (starpu_node_get_kind(node) == STARPU_CPU_RAM) visit(node);
+}
+
+/// What StarPU may take by its own account; 0: it sees no limit.
+std::size_t counted_limit() {
+  std::size_t sum = 0;
+  for_host_nodes([&](unsigned node) {
+    if (const starpu_ssize_t total = starpu_memory_get_total(node); total > 0)
+      sum += static_cast<std::size_t>(total);
+  });
+  return sum;
+}
+
+/// OpenBLAS takes so much address space for each thread that computes, when it first does, and where there is
+/// none it tries for ever.
+constexpr std::size_t blas_buffer = std::size_t(128) << 20;
+std::size_t blas_buffers() {
+  return blas_buffer * (starpu_worker_get_count() + 1);
+}
+
+std::size_t own_address_space(const SystemMemory& system) {
+  if (system.own_available == SystemMemory::unlimited) return system.own_available;
+  return system.own_available - std::min(system.own_available, blas_buffers());
+}
+
+std::string in_units(double bytes) {
+  constexpr double mebibyte = 1 << 20, gibibyte = 1 << 30;
+  if (bytes >= 0x1p60) return fmt::format("{:.3g} GiB", bytes / gibibyte);
+  return bytes >= gibibyte ? fmt::format("{:.1f} GiB", bytes / gibibyte)
+                           : fmt::format("{:.1f} MiB", bytes / mebibyte);
+}
 
 int allocate_hook(unsigned, void** memory, std::size_t bytes, int) {
-  *memory = active->allocate(bytes);
-  return *memory ? 0 : -ENOMEM;
+  *memory = refuses.load(std::memory_order_relaxed) ? nullptr : active->allocate(bytes);
+  if (*memory) return 0;
+  refusals.fetch_add(1, std::memory_order_relaxed);
+  return -ENOMEM;
 }
 
 int free_hook(unsigned, void* memory, std::size_t, int) {
@@ -59,16 +112,36 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
     void* memory = take_kept(size);
     if (!memory) {
       make_room(size);
-      memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (memory == MAP_FAILED) return nullptr;
+      memory = map(size);
     }
-    used_.emplace(memory, size);
+    if (!memory) return nullptr;
+    try {
+      used_.emplace(memory, size);
+    } catch (const std::bad_alloc&) {
+      munmap(memory, size);
+      return nullptr;
+    }
     in_use_ += size;
     most_in_use_ = std::max(most_in_use_, in_use_);
     return memory;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+}
+
+/// New memory; where the system has none left, all that is kept goes back to it first.
+void* HostMemory::map(std::size_t size) {
+  for (;;) {
+    void* const memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) return memory;
+    if (kept_.empty()) return nullptr;
+    give_back_largest();
+  }
+}
+
+void HostMemory::give_back_largest() {
+  const std::size_t largest = kept_.rbegin()->first;
+  munmap(take_kept(largest), largest);
 }
 
 /// A kept piece of this size, or null.
@@ -84,10 +157,7 @@ void* HostMemory::take_kept(std::size_t size) {
 
 /// Gives kept pieces back to the system, the largest first, until there is room for one more piece.
 void HostMemory::make_room(std::size_t size) {
-  while (!kept_.empty() && in_use_ + idle_ + size > most_in_use_) {
-    const std::size_t largest = kept_.rbegin()->first;
-    munmap(take_kept(largest), largest);
-  }
+  while (!kept_.empty() && in_use_ + idle_ + size > most_in_use_) give_back_largest();
 }
 
 void HostMemory::free(void* memory) noexcept {
@@ -126,33 +196,85 @@ void stop_host_memory() noexcept {
   active.reset();
 }
 
+void refuse_host_memory() noexcept {
+  refuses = true;
+}
+
+std::uint64_t host_memory_refusals() noexcept {
+  return refusals.load(std::memory_order_relaxed);
+}
+
 void choose_host_memory_limit(bool restricted) {
-  uncounted = 0;
-  const std::size_t usable = physical_memory() / 10 * 9;
-  const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
+  const SystemMemory system = system_memory();
+  if (own_address_space(system) == 0)
+    throw RuntimeError(memory_refusal("BLAS with its buffers", static_cast<double>(blas_buffers()),
+                                      "address space (ulimit -v)",
+                                      static_cast<double>(system.own_available)));
+  const std::size_t most = std::min(system.most, system.own_most), usable = most - most / 10;
+  const std::size_t counted = counted_limit();
   const bool given = std::getenv("STARPU_LIMIT_CPU_MEM") || std::getenv("STARPU_LIMIT_CPU_NUMA_MEM") ||
                      std::getenv("STARPU_USE_NUMA");
-  if (!restricted && !given && counted > 0 && static_cast<std::size_t>(counted) < usable) uncounted = usable;
-  starpu_malloc_on_node_set_default_flags(
-      STARPU_MAIN_RAM, uncounted > 0 ? STARPU_MALLOC_PINNED : STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+  const bool holds = counted > 0 && (restricted || given);
+  limit = limit_with_gpus = holds ? std::min(counted, usable) : usable;
+  for (unsigned node = 0; node < starpu_memory_nodes_get_count(); ++node)
+    if (const starpu_ssize_t total = starpu_memory_get_total(node);
+        starpu_node_get_kind(node) == STARPU_CUDA_RAM && total > 0)
+      limit_with_gpus += static_cast<std::size_t>(total);
+  live = 0;
+  // With GPUs StarPU keeps released memory, which it gives back only when it counts; limits are whole MiB.
+  const bool counts = !active && (holds || counted + (std::size_t(1) << 20) >= usable);
+  for_host_nodes([&](unsigned node) {
+    starpu_malloc_on_node_set_default_flags(
+        node, counts ? STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT : STARPU_MALLOC_PINNED);
+  });
 }
 
-std::size_t physical_memory() noexcept {
-  return static_cast<std::size_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
-         static_cast<std::size_t>(std::max(sysconf(_SC_PAGE_SIZE), 0L));
+std::size_t host_memory_limit() noexcept {
+  return limit;
 }
 
-std::size_t host_memory_limit() {
-  if (uncounted > 0) return uncounted;
-  const starpu_ssize_t counted = starpu_memory_get_total(STARPU_MAIN_RAM);
-  return counted > 0 ? static_cast<std::size_t>(counted) : std::numeric_limits<std::size_t>::max();
+std::size_t idle_host_memory() {
+  const std::size_t heap = mallinfo2().fordblks;
+  if (active) return active->bytes_kept() + heap;
+  std::size_t used = 0;
+  for_host_nodes([&](unsigned node) { used += starpu_memory_get_used(node); });
+  return used - std::min(used, live.load()) + heap;
+}
+
+std::size_t shared_host_memory() {
+  // A sixteenth is for what grows beside the data.
+  const std::size_t free = system_memory().available;
+  return free - free / 16;
+}
+
+std::size_t available_host_memory() {
+  const SystemMemory system = system_memory();
+  const std::size_t free = std::min(system.available, own_address_space(system));
+  return std::min(left_for_pieces(), free - free / 16 + idle_host_memory());
 }
 
 void require_host_memory(std::string_view what, double bytes) {
-  constexpr double mebibyte = 1 << 20;
-  if (const std::size_t limit = host_memory_limit(); bytes > static_cast<double>(limit))
-    throw RuntimeError(fmt::format("{} needs {:.0f} MiB of host memory, and data may take {} MiB", what,
-                                   std::ceil(bytes / mebibyte), limit >> 20));
+  if (const auto left = static_cast<double>(left_for_pieces()); bytes > left)
+    throw RuntimeError(memory_refusal(what, bytes, "host memory on this rank", left));
+  if (bytes < worth_looking) return;
+  if (const auto there = static_cast<double>(available_host_memory()); bytes > there)
+    throw RuntimeError(memory_refusal(what, bytes, "host memory on this rank", there));
+}
+
+std::string memory_refusal(std::string_view what, double needed, std::string_view of, double there) {
+  return fmt::format("{} needs {} of {}, and {} may be used", what, in_units(needed), of, in_units(there));
+}
+
+void hold_host_memory(std::size_t bytes) {
+  const std::size_t before = live.fetch_add(bytes);
+  if (bytes <= limit_with_gpus - std::min(limit_with_gpus, before)) return;
+  live -= bytes;
+  throw RuntimeError(fmt::format("a piece of {} would be beyond the {} of host memory that all data may take",
+                                 in_units(static_cast<double>(bytes)), in_units(static_cast<double>(limit))));
+}
+
+void let_host_memory_go(std::size_t bytes) noexcept {
+  live -= bytes;
 }
 
 }  // namespace tessera

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +33,8 @@ class HostMemory {
 
  private:
   void* take_kept(std::size_t size);
+  void* map(std::size_t size);
+  void give_back_largest();
   void make_room(std::size_t size);
   mutable std::mutex mutex_;
   std::unordered_map<void*, std::size_t> used_;          // large pieces and their sizes
@@ -43,18 +47,41 @@ class HostMemory {
 void start_host_memory();
 void stop_host_memory() noexcept;
 
-/// What all data together may take. StarPU counts up to nine tenths of what hwloc finds, or up to
-/// STARPU_LIMIT_CPU_MEM, and waits for ever for what is beyond. On virtual machines whose memory was added
-/// after they started, hwloc finds a part of it only: where the system reports more, StarPU does not count,
-/// and the limit is nine tenths of that; not where the process is restricted to some NUMA nodes, or StarPU by
-/// its environment variables. To be called when StarPU has started, before there are data.
-void choose_host_memory_limit(bool restricted);
-std::size_t host_memory_limit();
-/// The machine's memory as the system reports it, bytes.
-std::size_t physical_memory() noexcept;
+/// StarPU gets no more memory: what waits for it must never run.
+void refuse_host_memory() noexcept;
+/// How often StarPU has asked for host memory and there was none.
+std::uint64_t host_memory_refusals() noexcept;
 
-/// Whether data of so many bytes fit into the host's memory. What other data hold is not looked at.
+/// What all data of this rank may take together: nine tenths of the machine's memory or of what this
+/// process's control groups or address space are limited to, and STARPU_LIMIT_CPU_MEM at most. hwloc finds
+/// only a part of a virtual machine's memory that was added after the start; where the process is restricted
+/// to some NUMA nodes, it knows best. Without GPUs StarPU counts nothing, as it would wait for ever for what
+/// is beyond: the limit is kept by those who ask before they work (require_memory), and by pieces that are
+/// refused when they are made. To be called when StarPU has started, before there are data.
+void choose_host_memory_limit(bool restricted);
+std::size_t host_memory_limit() noexcept;
+
+/// What may still be taken: of the limit, and of what the system has now, with what it would free of its file
+/// caches and what StarPU keeps for the next pieces.
+std::size_t available_host_memory();
+
+/// Its parts: what the system has for all ranks of the host, and what this rank holds without use.
+std::size_t shared_host_memory();
+std::size_t idle_host_memory();
+
+/// Less than so many bytes are not worth a look at what the system has.
+inline constexpr double worth_looking = 64 << 20;
+
+/// Whether so many bytes more fit into the host's memory. (Where all ranks ask: require_memory, which knows
+/// what ranks of one host need together.)
 /// @throws RuntimeError, naming what needs it, if not
 void require_host_memory(std::string_view what, double bytes);
+/// "WHAT needs 5.1 GiB of OF, and 2.0 GiB may be used"
+std::string memory_refusal(std::string_view what, double needed, std::string_view of, double there);
+
+/// A piece of so many bytes is made, whose memory StarPU finds; it is no more.
+/// @throws RuntimeError if all pieces together are beyond the limit
+void hold_host_memory(std::size_t bytes);
+void let_host_memory_go(std::size_t bytes) noexcept;
 
 }  // namespace tessera

@@ -13,7 +13,7 @@ namespace tessera {
 /// What a file holds, or why it cannot be taken.
 struct FileContent {
   bool absent = false;  ///< there is none that this process may reach
-  std::string flaw{};  ///< empty: `bytes` are the whole file
+  std::string flaw{};   ///< empty: `bytes` are the whole file
   std::string bytes{};
 };
 

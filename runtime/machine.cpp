@@ -4,8 +4,8 @@
 
 #include <hwloc.h>
 
-#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
+#include <tessera/runtime/system_memory.hpp>
 
 namespace tessera {
 

@@ -20,6 +20,7 @@
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
+#include <tessera/runtime/system_memory.hpp>
 #include <tessera/version.hpp>
 #if TESSERA_WITH_CUDA
 #include <cuda_runtime.h>
@@ -267,6 +268,8 @@ void Runtime::join(Communicator communicator) {
   if (size_ == 1) return;
   for (MPI_Comm* own : {&detail_->communicator, &detail_->host_communicator, &detail_->alarm_communicator})
     MPI_Comm_dup(comm, own);
+  detail_->rank = rank_;
+  detail_->ranks = size_;
   detail_->alarm.start(detail_->alarm_communicator, rank_, size_);
 }
 
@@ -354,6 +357,11 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   // much of a small memory.
   const int gpu_limit = environment_number("STARPU_LIMIT_CUDA_MEM").value_or(-1);
   const TemporaryVariable no_chunks("STARPU_SUBALLOCATOR", "0", gpu_limit >= 0 && gpu_limit < 2048);
+  // It counts the host's memory where there are GPUs, and knows of the machine's alone.
+  const SystemMemory memory = system_memory();
+  const std::size_t most = std::min(memory.most, memory.own_most);
+  const TemporaryVariable host_limit("STARPU_LIMIT_CPU_MEM", fmt::to_string((most - most / 10) >> 20),
+                                     use_cuda && most < physical_memory());
   const TemporaryVariable no_bind("STARPU_WORKERS_NOBIND", "1", crowded);
   const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded || no_core_to_spare);
   const TemporaryVariable polling_pause("STARPU_MPI_POLLING_PAUSE", "50", no_core_to_spare);

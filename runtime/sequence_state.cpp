@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
@@ -38,13 +39,30 @@ void SequenceState::finish_task(TaskHeader& header) noexcept {
 }
 
 void SequenceState::wait_here() {
+  constexpr auto alarm_pause = std::chrono::milliseconds(20);
+  constexpr int stall_rounds = 50;
   std::unique_lock lock(mutex);
   const auto none = [&] { return pending == 0; };
-  // Nothing wakes this thread when another rank fails, or a GPU: it looks now and then.
-  while (!idle.wait_for(lock, std::chrono::milliseconds(20), none)) {
+  StallWatch watch(runtime);
+  // Nothing wakes this thread when another rank fails, or a GPU, or when memory is short: it looks now and
+  // then.
+  for (int round = 1; !idle.wait_for(lock, alarm_pause, none); ++round) {
     lock.unlock();
     runtime.require_no_alarm();
+    if (round % stall_rounds == 0) give_up_if_stalled(watch);
     lock.lock();
+  }
+}
+
+/// What waits for memory in vain will not end: StarPU tries for ever.
+void SequenceState::give_up_if_stalled(StallWatch& watch) {
+  try {
+    watch.check();
+  } catch (...) {
+    runtime.alarm.raise(parts_of(std::current_exception(), runtime.rank));
+    runtime.stop_kernels();
+    refuse_host_memory();
+    throw;
   }
 }
 
@@ -148,7 +166,9 @@ void end_task(const TaskHeader& header) noexcept {
   ++codelet.tasks;
   codelet.seconds += end - start;
   codelet.flops += header.flops;
-  header.sequence->runtime.running[static_cast<std::size_t>(worker)].count.fetch_sub(1);
+  RunningKernels& running = header.sequence->runtime.running[static_cast<std::size_t>(worker)];
+  running.ended.fetch_add(1, std::memory_order_release);
+  running.count.fetch_sub(1);
 }
 
 void fail_task(const TaskHeader& header) noexcept {
@@ -201,7 +221,7 @@ void Runtime::Detail::stop_kernels() noexcept {
 
 void Runtime::Detail::lose_gpu(const std::string& reason) noexcept {
   gpu_lost.store(true);
-  alarm.raise({ErrorKind::runtime, 0, 0, {reason, {}, {}}});
+  alarm.raise({ErrorKind::runtime, rank, 0, {reason, {}, {}}});
 }
 
 void Runtime::Detail::require_no_alarm() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/stall_watch.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 /// Included by runtime/*.cpp only.
@@ -73,6 +74,9 @@ struct SequenceState {
   /// After the last task.
   void end() noexcept;
   SequenceStatistics statistics() const;
+
+ private:
+  void give_up_if_stalled(StallWatch& watch);
 };
 
 /// After an exception that all ranks have thrown: waits for what it has left behind.

@@ -27,12 +27,14 @@ class StarpuSurroundings;
 /// Kernels of one worker that have begun and not ended; written by that worker.
 struct alignas(64) RunningKernels {
   std::atomic<int> count = 0;
+  std::atomic<std::uint64_t> ended = 0;
 };
 
 struct Runtime::Detail {
   MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
   MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
   MPI_Comm alarm_communicator = MPI_COMM_NULL;
+  int rank = 0, ranks = 1;
   Alarm alarm;
   bool claimed = false;                         ///< the process is this Runtime's
   int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made

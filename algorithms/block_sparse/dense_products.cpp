@@ -5,6 +5,7 @@
 #include <limits>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
+#include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -55,7 +56,10 @@ double memory_for_dense(const Runtime& runtime) {
     std::uint64_t name;
     std::int64_t bytes;
   };
-  const Host mine{hash_of(runtime.info().host), runtime.info().memory_bytes};
+  const Host mine{hash_of(runtime.info().host),
+                  std::min(runtime.info().memory_bytes,
+                           static_cast<std::int64_t>(std::min<std::size_t>(
+                               host_memory_limit(), std::numeric_limits<std::int64_t>::max())))};
   std::vector<Host> hosts;
   for (const auto& piece : runtime.all_gather(std::as_bytes(std::span(&mine, 1))))
     std::memcpy(&hosts.emplace_back(), piece.data(), sizeof mine);

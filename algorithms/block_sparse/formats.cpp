@@ -9,6 +9,7 @@
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/formats.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -34,6 +35,8 @@ void place(const BlockLayout& layout, BlockCoordinate block, const T* values, T*
 template <class T>
 std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
+  require_memory(a.runtime(), "to_dense",
+                 sizeof(T) * static_cast<double>(a.rows()) * static_cast<double>(a.cols()));
   std::vector<T> dense(static_cast<std::size_t>(a.rows() * a.cols()));
   std::vector<T> values;
   for (Index p = 0; p < pattern.panels(); ++p) {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
@@ -23,6 +24,7 @@
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -345,9 +347,12 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
              BlockSparseMatrix<T>& c, const MultiplyLimits& limits, bool fetch, MultiplyResult& result) {
   Runtime& runtime = c.runtime();
   require_room(operands, symbolic);
-  RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
   const bool in_place =
       symbolic.pattern() == c.pattern_pointer() && beta == T(1) && &operands.a() != &c && &operands.b() != &c;
+  require_memory(runtime, "multiply",
+                 product_memory(operands.a().pattern(), operands.b().pattern(), *symbolic.pattern(),
+                                !in_place, sizeof(T)));
+  RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
   BlockSparseMatrix<T> next;
   Sequence sequence(runtime);
   sequence.begin_stage("scale");

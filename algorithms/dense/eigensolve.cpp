@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
@@ -16,6 +17,7 @@
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -242,7 +244,10 @@ Completion<EigenResult<T>> submit(Runtime& runtime, const TiledMatrix<T>& a, con
       throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
                             std::to_string(a.rows()) + " rows, as a");
   }
-  return Solve<T>(runtime, a, b, resolve_options<T>(runtime, a.rows(), options), z, ldz).submit();
+  const EigensolveOptions used = resolve_options<T>(runtime, a.rows(), options);
+  require_memory(runtime, "eigensolve",
+                 eigensolve_memory<T>(runtime, a.rows(), used, b != nullptr, z == nullptr));
+  return Solve<T>(runtime, a, b, used, z, ldz).submit();
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
 ///
 /// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and
 /// grid.
-/// @throws InvalidArgument before anything is submitted.
+/// @throws InvalidArgument, and RuntimeError where the memory is too small, before anything is submitted.
 /// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A.
 template <class T>
 Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,

@@ -126,8 +126,6 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
   }
   agree(runtime, 0, [&] {
     double bytes = 0;
-    for (const Piece& piece : pieces)
-      if (piece.data.local()) bytes += static_cast<double>(bytes_of<V>(piece.contents.shape));
     for (const CsbProduct* product : mine) {  // what a builder holds
       const CsbPieceShape& shape = product->contents.shape;
       bytes += (shape.sides == CsbSides::both ? 2. : 1.) * (sizeof(V) + 4) *
@@ -143,7 +141,7 @@ void CsbMatrix<V, T>::Detail::build_indices(const SymmetricRows& rows) {
       sizes.push_back(builders.back().header().total);
       bytes += static_cast<double>(sizes.back());
     }
-    require_host_memory("the matrix with its index for GPUs", bytes);
+    require_host_memory("the index of the matrix for GPUs", bytes);
   });
   std::size_t next = 0;
   for (const std::vector<std::byte>& bytes : runtime.all_gather(std::as_bytes(std::span(sizes))))

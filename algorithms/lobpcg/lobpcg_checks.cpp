@@ -61,13 +61,6 @@ void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
   check_vectors("guess", problem.guess, problem.guess_count, segments);
 }
 
-Index usual_block(const Runtime& runtime, Index count) {
-  const Index block = count + std::max<Index>(2, count / 2);
-  // A GPU multiplies 9 vectors in nearly the time that 16 take.
-  constexpr Index of_gpus = 8;
-  return runtime.any_gpus() ? (block + of_gpus - 1) / of_gpus * of_gpus : block;
-}
-
 /// The block's size, and whether all numbers fit.
 template <class T>
 void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOptions& o) {
@@ -80,7 +73,7 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   const Index most = std::min<Index>((n - problem.constraint_count) / 3, most_block_columns);
   require(o.count <= most, "constraint_count", fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
-  if (o.block == 0) o.block = std::min(usual_block(runtime, o.count), most);
+  if (o.block == 0) o.block = std::min(usual_lobpcg_block(runtime, o.count), most);
   require(o.block >= o.count && o.block <= most, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least count, at most {}, and 3 blocks and the constraints within n = {}",
                       o.count, most, most_block_columns, n));
@@ -92,21 +85,32 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.iterations >= 0, "iterations", fmt::format("{}", o.iterations), "at least 0");
 }
 
-/// X, W, P, A times these, the residuals, and B times the three: without them nothing begins, and StarPU
-/// waits for ever for what does not fit. GPUs may hold them instead.
+/// GPUs may hold the vectors instead.
 template <class T>
-void require_memory(const Runtime& runtime, const LobpcgProblem<T>& problem, Index block) {
+void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, Index block) {
   if (runtime.any_gpus()) return;
   const RowSegments& segments = *problem.a->segments();
   double rows = 0;
   for (Index s = 0; s < segments.count(); ++s)
     if (segments.owner(s) == runtime.rank()) rows += static_cast<double>(segments.size(s));
-  const double blocks = problem.b ? 10 : 7;
   require_host_memory(fmt::format("LOBPCG with blocks of {} vectors", block),
-                      blocks * static_cast<double>(block) * sizeof(T) * rows);
+                      lobpcg_memory(rows, block, problem.b != nullptr, sizeof(T)));
 }
 
 }  // namespace
+
+double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept {
+  // X, W, P, A times these, the residuals, and B times the three.
+  const double blocks = generalized ? 10 : 7;
+  return blocks * static_cast<double>(block) * static_cast<double>(element_bytes) * rows;
+}
+
+Index usual_lobpcg_block(const Runtime& runtime, Index count) {
+  const Index block = count + std::max<Index>(2, count / 2);
+  // A GPU multiplies 9 vectors in nearly the time that 16 take.
+  constexpr Index of_gpus = 8;
+  return runtime.any_gpus() ? (block + of_gpus - 1) / of_gpus * of_gpus : block;
+}
 
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
@@ -119,7 +123,7 @@ LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& pr
   agree(runtime, hash, [&] {
     check_problem(runtime, problem);
     resolve(runtime, problem, resolved);
-    require_memory(runtime, problem, resolved.block);
+    require_vectors(runtime, problem, resolved.block);
   });
   return resolved;
 }

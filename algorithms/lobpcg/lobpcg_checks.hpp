@@ -7,6 +7,11 @@
 
 namespace tessera {
 
+/// Bytes of the vectors of a solve on a rank with so many rows.
+double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept;
+/// The block's size where none is asked for.
+Index usual_lobpcg_block(const Runtime& runtime, Index count);
+
 /// The options with nothing left to choose. Collective.
 /// @throws InvalidArgument, on all ranks
 template <class T>

@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "bench_spmm.hpp"
 #include "bench_stack.hpp"
@@ -59,6 +60,13 @@ Report describe(Session& session, const BenchProgramOptions& options) {
   return report;
 }
 
+/// What a stage holds on all ranks together, in units of n^2 elements: input, result, and what it is made of.
+double matrices_of(const std::string& stage) {
+  if (stage == "gemm") return 3;
+  if (stage == "cholesky") return 1;
+  return stage.starts_with("back_") ? 2 : 1.5;
+}
+
 template <class T>
 int bench(Session& session, const BenchProgramOptions& options) {
   Runtime& runtime = session.runtime();
@@ -68,7 +76,10 @@ int bench(Session& session, const BenchProgramOptions& options) {
                           fmt::format("at most n = {}", options.n));
   if (options.peer != "none" && runtime.size() > 1)
     throw InvalidArgument("--peer", options.peer, "one process (the library does not know of the others)");
-  require_memory(runtime, options.n, sizeof(T), 2);
+  const double n = static_cast<double>(options.n);
+  require_memory(
+      runtime, "bench " + options.stage,
+      n * n * sizeof(T) * (matrices_of(options.stage) / runtime.size() + (options.peer != "none")));
   Report report = describe<T>(session, options);
   const double order = static_cast<double>(options.n);
   session.set_memory_unit(order * order * sizeof(T));

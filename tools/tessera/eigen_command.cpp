@@ -8,8 +8,10 @@
 
 #include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "cusolver_peer.hpp"
 #include "cusolvermg_peer.hpp"
@@ -85,6 +87,8 @@ class EigenRun {
     if (!source.file.empty())
       session_.together([&] { order = MatrixMarketReader(source.file).header().rows; });
     session_.set_memory_unit(static_cast<double>(order) * static_cast<double>(order) * sizeof(T));
+    choose_options(order);
+    require_memory(runtime_, "eigen", needed_memory(order));
     a_ = load<T>(session_, source, grid, options_.tile);
     n_ = a_.matrix.rows();
     if (generalized()) {
@@ -96,6 +100,9 @@ class EigenRun {
                          fmt::format("is of order {}, the matrix of order {}", b_.matrix.rows(), n_));
       a_.exact_eigenvalues.reset();
     }
+  }
+
+  void choose_options(Index order) {
     solve_options_.solver = solver_from_string(options_.solver);
     solve_options_.range = to_library(options_.range);
     solve_options_.vectors = options_.vectors;
@@ -104,9 +111,25 @@ class EigenRun {
     solve_options_.update_width = options_.update_width;
     solve_options_.column_groups = options_.column_groups;
     if (!options_.tuning.empty())
-      apply_tuning(tuning_, type_letter<T>, n_, options_.vectors, runtime_.workers() * runtime_.size(),
+      apply_tuning(tuning_, type_letter<T>, order, options_.vectors, runtime_.workers() * runtime_.size(),
                    solve_options_);
-    used_ = resolve_options<T>(runtime_, n_, solve_options_);
+    used_ = resolve_options<T>(runtime_, order, solve_options_);
+  }
+
+  /// Of the host, on this rank: the input, and what solving, the peer or the check take beside it. The peer
+  /// works on a copy of its own while our vectors are there.
+  double needed_memory(Index order) const {
+    const double matrices = generalized() ? 2 : 1, n = static_cast<double>(order);
+    const Index count = most_vectors(order, used_);
+    const double input =
+        matrices * lower_tiles_memory(runtime_, order, input_tile(runtime_, order, options_.tile), sizeof(T));
+    const double vectors = sizeof(T) * n * static_cast<double>(count) / runtime_.size();
+    double most = eigensolve_memory<T>(runtime_, order, used_, generalized());
+    double after = 0;
+    if (options_.peer != "none") after = sizeof(T) * n * (matrices * n + 2 * static_cast<double>(count));
+    if (options_.common.check != CheckPolicy::none && count > 0)
+      after = std::max(after, check_eigenpairs_memory<T>(runtime_, order, count, generalized()));
+    return input + std::max(most, vectors + after);
   }
 
   void describe() {

@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "eigen_output.hpp"
 #include "lapack_peer.hpp"
@@ -78,7 +80,7 @@ class LobpcgRun {
   void make_matrices() {
     session_.progress().stage(options_.matrix.empty() ? "making the matrix" : "reading the matrix");
     rows_ = load_rows(session_, source_);
-    if (options_.peer == "dense") require_memory(runtime_, rows_.a->order(), sizeof(T), rows_.b ? 4 : 3);
+    require_room();
     CsbOptions cut{.groups = options_.nd};
     const double begin = now();
     a_ = std::make_unique<CsbMatrix<V, T>>(CsbMatrix<V, T>::build(runtime_, *rows_.a, cut));
@@ -95,6 +97,17 @@ class LobpcgRun {
     solve_.variant = options_.variant == "basic" ? LobpcgVariant::basic : LobpcgVariant::orthonormal;
     solve_.iterations = options_.iterations;
     solve_.seed = options_.common.seed;
+  }
+
+  /// Before the matrix is built: the vectors, and the dense matrices of the peer.
+  void require_room() const {
+    const double order = static_cast<double>(rows_.a->order());
+    const Index block = options_.block > 0 ? options_.block : usual_lobpcg_block(runtime_, options_.k);
+    double needed = 0;
+    if (!runtime_.any_gpus())
+      needed = lobpcg_memory(order / runtime_.size(), block, rows_.b != nullptr, sizeof(T));
+    if (options_.peer == "dense") needed += order * order * sizeof(T) * (rows_.b ? 4 : 3);
+    require_memory(runtime_, "lobpcg", needed);
   }
 
   /// Anew for each run: they remember Ritz values.

@@ -11,6 +11,7 @@
 #include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "dbcsr_peer.hpp"
 #include "problem.hpp"
@@ -77,7 +78,7 @@ class MultiplyRun {
       if (!options_.matrix_c.empty()) c0_ = load_sparse<T>(session_, options_.matrix_c, shape_);
     } else {
       occupation_ = options_.occupation < 0 ? 0.1 : options_.occupation;
-      require_memory(runtime_, options_.n, sizeof(T), occupation_ * (needs_c() ? 4 : 3));
+      require_memory(runtime_, "multiply", generated_memory());
       const Symmetry symmetry =
           options_.symmetry == 0 ? Symmetry::none : static_cast<Symmetry>(options_.symmetry);
       const auto make = [&](Symmetry stored, unsigned number) {
@@ -88,7 +89,23 @@ class MultiplyRun {
       b_ = make(symmetry, 1);
       if (needs_c()) c0_ = make(Symmetry::none, 2);
     }
-    if (options_.peer == "dense") require_memory(runtime_, std::max(a_.rows(), b().cols()), sizeof(T), 4);
+    if (options_.peer == "dense") {
+      const auto order = static_cast<double>(std::max(a_.rows(), b().cols()));
+      require_memory(runtime_, "--peer dense", 4 * sizeof(T) * order * order);
+    }
+  }
+
+  /// Of the host, on this rank: A, B and C, C anew, and copies that are transposed or whole.
+  double generated_memory() const {
+    const auto matrix = [&](double share) { return shape_.memory(options_.n, options_.n, share, sizeof(T)); };
+    const double blocks = static_cast<double>(options_.n) / shape_.mean_block();
+    // Two rows of random blocks have one in common with this probability.
+    const double of_product =
+        options_.retain_sparsity ? occupation_
+                                 : -std::expm1(blocks * std::log1p(-std::min(occupation_ * occupation_, 1.)));
+    const bool images = options_.op_a != Op::none || options_.op_b != Op::none || options_.symmetry != 0;
+    return (images ? 4 : 2) * matrix(occupation_) + (needs_c() ? 2 : 0) * matrix(occupation_) +
+           (options_.generate == "water" ? matrix(occupation_) : matrix(of_product));
   }
 
   /// C before: what there is, or no blocks.

@@ -10,9 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {
 
@@ -121,17 +123,6 @@ Index input_tile(const Runtime& runtime, Index n, Index wanted) {
   return std::clamp<Index>(runtime.gpus() == 1 ? n : ceil_div(n, 8), 32, 4096);
 }
 
-void require_memory(const Runtime& runtime, Index n, std::size_t element_bytes, double matrices) {
-  const double order = static_cast<double>(n);
-  const double needed = matrices * order * order * static_cast<double>(element_bytes);
-  // Ranks may share a host, so this is generous: it refuses only what cannot be.
-  const double there = static_cast<double>(runtime.info().memory_bytes) * runtime.size();
-  if (there > 0 && needed > there)
-    throw InvalidArgument("n", fmt::format("{}", n),
-                          fmt::format("an order that fits into memory ({} needed, {} there)",
-                                      format_bytes(needed), format_bytes(there)));
-}
-
 template <class T>
 void fill(const Runtime& runtime, const TiledMatrix<T>& matrix, const MatrixSource& source) {
   const auto generator = MatrixGenerator<T>::make(source.kind, source.n, source.seed, source.scale);
@@ -163,16 +154,18 @@ template <class T>
 HermitianProblem<T> load(Session& session, const MatrixSource& source, const ProcessGrid& grid, Index tile) {
   Runtime& runtime = session.runtime();
   HermitianProblem<T> problem;
+  std::optional<MatrixMarketReader> reader;
+  Index n = source.n;
   session.together([&] {
-    std::optional<MatrixMarketReader> reader;
-    Index n = source.n;
-    if (!source.file.empty()) {
-      reader.emplace(source.file);
-      require_hermitian_header<T>(*reader);
-      n = reader->header().rows;
-    }
-    require_memory(runtime, n, sizeof(T), 0.5);
-    const Index size = input_tile(runtime, n, tile);
+    if (source.file.empty()) return;
+    reader.emplace(source.file);
+    require_hermitian_header<T>(*reader);
+    n = reader->header().rows;
+  });
+  const Index size = input_tile(runtime, n, tile);
+  require_memory(runtime, source.file.empty() ? "the matrix" : "the matrix of " + source.file,
+                 lower_tiles_memory(runtime, n, size, sizeof(T)));
+  session.together([&] {
     problem.matrix = TiledMatrix<T>(runtime, {n, n, size, size, grid, Uplo::lower});
     if (reader)
       read_into(problem.matrix, *reader);

@@ -41,9 +41,6 @@ ProcessGrid process_grid(const Runtime& runtime, const GridOption& option);
 /// Order of the tiles that hold a command's input.
 Index input_tile(const Runtime& runtime, Index n, Index wanted);
 
-/// @throws InvalidArgument (argument --n) if `matrices` dense matrices of order n cannot fit into memory
-void require_memory(const Runtime& runtime, Index n, std::size_t element_bytes, double matrices);
-
 /// Reads or generates; collective. Errors are thrown on all ranks.
 template <class T>
 HermitianProblem<T> load(Session& session, const MatrixSource& source, const ProcessGrid& grid, Index tile);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <new>
+#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -21,6 +22,8 @@
 namespace tessera::program {
 
 namespace {
+
+constexpr const char* no_memory = "there is not enough memory";
 
 /// What cannot be written at the end is said at the start.
 void check_targets(const CommonOptions& options) {
@@ -85,7 +88,9 @@ std::string text_of_failure(const std::exception_ptr& caught) {
   try {
     std::rethrow_exception(caught);
   } catch (const std::bad_alloc&) {
-    return "there is not enough memory";
+    return no_memory;
+  } catch (const std::length_error&) {  // beyond what any vector can have
+    return no_memory;
   } catch (const std::exception& error) {
     return error.what();
   } catch (...) {

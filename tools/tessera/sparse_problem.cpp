@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sparse_problem.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/generate.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {
 
@@ -29,6 +33,26 @@ BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const
             dimension(repeated_block_sizes(pattern, cols), grid.cols), grid, symmetry};
   return {dimension(cut(rows, sizes->rows, sizes->cols), grid.rows),
           dimension(cut(cols, sizes->cols, sizes->rows), grid.cols), grid, symmetry};
+}
+
+double SparseShape::mean_block() const {
+  const auto mean = [](const std::vector<Index>& list) {
+    return static_cast<double>(std::accumulate(list.begin(), list.end(), Index{0})) /
+           static_cast<double>(std::max<std::size_t>(list.size(), 1));
+  };
+  return std::max(sizes ? std::min(mean(sizes->rows), mean(sizes->cols)) : mean(pattern), 1.);
+}
+
+double SparseShape::memory(Index rows, Index cols, double occupation, std::size_t element_bytes) const {
+  const auto panels = [&](Index elements, int owners) {
+    const Index along =
+        panel > 0 ? panel : suitable_panel_elements(*runtime, elements, owners_for_panels(grid));
+    return std::ceil(static_cast<double>(elements) / static_cast<double>(along)) + owners;
+  };
+  const double m = static_cast<double>(rows), n = static_cast<double>(cols), block = mean_block();
+  const double values = static_cast<double>(element_bytes) * m * n * occupation / runtime->size();
+  return values + pattern_memory({m / block, n / block, panels(rows, grid.rows), panels(cols, grid.cols),
+                                  m / block * (n / block) * occupation});
 }
 
 BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDimension& cols,
@@ -77,6 +101,7 @@ BlockLayout layout_of_file(Session& session, const std::string& path, const Spar
     header = {read.rows, read.columns, static_cast<Index>(symmetry)};
   });
   runtime.broadcast(header.data(), sizeof header, 0);
+  require_memory(runtime, "the layout of " + path, shape.memory(header[0], header[1], 0, sizeof(T)));
   return shape.layout(header[0], header[1], static_cast<Symmetry>(header[2]));
 }
 

@@ -25,6 +25,10 @@ struct SparseShape {
   /// Rows and columns each have the one of the two lists of sizes that adds up to their elements.
   /// @throws InvalidArgument if none does
   BlockLayout layout(Index rows, Index cols, Symmetry symmetry) const;
+  /// Elements along a block, in the mean.
+  double mean_block() const;
+  /// Bytes on a rank of a matrix to come, of whose elements the share `occupation` is stored.
+  double memory(Index rows, Index cols, double occupation, std::size_t element_bytes) const;
   /// The block sizes of others.
   BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
                           Symmetry symmetry = Symmetry::none) const;

@@ -16,6 +16,7 @@
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 #include "bench_stack.hpp"
 
@@ -53,13 +54,6 @@ void finish(Runtime& runtime, StackItem& item) {
   std::byte* const to = access.array<std::byte>().data();
   std::memcpy(to, item.entries.data(), entries);
   std::memcpy(to + entries, item.runs.data(), runs);
-}
-
-void require_memory_for(const Runtime& runtime, double bytes) {
-  const double there = static_cast<double>(runtime.info().memory_bytes);
-  if (there > 0 && bytes > there)
-    throw InvalidArgument("--m, --n, --k", format_bytes(bytes),
-                          fmt::format("blocks that fit into memory ({})", format_bytes(there)));
 }
 
 StackItem artificial_stack(const BenchProgramOptions& options, Index products, Index blocks,
@@ -185,7 +179,7 @@ StackProblem<T> artificial_stacks(Runtime& runtime, const BenchProgramOptions& o
                c_elements = static_cast<double>(std::max<Index>(1, products / 16) * m * n);
   if (std::max({a_elements, b_elements, c_elements}) > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("--products", fmt::to_string(products), "panels below 2^31 elements");
-  require_memory_for(runtime, (a_elements + b_elements + c_elements) * sizeof(T) * copies);
+  require_memory(runtime, "bench stack", (a_elements + b_elements + c_elements) * sizeof(T) * copies);
   StackProblem<T> problem;
   problem.iterations = std::max<Index>(3, 12500 / (m * n * k));
   for (int copy = 0; copy < copies; ++copy) {
@@ -209,8 +203,8 @@ StackProblem<T> water_stacks(Runtime& runtime, const BenchProgramOptions& option
   const double share = options.occupation;
   const auto molecules =
       static_cast<Index>(std::ceil(std::cbrt(static_cast<double>(options.products) / (share * share))));
-  require_memory_for(
-      runtime, 4 * share * static_cast<double>(molecules * molecules * options.m * options.m) * sizeof(T));
+  require_memory(runtime, "bench stack",
+                 4 * share * static_cast<double>(molecules * molecules * options.m * options.m) * sizeof(T));
   const std::vector<Index> sizes(static_cast<std::size_t>(molecules), options.m);
   const BlockLayout layout{BlockDimension::make(sizes), BlockDimension::make(sizes), {}, Symmetry::none};
   const auto a = water_block_sparse<T>(runtime, layout, share, options.common.seed),

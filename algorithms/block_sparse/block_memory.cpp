@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/algorithms/block_sparse/block_memory.hpp>
+#include <tessera/codelets/block_sparse/block_values.hpp>
+
+namespace tessera {
+
+double pattern_memory(const PatternSize& size) noexcept {
+  // Six numbers of a block row or column, in vectors that have grown; one of a row in each panel.
+  constexpr double of_row = 10 * sizeof(Index), of_row_in_panel = sizeof(std::int32_t);
+  constexpr double of_block = sizeof(std::int32_t) + sizeof(Index) + sizeof(PanelBlock);
+  // Panel, description, and what StarPU knows of a piece, of which empty panels have none.
+  constexpr double of_panel = sizeof(PanelIndex) + 2 * sizeof(Data) + sizeof(std::once_flag), of_piece = 6000;
+  const double panels = size.row_panels * size.col_panels;
+  return (size.block_rows + size.block_cols) * of_row + size.block_rows * size.col_panels * of_row_in_panel +
+         panels * of_panel + std::min(panels, size.blocks) * of_piece + size.blocks * of_block;
+}
+
+double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
+                      std::size_t element_bytes) {
+  double elements = 0;
+  if (new_c)
+    for (Index p = 0; p < c.panels(); ++p)
+      if (c.panel_local(p)) elements += static_cast<double>(c.index(p).elements());
+  if (c.runtime().size() > 1) {
+    // Rows of A and columns of B that the rank has a part of.
+    const ProcessGrid& grid = c.layout().grid;
+    elements += static_cast<double>(a.elements()) / grid.rows + static_cast<double>(b.elements()) / grid.cols;
+  }
+  return elements * static_cast<double>(element_bytes);
+}
+
+}  // namespace tessera

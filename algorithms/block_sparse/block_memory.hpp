@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/algorithms/block_sparse/block_pattern.hpp>
+
+/// What block-sparse matrices take of the host's memory.
+namespace tessera {
+
+/// How much a pattern is of everything. As floating-point numbers: sizes to come may be beyond all integers.
+struct PatternSize {
+  double block_rows = 0, block_cols = 0;
+  double row_panels = 0, col_panels = 0;
+  double blocks = 0;  ///< stored
+};
+
+/// Bytes of the layout and of the pattern, which every rank knows as a whole, and of the pieces.
+double pattern_memory(const PatternSize& size) noexcept;
+
+/// Bytes that the products of a pattern C take on this rank beside the operands: C's values, and copies of
+/// the operands' panels of other ranks.
+double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
+                      std::size_t element_bytes);
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/algorithms/dense/eigensolve.hpp>
+
+namespace tessera {
+
+/// Bytes of a Hermitian matrix of order n in lower tiles, on a rank.
+double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size_t element_bytes);
+
+/// Bytes of the host's memory that a solve needs on this rank at its peak, beside its input (and, with
+/// `own_vectors` false, beside the array that the vectors go to). With GPUs it is
+/// what they do not hold, and the vectors.
+/// @param options resolved (resolve_options); a range by value counts as all
+template <class T>
+double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOptions& options, bool generalized,
+                         bool own_vectors = true);
+
+/// The same of check_eigenpairs, with `count` vectors.
+template <class T>
+double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, bool generalized);
+
+/// Eigenvectors that a solve makes at most.
+Index most_vectors(Index n, const EigensolveOptions& options) noexcept;
+
+}  // namespace tessera

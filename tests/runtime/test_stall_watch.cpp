@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/data.hpp>
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/stall_watch.hpp>
+
+namespace tessera {
+namespace {
+
+constexpr std::size_t mib = std::size_t(1) << 20;
+
+struct NoArguments {};
+void touch_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+  buffers.array<char>(0)[0] = 1;
+}
+Codelet touch_codelet = make_codelet<NoArguments, touch_task>("test_touch");
+
+void slow_task(const TaskContext&, TaskBuffers, const NoArguments&) {
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+}
+Codelet slow_codelet = make_codelet<NoArguments, slow_task>("test_slow");
+
+/// No more address space than there is now and so much.
+void limit_address_space(std::size_t more) {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit limit{pages * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE)) + more, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+/// In a process of its own: what it throws is its exit.
+template <class Work>
+void expect_refusal(const Work& work, const char* text) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        try {
+          work();
+        } catch (const RuntimeError& error) {
+          std::fprintf(stderr, "%s\n", error.what());
+          std::exit(2);
+        }
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(2), text);
+}
+
+TEST(StallWatch, TasksThatWaitForAddressSpaceEnd) {
+  expect_refusal(
+      [] {
+        StallWatch::patience = 2;
+        Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
+        limit_address_space(64 * mib);
+        Sequence sequence(runtime);
+        sequence.begin_stage("test");
+        const Data piece = Data::bytes(runtime, 512 * mib);
+        sequence.insert(touch_codelet, NoArguments{}, {}, {write(piece)});
+        sequence.wait();
+      },
+      "tasks have waited [0-9]+ s for memory that is not there");
+}
+
+/// Neither is a task that runs for longer than the patience lasts a stall, nor one that waits for it.
+TEST(StallWatch, SlowTasksAreNone) {
+  StallWatch::patience = 1;
+  {
+    Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
+    Sequence sequence(runtime);
+    sequence.begin_stage("test");
+    const Data piece = Data::bytes(runtime, 8);
+    sequence.insert(slow_codelet, NoArguments{}, {}, {write(piece)});
+    sequence.insert(touch_codelet, NoArguments{}, {}, {read_write(piece)});
+    EXPECT_TRUE(sequence.wait().ok());
+  }
+  StallWatch::patience = 30;
+}
+
+/// The last line: pieces that together are beyond the limit cannot be made, those that are gone do not count.
+TEST(HostMemory, PiecesBeyondTheLimitAreRefused) {
+  setenv("STARPU_LIMIT_CPU_MEM", "8", 1);
+  {
+    Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
+    EXPECT_EQ(host_memory_limit(), 8 * mib);
+    for (int round = 0; round < 20; ++round) {
+      const Data first = Data::bytes(runtime, 3 * mib), second = Data::matrix(runtime, 512, 512, 8);
+      EXPECT_THROW(Data::bytes(runtime, 4 * mib), RuntimeError);
+      EXPECT_THROW(require_host_memory("a matrix", 4 * mib), RuntimeError);
+      EXPECT_NO_THROW(require_host_memory("a matrix", 2 * mib));
+      std::vector<char> own(32 * mib);
+      Data wrapped = Data::wrap_bytes(runtime, own.data(), own.size());
+      if (round % 2 == 0) wrapped.release_unchanged();
+    }
+    try {
+      const Data piece = Data::bytes(runtime, 9 * mib);
+      ADD_FAILURE() << "9 MiB of 8";
+    } catch (const RuntimeError& error) {
+      EXPECT_STREQ(error.what(),
+                   "a piece of 9.0 MiB would be beyond the 8.0 MiB of host memory that all data may take");
+    }
+    // What fits runs, whatever StarPU would count.
+    Sequence sequence(runtime);
+    sequence.begin_stage("test");
+    const Data piece = Data::bytes(runtime, 8 * mib);
+    sequence.insert(touch_codelet, NoArguments{}, {}, {write(piece)});
+    EXPECT_TRUE(sequence.wait().ok());
+  }
+  unsetenv("STARPU_LIMIT_CPU_MEM");
+}
+
+}  // namespace
+}  // namespace tessera
