@@ -24,7 +24,7 @@ class SurroundingsProgram : public Program {
     return fmt::format(
         "cd {0} && env -u STARPU_HOME -u XDG_CACHE_HOME -u STARPU_PERF_MODEL_DIR -u TMPDIR "
         "TESSERA_PERFMODELS= "
-        "XDG_RUNTIME_DIR={0}/run {1}",
+        "XDG_RUNTIME_DIR={0}/run env {1}",
         path(""), more);
   }
   std::string at_home() const { return bare("HOME=" + path("home")); }
