@@ -58,6 +58,7 @@ std::uint64_t host_memory_refusals() noexcept;
 /// to some NUMA nodes, it knows best. Without GPUs StarPU counts nothing, as it would wait for ever for what
 /// is beyond: the limit is kept by those who ask before they work (require_memory), and by pieces that are
 /// refused when they are made. To be called when StarPU has started, before there are data.
+/// @throws RuntimeError if BLAS could not have its buffers in the address space that is left
 void choose_host_memory_limit(bool restricted);
 std::size_t host_memory_limit() noexcept;
 

@@ -56,8 +56,7 @@ bool can_be_written(fs::path directory) {
 ModelStore::ModelStore(PerformanceModels models, std::string host, fs::path work, LogSink log)
     : models_(std::move(models)), host_(std::move(host)), work_(std::move(work)), log_(std::move(log)) {
   // StarPU ends the program where it cannot make them.
-  for (const fs::path& folder : {codelet_folder, bus_folder, fs::path("debug")})
-    fs::create_directories(work_ / folder);
+  for (const fs::path& folder : {codelet_folder, bus_folder}) fs::create_directories(work_ / folder);
 }
 
 void ModelStore::say(LogLevel level, const std::string& message) const {
@@ -71,6 +70,7 @@ void ModelStore::put(const fs::path& name, const std::string& bytes) {
   // What StarPU finds half would end the program: it finds nothing.
   std::error_code ignored;
   if (!output) fs::remove(work_ / name, ignored);
+  written_[name] = fs::last_write_time(work_ / name, ignored);
 }
 
 void ModelStore::set_aside(const fs::path& file, const std::string& flaw, bool may_move) {
@@ -150,6 +150,10 @@ void ModelStore::keep() noexcept {
     for (const fs::path& folder : {codelet_folder, bus_folder})
       for (const fs::path& file : files_in(work_ / folder)) {
         const fs::path name = folder / file.filename();
+        std::error_code error;
+        if (const auto found = written_.find(name); folder == bus_folder && found != written_.end() &&
+                                                    found->second == fs::last_write_time(file, error))
+          continue;
         const std::string plain = file.filename().string();
         const bool of_this_host =
             folder == bus_folder ? plain.starts_with(host_ + '.') : plain.ends_with('.' + host_);

@@ -47,8 +47,9 @@ class ModelStore {
   LogSink log_;
   std::map<std::filesystem::path, std::size_t> known_;  ///< hash_of_lines of what is kept, by name in `work`
   bool warned_ = false;                                 ///< of a damaged file
-  std::set<std::filesystem::path> fetched_;             ///< codelets' files
-  bool told_ = false;                                   ///< that nothing can be kept
+  std::map<std::filesystem::path, std::filesystem::file_time_type> written_;  ///< when, by name in `work`
+  std::set<std::filesystem::path> fetched_;                                   ///< codelets' files
+  bool told_ = false;                                                         ///< that nothing can be kept
 };
 
 }  // namespace tessera

@@ -86,6 +86,9 @@ void StarpuSurroundings::keep() noexcept {
 
 void StarpuSurroundings::prepare_shutdown() noexcept {
   try {
+    const int knob =
+        starpu_perf_knob_name_to_id(starpu_perf_knob_scope_global, "starpu.global.g_calibrate_knob");
+    if (knob < 0 || starpu_perf_knob_get_global_int32_value(knob) == 0) return;
     // Somebody may have cleaned up, or filled the disk.
     const fs::path folder = directory_ / "codelets" / std::to_string(model_file_version);
     std::error_code error;
@@ -95,10 +98,7 @@ void StarpuSurroundings::prepare_shutdown() noexcept {
     output << std::string(4096, '\0');
     output.close();
     fs::remove(probe, error);
-    if (output) return;
-    const int knob =
-        starpu_perf_knob_name_to_id(starpu_perf_knob_scope_global, "starpu.global.g_calibrate_knob");
-    if (knob >= 0) starpu_perf_knob_set_global_int32_value(knob, 0);
+    if (!output) starpu_perf_knob_set_global_int32_value(knob, 0);
   } catch (const std::exception&) {
     // There is no memory; StarPU will see for itself.
   }

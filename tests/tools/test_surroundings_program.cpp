@@ -24,7 +24,7 @@ class SurroundingsProgram : public Program {
     return fmt::format(
         "cd {0} && env -u STARPU_HOME -u XDG_CACHE_HOME -u STARPU_PERF_MODEL_DIR -u TMPDIR "
         "TESSERA_PERFMODELS= "
-        "XDG_RUNTIME_DIR={0}/run {1}",
+        "XDG_RUNTIME_DIR={0}/run env {1}",
         path(""), more);
   }
   std::string at_home() const { return bare("HOME=" + path("home")); }
@@ -126,14 +126,24 @@ TEST_F(SurroundingsProgram, TwoThatStartTogetherWithNothing) {
 TEST_F(SurroundingsProgram, HomesThatAreNoGood) {
   file("file", "not a directory");
   const std::string folder = path("file"), deep = path(std::string(150, 'x') + "/" + std::string(150, 'y'));
-  for (const std::string& variables :
-       {std::string("-u HOME"), std::string("HOME="), std::string("HOME=relative"), "HOME=" + folder,
-        std::string("HOME=/nonexistent/home"), std::string("HOME=/proc"),
-        "HOME=" + path("home") + " XDG_CACHE_HOME=" + folder,
-        "HOME=" + path("home") + " XDG_CACHE_HOME=relative", std::string("XDG_CACHE_HOME=/proc"),
-        "XDG_CACHE_HOME=" + deep, "STARPU_HOME=" + folder, "STARPU_PERF_MODEL_DIR=" + folder,
-        "STARPU_PERF_MODEL_DIR=" + deep, "TMPDIR=/nonexistent", "TMPDIR=" + folder,
-        std::string("TMPDIR=relative"), std::string("STARPU_PERF_MODEL_PATH=/nonexistent:,:")})
+  const std::vector<std::string> cases{std::string("-u HOME"),
+                                       std::string("HOME="),
+                                       std::string("HOME=relative"),
+                                       "HOME=" + folder,
+                                       std::string("HOME=/nonexistent/home"),
+                                       std::string("HOME=/proc"),
+                                       "HOME=" + path("home") + " XDG_CACHE_HOME=" + folder,
+                                       "HOME=" + path("home") + " XDG_CACHE_HOME=relative",
+                                       std::string("XDG_CACHE_HOME=/proc"),
+                                       "XDG_CACHE_HOME=" + deep,
+                                       "STARPU_HOME=" + folder,
+                                       "STARPU_PERF_MODEL_DIR=" + folder,
+                                       "STARPU_PERF_MODEL_DIR=" + deep,
+                                       "TMPDIR=/nonexistent",
+                                       "TMPDIR=" + folder,
+                                       std::string("TMPDIR=relative"),
+                                       std::string("STARPU_PERF_MODEL_PATH=/nonexistent:,:")};
+  for (const std::string& variables : cases)
     for (const char* policy : {"lws", "dmda"}) {
       const Outcome outcome = run(solve_ + policy, bare(variables));
       expect_good(outcome, variables);
