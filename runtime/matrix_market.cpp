@@ -166,12 +166,10 @@ template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader) {
   const MatrixMarketHeader& header = reader.header();
   require_type_of_field<T>(reader);
-  const double bytes =
-      static_cast<double>(header.rows) * static_cast<double>(header.columns) * static_cast<double>(sizeof(T));
-  if (bytes > static_cast<double>(physical_memory()))
-    throw InputError(
-        reader.path(), 0,
-        fmt::format("a dense matrix of {} x {} does not fit into memory", header.rows, header.columns));
+  require_host_memory(
+      fmt::format("{}: a dense matrix of {} x {}", reader.path(), header.rows, header.columns),
+      static_cast<double>(header.rows) * static_cast<double>(header.columns) *
+          static_cast<double>(sizeof(T)));
   std::vector<T> a(static_cast<std::size_t>(header.rows * header.columns));
   const Index ld = header.rows;
   reader.for_each([&](Index i, Index j, std::complex<double> value) {

@@ -93,7 +93,7 @@ void read_hermitian(MatrixMarketReader& reader, const std::function<T*(Index, In
                     double tolerance = 1e-13);
 
 /// The whole matrix, column-major with leading dimension max(1, rows), with both triangles filled. A complex
-/// file in a real type is an InputError, and a matrix that is larger than the machine's memory.
+/// file in a real type is an InputError; a matrix that does not fit into memory is a RuntimeError.
 template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader);
 

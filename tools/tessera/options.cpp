@@ -135,6 +135,9 @@ void require_plain_words(const std::vector<std::string>& words) {
       value.erase(0, equals + 1);
     }
     if (value.empty()) throw InvalidArgument(name, "''", "a value that is not empty");
+    const bool list = value.find_first_not_of("0123456789,") == std::string::npos;
+    if (list && (',' + value + ',').find(",,") != std::string::npos)
+      throw InvalidArgument(name, value, "a number at each place of the list");
     const bool control =
         std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
     if (control) throw InvalidArgument(name, shown_input(value), "text without control characters");

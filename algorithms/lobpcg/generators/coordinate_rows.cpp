@@ -136,8 +136,8 @@ CoordinateRows CoordinateRows::from_matrix_market(const std::string& path) {
   MatrixMarketReader reader(path);
   require_hermitian_header<double>(reader);
   const MatrixMarketHeader& header = reader.header();
-  if (static_cast<double>(header.rows) * sizeof(Index) > static_cast<double>(physical_memory()))
-    throw InputError(path, 0, fmt::format("a matrix of {} rows does not fit into memory", header.rows));
+  require_host_memory(fmt::format("{}: a matrix of {} rows", path, header.rows),
+                      sizeof(Index) * static_cast<double>(header.rows));
   const bool general = header.symmetry == MatrixMarketSymmetry::general;
   Collector collector(header.rows, Uplo::general, [&](Index row, Index column, const char* expected) {
     throw InputError(path, 0,
