@@ -67,12 +67,18 @@ TEST_F(Program, WordsAndFilesThatNothingMeans) {
   for (const char* use : {"eigen --matrix ", "multiply --matrix-a ", "lobpcg --matrix ",
                           "eigen --generate random --n 5 --tuning "})
     expect_refused(std::string(use) + path("pipe"), path("pipe") + ": is a pipe or a device");
-  const std::string empty = file("empty.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
+  // Four megabytes of empty blocks, without and with one that has elements.
   std::string zeros(4 << 20, ' ');
   for (std::size_t k = 0; k < zeros.size(); k += 2) zeros[k] = '0';
-  const Outcome outcome = run(fmt::format("multiply --cores 1 --quiet --matrix-a {} --block-sizes {}", empty,
-                                          file("zeros.txt", zeros + "\n")));
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+  const std::string empty = file("empty.mtx", general + "0 0 0\n"),
+                    one = file("one.mtx", general + "5 5 1\n2 1 3\n");
+  for (const auto& [matrix, sizes] : {std::pair(empty, zeros + "\n"), {one, zeros + "5\n"}}) {
+    const Outcome outcome = run(fmt::format("multiply --cores 1 --quiet --matrix-a {} --block-sizes {}",
+                                            matrix, file("zeros.txt", sizes)),
+                                "timeout 60");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
   expect_refused(fmt::format("multiply --matrix-a {} --block-sizes {}", empty, path("pipe")), "is a pipe");
 }
 

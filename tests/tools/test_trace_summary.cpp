@@ -114,7 +114,7 @@ TEST(TraceParser, RefusesWhatIsNoCompleteRecord) {
   const std::string good = record("0", "1.0", "3.5");
   for (std::size_t length = 1; length < good.size(); ++length)
     refused(good + good.substr(0, length), "truncated");
-  refused(record("0", "1.0", "nan"), "tasks.rec:4: EndTime 'nan' is out of range");
+  refused(record("0", "1.0", "nan"), "tasks.rec:5: EndTime 'nan' is out of range");
   refused(record("0", "-inf", "3"), "out of range");
   refused(record("0", "1", "1e300"), "out of range");
   refused(record("0", "1", "3x"), "EndTime is '3x', not a number");
