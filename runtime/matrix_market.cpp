@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
 namespace tessera {
@@ -165,6 +166,10 @@ template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader) {
   const MatrixMarketHeader& header = reader.header();
   require_type_of_field<T>(reader);
+  require_host_memory(
+      fmt::format("{}: a dense matrix of {} x {}", reader.path(), header.rows, header.columns),
+      static_cast<double>(header.rows) * static_cast<double>(header.columns) *
+          static_cast<double>(sizeof(T)));
   std::vector<T> a(static_cast<std::size_t>(header.rows * header.columns));
   const Index ld = header.rows;
   reader.for_each([&](Index i, Index j, std::complex<double> value) {

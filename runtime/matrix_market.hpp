@@ -33,9 +33,13 @@ struct MatrixMarketHeader {
 };
 
 /// Reads one file. Every error is an InputError that names the file, the line and the reason: missing or
-/// unreadable file, not Matrix Market, truncated, damaged compression, more or fewer entries than announced,
-/// an index out of range or not a number, NaN or infinity, an entry given twice, a diagonal entry that
-/// contradicts the symmetry.
+/// unreadable file, not a regular file, not Matrix Market, truncated, damaged compression, more or fewer
+/// entries than announced, an index out of range or not a number, NaN or infinity, an entry given twice, a
+/// diagonal entry that contradicts the symmetry.
+///
+/// A plain file must end with a newline: of a file that was cut within its last number (12345 to 12) nothing
+/// else tells. A compressed file needs none, since its checksum tells that it is whole. A header that
+/// announces more entries than the file has room for is refused at once; rows and columns may be any.
 class MatrixMarketReader {
  public:
   /// Opens the file and reads the header and the sizes.
@@ -89,7 +93,7 @@ void read_hermitian(MatrixMarketReader& reader, const std::function<T*(Index, In
                     double tolerance = 1e-13);
 
 /// The whole matrix, column-major with leading dimension max(1, rows), with both triangles filled. A complex
-/// file is an InputError in a real type.
+/// file in a real type is an InputError; a matrix that does not fit into memory is a RuntimeError.
 template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader);
 

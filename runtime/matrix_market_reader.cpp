@@ -5,29 +5,43 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
 namespace tessera {
 
 namespace {
 
+bool is_blank(char c) noexcept {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+const char* skip_blanks(const char* p, const char* end) noexcept {
+  while (p != end && is_blank(*p)) ++p;
+  return p;
+}
+bool is_comment_or_empty(std::string_view text) noexcept {
+  const char* p = skip_blanks(text.data(), text.data() + text.size());
+  return p == text.data() + text.size() || *p == '%';
+}
+
 /// Lines of a text file that may be compressed, one view at a time.
 class LineSource {
  public:
   explicit LineSource(const std::string& path) : path_(path), buffer_(std::size_t{1} << 20) {
-    std::error_code ignored;
-    const auto kind = std::filesystem::status(path, ignored).type();
-    if (kind == std::filesystem::file_type::not_found) throw InputError(path, 0, "there is no such file");
-    if (kind == std::filesystem::file_type::directory)
-      throw InputError(path, 0, "is a directory, not a file");
-    file_ = gzopen(path.c_str(), "rb");
-    if (!file_) throw InputError(path, 0, fmt::format("cannot be opened: {}", std::strerror(errno)));
+    InputFile file(path);
+    bytes_ = file.bytes();
+    const int descriptor = file.release();
+    file_ = gzdopen(descriptor, "rb");
+    if (!file_) {
+      ::close(descriptor);
+      throw InputError(path, 0, "cannot be opened: there is not enough memory");
+    }
     gzbuffer(file_, 1 << 17);
   }
   ~LineSource() { gzclose(file_); }
@@ -43,7 +57,15 @@ class LineSource {
   Index line() const noexcept { return line_; }
   [[noreturn]] void fail(std::string_view reason) const { throw InputError(path_, line_, reason); }
 
+  /// The most characters that the whole text may have. Known when the first line has been read.
+  double largest_text() const noexcept {
+    constexpr double most_per_byte = 1032;  // of what zlib compresses
+    return static_cast<double>(bytes_) * (gzdirect(file_) ? 1 : most_per_byte);
+  }
+
   /// The next line without its end; false after the last one. The view holds until the next call.
+  /// Of a plain file, a last line without an end is refused where it may hold numbers, one of which may be
+  /// cut; of a compressed file, the checksum tells that it is whole.
   bool next(std::string_view& text) {
     for (;;) {
       const char* first = buffer_.data() + begin_;
@@ -60,6 +82,7 @@ class LineSource {
     text = {buffer_.data() + begin_, end_ - begin_};
     begin_ = end_;
     ++line_;
+    if (line_ > 1 && gzdirect(file_) && !is_comment_or_empty(text)) fail(file_ends_in_line);
     return true;
   }
 
@@ -86,28 +109,14 @@ class LineSource {
   gzFile file_ = nullptr;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
-  Index line_ = 0;
+  Index line_ = 0, bytes_ = 0;
   bool at_end_ = false;
 };
 
-bool is_blank(char c) noexcept {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-const char* skip_blanks(const char* p, const char* end) noexcept {
-  while (p != end && is_blank(*p)) ++p;
-  return p;
-}
-bool is_comment_or_empty(std::string_view text) noexcept {
-  const char* p = skip_blanks(text.data(), text.data() + text.size());
-  return p == text.data() + text.size() || *p == '%';
-}
-
-/// A word of the input for a message: short and printable.
+/// The word that begins at p, for a message.
 std::string shown(const char* p, const char* end) {
-  std::string word;
-  for (; p != end && !is_blank(*p) && word.size() < 24; ++p)
-    word += std::isprint(static_cast<unsigned char>(*p)) ? *p : '?';
-  return word.empty() ? "the end of the line" : "'" + word + "'";
+  const char* const last = std::find_if(p, end, is_blank);
+  return p == last ? "the end of the line" : shown_input({p, static_cast<std::size_t>(last - p)});
 }
 
 std::vector<std::string> lower_case_words(std::string_view text) {
@@ -131,13 +140,14 @@ MatrixMarketHeader parse_banner(LineSource& source) {
     source.fail("is not a Matrix Market file: the first line does not begin with %%MatrixMarket");
   if (words.size() < 5) source.fail("truncated: expected '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
   MatrixMarketHeader header;
-  if (words[1] != "matrix") source.fail(fmt::format("holds a '{}', expected a 'matrix'", words[1]));
+  if (words[1] != "matrix")
+    source.fail(fmt::format("holds a {}, expected a 'matrix'", shown_input(words[1])));
   if (words[2] == "coordinate")
     header.format = MatrixMarketFormat::coordinate;
   else if (words[2] == "array")
     header.format = MatrixMarketFormat::array;
   else
-    source.fail(fmt::format("unknown format '{}', expected coordinate or array", words[2]));
+    source.fail(fmt::format("unknown format {}, expected coordinate or array", shown_input(words[2])));
   if (words[3] == "real" || words[3] == "double")
     header.field = MatrixMarketField::real;
   else if (words[3] == "integer" || words[3] == "unsigned-integer")
@@ -147,8 +157,8 @@ MatrixMarketHeader parse_banner(LineSource& source) {
   else if (words[3] == "pattern" && header.format == MatrixMarketFormat::coordinate)
     header.field = MatrixMarketField::pattern;
   else
-    source.fail(fmt::format(
-        "unknown field '{}', expected real, integer, complex or (coordinate only) pattern", words[3]));
+    source.fail(fmt::format("unknown field {}, expected real, integer, complex or (coordinate only) pattern",
+                            shown_input(words[3])));
   if (words[4] == "general")
     header.symmetry = MatrixMarketSymmetry::general;
   else if (words[4] == "symmetric")
@@ -158,8 +168,8 @@ MatrixMarketHeader parse_banner(LineSource& source) {
   else if (words[4] == "skew-symmetric")
     header.symmetry = MatrixMarketSymmetry::skew_symmetric;
   else
-    source.fail(fmt::format("unknown symmetry '{}', expected general, symmetric, hermitian or skew-symmetric",
-                            words[4]));
+    source.fail(fmt::format("unknown symmetry {}, expected general, symmetric, hermitian or skew-symmetric",
+                            shown_input(words[4])));
   return header;
 }
 
@@ -237,6 +247,17 @@ void parse_sizes(LineSource& source, MatrixMarketHeader& header) {
     header.entries = (all - n) / 2 + n;
 }
 
+/// The header alone must not make anybody allocate more than the file can hold.
+void require_room_for_entries(const LineSource& source, const MatrixMarketHeader& header) {
+  int numbers = header.format == MatrixMarketFormat::coordinate ? 2 : 0;
+  if (header.field != MatrixMarketField::pattern) ++numbers;
+  if (header.field == MatrixMarketField::complex) ++numbers;
+  // A digit and a blank or a line's end each.
+  if (2.0 * numbers * static_cast<double>(header.entries) > source.largest_text())
+    source.fail(fmt::format("truncated: the header announces {} entries, for which the file is too small",
+                            header.entries));
+}
+
 }  // namespace
 
 std::string_view to_string(MatrixMarketFormat format) noexcept {
@@ -278,6 +299,7 @@ struct MatrixMarketReader::Detail {
   explicit Detail(const std::string& file) : path(file), source(file) {
     header = parse_banner(source);
     parse_sizes(source, header);
+    require_room_for_entries(source, header);
   }
 
   void go_to_first_entry() {
@@ -354,6 +376,7 @@ struct MatrixMarketReader::Detail {
 
   template <class Visit>
   void scan_array(const Visit& visit) {
+    if (header.entries == 0) return;  // of as many columns as there may be
     std::string_view text;
     Index done = 0;
     for (Index j = 0; j < header.columns; ++j) {

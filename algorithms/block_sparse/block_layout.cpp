@@ -13,6 +13,9 @@ namespace tessera {
 namespace {
 
 constexpr Index fewest_panels = 8, least_panel = 256;
+/// Kernels keep a bit for each pair of a panel's block rows and columns. Only panels of empty blocks, or of
+/// blocks of one element, have so many.
+constexpr Index most_blocks_of_panel = 1 << 15;
 
 /// A dimension cut into so many panels for every owner, none too small for a task.
 Index choose_panel_elements(Index elements, int owner_count, Index panels = fewest_panels,
@@ -65,7 +68,8 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
     d->position_.push_back(static_cast<Index>(members.size()));
     members.push_back(block);
     filled[static_cast<std::size_t>(owner)] += d->size(block);
-    if (filled[static_cast<std::size_t>(owner)] >= d->panel_elements_) {
+    if (filled[static_cast<std::size_t>(owner)] >= d->panel_elements_ ||
+        static_cast<Index>(members.size()) == most_blocks_of_panel) {
       panel = -1;
       dealt = (dealt + 1) % owner_count;
     }

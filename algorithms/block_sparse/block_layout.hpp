@@ -19,7 +19,7 @@ class BlockDimension {
  public:
   /// `sizes`: elements of each block, 0 allowed. `owners`: for each block a number below `owner_count`;
   /// empty: blocks are dealt out in runs of one panel. `panel_elements`: of a panel, about; 0: chosen by the
-  /// extent.
+  /// extent. No panel has more than 2^15 blocks.
   /// @throws InvalidArgument for a size or a number of blocks outside 0 to 2^31 - 1, or owners that do not
   /// fit.
   static std::shared_ptr<const BlockDimension> make(std::vector<Index> sizes, int owner_count = 1,

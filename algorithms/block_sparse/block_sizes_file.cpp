@@ -1,55 +1,47 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 namespace tessera {
 namespace {
 
 constexpr std::string_view separator = "columns";
 
-Index parse_size(const std::string& path, Index line, const std::string& word) {
+Index parse_size(const TextLines& lines, std::string_view word) {
   Index size = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
   if (error == std::errc::invalid_argument || end != word.data() + word.size())
-    throw InputError(path, line, fmt::format("expected a block size, found '{}'", word.substr(0, 24)));
+    lines.fail(fmt::format("expected a block size, found {}", shown_input(word)));
   constexpr Index most = std::numeric_limits<std::int32_t>::max();
   if (error != std::errc() || size < 0 || size > most)
-    throw InputError(path, line, fmt::format("the block size {} is outside 0..{}", word.substr(0, 24), most));
+    lines.fail(fmt::format("the block size {} is outside 0..{}", word.substr(0, 24), most));
   return size;
 }
 
 }  // namespace
 
 BlockSizes read_block_sizes(const std::string& path) {
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-    throw InputError(path, 0, "is a directory, not a file");
-  std::ifstream file(path);
-  if (!file) throw InputError(path, 0, "there is no such file, or it cannot be read");
+  TextLines lines(path);
   BlockSizes sizes;
   bool columns = false;
-  Index line = 0;
-  for (std::string text; std::getline(file, text);) {
-    ++line;
-    std::istringstream words(text.substr(0, text.find('#')));
-    for (std::string word; words >> word;) {
+  for (std::string_view text; lines.next(text);)
+    for (const std::string_view word : words_of(text.substr(0, text.find('#')))) {
+      lines.require_line_end();
       if (word != separator) {
-        (columns ? sizes.cols : sizes.rows).push_back(parse_size(path, line, word));
+        (columns ? sizes.cols : sizes.rows).push_back(parse_size(lines, word));
         continue;
       }
-      if (columns) throw InputError(path, line, "'columns' is given twice");
+      if (columns) lines.fail("'columns' is given twice");
       columns = true;
     }
-  }
-  if (file.bad()) throw InputError(path, line, "cannot be read to its end");
-  if (line == 0) throw InputError(path, 0, "is empty: block sizes are expected");
+  if (lines.line() == 0) throw InputError(path, 0, "is empty: block sizes are expected");
   if (!columns) sizes.cols = sizes.rows;
   return sizes;
 }

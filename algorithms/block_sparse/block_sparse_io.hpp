@@ -20,7 +20,8 @@ struct BlockSizes {
 
 /// Reads block sizes from a text file: numbers, at least 0, separated by blanks or line ends; what follows a
 /// # is a comment. A line `columns` ends the sizes along the rows and begins those along the columns; without
-/// it they are the same. Not collective.
+/// it they are the same. The last line must end with a newline, so that a file that was cut within its last
+/// number is noticed. Not collective.
 BlockSizes read_block_sizes(const std::string& path);
 /// Writes such a file; one list if both are equal. Not collective.
 void write_block_sizes(const std::string& path, const BlockSizes& sizes);

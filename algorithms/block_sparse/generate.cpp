@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -219,6 +221,11 @@ std::vector<Index> repeated_block_sizes(std::span<const Index> pattern, Index el
   for (const Index size : pattern)
     if (size < 1) throw InvalidArgument("block sizes", fmt::to_string(size), "at least 1");
   if (elements < 0) throw InvalidArgument("elements", fmt::to_string(elements), "at least 0");
+  const double average = static_cast<double>(std::accumulate(pattern.begin(), pattern.end(), Index(0))) /
+                         static_cast<double>(pattern.size());
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // as in BlockDimension
+  if (static_cast<double>(elements) / average > static_cast<double>(most))
+    throw InvalidArgument("elements", fmt::to_string(elements), fmt::format("at most {} blocks", most));
   std::vector<Index> sizes;
   for (std::size_t k = 0; elements > 0; ++k) {
     sizes.push_back(std::min(pattern[k % pattern.size()], elements));

@@ -288,6 +288,16 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
   counts.grown = blocks > old_blocks;
 }
 
+/// No blocks are there, and none come: a look at all block positions would take longer than all else of a
+/// matrix with very many blocks, most of which are not stored.
+bool is_empty(const ProductPanel& panel) noexcept {
+  if (panel.dense.use == UseDense::always) return false;
+  if (panel.old.row_begin && panel.old.row_begin[panel.rows.blocks] > 0) return false;
+  return std::all_of(panel.inner.begin(), panel.inner.end(), [&](const InnerPanel& inner) {
+    return inner.a.row_begin[panel.rows.blocks] == 0 || inner.b.row_begin[inner.inner.blocks] == 0;
+  });
+}
+
 struct CountArguments {
   const ProductPanel* panel;
   ProductCounts* counts;
@@ -315,6 +325,14 @@ Codelet count_codelet = make_codelet<CountArguments, count_task>("count_products
 }  // namespace
 
 void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
+  if (is_empty(panel)) {
+    counts.row_begin.assign(static_cast<std::size_t>(panel.rows.blocks) + 1, 0);
+    counts.offset.assign(1, 0);
+    counts.classes.resize(panel.inner.size());
+    counts.products.assign(panel.inner.size(), 0);
+    counts.dense.assign(panel.inner.size(), 0);
+    return;
+  }
   Counter counter(panel);
   visit_specialized(panel, [&]<bool masked, bool filter>() {
     for (const InnerPanel& inner : panel.inner) counter.take<masked, filter>(counts, inner);

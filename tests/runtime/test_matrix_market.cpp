@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -88,7 +89,7 @@ TEST_F(MatrixMarket, CoordinateOfEveryField) {
     EXPECT_EQ(read_dense<float>(reader), std::vector<float>(expected.begin(), expected.end()))
         << "read again";
   }
-  MatrixMarketReader pattern(file("%%MatrixMarket MATRIX Coordinate Pattern General\n2 3 2\n1 3\n2 1"));
+  MatrixMarketReader pattern(file("%%MatrixMarket MATRIX Coordinate Pattern General\n2 3 2\n1 3\n2 1\n"));
   EXPECT_EQ(read_dense<double>(pattern), (std::vector<double>{0, 1, 0, 0, 1, 0}));
   MatrixMarketReader complex(
       file("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 2 -3\n"));
@@ -203,6 +204,62 @@ TEST_F(MatrixMarket, BadInputGivesOneClearLine) {
             "3: the diagonal entry 1 of a hermitian matrix is not real");
   EXPECT_EQ(message("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1\n"),
             "1: a symmetric or Hermitian matrix is needed, this one is skew-symmetric");
+}
+
+TEST_F(MatrixMarket, ALastNumberThatIsCutIsNoticed) {
+  const std::string array = "%%MatrixMarket matrix array real general\n",
+                    symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+  const std::string reason =
+      "truncated: the file ends within this line (a complete file ends with a newline)";
+  EXPECT_EQ(message(symmetric + "2 2 2\n1 1 5\n2 2 12345\n"), "");
+  EXPECT_EQ(message(symmetric + "2 2 2\n1 1 5\n2 2 12"), "4: " + reason);
+  EXPECT_EQ(message(array + "1 1\n12"), "3: " + reason);
+  EXPECT_EQ(message(array + "1 1"), "2: " + reason);
+  EXPECT_EQ(message(array + "1 1\n12\n% the end"), "") << "no number can be cut there";
+  EXPECT_EQ(message(array + "1 1\n12\n  "), "");
+  EXPECT_EQ(message_of_file(compressed(array + "1 1\n12")), "") << "the checksum tells that it is whole";
+}
+
+TEST_F(MatrixMarket, AHeaderBeyondItsFileIsRefused) {
+  const std::string array = "%%MatrixMarket matrix array real general\n",
+                    general = "%%MatrixMarket matrix coordinate real general\n";
+  const std::string too_small = " entries, for which the file is too small";
+  EXPECT_EQ(message(general + "4000000 4000000 9000000000000\n1 1 1\n"),
+            "2: truncated: the header announces 9000000000000" + too_small);
+  EXPECT_EQ(message_of_file(compressed(array + "60000 60000\n1\n")),
+            "2: truncated: the header announces 3600000000" + too_small);
+  // Rows or columns without entries are free.
+  for (const char* sizes : {"0 9223372036854775807\n", "9223372036854775807 0\n"}) {
+    MatrixMarketReader reader(file(array + sizes));
+    reader.for_each([](Index, Index, Complex) { FAIL() << "there is no entry"; });
+    EXPECT_TRUE(read_dense<double>(reader).empty());
+  }
+  MatrixMarketReader wide(
+      file(general + "9223372036854775807 9223372036854775807 1\n7 9223372036854775807 2\n"));
+  Index column = 0;
+  wide.for_each([&](Index, Index j, Complex) { column = j; });
+  EXPECT_EQ(column, std::numeric_limits<Index>::max() - 1);
+  // What compresses best is accepted.
+  std::string zeros = array + "1000000 1\n";
+  for (int k = 0; k < 1000000; ++k) zeros += "0\n";
+  EXPECT_EQ(read_dense<double>(*std::make_unique<MatrixMarketReader>(compressed(zeros))).size(), 1000000u);
+}
+
+TEST_F(MatrixMarket, OnlyRegularFilesAreRead) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string refused = " is a pipe or a device: only a regular file can be read";
+  EXPECT_EQ(message_of_file(path("pipe")), refused);
+  EXPECT_EQ(message_of_file("/dev/zero"), refused);
+  EXPECT_EQ(message_of_file(path("pipe/a")), " cannot be opened: Not a directory");
+}
+
+TEST_F(MatrixMarket, WhatIsNoTextIsShownAsText) {
+  EXPECT_EQ(message("%%MatrixMarket matrix \x1b[2J\xff real general\n"),
+            "1: unknown format '?[2j?', expected coordinate or array");
+  EXPECT_EQ(message(std::string("%%MatrixMarket matrix array real general\n1 1\n1\0002\n", 49)),
+            "3: expected a number, found '1?2'");
+  EXPECT_EQ(message("%%MatrixMarket matrix array real general\r\n1 1\r\n2\r\n"), "")
+      << "line ends of Windows";
 }
 
 TEST_F(MatrixMarket, AnEntryGivenTwiceIsNoticed) {

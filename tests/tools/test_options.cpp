@@ -38,7 +38,7 @@ TEST(RangeText, IsParsed) {
 TEST(GridText, IsParsed) {
   EXPECT_EQ(parse_grid("2x3").rows, 2);
   EXPECT_EQ(parse_grid("2x3").cols, 3);
-  for (const char* bad : {"", "2", "2x", "x3", "0x3", "2x-1", "axb", "2x3x4"})
+  for (const char* bad : {"", "2", "2x", "x3", "0x3", "2x-1", "axb", "2x3x4", "65536x65536"})
     EXPECT_THROW(parse_grid(bad), InvalidArgument) << bad;
 }
 
@@ -119,6 +119,16 @@ TEST(EigenOptions, BadValuesAreRefused) {
                                                                 {"--grid", "2"},
                                                                 {"--generate", "foo"},
                                                                 {"--n", "-5"},
+                                                                {"--n", "2.5"},
+                                                                {"--n", "010"},
+                                                                {"--n", "1_0"},
+                                                                {"--n", "0x10"},
+                                                                {"--n", "1000000000000000000"},
+                                                                {"--seed", "18446744073709551616"},
+                                                                {"--scale", "nan"},
+                                                                {"--scale", "1e400"},
+                                                                {"--tile", "64.5"},
+                                                                {"--repeat", "3", "--repeat", "4"},
                                                                 {"--nonsense"},
                                                                 {"--json"}};
   for (const auto& extra : refused_by_parser) {
@@ -136,6 +146,79 @@ TEST(EigenOptions, BadValuesAreRefused) {
       InvalidArgument);
   EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--output", "/no/such/place/x"}),
                InvalidArgument);
+}
+
+TEST(MultiplyOptions, NumbersThatAreNoneAreRefused) {
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"--occupation", "nan"},
+                                                                                    {"--occupation", "1.5"},
+                                                                                    {"--filter", "inf"},
+                                                                                    {"--alpha", "nan"},
+                                                                                    {"--beta", "0x1p3"},
+                                                                                    {"--blocks", "2.5"},
+                                                                                    {"--blocks", "13,05"}}) {
+    CLI::App app;
+    MultiplyProgramOptions options;
+    add_multiply_options(app, options);
+    std::vector<std::string> words{value, name, "100", "--n", "random", "--generate"};
+    EXPECT_THROW(app.parse(words), CLI::ParseError) << name << ' ' << value;
+  }
+}
+
+TEST(CommandLine, WordsThatNothingMeansAreRefused) {
+  const auto refusal = [](std::vector<std::string> words) -> std::string {
+    words.insert(words.begin(), "tessera");
+    try {
+      require_plain_words(words);
+    } catch (const InvalidArgument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(refusal({"eigen", "--matrix", "B\xc3\xa4r, x.mtx", "--n", "5", "--blocks=13,5", "--shift", "-3"}),
+            "");
+  EXPECT_EQ(refusal({"eigen", "--matrix", ""}), "--matrix = '': expected a value that is not empty");
+  EXPECT_EQ(refusal({"eigen", "--json="}), "--json = '': expected a value that is not empty");
+  EXPECT_EQ(refusal({""}), "argument = '': expected a value that is not empty");
+  EXPECT_EQ(refusal({"eigen", "--json", "a\xff"}),
+            "--json = 'a?': expected UTF-8 text, which the record of the run can hold");
+  EXPECT_EQ(refusal({"eigen", "--json=a\n"}), "--json = 'a?': expected text without control characters");
+  for (const char* list : {"13,,5", ",13", "13,", ","})
+    EXPECT_NE(refusal({"multiply", "--blocks", list}), "") << list;
+}
+
+TEST(Tuning, EntriesThatCannotBeAreRefused) {
+  const auto path =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera_bad_tuning_{}.json", ::getpid()))
+          .string();
+  const Json good = to_json(TuningEntry{1000, 'd', true, 2, Solver::two_stage, 192, 48, 96, 1.5});
+  const auto read = [&](const Json& entry) {
+    std::ofstream(path) << Json{{"tuning", Json::array({entry})}}.dump();
+    return read_tuning(path).size();
+  };
+  EXPECT_EQ(read(good), 1u);
+  for (const auto& [name, value] : std::vector<std::pair<std::string, Json>>{{"tile", 2.5},
+                                                                             {"tile", -1},
+                                                                             {"n", 1e300},
+                                                                             {"n", 0},
+                                                                             {"n", 18446744073709551615u},
+                                                                             {"workers", 1ll << 40},
+                                                                             {"type", ""},
+                                                                             {"type", "dd"},
+                                                                             {"vectors", 1},
+                                                                             {"solver", "magic"},
+                                                                             {"band", nullptr},
+                                                                             {"seconds", -1}}) {
+    Json bad = good;
+    bad[name] = value;
+    EXPECT_THROW(read(bad), InputError) << bad.dump();
+  }
+  for (const std::string& text : {std::string("{\"tuning\": {\"a\": 1}}"), std::string("[]"), std::string(),
+                                  std::string(200000, '['), std::string("{\"tuning\": [")}) {
+    std::ofstream(path) << text;
+    EXPECT_THROW(read_tuning(path), InputError) << text.substr(0, 20);
+  }
+  EXPECT_THROW(read_tuning("/dev/zero"), InputError);
+  std::filesystem::remove(path);
 }
 
 TEST(Tuning, SurvivesTheFileAndIsApplied) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <tests/tools/program_test.hpp>
 
 #include <tessera/algorithms/dense/generators.hpp>
@@ -43,7 +44,7 @@ TEST_F(Program, BadUsage) {
        {std::string("eigen --generate random --n 20"), std::string("multiply --generate random --n 20"),
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench gemm"), std::string("info"),
         "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
-    expect_refused(fmt::format("{} --seed -1", command), "--seed: -1: expected a number >= 0");
+    expect_refused(fmt::format("{} --seed -1", command), "--seed: -1: expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
   expect_refused("eigen --generate random --n 20 --json " + path("no/such/file.json"), "file.json");
   expect_refused("eigen --generate random --n 20 --output " + path("no/such/file"), "file");
@@ -51,6 +52,43 @@ TEST_F(Program, BadUsage) {
   expect_refused("bench", "stage");
   expect_refused("bench nonsense", "nonsense");
   expect_refused("trace " + path("absent"), "absent");
+}
+
+TEST_F(Program, WordsAndFilesThatNothingMeans) {
+  const std::string random = "eigen --generate random --n 20 ";
+  expect_refused("eigen --generate '' --n 5", "--generate = ''");
+  expect_refused(random + "--json ''", "--json = ''");
+  expect_refused(random + "--output=", "--output = ''");
+  expect_refused(random + "--output \"$(printf 'a\\377')\"", "--output = 'a?': expected UTF-8 text");
+  expect_refused("multiply --generate random --n 50 --blocks 2.5", "--blocks: 2.5: expected an integer");
+  expect_refused("multiply --generate random --n 50 --occupation nan", "--occupation: nan");
+  expect_refused("lobpcg --generate laplacian2d:10000000000:10000000000", "the number of points");
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const char* use : {"eigen --matrix ", "multiply --matrix-a ", "lobpcg --matrix ",
+                          "eigen --generate random --n 5 --tuning "})
+    expect_refused(std::string(use) + path("pipe"), path("pipe") + ": is a pipe or a device");
+  // Four megabytes of empty blocks, without and with one that has elements.
+  std::string zeros(4 << 20, ' ');
+  for (std::size_t k = 0; k < zeros.size(); k += 2) zeros[k] = '0';
+  const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+  const std::string empty = file("empty.mtx", general + "0 0 0\n"),
+                    one = file("one.mtx", general + "5 5 1\n2 1 3\n");
+  for (const auto& [matrix, sizes] : {std::pair(empty, zeros + "\n"), {one, zeros + "5\n"}}) {
+    const Outcome outcome = run(fmt::format("multiply --cores 1 --quiet --matrix-a {} --block-sizes {}",
+                                            matrix, file("zeros.txt", sizes)),
+                                "timeout 60");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  }
+  expect_refused(fmt::format("multiply --matrix-a {} --block-sizes {}", empty, path("pipe")), "is a pipe");
+}
+
+TEST_F(Program, TheRecordIsTextWhateverTheEnvironmentIs) {
+  const Outcome outcome =
+      run("eigen --generate random --n 5 --json -", "STARPU_NOTE=\"$(printf 'a\\377b')\"");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["machine"]["environment"]["STARPU_NOTE"],
+            "a\xef\xbf\xbd"
+            "b");
 }
 
 TEST_F(Program, BadMatrices) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tessera/runtime/error.hpp>
+
 #include "trace_summary.hpp"
 
 namespace {
@@ -42,6 +44,7 @@ WorkerId: 0
 StartTime: 4.0
 EndTime: 5.0
 GFlop: 0.002
+
 )";
 
 Trace example() {
@@ -75,6 +78,7 @@ Src: 0
 Dst: 1
 SendTime: 8
 Size: 8
+
 )";
 
 Trace example_of_ranks() {
@@ -92,6 +96,33 @@ TEST(TraceParser, KeepsExecutedTasks) {
   EXPECT_DOUBLE_EQ(tasks[0].start, 1e-3);
   EXPECT_DOUBLE_EQ(tasks[2].end, 5e-3);
   EXPECT_DOUBLE_EQ(tasks[0].flops, 4e6);
+}
+
+TEST(TraceParser, RefusesWhatIsNoCompleteRecord) {
+  const auto refused = [](const std::string& text, const std::string& reason) {
+    std::istringstream input(text);
+    try {
+      parse_tasks(input);
+      ADD_FAILURE() << text;
+    } catch (const tessera::InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  };
+  const auto record = [](const std::string& worker, const std::string& start, const std::string& end) {
+    return "Name: gemm_d\nWorkerId: " + worker + "\nStartTime: " + start + "\nEndTime: " + end + "\n\n";
+  };
+  const std::string good = record("0", "1.0", "3.5");
+  for (std::size_t length = 1; length < good.size(); ++length)
+    refused(good + good.substr(0, length), "truncated");
+  refused(record("0", "1.0", "nan"), "tasks.rec:5: EndTime 'nan' is out of range");
+  refused(record("0", "-inf", "3"), "out of range");
+  refused(record("0", "1", "1e300"), "out of range");
+  refused(record("0", "1", "3x"), "EndTime is '3x', not a number");
+  refused(record("1e300", "1", "3"), "WorkerId is '1e300', not an integer");
+  refused(record("99999999999", "1", "3"), "not an integer");
+  refused(record("0", "3", "1"), "ends before it starts");
+  std::istringstream bytes("Name: a\xff\x1b<\nWorkerId: 0\nStartTime: 1\nEndTime: 2\n\n");
+  EXPECT_EQ(parse_tasks(bytes).at(0).name, "a??<");
 }
 
 TEST(TraceSummary, CountsAndShares) {

@@ -41,11 +41,11 @@ void add_source_options(CLI::App& command, LobpcgProgramOptions& options) {
 void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
   add_source_options(command, options);
   command.add_option("--k", options.k, "wanted eigenpairs, at most n / 5 (default: 5)")
-      ->check(CLI::Range(1, 32));
+      ->check(integer_in(1, 32));
   command
       .add_option("--block", options.block,
                   "vectors that are iterated, at least k (default: 3/2 k or so, with GPUs a multiple of 8)")
-      ->check(CLI::Range(1, 32));
+      ->check(integer_in(1, 32));
   command.add_flag("--largest", options.largest, "the largest eigenvalues (default: the smallest)");
   command
       .add_option(
@@ -57,16 +57,16 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
                   "what ||A x - lambda B x|| is compared with: TOL (||A|| + |lambda| ||B||) ||x|| (default), "
                   "TOL |lambda| ||x||, or TOL ||x||");
   command.add_option("--iterations", options.iterations, "at most (default: 500)")
-      ->check(CLI::Range(0, 1000000));
+      ->check(integer_in(0, 1000000));
   add_word_option(
       command, "--variant", options.variant, {"orthonormal", "basic"},
       "[X W P] kept orthonormal (default), or the generalized Rayleigh-Ritz problem of Gram matrices");
   add_word_option(
       command, "--preconditioner", options.preconditioner, {"none", "jacobi", "fom", "chebyshev"},
       "none, the diagonal, the diagonal tiles by a few steps of FOM (default), or a polynomial of A");
-  command.add_option("--steps", options.steps, "of FOM on each tile (default: 2)")->check(CLI::Range(1, 32));
+  command.add_option("--steps", options.steps, "of FOM on each tile (default: 2)")->check(integer_in(1, 32));
   command.add_option("--degree", options.degree, "of the Chebyshev polynomial (default: 8)")
-      ->check(CLI::Range(1, 1000));
+      ->check(integer_in(1, 1000));
   command
       .add_option("--shift", options.shift,
                   "of the preconditioner (default: beyond the wanted end, from the Ritz values)")
@@ -81,7 +81,7 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
                   "groups of rows: nd (nd + 1) / 2 sub-matrices are dealt to ranks and their GPUs, or "
                   "runs of groups to the GPUs of a single rank, or, without GPUs, to sums that its workers "
                   "add to (default: chosen)")
-      ->check(CLI::Range(1, 10000));
+      ->check(integer_in(1, 10000));
   add_word_option(command, "--peer", options.peer, {"none", "dense", "slepc-lobpcg", "slepc-krylovschur"},
                   "solve by LAPACK as a dense matrix, too, or by SLEPc (if the program was built with it)");
   command

@@ -78,5 +78,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace tessera;
   program::command_line().assign(argv, argv + argc);
-  return program::complaining([&] { return program::run(argc, argv); });
+  return program::complaining([&] {
+    program::require_plain_words(program::command_line());
+    return program::run(argc, argv);
+  });
 }

@@ -30,10 +30,11 @@ void add_source_options(CLI::App& command, MultiplyProgramOptions& options) {
                   "molecules in a box of liquid water)")
       ->check(CLI::IsMember({"random", "water"}))
       ->type_name("random|water");
-  command.add_option("--n", options.n, "order of the generated matrices")->check(number_from_0());
+  command.add_option("--n", options.n, "order of the generated matrices")
+      ->check(integer_in(0, largest_order));
   command
       .add_option("--occupation", options.occupation, "share of their blocks that are there (default: 0.1)")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(number_in(0, 1));
   command
       .add_option("--symmetry", options.symmetry,
                   "how generated A and B are stored: both halves (N, the default), or one of a symmetric, "
@@ -45,7 +46,7 @@ void add_source_options(CLI::App& command, MultiplyProgramOptions& options) {
           "--blocks", options.blocks,
           "block sizes, repeated: 23 (the default), or 13,5,5; in the water matrix one round is a molecule")
       ->delimiter(',')
-      ->check(CLI::Range(1, 4096))
+      ->check(integer_in(1, 4096))
       ->type_name("SIZE[,SIZE...]");
   const auto file = [&](const std::string& name, std::string& value, const std::string& help) {
     command.add_option(name, value, help)->type_name("FILE");
@@ -66,9 +67,11 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
   add_type_option(command, options.type, "scalar type (default: z for a complex file, else d)");
   add_op_option(command, "--op-a", options.op_a, "A as it is (the default), transposed or adjoint");
   add_op_option(command, "--op-b", options.op_b, "the same for B");
-  command.add_option("--alpha", options.alpha, "factor on the product (default: 1)");
-  command.add_option("--beta", options.beta,
-                     "factor on C before (default: 0); other than 0, C is made or read, too");
+  command.add_option("--alpha", options.alpha, "factor on the product (default: 1)")->check(any_number());
+  command
+      .add_option("--beta", options.beta,
+                  "factor on C before (default: 0); other than 0, C is made or read, too")
+      ->check(any_number());
   command
       .add_option(
           "--filter", options.filter,
@@ -78,7 +81,7 @@ void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
       ->type_name("EPS");
   command.add_flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
   command.add_option("--panel", options.panel, "rows and columns of a panel, about (default: chosen)")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(integer_in(1, 1 << 20));
   command
       .add_option_function<std::string>(
           "--dense",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -10,6 +11,7 @@
 
 #include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 #include "eigen_output.hpp"
 #include "option_parts.hpp"
@@ -50,26 +52,28 @@ void check_generator(const std::string& kind) {
 template <class Options>
 void add_size_options(CLI::App& command, Options& options) {
   command.add_option("--tile", options.tile, "order of the tiles (default: from the machine)")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(integer_in(1, 1 << 20));
   command.add_option("--band", options.band, "width of the intermediate band (default: chosen)")
-      ->check(CLI::Range(1, 4096));
+      ->check(integer_in(1, 4096));
   command
       .add_option("--update-width", options.update_width,
                   "columns per update of the trailing matrix (default: chosen)")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(integer_in(1, 1 << 20));
   command
       .add_option(
           "--column-groups", options.column_groups,
           "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile "
           "(default: chosen)")
-      ->check(CLI::Range(1, 32));
+      ->check(integer_in(1, 32));
 }
 
-CLI::Validator finite_number(bool (*wanted)(double), const std::string& expected, const std::string& shown) {
+template <class Wanted>
+CLI::Validator finite_number(Wanted wanted, const std::string& expected, const std::string& shown) {
   return CLI::Validator(
       [wanted, expected](const std::string& text) {
         double value = 0;
-        const bool right = parse_number(text, value) && std::isfinite(value) && wanted(value);
+        const std::string_view digits = std::string_view(text).substr(text.starts_with('+') ? 1 : 0);
+        const bool right = parse_number(digits, value) && std::isfinite(value) && wanted(value);
         return right ? std::string() : fmt::format("{}: expected a {}", text, expected);
       },
       shown);
@@ -105,6 +109,46 @@ CLI::Validator number_above_0() {
   return finite_number([](double x) { return x > 0; }, "number > 0", "POSITIVE");
 }
 
+CLI::Validator number_in(double least, double most) {
+  return finite_number([=](double x) { return x >= least && x <= most; },
+                       fmt::format("number from {} to {}", least, most),
+                       fmt::format("FLOAT in [{} - {}]", least, most));
+}
+
+CLI::Validator integer_in(Index least, Index most) {
+  return CLI::Validator(
+      [=](const std::string& text) {
+        Index value = 0;
+        const bool right = parse_number(text, value) && value >= least && value <= most;
+        const bool octal = text.size() > 1 && text[0] == '0';
+        return right && !octal ? std::string()
+                               : fmt::format("{}: expected an integer from {} to {}", text, least, most);
+      },
+      fmt::format("INT in [{} - {}]", least, most));
+}
+
+void require_plain_words(const std::vector<std::string>& words) {
+  for (std::size_t k = 1; k < words.size(); ++k) {
+    std::string name = words[k - 1].starts_with("--") ? words[k - 1] : "argument", value = words[k];
+    if (const auto equals = value.find('='); value.starts_with("--") && equals != std::string::npos) {
+      name = value.substr(0, equals);
+      value.erase(0, equals + 1);
+    }
+    if (value.empty()) throw InvalidArgument(name, "''", "a value that is not empty");
+    const bool list = value.find_first_not_of("0123456789,") == std::string::npos;
+    if (list && (',' + value + ',').find(",,") != std::string::npos)
+      throw InvalidArgument(name, value, "a number at each place of the list");
+    const bool control =
+        std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if (control) throw InvalidArgument(name, shown_input(value), "text without control characters");
+    try {
+      Json(value).dump();
+    } catch (const Json::exception&) {
+      throw InvalidArgument(name, shown_input(value), "UTF-8 text, which the record of the run can hold");
+    }
+  }
+}
+
 void add_shell_model_options(CLI::App& command, std::string& interaction, std::string& orbits,
                              const std::string& stage) {
   command
@@ -135,9 +179,9 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
           "CPU workers (default: every core; of more than 8, or with GPUs, one less for submitting, one "
           "for each GPU and one for messages between ranks; with GPUs, and without --hybrid, at most "
           "14, or 4 with several ranks)")
-      ->check(CLI::Range(0, 4096));
+      ->check(integer_in(0, 4096));
   command.add_option("--gpus", options.gpus, "GPUs (default: all that can be used)")
-      ->check(CLI::Range(0, 64));
+      ->check(integer_in(0, 64));
   command.add_flag("--hybrid", options.hybrid,
                    "let CPUs take part in what GPUs can do (default: GPUs do it alone)");
   // StarPU itself would take any name, and its default for one that it does not know.
@@ -148,14 +192,15 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
                              "pheft", "heteroprio", "modular-eager", "modular-ws", "modular-heft",
                              "modular-heft2"}))
       ->type_name("POLICY");
-  command.add_option("--seed", options.seed, "of everything that is random")->check(number_from_0());
+  command.add_option("--seed", options.seed, "of everything that is random")
+      ->check(integer_in(0, std::numeric_limits<Index>::max()));
   command.add_option("--repeat", options.repeat, "timed runs, of which the median counts")
-      ->check(CLI::Range(1, 100000));
+      ->check(integer_in(1, 100000));
   command
       .add_option("--warmup", options.warmup,
                   "runs before, not counted (default: 0, with --peer cusolver or cusolvermg 1: the first use "
                   "of a GPU is slow)")
-      ->check(CLI::Range(0, 100000));
+      ->check(integer_in(0, 100000));
   command
       .add_option_function<std::string>(
           "--check",
@@ -222,8 +267,9 @@ std::string to_string(const RangeOption& range) {
 GridOption parse_grid(const std::string& text) {
   GridOption grid;
   std::string_view a, b;
+  constexpr int most = 1 << 15;  // the product is an int
   if (split_pair(text, "", 'x', a, b) && parse_number(a, grid.rows) && parse_number(b, grid.cols) &&
-      grid.rows > 0 && grid.cols > 0)
+      grid.rows > 0 && grid.cols > 0 && grid.rows <= most && grid.cols <= most)
     return grid;
   throw InvalidArgument("--grid", text, "PxQ, two positive numbers");
 }
@@ -254,8 +300,8 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
   command.add_option("--generate", options.generate, generator_help())
       ->check(parsed_by(check_generator, "KIND"))
       ->type_name("KIND");
-  command.add_option("--n", options.n, "order of the generated matrix")->check(number_from_0());
-  command.add_option("--scale", options.scale, "factor on the generated matrix");
+  command.add_option("--n", options.n, "order of the generated matrix")->check(integer_in(0, largest_order));
+  command.add_option("--scale", options.scale, "factor on the generated matrix")->check(any_number());
   add_type_option(command, options.type, "scalar type (default: z for a complex file, else d)");
   command.add_option("--solver", options.solver, "default: auto, by the order and the range")
       ->check(CLI::IsMember({"auto", "two_stage", "one_stage", "vendor"}))
@@ -285,7 +331,7 @@ void add_eigen_options(CLI::App& command, EigenProgramOptions& options) {
       ->type_name("PREFIX");
   command
       .add_option("--electrons", options.electrons, "print HOMO, LUMO and gap of N electrons, two an orbital")
-      ->check(number_from_0());
+      ->check(integer_in(0, largest_order));
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);
@@ -306,20 +352,20 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
   command
       .add_option("--n", options.n,
                   "order of the matrix (default: 2000); for stack: columns of a block of B (default: m)")
-      ->check(number_above_0());
+      ->check(integer_in(1, largest_order));
   command.add_option("--m", options.m, "stack: rows of a block of A (default: 23)")
-      ->check(CLI::Range(1, 256));
+      ->check(integer_in(1, 256));
   command.add_option("--k", options.k, "stack: columns of a block of A (default: m)")
-      ->check(CLI::Range(1, 256));
+      ->check(integer_in(1, 256));
   command
       .add_option("--products", options.products, "stack: products of blocks (default: 16005; water: 400000)")
-      ->check(CLI::Range(Index{1}, Index{100000000}));
+      ->check(integer_in(1, 100000000));
   command.add_option("--occupation", options.occupation, "stack: of the water matrices (default: 0.1)")
-      ->check(CLI::Range(1e-6, 1.0));
+      ->check(number_in(1e-6, 1.0));
   command
       .add_option("--columns", options.vectors,
                   "vectors that are transformed back (default: n); spmm: that are multiplied (default: 8)")
-      ->check(number_above_0());
+      ->check(integer_in(1, largest_order));
   command
       .add_option("--kernel", options.kernel,
                   "back_tridiagonal on GPUs: WY blocks on the tensor cores (default), or one reflector after "
@@ -349,9 +395,9 @@ void add_bench_options(CLI::App& command, BenchProgramOptions& options) {
       ->check(CLI::IsMember({"f", "d"}))
       ->type_name("f|d");
   command.add_option("--nd", options.nd, "spmm: groups of rows (default: chosen)")
-      ->check(CLI::Range(1, 10000));
+      ->check(integer_in(1, 10000));
   command.add_option("--segments", options.segments, "spmm: parts of each group (default: chosen)")
-      ->check(CLI::Range(1, 10000));
+      ->check(integer_in(1, 10000));
   add_grid_option(command, options.grid);
   add_common_options(command, options.common);
   warm_up_with_gpu_peer(command, options.peer, options.common);
@@ -376,7 +422,7 @@ void add_trace_options(CLI::App& command, TraceProgramOptions& options) {
 void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
   command.add_option("--n", options.orders, "orders to tune for (default: 1000)")
       ->delimiter(',')
-      ->check(number_above_0());
+      ->check(integer_in(1, largest_order));
   add_type_option(command, options.type, "scalar type (default: d)");
   add_yes_no_option(command, "--vectors", options.vectors, "tune for eigenvectors too (default: yes)");
   command.add_option("--output", options.output, "file to which the result is added (default: tuning.json)")
@@ -395,7 +441,7 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) 
           "orders to solve (default: 1024,2048,4096,8192 on GPUs, on several also 16384, and 500,1000,2000 "
           "on CPUs; the CPUs of a machine with GPUs solve none above 2000)")
       ->delimiter(',')
-      ->check(CLI::Range(Index(1), Index(1) << 20))
+      ->check(integer_in(1, 1 << 20))
       ->type_name("N,N,...");
   command.add_option("--types", options.types, "scalar types, some of sdcz (default: sdcz)")
       ->check(CLI::Validator(

@@ -169,6 +169,10 @@ void add_trace_options(CLI::App& command, TraceProgramOptions& options);
 void add_tune_options(CLI::App& command, TuneProgramOptions& options);
 void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
 
+/// Refuses what no option means, before anything is done: a value that is empty, or that the record of the
+/// run cannot hold. `words` are those of the command line, with the program's name. @throws InvalidArgument
+void require_plain_words(const std::vector<std::string>& words);
+
 /// Checks that concern more than one option. @throws InvalidArgument
 void validate(EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);

@@ -74,7 +74,11 @@ bool speaks() {
 namespace {
 
 void print_complaint(const std::string& message) {
-  fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+  std::string line = message.substr(0, message.find('\n'));
+  // Names from outside must not move the cursor or end the line.
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+  fmt::print(stderr, "tessera: {}\n", line);
 }
 
 }  // namespace
@@ -258,7 +262,8 @@ std::string machine_line(const RuntimeInfo& info) {
 }
 
 void write_json(const std::string& target, const Json& document) {
-  const std::string text = document.dump(2) + '\n';
+  // Names of hosts and values of the environment may be no UTF-8, which JSON's text must be.
+  const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   if (target == "-") {
     std::fputs(text.c_str(), stdout);
     return;

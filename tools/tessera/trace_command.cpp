@@ -6,10 +6,12 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 #include "output_files.hpp"
 #include "session.hpp"
@@ -35,13 +37,16 @@ std::vector<std::string> raw_traces(const fs::path& directory) {
   return files;
 }
 
-/// Runs a program without a shell, its output thrown away; its exit code, 127 if it is not there.
-int run_silently(const std::vector<std::string>& words) {
+/// Runs a program without a shell, its output thrown away, for so much of a processor's time; its exit code,
+/// 127 if it is not there.
+int run_silently(const std::vector<std::string>& words, double seconds) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  const rlimit limit{static_cast<rlim_t>(seconds), static_cast<rlim_t>(seconds)};
   const pid_t child = fork();
   if (child == 0) {
+    setrlimit(RLIMIT_CPU, &limit);
     if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(126);
     execvp(arguments[0], arguments.data());
     _exit(127);
@@ -62,11 +67,14 @@ void convert(const fs::path& directory) {
   }
   const auto newest = fs::last_write_time(raw.front());
   if (fs::exists(tasks) && fs::last_write_time(tasks) >= newest) return;
+  // A damaged trace must not keep the tool busy for ever.
+  double most_seconds = 120;
+  for (const std::string& file : raw) most_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
   for (const std::string& tool :
        {std::string(TESSERA_STARPU_PREFIX "/bin/starpu_fxt_tool"), std::string("starpu_fxt_tool")}) {
     std::vector<std::string> words{tool, "-d", directory.string()};
     for (const std::string& file : raw) words.insert(words.end(), {"-i", file});
-    const int status = run_silently(words);
+    const int status = run_silently(words, most_seconds);
     if (status == 0 && fs::exists(tasks)) return;
     if (status != 127)
       throw InputError(directory.string(), 0,
@@ -78,11 +86,17 @@ void convert(const fs::path& directory) {
 Trace read_trace(const fs::path& directory) {
   if (!fs::is_directory(directory)) throw InputError(directory.string(), 0, "there is no such directory");
   convert(directory);
-  std::ifstream tasks(directory / "tasks.rec"),
-      messages(directory / "comms.rec");  // the latter of several ranks
-  Trace trace{parse_tasks(tasks), parse_messages(messages)};
+  const std::string tasks = (directory / "tasks.rec").string(), messages = (directory / "comms.rec").string();
+  Trace trace;
+  const auto parse = [](const std::string& path, const auto& parser) {
+    InputFile check(path);
+    std::ifstream input(path);
+    return parser(input, path);
+  };
+  trace.tasks = parse(tasks, parse_tasks);
+  if (fs::exists(messages)) trace.messages = parse(messages, parse_messages);  // of several ranks
   align_clocks(trace);
-  if (trace.tasks.empty()) throw InputError((directory / "tasks.rec").string(), 0, "holds no executed task");
+  if (trace.tasks.empty()) throw InputError(tasks, 0, "holds no executed task");
   return trace;
 }
 

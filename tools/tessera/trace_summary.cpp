@@ -3,11 +3,15 @@
 #include "trace_summary.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
+#include <cmath>
 #include <istream>
 #include <map>
 
 #include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 namespace tessera::program {
 
@@ -113,59 +117,89 @@ std::string colour(std::size_t index) {
 /// `Key: value` lines.
 class Record {
  public:
+  explicit Record(const std::string& file) : file_(file) {}
   bool empty() const { return values_.empty(); }
-  void add(const std::string& line) {
+  void clear() { values_.clear(); }
+  void add(const std::string& line, Index number) {
+    line_ = number;
     if (const auto colon = line.find(": "); colon != std::string::npos)
       values_[line.substr(0, colon)] = line.substr(colon + 2);
   }
-  const char* find(const char* key) const {
+  const std::string* find(const char* key) const {
     const auto found = values_.find(key);
-    return found == values_.end() ? nullptr : found->second.c_str();
+    return found == values_.end() ? nullptr : &found->second;
   }
   /// 0 where it is missing.
   double number(const char* key) const {
-    const char* const value = find(key);
-    return value ? std::strtod(value, nullptr) : 0;
+    constexpr double most = 1e15;  // milliseconds and bytes; their differences keep some digits
+    const auto value = parsed<double>(key, "a number");
+    if (!(std::abs(value) <= most)) fail(fmt::format("{} {} is out of range", key, shown_input(*find(key))));
+    return value;
   }
-  int integer(const char* key) const { return static_cast<int>(number(key)); }
+  int integer(const char* key) const { return parsed<int>(key, "an integer"); }
+  [[noreturn]] void fail(std::string_view reason) const { throw InputError(file_, line_, reason); }
 
  private:
+  template <class Number>
+  Number parsed(const char* key, const char* expected) const {
+    const std::string* const text = find(key);
+    Number value = 0;
+    if (!text) return value;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (error != std::errc() || end != text->data() + text->size())
+      fail(fmt::format("{} is {}, not {}", key, shown_input(*text), expected));
+    return value;
+  }
+
+  const std::string& file_;
+  Index line_ = 0;
   std::map<std::string, std::string> values_;
 };
 
-/// visit(record) for each of the records, which empty lines separate.
+/// visit(record) for each of the records. StarPU writes an empty line after each: without it, the last one
+/// may be cut.
 template <class Visit>
-void for_records(std::istream& input, const Visit& visit) {
-  Record record;
-  const auto finish = [&] {
-    if (!record.empty()) visit(record);
-    record = {};
-  };
+void for_records(std::istream& input, const std::string& file, const Visit& visit) {
+  Record record(file);
+  Index number = 0;
+  bool complete = true;
   for (std::string line; std::getline(input, line);) {
-    if (line.empty()) finish();
-    record.add(line);
+    complete = line.empty() && !input.eof();
+    record.add(line, ++number);
+    if (!complete) continue;
+    if (!record.empty()) visit(record);
+    record.clear();
   }
-  finish();
+  if (input.bad()) throw InputError(file, number, "cannot be read");
+  if (!complete) throw InputError(file, number, "truncated: the last record is not complete");
+}
+
+/// A codelet's name, which goes into JSON and SVG.
+std::string printable(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return name;
 }
 
 }  // namespace
 
-std::vector<TracedTask> parse_tasks(std::istream& input) {
+std::vector<TracedTask> parse_tasks(std::istream& input, const std::string& file) {
   std::vector<TracedTask> tasks;
-  for_records(input, [&](const Record& record) {
-    const char* const name = record.find("Name");
+  for_records(input, file, [&](const Record& record) {
+    const std::string* const name = record.find("Name");
     const bool ran = record.find("StartTime") && record.find("EndTime") && record.find("WorkerId");
     if (!name || !ran || record.integer("WorkerId") < 0) return;
-    tasks.push_back({name, std::max(0, record.integer("MPIRank")), record.integer("WorkerId"),
-                     record.number("StartTime") * 1e-3, record.number("EndTime") * 1e-3,
-                     record.number("GFlop") * 1e9});
+    const double start = record.number("StartTime"), end = record.number("EndTime");
+    if (end < start) record.fail("a task ends before it starts");
+    tasks.push_back({printable(*name), std::max(0, record.integer("MPIRank")), record.integer("WorkerId"),
+                     start * 1e-3, end * 1e-3, record.number("GFlop") * 1e9});
   });
   return tasks;
 }
 
-std::vector<TracedMessage> parse_messages(std::istream& input) {
+std::vector<TracedMessage> parse_messages(std::istream& input, const std::string& file) {
   std::vector<TracedMessage> messages;
-  for_records(input, [&](const Record& record) {
+  for_records(input, file, [&](const Record& record) {
     if (!record.find("SendTime") || !record.find("RecvTime")) return;
     messages.push_back({record.integer("Src"), record.integer("Dst"), record.number("SendTime") * 1e-3,
                         record.number("RecvTime") * 1e-3, record.number("Size")});

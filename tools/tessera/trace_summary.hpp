@@ -32,10 +32,10 @@ struct Trace {
 };
 
 /// Reads the executed tasks of a tasks.rec (records of `Key: value` lines, separated by empty lines; times in
-/// ms).
-std::vector<TracedTask> parse_tasks(std::istream& input);
+/// ms). @throws InputError, naming the file, for what is no number, and where the last record is not complete
+std::vector<TracedTask> parse_tasks(std::istream& input, const std::string& file = "tasks.rec");
 /// Reads the messages of a comms.rec, which is written likewise.
-std::vector<TracedMessage> parse_messages(std::istream& input);
+std::vector<TracedMessage> parse_messages(std::istream& input, const std::string& file = "comms.rec");
 
 /// Where a message arrives before it is sent the ranks' clocks differ (StarPU compares them when ranks leave
 /// a barrier, which with more ranks than cores may be milliseconds apart). Then the clocks of two ranks that

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 namespace tessera::program {
 
@@ -23,16 +24,43 @@ Json to_json(const TuningEntry& entry) {
           {"seconds", entry.seconds}};
 }
 
+namespace {
+
+/// An integer of the file: the library behind Json would make one of any number.
+Index integer(const Json& json, const char* name, Index least, Index most) {
+  const Json& value = json.at(name);
+  if (!value.is_number_integer() || value < least || value > most) throw Error(name);
+  return value.get<Index>();
+}
+
+TuningEntry entry_from(const Json& json) {
+  constexpr Index largest_order = Index{1} << 40, largest_size = Index{1} << 20;
+  TuningEntry entry;
+  entry.n = integer(json, "n", 1, largest_order);
+  const std::string type = json.at("type").get<std::string>();
+  if (type != "s" && type != "d" && type != "c" && type != "z") throw Error("type");
+  entry.type = type.front();
+  entry.vectors = json.at("vectors").get<bool>();
+  entry.workers = static_cast<int>(integer(json, "workers", 0, largest_size));
+  entry.solver = solver_from_string(json.at("solver").get<std::string>());
+  entry.tile = integer(json, "tile", 0, largest_size);
+  entry.band = integer(json, "band", 0, largest_size);
+  entry.update_width = integer(json, "update_width", 0, largest_size);
+  entry.seconds = json.at("seconds").get<double>();
+  if (!std::isfinite(entry.seconds) || entry.seconds < 0) throw Error("seconds");
+  return entry;
+}
+
+}  // namespace
+
 std::vector<TuningEntry> read_tuning(const std::string& file) {
-  std::ifstream input(file);
-  if (!input) throw InputError(file, 0, "there is no such file");
+  const std::string text = InputFile(file).read();
   std::vector<TuningEntry> entries;
   try {
-    const Json document = Json::parse(input);
-    for (const Json& json : document.at("tuning"))
-      entries.push_back({json.at("n"), json.at("type").get<std::string>().at(0), json.at("vectors"),
-                         json.at("workers"), solver_from_string(json.at("solver").get<std::string>()),
-                         json.at("tile"), json.at("band"), json.at("update_width"), json.at("seconds")});
+    const Json document = Json::parse(text);
+    const Json& list = document.at("tuning");
+    if (!list.is_array()) throw Error("tuning");
+    for (const Json& json : list) entries.push_back(entry_from(json));
   } catch (const std::exception&) {
     throw InputError(file, 0, "is not a file that `tessera tune` has written");
   }

@@ -11,6 +11,7 @@
 #include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
 #include <tessera/algorithms/lobpcg/generators/generator_families.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
 namespace tessera {
@@ -135,6 +136,8 @@ CoordinateRows CoordinateRows::from_matrix_market(const std::string& path) {
   MatrixMarketReader reader(path);
   require_hermitian_header<double>(reader);
   const MatrixMarketHeader& header = reader.header();
+  require_host_memory(fmt::format("{}: a matrix of {} rows", path, header.rows),
+                      sizeof(Index) * static_cast<double>(header.rows));
   const bool general = header.symmetry == MatrixMarketSymmetry::general;
   Collector collector(header.rows, Uplo::general, [&](Index row, Index column, const char* expected) {
     throw InputError(path, 0,

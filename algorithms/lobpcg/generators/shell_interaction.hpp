@@ -98,7 +98,8 @@ ShellInteraction pairing_quadrupole_interaction(std::vector<ShellOrbit> orbits, 
 double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 
 /// Reads the orbits (`.sps`, "iso") and the interaction (`.int`) in the format of OXBASH and BIGSTICK.
-/// Elements that are not in the file are zero.
+/// Elements that are not in the file are zero. The last line must end with a newline, so that a file that was
+/// cut within its last number is noticed.
 /// @throws InputError that names the file and the line
 std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
 ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);

@@ -1,12 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string_view>
 
@@ -14,6 +10,7 @@
 
 #include <tessera/algorithms/lobpcg/generators/shell_interaction.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/input_file.hpp>
 
 namespace tessera {
 
@@ -22,27 +19,16 @@ namespace {
 /// The lines of a text file that are not empty and no comments, as words.
 class WordLines {
  public:
-  explicit WordLines(const std::string& path) : path_(path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) fail("is a directory, not a file");
-    file_.open(path);
-    if (!file_) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
-  }
+  explicit WordLines(const std::string& path) : lines_(path) {}
 
   /// False at the end of the file.
   bool next() {
-    while (std::getline(file_, text_)) {
-      ++line_;
-      words_.clear();
-      const std::string_view text = text_, blanks = " \t\r";
-      for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;) {
-        const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
-        words_.push_back(text.substr(at, end - at));
-        at = text.find_first_not_of(blanks, end);
-      }
-      if (!words_.empty() && words_[0][0] != '!' && words_[0][0] != '#') return true;
+    for (std::string_view text; lines_.next(text);) {
+      words_ = words_of(text);
+      if (words_.empty() || words_[0][0] == '!' || words_[0][0] == '#') continue;
+      lines_.require_line_end();
+      return true;
     }
-    if (file_.bad()) fail("cannot be read");
     return false;
   }
   void require_next(std::string_view what) {
@@ -59,22 +45,20 @@ class WordLines {
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(value))
-      fail(fmt::format("'{}' is not a finite number", word));
+      fail(fmt::format("{} is not a finite number", shown_input(word)));
     return value;
   }
   /// An integer, which may be written as a real number.
   int integer(std::size_t k) const {
     const double value = real(k);
     if (value != std::floor(value) || std::abs(value) > 1e6)
-      fail(fmt::format("'{}' is not an integer (of a sensible size)", words_[k]));
+      fail(fmt::format("{} is not an integer (of a sensible size)", shown_input(words_[k])));
     return static_cast<int>(value);
   }
-  [[noreturn]] void fail(std::string_view reason) const { throw InputError(path_, line_, reason); }
+  [[noreturn]] void fail(std::string_view reason) const { lines_.fail(reason); }
 
  private:
-  std::string path_, text_;
-  std::ifstream file_;
-  int line_ = 0;
+  TextLines lines_;
   std::vector<std::string_view> words_;
 };
 
@@ -113,7 +97,7 @@ std::vector<ShellOrbit> read_shell_orbits(const std::string& path) {
     lines.require_words(4, "n, l, j and w");
     const double twice_j = 2 * lines.real(2);
     if (twice_j != std::floor(twice_j) || std::abs(twice_j) > 99)
-      lines.fail(fmt::format("j = {} is not half of an integer", lines.words()[2]));
+      lines.fail(fmt::format("j = {} is not half of an integer", shown_input(lines.words()[2])));
     lines.real(3);
     orbits.push_back({lines.integer(0), lines.integer(1), static_cast<int>(twice_j)});
     try {

@@ -44,6 +44,15 @@ TEST(BlockDimension, DealsOutRunsOfOnePanel) {
   EXPECT_EQ(d->panels(), 5);
 }
 
+TEST(BlockDimension, PanelsOfEmptyBlocksEnd) {
+  std::vector<Index> sizes(100000, 0);
+  sizes.back() = 3;
+  const auto d = BlockDimension::make(sizes);
+  check_dimension(*d, sizes);
+  EXPECT_EQ(d->panels(), 4);
+  for (Index p = 0; p < 3; ++p) EXPECT_EQ(d->panel(p).size(), 32768u);
+}
+
 TEST(BlockDimension, TakesAnyOwners) {
   const std::vector<Index> sizes{4, 0, 6, 10, 3, 3, 3, 3, 0, 20, 1};
   const std::vector<int> owners{2, 2, 0, 2, 0, 0, 2, 2, 2, 0, 2};

@@ -69,7 +69,7 @@ TEST_F(BlockSparseFileErrors, BlockSizes) {
   };
   EXPECT_EQ(read("2 1\n"), (BlockSizes{{2, 1}, {2, 1}}));
   EXPECT_EQ(read("# molecules\n 2 # first\n\n1\n0\n"), (BlockSizes{{2, 1, 0}, {2, 1, 0}}));
-  EXPECT_EQ(read("2 1\ncolumns\n1\n1 1"), (BlockSizes{{2, 1}, {1, 1, 1}}));
+  EXPECT_EQ(read("2 1\ncolumns\n1\n1 1\n"), (BlockSizes{{2, 1}, {1, 1, 1}}));
   EXPECT_EQ(read("2\ncolumns\n"), (BlockSizes{{2}, {}}));
   refuse(three, "2 1.5\n", true, 1, "'1.5'");
   refuse(three, "2\nx\n", true, 2, "'x'");
@@ -77,22 +77,23 @@ TEST_F(BlockSparseFileErrors, BlockSizes) {
   refuse(three, "99999999999999999999999\n", true, 1, "is outside");
   refuse(three, "2 1\ncolumns\n2 1\ncolumns\n", true, 4, "twice");
   refuse(three, "", true, 0, "is empty");
-  refuse(three, "2 2", true, 0, "rows add up to 4");
-  refuse(three, "2 1\ncolumns\n2", true, 0, "columns add up to 2");
-  refuse(symmetric + "3 3 1\n2 1 1\n", "2 1\ncolumns\n1 2", true, 0, "symmetric");
+  refuse(three, "2 2", true, 1, "ends within this line");
+  refuse(three, "2 2\n", true, 0, "rows add up to 4");
+  refuse(three, "2 1\ncolumns\n2\n", true, 0, "columns add up to 2");
+  refuse(symmetric + "3 3 1\n2 1 1\n", "2 1\ncolumns\n1 2\n", true, 0, "symmetric");
   expect_input_error([] { read_block_sizes("/nowhere/sizes"); }, "/nowhere/sizes", 0, "no such file");
   expect_input_error([] { read_block_sizes("/"); }, "/", 0, "directory");
   expect_input_error([] { write_block_sizes("/nowhere/sizes", {{1}, {1}}); }, "/nowhere/sizes", 0, "written");
 }
 
 TEST_F(BlockSparseFileErrors, MatrixMarket) {
-  refuse(general + "3 3 2\n1 1 5\n", "2 1", false, 3, "truncated");
-  refuse(general + "3 3 1\n1 1 5\n2 1 6\n", "2 1", false, 4, "more entries");
-  refuse(general + "3 3 3\n3 1 5\n1 1 6\n3 1 7\n", "2 1", false, 5, "twice");
-  refuse(general + "3 3 1\n4 1 5\n", "2 1", false, 3, "outside");
-  refuse(symmetric + "3 3 2\n2 1 5\n1 2 6\n", "2 1", false, 4, "twice");
-  refuse(symmetric + "3 4 1\n2 1 5\n", "2 1", false, 2, "not square");
-  refuse("%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 5 1\n", "2 1", false, 1, "complex");
+  refuse(general + "3 3 2\n1 1 5\n", "2 1\n", false, 3, "truncated");
+  refuse(general + "3 3 1\n1 1 5\n2 1 6\n", "2 1\n", false, 4, "more entries");
+  refuse(general + "3 3 3\n3 1 5\n1 1 6\n3 1 7\n", "2 1\n", false, 5, "twice");
+  refuse(general + "3 3 1\n4 1 5\n", "2 1\n", false, 3, "outside");
+  refuse(symmetric + "3 3 2\n2 1 5\n1 2 6\n", "2 1\n", false, 4, "twice");
+  refuse(symmetric + "3 4 1\n2 1 5\n", "2 1\n", false, 2, "not square");
+  refuse("%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 1 5 1\n", "2 1\n", false, 1, "complex");
   expect_input_error([&] { read_matrix_market<double>(runtime(), "/nowhere/a", "/nowhere/b"); }, "/nowhere/a",
                      0, "no such file");
   const TemporaryFile large(runtime(), ".mtx", general + "3 3 1\n1 1 1e200\n");

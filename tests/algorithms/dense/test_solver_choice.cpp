@@ -20,12 +20,28 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
   }
 }
 
+/// The order from which on two stages are chosen.
+Index first_of_two_stages(Index (*wanted)(Index n), int workers, bool gpu_driver) {
+  constexpr Index last = 16384;
+  Index first = last + 1;
+  for (Index n = last; n > 0 && choose_solver(n, wanted(n), workers, gpu_driver) == Solver::two_stage; --n)
+    first = n;
+  EXPECT_GT(first, 1) << "small matrices are for others";
+  EXPECT_LE(first, last) << "large ones are for two stages";
+  for (Index n = 1; n < first; ++n)
+    EXPECT_NE(choose_solver(n, wanted(n), workers, gpu_driver), Solver::two_stage) << n;
+  return first;
+}
+
 /// With fewer vectors the second back-transform costs less: two stages win no later.
 TEST(SolverChoice, FewerVectorsNeverFavourTheDriverMore) {
-  for (Index n = 256; n <= 16384; n += 256)
-    if (choose_solver(n, n, 16, true) == Solver::two_stage) {
-      EXPECT_EQ(choose_solver(n, n / 10, 16, true), Solver::two_stage) << n;
-      EXPECT_EQ(choose_solver(n, 0, 16, true), Solver::two_stage) << n;
+  for (const bool gpu_driver : {true, false})
+    for (const int workers : {1, 2, 16}) {
+      const Index all = first_of_two_stages([](Index n) { return n; }, workers, gpu_driver),
+                  some = first_of_two_stages([](Index n) { return n / 10; }, workers, gpu_driver),
+                  none = first_of_two_stages([](Index) { return Index(0); }, workers, gpu_driver);
+      EXPECT_LE(some, all) << workers << gpu_driver;
+      EXPECT_LE(none, some) << workers << gpu_driver;
     }
 }
 

@@ -159,7 +159,7 @@ TEST_F(ShellFiles, AreReadWithCommentsAndAnyLineEnds) {
 }
 
 TEST_F(ShellFiles, BrokenOrbitFilesAreRefused) {
-  EXPECT_NE(complaint([] { read_shell_orbits("/nowhere/orbits.sps"); }).find("No such file"),
+  EXPECT_NE(complaint([] { read_shell_orbits("/nowhere/orbits.sps"); }).find("no such file"),
             std::string::npos);
   EXPECT_NE(complaint([] { read_shell_orbits("."); }).find("directory"), std::string::npos);
   expect_orbits_refused("", 0, "'iso'");
@@ -168,6 +168,10 @@ TEST_F(ShellFiles, BrokenOrbitFilesAreRefused) {
   expect_orbits_refused("iso\nx\n", 2, "'x'");
   expect_orbits_refused("iso\n0\n", 2, "0 orbits");
   expect_orbits_refused("iso\n2\n0 2 2.5 2\n", 3, "orbit 2 of 2");
+  expect_orbits_refused("iso\n1\n0 2 2.5 2", 3, "ends within this line");
+  expect_orbits_refused("\xef\xbb\xbfiso\n1\n0 2 2.5 2\n", 1, "iso");
+  expect_orbits_refused("iso\n1\n0 0x2 2.5 2\n", 3, "'0x2'");
+  expect_orbits_refused("iso\n1\n0 " + std::string(100000, '9') + " 2.5 2\n", 3, "9...'");
   expect_orbits_refused("iso\n1\n0 2 2.5\n", 3, "3 words");
   expect_orbits_refused("iso\n1\n0 2 2.3 2\n", 3, "half of an integer");
   expect_orbits_refused("iso\n1\n0 2 3.5 2\n", 3, "j = l");
@@ -177,7 +181,7 @@ TEST_F(ShellFiles, BrokenOrbitFilesAreRefused) {
 }
 
 TEST_F(ShellFiles, BrokenInteractionFilesAreRefused) {
-  EXPECT_NE(complaint([] { read_shell_interaction("/nowhere/x.int", sd); }).find("No such file"),
+  EXPECT_NE(complaint([] { read_shell_interaction("/nowhere/x.int", sd); }).find("no such file"),
             std::string::npos);
   const std::string head = "2 -1.5 2.5 16 18 0.3\n", one = "1 1 1 1 0 1 -2\n";
   expect_interaction_refused("! nothing\n", 1, "head");
@@ -185,6 +189,7 @@ TEST_F(ShellFiles, BrokenInteractionFilesAreRefused) {
   expect_interaction_refused("2 -1.5 nan 16 18 0.3\n", 1, "'nan'");
   expect_interaction_refused("2.5 -1.5 2.5 16 18 0.3\n", 1, "'2.5'");
   expect_interaction_refused("2 -1.5 2.5 16 0 0.3\n", 1, "mass");
+  expect_interaction_refused(head + one + "2 2 2 2 0 1 -1.2", 3, "ends within this line");
   expect_interaction_refused(head + one, 2, "element 2 of 2");
   expect_interaction_refused(head + one + one, 3, "twice");
   expect_interaction_refused(head + "1 2 1 2 2 0 1\n2 1 1 2 2 0 1\n", 3, "twice");
