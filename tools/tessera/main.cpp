@@ -24,6 +24,22 @@ struct Options {
   CalibrateProgramOptions calibrate;
 };
 
+/// Of what must be equal on all ranks: all words, but for the workers of a rank.
+std::uint64_t hash_of_words(int argc, char** argv) {
+  std::string words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto is = [&](const std::string& option) {
+      return word == option || word.starts_with(option + '=');
+    };
+    if (is("--cores") || is("--gpus"))
+      i += word.find('=') == std::string::npos;
+    else
+      words += word + '\n';
+  }
+  return hash_of(words);
+}
+
 /// What is to be done. @throws Error: the command line is wrong
 std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
   try {
@@ -68,7 +84,7 @@ int run(int argc, char** argv) {
   });
   app.get_subcommand("trace")->callback([&] { command = [&] { return run_trace(options.trace); }; });
   app.get_subcommand("tune")->callback([&] { command = [&] { return run_tune(options.tune); }; });
-  agree(communicator(), 0, [&] { command = parsed(app, argc, argv, command); });
+  agree(communicator(), hash_of_words(argc, argv), [&] { command = parsed(app, argc, argv, command); });
   return command();
 }
 
