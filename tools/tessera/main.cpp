@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/version.hpp>
 
@@ -84,8 +83,8 @@ int run(int argc, char** argv) {
   });
   app.get_subcommand("trace")->callback([&] { command = [&] { return run_trace(options.trace); }; });
   app.get_subcommand("tune")->callback([&] { command = [&] { return run_tune(options.tune); }; });
-  agree(communicator(), hash_of_words(argc, argv), [&] { command = parsed(app, argc, argv, command); });
-  return command();
+  agree_outside_sessions(hash_of_words(argc, argv), [&] { command = parsed(app, argc, argv, command); });
+  return run_on_all_ranks(command);
 }
 
 }  // namespace

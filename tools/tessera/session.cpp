@@ -37,7 +37,7 @@ void check_targets(const CommonOptions& options) {
 }
 
 RuntimeOptions runtime_options(const CommonOptions& options) {
-  agree(communicator(), 0, [&] {
+  agree_outside_sessions(0, [&] {
     if (speaks()) check_targets(options);
   });
   RuntimeOptions result;
@@ -58,6 +58,37 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
 
 Communicator communicator() {
   return launched_in_parallel() ? Communicator::world() : Communicator();
+}
+
+namespace {
+
+/// All ranks have thrown what one has thrown: they end, each for itself.
+bool ranks_have_thrown = false;
+
+}  // namespace
+
+void agree_outside_sessions(std::uint64_t arguments, const std::function<void()>& check) {
+  try {
+    agree(communicator(), arguments, check);
+  } catch (...) {
+    ranks_have_thrown = true;
+    throw;
+  }
+}
+
+int run_on_all_ranks(const std::function<int()>& command) {
+  int code = exit_good;
+  std::exception_ptr caught;
+  try {
+    code = command();
+  } catch (...) {
+    caught = std::current_exception();
+    if (ranks_have_thrown) throw;
+  }
+  agree_outside_sessions(0, [&] {
+    if (caught) std::rethrow_exception(caught);
+  });
+  return code;
 }
 
 std::vector<std::string>& command_line() {

@@ -30,6 +30,13 @@ bool speaks();
 /// All processes of the launcher, or this one alone.
 Communicator communicator();
 
+/// agree() over them, outside of sessions: each begins with one, and the program ends with one, so that a
+/// rank that fails between them leaves none waiting. After one that throws there is no other.
+void agree_outside_sessions(std::uint64_t arguments, const std::function<void()>& check);
+
+/// command(), and what it throws on one rank on all.
+int run_on_all_ranks(const std::function<int()>& command);
+
 class Session {
  public:
   /// @throws InvalidArgument, InputError (files that cannot be written), RuntimeError
