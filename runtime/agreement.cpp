@@ -20,20 +20,20 @@ std::exception_ptr failure_of(const std::function<void()>& check) {
   return nullptr;
 }
 
-/// The lowest rank with a failure, or size() if there is none, and whether the hashes are equal.
-struct Votes {
-  int failed;
-  bool equal;
-};
+}  // namespace
 
-Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
+internal::Votes internal::vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
   const auto high = double(arguments >> 32), low = double(arguments & 0xFFFFFFFFU);
   double votes[] = {-double(failed ? runtime.rank() : runtime.size()), high, -high, low, -low};
   runtime.all_reduce_max(votes, 5);
   return {static_cast<int>(-votes[0]), votes[1] == -votes[2] && votes[3] == -votes[4]};
 }
 
-}  // namespace
+void internal::throw_different(const Runtime& runtime) {
+  throw_agreed(runtime, failure_of([] {
+                 throw InvalidArgument("arguments", "not the same on all ranks", "equal ones");
+               }));
+}
 
 void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught) {
   runtime.detail().agreed = caught;
@@ -63,12 +63,9 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       internal::fault_point();
       check();
     });
-    const Votes votes = vote(runtime, caught != nullptr, arguments);
+    const internal::Votes votes = internal::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-    if (!votes.equal)
-      throw_agreed(runtime, failure_of([] {
-                     throw InvalidArgument("arguments", "not the same on all ranks", "equal ones");
-                   }));
+    if (!votes.equal) internal::throw_different(runtime);
   });
 }
 

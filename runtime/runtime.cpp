@@ -414,9 +414,10 @@ void Runtime::fill_info() {
     if (memory > 0 && (info_.gpu_memory_bytes == 0 || memory < info_.gpu_memory_bytes))
       info_.gpu_memory_bytes = memory;
   }
-  double smallest = -static_cast<double>(info_.gpu_memory_bytes);
-  all_reduce_max(&smallest, 1);
-  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest);
+  double smallest[2] = {-static_cast<double>(info_.gpu_memory_bytes), -static_cast<double>(info_.l2_bytes)};
+  all_reduce_max(smallest, 2);
+  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest[0]);
+  info_.l2_bytes = static_cast<std::int64_t>(-smallest[1]);  // tiles are chosen by it
 }
 
 Runtime::~Runtime() {
