@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ namespace {
 /// Of the one Runtime of a process.
 enum class Life { none, alive, poisoned };
 std::atomic<Life> life = Life::none;
+/// Of several ranks, while it lives: they may wait for this process.
+std::atomic<const Runtime*> of_several_ranks = nullptr;
 
 /// @throws RuntimeError unless this process may have a Runtime
 void claim_process() {
@@ -61,6 +64,17 @@ std::optional<int> environment_number(const char* name) {
   return std::atoi(text);
 }
 
+/// The process ends, and its Runtime does not: the other ranks hear of it, and get the time to say so.
+void leave_alive(const Runtime& runtime) noexcept {
+  try {
+    runtime.detail().alarm.raise(
+        {ErrorKind::runtime, runtime.rank(), 0, {fmt::format("rank {} has ended", runtime.rank())}});
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  } catch (...) {  // no memory for the text
+  }
+  life = Life::poisoned;
+}
+
 void initialise_mpi() {
   int initialised = 0;
   MPI_Initialized(&initialised);
@@ -71,6 +85,7 @@ void initialise_mpi() {
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (finalised) return;
+    if (const Runtime* const alive = of_several_ranks) leave_alive(*alive);
     // The other ranks do not come to the end: to wait for them would last for ever.
     if (life == Life::poisoned) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Finalize();
@@ -160,6 +175,14 @@ int most_cpu_workers(int gpus, int ranks, bool hybrid) {
   return ranks > 1 ? 4 : 14;
 }
 
+/// StarPU would take another one.
+void require_scheduler(const std::string& name) {
+  if (std::getenv("STARPU_SCHED_LIB")) return;  // of the user's own
+  for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); *policy; ++policy)
+    if ((*policy)->policy_name && name == (*policy)->policy_name) return;
+  throw RuntimeError(fmt::format("StarPU has no scheduler '{}'", name));
+}
+
 void describe_machine(const Machine& machine, RuntimeInfo& info) {
   info.physical_cores = machine.physical_cores;
   info.numa_nodes = machine.numa_nodes;
@@ -230,8 +253,8 @@ void Runtime::start(const RuntimeOptions& options) {
     }
     machine = inspect_machine();
     describe_machine(machine, info_);
+    require_gpus();
   });
-  require_gpus();
   // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
   // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
   const auto [local_rank, local_ranks] =
@@ -248,6 +271,7 @@ void Runtime::start(const RuntimeOptions& options) {
   starpu_pause();
   detail_->paused = true;
   fill_info();
+  if (size_ > 1) of_several_ranks = this;
   log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
                                   info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
 }
@@ -279,14 +303,12 @@ void Runtime::abandon() noexcept {
   (void)detail_.release();  // StarPU's threads still look at it
 }
 
-/// GPUs that are asked for and are not there are an error on every rank, before StarPU starts on any.
+/// GPUs that are asked for and are not there are an error before StarPU starts.
 void Runtime::require_gpus() const {
   if (options_.gpus <= 0) return;
   const std::string asked = fmt::format("{} GPU{} asked for", options_.gpus, options_.gpus == 1 ? "" : "s");
   if (!any_cuda_codelet()) throw RuntimeError(asked + ", but this build has no CUDA codelet");
-  double fewest = -double(visible_gpus());
-  all_reduce_max(&fewest, 1);
-  if (const int found = static_cast<int>(-fewest); found < options_.gpus)
+  if (const int found = visible_gpus(); found < options_.gpus)
     throw RuntimeError(fmt::format("{}, {} found", asked, found));
 }
 
@@ -327,6 +349,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
                     : scheduler && *scheduler   ? scheduler
                     : use_cuda                  ? "dmdas"
                                                 : "lws";
+  require_scheduler(info_.scheduler);
   conf.sched_policy_name = info_.scheduler.c_str();
   if (use_cuda) info_.gpu_model = gpu_model();
   const std::string models = prepare_performance_models();
@@ -421,6 +444,7 @@ void Runtime::fill_info() {
 }
 
 Runtime::~Runtime() {
+  of_several_ranks = nullptr;
   if (!agrees_to_end()) {
     abandon();
     return;
