@@ -20,15 +20,10 @@ std::exception_ptr failure_of(const std::function<void()>& check) {
   return nullptr;
 }
 
-/// The lowest rank with a failure, or size() if there is none, and whether the hashes are equal.
-struct Votes {
-  int failed;
-  bool equal;
-};
-
 /// @param all_reduce_max of a few numbers over the ranks
 template <class Reduce>
-Votes vote(int rank, int ranks, bool failed, std::uint64_t arguments, const Reduce& all_reduce_max) {
+internal::Votes vote_of(int rank, int ranks, bool failed, std::uint64_t arguments,
+                        const Reduce& all_reduce_max) {
   const auto high = double(arguments >> 32), low = double(arguments & 0xFFFFFFFFU);
   double votes[] = {-double(failed ? rank : ranks), high, -high, low, -low};
   all_reduce_max(votes, 5);
@@ -60,6 +55,15 @@ std::exception_ptr differing_arguments() {
 
 }  // namespace
 
+internal::Votes internal::vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
+  return vote_of(runtime.rank(), runtime.size(), failed, arguments,
+                 [&](double* values, Index count) { runtime.all_reduce_max(values, count); });
+}
+
+void internal::throw_different(const Runtime& runtime) {
+  throw_agreed(runtime, differing_arguments());
+}
+
 void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught) {
   runtime.detail().agreed = caught;
   std::rethrow_exception(caught);
@@ -78,10 +82,9 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       internal::fault_point();
       check();
     });
-    const Votes votes = vote(runtime.rank(), runtime.size(), caught != nullptr, arguments,
-                             [&](double* values, Index count) { runtime.all_reduce_max(values, count); });
+    const internal::Votes votes = internal::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-    if (!votes.equal) throw_agreed(runtime, differing_arguments());
+    if (!votes.equal) internal::throw_different(runtime);
   });
 }
 
@@ -92,9 +95,10 @@ void agree(Communicator communicator, std::uint64_t arguments, const std::functi
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const std::exception_ptr caught = failure_of(check);
-  const Votes votes = vote(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
-    MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
-  });
+  const internal::Votes votes =
+      vote_of(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
+        MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
+      });
   if (votes.failed < size)
     std::rethrow_exception(failure_of_root(rank, votes.failed, caught, [&](void* bytes, Index count) {
       MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, votes.failed, comm);

@@ -54,6 +54,16 @@ std::uint64_t argument_hash(const Values&... values) {
 
 namespace internal {
 
+/// The lowest rank with a failure, or size() if there is none, and whether the hashes are equal.
+struct Votes {
+  int failed;
+  bool equal;
+};
+/// Collective: what calls of all ranks that meet begin with, so that different ones notice each other.
+Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments);
+/// After a vote that has found the hashes to differ.
+[[noreturn]] void throw_different(const Runtime& runtime);
+
 /// Work of all ranks that is under way. The outermost tells the other ranks what has ended it on this one.
 class Guard {
  public:

@@ -4,7 +4,11 @@
 
 #include <vector>
 
+#include <fmt/format.h>
+
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/data.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 
@@ -16,13 +20,22 @@ template <class T>
 class BandMatrix {
  public:
   BandMatrix() = default;
-  /// Segments without contents: each must first be written.
+  /// Segments without contents: each must first be written. Collective.
   /// @param bandwidth b >= 1
   BandMatrix(Runtime& runtime, Index n, Index bandwidth, Index segments_per_block = 16)
       : n_(n), bandwidth_(bandwidth) {
-    for (Index s = 0; s * segment_width() < n; ++s)
-      segments_.push_back(Data::matrix(runtime, ld(), segment_cols(s), sizeof(T),
-                                       static_cast<int>(s / segments_per_block % runtime.size())));
+    const auto check = [&] {
+      if (n < 0) throw InvalidArgument("n", fmt::format("{}", n), "at least 0");
+      if (bandwidth < 1) throw InvalidArgument("bandwidth", fmt::format("{}", bandwidth), "at least 1");
+      if (segments_per_block < 1)
+        throw InvalidArgument("segments_per_block", fmt::format("{}", segments_per_block), "at least 1");
+    };
+    collectively(
+        runtime, "BandMatrix", argument_hash(sizeof(T), n, bandwidth, segments_per_block), check, [&] {
+          for (Index s = 0; s * segment_width() < n; ++s)
+            segments_.push_back(Data::matrix(runtime, ld(), segment_cols(s), sizeof(T),
+                                             static_cast<int>(s / segments_per_block % runtime.size())));
+        });
   }
 
   Index size() const noexcept { return n_; }

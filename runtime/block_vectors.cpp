@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/block_vectors.hpp>
 #include <tessera/runtime/error.hpp>
 
@@ -48,16 +49,34 @@ Index RowSegments::segment_of(Index row) const noexcept {
   return std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin() - 1;
 }
 
-template <class T>
-BlockVectors<T>::BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width)
-    : segments_(std::move(segments)), width_(width) {
-  if (width < 1) throw InvalidArgument("width", fmt::format("{}", width), "at least 1 vector");
-  for (Index s = 0; s < segments_->count(); ++s)
-    data_.push_back(Data::matrix(runtime, width, segments_->size(s), sizeof(T), segments_->owner(s)));
+std::uint64_t RowSegments::hash() const noexcept {
+  const auto hash_of_bytes = [](const auto& numbers) {
+    const auto bytes = std::as_bytes(std::span(numbers));
+    return hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  return argument_hash(hash_of_bytes(begins_), hash_of_bytes(owners_), hash_of_bytes(gpus_));
 }
 
 template <class T>
-void BlockVectors<T>::check(Index ld, Index columns) const {
+BlockVectors<T>::BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width)
+    : segments_(std::move(segments)), width_(width) {
+  const auto check = [&] {
+    if (!segments_) throw InvalidArgument("segments", "null", "row segments");
+    if (width < 1) throw InvalidArgument("width", fmt::format("{}", width), "at least 1 vector");
+    for (Index s = 0; s < segments_->count(); ++s)
+      if (segments_->owner(s) >= runtime.size())
+        throw InvalidArgument("owners", fmt::format("{}", segments_->owner(s)), "ranks of the Runtime");
+  };
+  const std::uint64_t shape = runtime.size() > 1 && segments_ ? segments_->hash() : 0;
+  collectively(runtime, "BlockVectors", argument_hash(sizeof(T), width, shape), check, [&] {
+    for (Index s = 0; s < segments_->count(); ++s)
+      data_.push_back(Data::matrix(runtime, width, segments_->size(s), sizeof(T), segments_->owner(s)));
+  });
+}
+
+template <class T>
+void BlockVectors<T>::check(const T* values, Index ld, Index columns) const {
+  if (!values && columns > 0 && count() > 0) throw InvalidArgument("values", "null", "an array");
   if (columns < 0 || columns > width_)
     throw InvalidArgument("columns", fmt::format("{}", columns), fmt::format("0 to {}", width_));
   if (ld < columns) throw InvalidArgument("ld", fmt::format("{}", ld), fmt::format("at least {}", columns));
@@ -65,7 +84,14 @@ void BlockVectors<T>::check(Index ld, Index columns) const {
 
 template <class T>
 void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
-  check(ld, columns);
+  if (count() == 0) return check(values, ld, columns);
+  collectively(
+      *data_.front().runtime(), "BlockVectors::set", argument_hash(sizeof(T), columns, width_, count()),
+      [&] { check(values, ld, columns); }, [&] { set_rows(values, ld, columns); });
+}
+
+template <class T>
+void BlockVectors<T>::set_rows(const T* values, Index ld, Index columns) const {
   for (Index s = 0; s < count(); ++s) {
     segment(s).flush_remote_copies();  // no task tells the other ranks that theirs are out of date
     if (!segment(s).local()) continue;
@@ -82,7 +108,14 @@ void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
 
 template <class T>
 void BlockVectors<T>::get(T* values, Index ld, Index columns) const {
-  check(ld, columns);
+  if (count() == 0) return check(values, ld, columns);
+  collectively(
+      *data_.front().runtime(), "BlockVectors::get", argument_hash(sizeof(T), columns, width_, count()),
+      [&] { check(values, ld, columns); }, [&] { get_rows(values, ld, columns); });
+}
+
+template <class T>
+void BlockVectors<T>::get_rows(T* values, Index ld, Index columns) const {
   for (Index s = 0; s < count(); ++s) {
     std::vector<T> rows(static_cast<std::size_t>(columns * segments_->size(s)));
     if (segment(s).local()) {

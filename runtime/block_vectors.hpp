@@ -33,6 +33,8 @@ class RowSegments {
   int gpu(Index s) const noexcept { return gpus_.empty() ? -1 : gpus_[static_cast<std::size_t>(s)]; }
   /// The segment that holds a row.
   Index segment_of(Index row) const noexcept;
+  /// For calls whose segments must be the same on all ranks (agreement.hpp).
+  std::uint64_t hash() const noexcept;
   /// The same rows of the same ranks; on which GPU they are is a hint.
   friend bool operator==(const RowSegments& a, const RowSegments& b) {
     return a.begins_ == b.begins_ && a.owners_ == b.owners_;
@@ -50,6 +52,7 @@ template <class T>
 class BlockVectors {
  public:
   BlockVectors() = default;
+  /// Collective, as set and get are.
   BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width);
 
   Index rows() const noexcept { return segments_ ? segments_->rows() : 0; }
@@ -68,7 +71,9 @@ class BlockVectors {
   void release() { data_.clear(); }
 
  private:
-  void check(Index ld, Index columns) const;
+  void check(const T* values, Index ld, Index columns) const;
+  void set_rows(const T* values, Index ld, Index columns) const;
+  void get_rows(T* values, Index ld, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
   Index width_ = 0;
   std::vector<Data> data_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -82,34 +83,37 @@ std::vector<Index> all_counts(Runtime::Detail& detail, Index mine, int ranks) {
 }  // namespace
 
 void Runtime::all_reduce_max(double* values, Index count) const {
-  if (size_ > 1) all_reduce(*detail_, values, count, MPI_MAX);
+  if (size_ > 1) guarded(*this, [&] { all_reduce(*detail_, values, count, MPI_MAX); });
 }
 
 void Runtime::all_reduce_sum(double* values, Index count) const {
-  if (size_ > 1) all_reduce(*detail_, values, count, MPI_SUM);
+  if (size_ > 1) guarded(*this, [&] { all_reduce(*detail_, values, count, MPI_SUM); });
 }
 
 void Runtime::broadcast(void* bytes, Index count, int root) const {
   if (size_ == 1) return;
-  for (Index first = 0; first < count; first += most_bytes) {
-    const Index part = std::min(most_bytes, count - first);
-    std::byte* const place = static_cast<std::byte*>(bytes) + first;
-    Buffer<std::byte> buffer(part);
-    if (rank_ == root) std::copy_n(place, part, buffer.data());
-    buffer.transfer(*detail_, [&](MPI_Request* request) {
-      MPI_Ibcast(buffer.data(), static_cast<int>(part), MPI_BYTE, root, detail_->host_communicator, request);
-    });
-    if (rank_ != root) std::copy_n(buffer.data(), part, place);
-  }
+  guarded(*this, [&] {
+    for (Index first = 0; first < count; first += most_bytes) {
+      const Index part = std::min(most_bytes, count - first);
+      std::byte* const place = static_cast<std::byte*>(bytes) + first;
+      Buffer<std::byte> buffer(part);
+      if (rank_ == root) std::copy_n(place, part, buffer.data());
+      buffer.transfer(*detail_, [&](MPI_Request* request) {
+        MPI_Ibcast(buffer.data(), static_cast<int>(part), MPI_BYTE, root, detail_->host_communicator,
+                   request);
+      });
+      if (rank_ != root) std::copy_n(buffer.data(), part, place);
+    }
+  });
 }
 
 std::vector<std::vector<std::byte>> Runtime::all_gather(std::span<const std::byte> bytes) const {
   constexpr int everywhere = -1;
-  return gather_rounds(bytes, everywhere);
+  return guarded(*this, [&] { return gather_rounds(bytes, everywhere); });
 }
 
 std::vector<std::vector<std::byte>> Runtime::gather(std::span<const std::byte> bytes, int root) const {
-  return gather_rounds(bytes, root);
+  return guarded(*this, [&] { return gather_rounds(bytes, root); });
 }
 
 /// To one rank, or to all if `root` is negative.

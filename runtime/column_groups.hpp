@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/data.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
@@ -36,10 +37,19 @@ class ColumnGroups {
   ColumnGroups() = default;
   /// Groups without contents, allocated where they are first written.
   ColumnGroups(Runtime& runtime, const CyclicColumns& columns) : columns_(columns) {
-    for (int g = 0; g < columns.groups; ++g) {
-      const Index count = columns.count(g);
-      groups_.push_back(count > 0 ? Data::matrix(runtime, columns.n, count, sizeof(T)) : Data());
-    }
+    const auto check = [&] {
+      if (columns.n < 0 || columns.block < 1 || columns.groups < 1 || runtime.size() > 1)
+        throw InvalidArgument("columns", "of no use",
+                              "columns in blocks and groups of at least one, in one process");
+    };
+    collectively(
+        runtime, "ColumnGroups", argument_hash(sizeof(T), columns.n, columns.block, columns.groups), check,
+        [&] {
+          for (int g = 0; g < columns.groups; ++g) {
+            const Index count = columns.count(g);
+            groups_.push_back(count > 0 ? Data::matrix(runtime, columns.n, count, sizeof(T)) : Data());
+          }
+        });
   }
   const CyclicColumns& columns() const noexcept { return columns_; }
   int count() const noexcept { return static_cast<int>(groups_.size()); }

@@ -10,7 +10,8 @@ namespace tessera {
 
 /// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn
 /// and those of a rank to its GPUs (Data::gpu()), where they stay.
-/// What acts on the rows from the left (a back-transform) is then independent in each slab.
+/// What acts on the rows from the left (a back-transform) is then independent in each slab. To make one is
+/// collective.
 template <class T>
 class ColumnSlabs {
  public:
@@ -35,7 +36,9 @@ class ColumnSlabs {
   void release() { slabs_.clear(); }
 
  private:
-  ColumnSlabs(Runtime& runtime, T* memory, Index ld, Index rows, Index cols, Index width);
+  ColumnSlabs(Index rows, Index cols, Index width) : rows_(rows), cols_(cols), width_(width) {}
+  void check() const;
+  void make_slabs(Runtime& runtime, T* memory, Index ld);
   Index rows_ = 0, cols_ = 0, width_ = 1;
   std::vector<Data> slabs_;
 };

@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -11,7 +12,6 @@
 namespace tessera {
 
 void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) {
-  if (runtime.info().cpu_workers == 0) return work(0);
   struct Shared {
     const std::function<void(int)>& work;
     std::atomic<int> next;
@@ -28,9 +28,15 @@ void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) 
       all.failure = std::current_exception();
     }
   };
-  Sequence awake(runtime);  // workers sleep while there is none
-  starpu_execute_on_each_worker(run, &shared, STARPU_CPU);
-  if (shared.failure) std::rethrow_exception(shared.failure);
+  collectively(runtime, "run_on_cpu_workers", 0, [&] {
+    {
+      const Sequence awake(runtime);  // workers sleep while there is none
+      runtime.info().cpu_workers > 0 ? starpu_execute_on_each_worker(run, &shared, STARPU_CPU) : run(&shared);
+    }
+    agree(runtime, 0, [&] {
+      if (shared.failure) std::rethrow_exception(shared.failure);
+    });
+  });
 }
 
 }  // namespace tessera

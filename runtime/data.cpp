@@ -234,7 +234,11 @@ void Data::release() {
   handle_ = nullptr;
   if (detail.alarm.raised()) return;  // StarPU may wait for messages that never come
   if (wrapped_ && detail.leaving_call(runtime_->size(), exceptions_)) {
-    detail.abandoned_data.push_back(handle);
+    detail.abandon_data(handle);
+    return;
+  }
+  if (wrapped_ && detail.finishes_abandoned) {  // the memory behind it may be gone
+    starpu_data_unregister_no_coherency(handle);
     return;
   }
   if (runtime_->size() > 1 && owner_ != every_rank) starpu_mpi_cache_flush(detail.communicator, handle);

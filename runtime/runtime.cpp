@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -33,6 +34,8 @@ namespace {
 enum class Life { none, alive, poisoned };
 std::atomic<Life> life = Life::none;
 std::atomic<pid_t> alive_in = 0;  ///< a forked process has `life` from the one before
+/// Of several ranks, while it lives: they may wait for this process.
+std::atomic<const Runtime*> of_several_ranks = nullptr;
 
 /// @throws RuntimeError unless this process may have a Runtime
 void claim_process() {
@@ -69,6 +72,17 @@ std::optional<int> environment_number(const char* name) {
   return std::atoi(text);
 }
 
+/// The process ends, and its Runtime does not: the other ranks hear of it, and get the time to say so.
+void leave_alive(const Runtime& runtime) noexcept {
+  try {
+    runtime.detail().alarm.raise(
+        {ErrorKind::runtime, runtime.rank(), 0, {fmt::format("rank {} has ended", runtime.rank())}});
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  } catch (...) {  // no memory for the text
+  }
+  life = Life::poisoned;
+}
+
 void initialise_mpi() {
   int initialised = 0;
   MPI_Initialized(&initialised);
@@ -79,6 +93,7 @@ void initialise_mpi() {
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (finalised) return;
+    if (const Runtime* const alive = of_several_ranks) leave_alive(*alive);
     // The other ranks do not come to the end: to wait for them would last for ever.
     if (life == Life::poisoned) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Finalize();
@@ -237,8 +252,8 @@ void Runtime::start(const RuntimeOptions& options) {
     require_scheduler("scheduler", options_.scheduler);
     machine = inspect_machine();
     describe_machine(machine, info_);
+    require_gpus();
   });
-  require_gpus();
   // Ranks that share this host and that the launcher has not bound would all bind their workers to the same
   // first cores: they share the cores out unbound. A rank that was bound has its mask for itself.
   const auto [local_rank, local_ranks] =
@@ -255,6 +270,7 @@ void Runtime::start(const RuntimeOptions& options) {
   starpu_pause();
   detail_->paused = true;
   fill_info();
+  if (size_ > 1) of_several_ranks = this;
   log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
                                   info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
 }
@@ -289,14 +305,12 @@ void Runtime::abandon() noexcept {
   (void)detail_.release();        // StarPU's threads still look at it
 }
 
-/// GPUs that are asked for and are not there are an error on every rank, before StarPU starts on any.
+/// GPUs that are asked for and are not there are an error before StarPU starts.
 void Runtime::require_gpus() const {
   if (options_.gpus <= 0) return;
   const std::string asked = fmt::format("{} GPU{} asked for", options_.gpus, options_.gpus == 1 ? "" : "s");
   if (!any_cuda_codelet()) throw RuntimeError(asked + ", but this build has no CUDA codelet");
-  double fewest = -double(visible_gpus());
-  all_reduce_max(&fewest, 1);
-  if (const int found = static_cast<int>(-fewest); found < options_.gpus)
+  if (const int found = visible_gpus(); found < options_.gpus)
     throw RuntimeError(fmt::format("{}, {} found", asked, found));
 }
 
@@ -437,13 +451,15 @@ void Runtime::fill_info() {
     if (memory > 0 && (info_.gpu_memory_bytes == 0 || memory < info_.gpu_memory_bytes))
       info_.gpu_memory_bytes = memory;
   }
-  double smallest = -static_cast<double>(info_.gpu_memory_bytes);
-  all_reduce_max(&smallest, 1);
-  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest);
+  double smallest[2] = {-static_cast<double>(info_.gpu_memory_bytes), -static_cast<double>(info_.l2_bytes)};
+  all_reduce_max(smallest, 2);
+  info_.gpu_memory_bytes = static_cast<std::int64_t>(-smallest[0]);
+  info_.l2_bytes = static_cast<std::int64_t>(-smallest[1]);  // tiles are chosen by it
 }
 
 Runtime::~Runtime() {
   if (::getpid() != detail_->process) return;  // a process forked from ours has none of StarPU's threads
+  of_several_ranks = nullptr;
   if (!agrees_to_end()) {
     abandon();
     return;

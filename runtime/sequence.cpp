@@ -138,7 +138,8 @@ Sequence::~Sequence() {
       state_->end();
       return;
     }
-    state_->failed = true;  // what has not begun does nothing
+    state_->failed = true;              // what has not begun does nothing
+    detail.wait_for_running_kernels();  // what the exception destroys next may be theirs
     detail.abandoned.push_back(std::move(state_));
   } catch (...) {
     // Another rank has failed, or there is no memory to remember the tasks: they may stay for ever.
@@ -255,6 +256,10 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
 
 Status Sequence::wait() {
   if (state_->waited) return state_->status;
+  return guarded(runtime_, [&] { return wait_guarded(); });
+}
+
+Status Sequence::wait_guarded() {
   internal::fault_point();
   wait_for_all_ranks();
   const internal::Failure& failure = state_->failure;
@@ -278,9 +283,14 @@ void Sequence::wait_for_all_ranks() {
   starpu_mpi_wait_for_all(runtime_.detail().communicator);
 }
 
-/// The earliest failure of all ranks becomes everybody's: stage first, then index.
+/// The earliest failure of all ranks becomes everybody's: stage first, then index. Ranks that wait for
+/// different sequences, or do something else, notice it.
 void Sequence::agree_on_failure() {
   internal::Failure& failure = state_->failure;
+  const internal::Votes votes = internal::vote(runtime_, failure.code != StatusCode::success,
+                                               argument_hash(hash_of("Sequence::wait"), state_->number));
+  if (!votes.equal) internal::throw_different(runtime_);
+  if (votes.failed == runtime_.size()) return;
   double key[3] = {0, 0, 0};
   if (failure.code != StatusCode::success) {
     key[0] = -(1.0 + failure.stage);

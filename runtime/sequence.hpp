@@ -140,6 +140,7 @@ class Sequence {
  private:
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);
+  Status wait_guarded();
   void wait_for_all_ranks();
   void agree_on_failure();
   Runtime& runtime_;

@@ -76,6 +76,7 @@ void finish_abandoned(const Runtime& runtime) noexcept {
   Runtime::Detail& detail = runtime.detail();
   auto states = std::move(detail.abandoned);
   detail.abandoned.clear();
+  detail.finishes_abandoned = true;  // of what the sequences keep
   for (auto& state : states) {
     try {
       state->wait_here();
@@ -84,10 +85,13 @@ void finish_abandoned(const Runtime& runtime) noexcept {
       (void)state.release();
     }
   }
-  if (!detail.alarm.raised())
-    for (const starpu_data_handle_t handle : detail.abandoned_data)
-      starpu_data_unregister_no_coherency(handle);  // the memory behind it may be gone
+  detail.finishes_abandoned = false;
+  if (detail.alarm.raised()) return;  // tasks that use the abandoned data may still come
+  for (const starpu_data_handle_t handle : detail.abandoned_data)
+    starpu_data_unregister_no_coherency(handle);  // the memory behind it may be gone
+  const std::lock_guard lock(detail.abandoned_mutex);
   detail.abandoned_data.clear();
+  detail.any_abandoned_data = false;
 }
 
 SequenceStatistics SequenceState::statistics() const {
@@ -135,11 +139,13 @@ SequenceStatistics SequenceState::statistics() const {
 
 bool begin_task(TaskHeader& header) noexcept {
   SequenceState& sequence = *header.sequence;
-  if (sequence.failed.load(std::memory_order_relaxed)) return false;
   const int worker = starpu_worker_get_id();
   Runtime::Detail& detail = sequence.runtime;
+  // Counted first: whoever forbids kernels, and then waits for those that are counted, waits for this one.
   if (worker >= 0) detail.running[static_cast<std::size_t>(worker)].count.fetch_add(1);
-  if (detail.idle_kernels.load()) {
+  const bool abandoned = detail.any_abandoned_data.load() && detail.uses_abandoned_data();
+  if (abandoned) sequence.fail({StatusCode::task_failed, header.stage});
+  if (abandoned || sequence.failed.load() || detail.idle_kernels.load()) {
     if (worker >= 0) detail.running[static_cast<std::size_t>(worker)].count.fetch_sub(1);
     return false;
   }
@@ -213,10 +219,41 @@ Runtime::Detail::~Detail() = default;
 
 void Runtime::Detail::stop_kernels() noexcept {
   idle_kernels.store(true);
-  for (std::size_t worker = 0; worker < running.size(); ++worker)
-    while (running[worker].count.load() > 0 &&
+  wait_for_running_kernels();
+}
+
+void Runtime::Detail::wait_for_running_kernels() noexcept {
+  for (std::size_t worker = 0; worker < running.size(); ++worker) {
+    RunningKernels& kernels = running[worker];
+    // In this order: one that ends meanwhile makes the wait longer, not shorter.
+    const auto all = static_cast<unsigned>(kernels.count.load());
+    const unsigned before = kernels.ended.load();
+    while (kernels.count.load() > 0 && kernels.ended.load() - before < all &&
            !(gpu_lost.load() && starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER))
       std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+void Runtime::Detail::abandon_data(starpu_data_handle_t handle) noexcept {
+  try {
+    const std::lock_guard lock(abandoned_mutex);
+    abandoned_data.push_back(handle);
+    any_abandoned_data.store(true);
+  } catch (...) {  // no memory to remember it: then no task at all goes on
+    idle_kernels.store(true);
+  }
+  wait_for_running_kernels();
+}
+
+bool Runtime::Detail::uses_abandoned_data() noexcept {
+  const starpu_task* const task = starpu_task_get_current();
+  if (!task) return false;
+  const std::lock_guard lock(abandoned_mutex);
+  for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); ++i)
+    if (std::find(abandoned_data.begin(), abandoned_data.end(), STARPU_TASK_GET_HANDLE(task, i)) !=
+        abandoned_data.end())
+      return true;
+  return false;
 }
 
 void Runtime::Detail::lose_gpu(const std::string& reason) noexcept {

@@ -49,7 +49,8 @@ struct Failure {
 struct SequenceState {
   explicit SequenceState(Runtime::Detail& owner);
 
-  Runtime::Detail& runtime;  ///< outlives the Runtime if tasks may still run
+  Runtime::Detail& runtime;                          ///< outlives the Runtime if tasks may still run
+  const std::uint64_t number = runtime.sequences++;  ///< the same on all ranks
   double start = now();
   double last_insertion = start;
   std::vector<std::string> stage_names;

@@ -24,7 +24,7 @@ namespace tessera {
 
 class StarpuSurroundings;
 
-/// Kernels of one worker that have begun and not ended; written by that worker.
+/// Kernels of one worker that have begun and not ended, and those that have ended; written by that worker.
 struct alignas(64) RunningKernels {
   std::atomic<int> count = 0;
   std::atomic<std::uint64_t> ended = 0;
@@ -44,6 +44,9 @@ struct Runtime::Detail {
   /// to have thrown it (finish_abandoned), never where they are not.
   std::vector<std::unique_ptr<internal::SequenceState>> abandoned;
   std::vector<starpu_data_handle_t> abandoned_data;
+  bool finishes_abandoned = false;
+  std::mutex abandoned_mutex;                    ///< of abandoned_data
+  std::atomic<bool> any_abandoned_data = false;  ///< tasks that use it do nothing: its memory may be gone
   std::array<RunningKernels, STARPU_NMAXWORKERS> running;
   std::atomic<bool> gpu_lost = false;      ///< its kernels never end
   std::atomic<bool> idle_kernels = false;  ///< tasks do nothing from now on: the Runtime is poisoned
@@ -53,6 +56,7 @@ struct Runtime::Detail {
   int saved_blas_threads = 1;
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<StarpuSurroundings> surroundings;
+  std::uint64_t sequences = 0;            ///< made so far
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
@@ -67,6 +71,12 @@ struct Runtime::Detail {
   bool leaving_call(int size, int exceptions_before) const noexcept {
     return size > 1 && guards > 0 && std::uncaught_exceptions() > exceptions_before;
   }
+  /// Waits until the kernels that run now have ended; others may have begun by then.
+  void wait_for_running_kernels() noexcept;
+  /// Wrapped data that an exception takes from the tasks which were to use it.
+  void abandon_data(starpu_data_handle_t handle) noexcept;
+  /// Whether the worker's present task is to use such data.
+  bool uses_abandoned_data() noexcept;
   /// Lets no further kernel begin and waits for those that run: then the caller's memory is left alone.
   void stop_kernels() noexcept;
   /// Poisons the Runtime, on all ranks. Called by the worker of a GPU that no longer works.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
 namespace tessera {
@@ -21,22 +22,30 @@ Index local_extent(Index n, Index block, int index, int count) {
   return extent;
 }
 
+std::uint64_t hash_of(const TileLayout& layout) noexcept {
+  return argument_hash(layout.rows, layout.cols, layout.tile_rows, layout.tile_cols, layout.grid.rows,
+                       layout.grid.cols, layout.grid.column_major, layout.uplo);
+}
+
 template <class T>
-TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLayout& layout,
-                            bool block_cyclic)
-    : layout_(layout) {
-  if (layout.rows < 0 || layout.cols < 0)
-    throw InvalidArgument("layout", fmt::format("{} x {}", layout.rows, layout.cols),
+void TiledMatrix<T>::check(const Runtime& runtime) const {
+  if (layout_.rows < 0 || layout_.cols < 0)
+    throw InvalidArgument("layout", fmt::format("{} x {}", layout_.rows, layout_.cols),
                           "a size of at least 0 x 0");
-  if (layout.tile_rows < 1 || layout.tile_cols < 1)
-    throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols),
+  if (layout_.tile_rows < 1 || layout_.tile_cols < 1)
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout_.tile_rows, layout_.tile_cols),
                           "at least 1 x 1");
-  if (layout.uplo != Uplo::general && layout.tile_rows != layout.tile_cols)
-    throw InvalidArgument("tile", fmt::format("{} x {}", layout.tile_rows, layout.tile_cols),
+  if (layout_.uplo != Uplo::general && layout_.tile_rows != layout_.tile_cols)
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout_.tile_rows, layout_.tile_cols),
                           "square tiles where only one triangle of tiles exists");
-  if (layout.grid.rows < 1 || layout.grid.cols < 1 || layout.grid.rows * layout.grid.cols > runtime.size())
-    throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
+  const ProcessGrid& grid = layout_.grid;
+  if (grid.rows < 1 || grid.cols < 1 || Index(grid.rows) * grid.cols > runtime.size())
+    throw InvalidArgument("grid", fmt::format("{} x {}", grid.rows, grid.cols),
                           fmt::format("a grid of at most {} ranks", runtime.size()));
+}
+
+template <class T>
+void TiledMatrix<T>::make_tiles(Runtime& runtime, T* memory, Index ld, bool block_cyclic) {
   tiles_.resize(static_cast<std::size_t>(row_tiles() * col_tiles()));
   for (Index j = 0; j < col_tiles(); ++j)
     for (Index i = 0; i < row_tiles(); ++i) {
@@ -44,55 +53,66 @@ TiledMatrix<T>::TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLay
       Data& tile = tiles_[static_cast<std::size_t>(i + j * row_tiles())];
       T* place = nullptr;
       if (memory) {
-        const Index local_i = block_cyclic ? i / layout.grid.rows : i,
-                    local_j = block_cyclic ? j / layout.grid.cols : j;
-        place = memory + local_i * layout.tile_rows + local_j * layout.tile_cols * ld;
+        const Index local_i = block_cyclic ? i / layout_.grid.rows : i,
+                    local_j = block_cyclic ? j / layout_.grid.cols : j;
+        place = memory + local_i * layout_.tile_rows + local_j * layout_.tile_cols * ld;
       }
       tile = Data::wrap_matrix(runtime, place, tile_rows(i), tile_cols(j), ld, sizeof(T), owner(i, j));
     }
 }
 
 template <class T>
-TiledMatrix<T>::TiledMatrix(Runtime& runtime, const TileLayout& layout)
-    : TiledMatrix(runtime, nullptr, layout.tile_rows, layout, false) {}
+TiledMatrix<T>::TiledMatrix(Runtime& runtime, const TileLayout& layout) : TiledMatrix(layout) {
+  collectively(
+      runtime, "TiledMatrix", argument_hash(sizeof(T), hash_of(layout)), [&] { check(runtime); },
+      [&] { make_tiles(runtime, nullptr, layout.tile_rows, false); });
+}
 
 template <class T>
 TiledMatrix<T> TiledMatrix<T>::wrap(Runtime& runtime, T* a, Index ld, const TileLayout& layout) {
-  if (ld < std::max<Index>(1, layout.rows))
-    throw InvalidArgument("ld", fmt::format("{}", ld),
-                          fmt::format("at least {} (the number of rows)", layout.rows));
-  if (layout.grid.rows * layout.grid.cols != 1)
-    throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
-                          "1 x 1 for an array in LAPACK layout (use wrap_block_cyclic)");
-  return TiledMatrix(runtime, a, ld, layout, false);
+  TiledMatrix result(layout);
+  const auto check = [&] {
+    if (ld < std::max<Index>(1, layout.rows))
+      throw InvalidArgument("ld", fmt::format("{}", ld),
+                            fmt::format("at least {} (the number of rows)", layout.rows));
+    if (layout.grid.rows != 1 || layout.grid.cols != 1)
+      throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
+                            "1 x 1 for an array in LAPACK layout (use wrap_block_cyclic)");
+    result.check(runtime);
+    if (!a && layout.rows > 0 && layout.cols > 0 && runtime.rank() == 0)
+      throw InvalidArgument("a", "null", "an array");
+  };
+  collectively(runtime, "TiledMatrix::wrap", argument_hash(sizeof(T), hash_of(layout)), check,
+               [&] { result.make_tiles(runtime, a, ld, false); });
+  return result;
+}
+
+template <class T>
+void TiledMatrix<T>::check_local_part(const Runtime& runtime, const T* local, Index ld) const {
+  const ProcessGrid& grid = layout_.grid;
+  const int rank = runtime.rank();
+  if (rank >= grid.rows * grid.cols) return;
+  const int p = grid.column_major ? rank % grid.rows : rank / grid.cols,
+            q = grid.column_major ? rank / grid.rows : rank % grid.cols;
+  const Index rows = local_extent(layout_.rows, layout_.tile_rows, p, grid.rows),
+              columns = local_extent(layout_.cols, layout_.tile_cols, q, grid.cols);
+  if (rows == 0 || columns == 0) return;
+  if (!local) throw InvalidArgument("local", "null", "an array on every rank that has a part of the matrix");
+  if (ld < rows)
+    throw InvalidArgument("ld", fmt::format("{}", ld), "at least the number of local rows, on every rank");
 }
 
 template <class T>
 TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld,
                                                  const TileLayout& layout) {
-  // A rank that refuses its part must not leave the others alone with theirs: all look at the worst of all
-  // answers.
-  Index needed = 0, columns = 0;
-  const int ranks = layout.grid.rows * layout.grid.cols;
-  if (layout.tile_rows > 0 && layout.tile_cols > 0 && layout.grid.rows > 0 && layout.grid.cols > 0 &&
-      runtime.rank() < ranks) {
-    const int p =
-        layout.grid.column_major ? runtime.rank() % layout.grid.rows : runtime.rank() / layout.grid.cols;
-    const int q =
-        layout.grid.column_major ? runtime.rank() / layout.grid.rows : runtime.rank() % layout.grid.cols;
-    needed = local_extent(layout.rows, layout.tile_rows, p, layout.grid.rows);
-    columns = local_extent(layout.cols, layout.tile_cols, q, layout.grid.cols);
-  }
-  const bool has_part = needed > 0 && columns > 0;
-  double missing = has_part && !local ? 1 : 0;
-  double short_by = has_part ? static_cast<double>(needed - ld) : 0;
-  runtime.all_reduce_max(&missing, 1);
-  runtime.all_reduce_max(&short_by, 1);
-  if (missing > 0)
-    throw InvalidArgument("local", "null", "an array on every rank that has a part of the matrix");
-  if (short_by > 0)
-    throw InvalidArgument("ld", fmt::format("{}", ld), "at least the number of local rows, on every rank");
-  return TiledMatrix(runtime, local, std::max<Index>(ld, 1), layout, true);
+  TiledMatrix result(layout);
+  const auto check = [&] {
+    result.check(runtime);
+    result.check_local_part(runtime, local, ld);
+  };
+  collectively(runtime, "TiledMatrix::wrap_block_cyclic", argument_hash(sizeof(T), hash_of(layout)), check,
+               [&] { result.make_tiles(runtime, local, std::max<Index>(ld, 1), true); });
+  return result;
 }
 
 template <class T>

@@ -38,9 +38,13 @@ struct TileLayout {
   }
 };
 
+/// For calls whose layouts must be the same on all ranks (agreement.hpp).
+std::uint64_t hash_of(const TileLayout& layout) noexcept;
+
 /// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
 /// where and when it is first written. In a triangular layout the diagonal tiles are whole squares of which
-/// one triangle counts.
+/// one triangle counts. To make one is collective: layouts must be the same on all ranks, and an array that
+/// one rank lacks keeps all from it.
 template <class T>
 class TiledMatrix {
  public:
@@ -85,7 +89,10 @@ class TiledMatrix {
   void prefetch() const;
 
  private:
-  TiledMatrix(Runtime& runtime, T* memory, Index ld, const TileLayout& layout, bool block_cyclic);
+  explicit TiledMatrix(const TileLayout& layout) : layout_(layout) {}
+  void check(const Runtime& runtime) const;
+  void check_local_part(const Runtime& runtime, const T* local, Index ld) const;
+  void make_tiles(Runtime& runtime, T* memory, Index ld, bool block_cyclic);
   TileLayout layout_;
   std::vector<Data> tiles_;
 };

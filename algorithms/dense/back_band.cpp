@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/back_band.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 
@@ -73,11 +74,8 @@ ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, 
   return h;
 }
 
-}  // namespace
-
 template <class T>
-void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
-  BandReflectors<T> q = std::move(reflectors);
+void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs<T>& z) {
   if (q.panels() == 0 || z.count() == 0) return;
   const bool in_groups = q.groups.count() > 0;
   const Index n = z.rows(), width = in_groups ? q.groups.columns().block : q.vectors.layout().tile_rows;
@@ -108,7 +106,7 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
 }
 
 template <class T>
-void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T>& x) {
+void insert_to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T>& x) {
   for (Index k = l.row_tiles() - 1; k >= 0; --k) {
     std::vector<const Data*> row;
     for (Index i = 0; i <= k; ++i) row.push_back(&l.tile(k, i));
@@ -117,6 +115,31 @@ void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T
                                   x.slab_cols(j));
     for (const Data* tile : row) tile->flush_remote_copies();
   }
+}
+
+}  // namespace
+
+template <class T>
+void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+  const auto check = [&] {
+    if (reflectors.panels() == 0) return;
+    const bool in_groups = reflectors.groups.count() > 0;
+    require_rows("z", z, in_groups ? reflectors.groups.columns().n : reflectors.vectors.rows());
+  };
+  const std::uint64_t arguments =
+      argument_hash(hash_of(reflectors.vectors), reflectors.panels(), reflectors.band, hash_of(z));
+  collectively(sequence.runtime(), "back_band", arguments, check,
+               [&] { insert_back_band(sequence, std::move(reflectors), z); });
+}
+
+template <class T>
+void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T>& x) {
+  const auto check = [&] {
+    require_lower_tiles("l", l.layout());
+    require_rows("x", x, l.rows());
+  };
+  collectively(sequence.runtime(), "to_general", argument_hash(hash_of(l), hash_of(x)), check,
+               [&] { insert_to_general(sequence, l, x); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                       \

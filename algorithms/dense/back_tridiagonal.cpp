@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
 #include <tessera/codelets/band/chase_blocks.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -149,22 +149,28 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
 template <class T>
 void apply_one_by_one(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z) {
   auto& pieces = reflectors.device_pieces();
-  const Index b = reflectors.bandwidth();
-  if (pieces.empty()) throw InvalidArgument("kernel", "one by one", "a chase that ran on a GPU");
-  if (b > kernels::ChaseBlocks::largest_bandwidth || (b & (b - 1)) != 0)
-    throw InvalidArgument("kernel", fmt::format("one by one with bandwidth {}", b),
-                          "a bandwidth that is a power of two, at most 128");
   for (; !pieces.empty(); pieces.pop_back())
     for (Index j = 0; j < z.count(); ++j)
       insert_apply_one_by_one<T>(sequence, static_cast<int>(pieces.size()), pieces.back().shape,
                                  pieces.back().data, z.slab(j), z.slab_cols(j));
 }
 
-}  // namespace
+template <class T>
+void check(const ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z, ReflectorKernel kernel) {
+  if (reflectors.size() <= 1 || z.count() == 0) return;
+  require_rows("z", z, reflectors.size());
+  if (kernel != ReflectorKernel::one_by_one) return;
+  const Index b = reflectors.bandwidth();
+  if (reflectors.device_pieces().empty())
+    throw InvalidArgument("kernel", "one by one", "a chase that ran on a GPU");
+  if (b > kernels::ChaseBlocks::largest_bandwidth || (b & (b - 1)) != 0)
+    throw InvalidArgument("kernel", fmt::format("one by one with bandwidth {}", b),
+                          "a bandwidth that is a power of two, at most 128");
+}
 
 template <class T>
-void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
-                      ReflectorKernel kernel) {
+void insert(Sequence& sequence, ChaseReflectors<T>& reflectors, const ColumnSlabs<T>& z,
+            ReflectorKernel kernel) {
   if (reflectors.size() > 1 && z.count() > 0) {
     if (kernel == ReflectorKernel::one_by_one)
       apply_one_by_one(sequence, reflectors, z);
@@ -174,6 +180,19 @@ void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const
       BackTransform<T>(sequence, reflectors, z).run();
   }
   reflectors.release();
+}
+
+}  // namespace
+
+template <class T>
+void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
+                      ReflectorKernel kernel) {
+  const std::uint64_t arguments =
+      argument_hash(reflectors.size(), reflectors.bandwidth(), reflectors.pieces().size(),
+                    reflectors.device_pieces().size(), hash_of(z), kernel);
+  collectively(
+      sequence.runtime(), "back_tridiagonal", arguments, [&] { check(reflectors, z, kernel); },
+      [&] { insert(sequence, reflectors, z, kernel); });
 }
 
 #define TESSERA_INSTANTIATE(T) \

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
 
@@ -174,6 +175,21 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
     insert_tridiagonal_assemble<R>(sequence, 0, rank, n, n, list, d, e);
 }
 
+template <class T>
+void chase_band(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
+                ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
+  const Index n = band.size();
+  if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
+  const bool on_gpu = sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
+  if (options.place == ChasePlace::sweeps || (options.place == ChasePlace::chosen && on_gpu))
+    return chase_by_sweeps(sequence, std::move(band), d, e, reflectors, options);
+  Chase<T> chase(sequence, n, band.bandwidth(), options);
+  chase.gather(band);
+  band.release();
+  chase.run(reflectors);
+  chase.extract(d, e);
+}
+
 }  // namespace
 
 Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std::size_t element_bytes,
@@ -188,16 +204,17 @@ Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std:
 template <class T>
 void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
                          ChaseReflectors<T>* reflectors, const ChaseOptions& options) {
-  const Index n = band.size();
-  if (reflectors) *reflectors = ChaseReflectors<T>(n, band.bandwidth());
-  const bool on_gpu = sequence.runtime().gpus() > 0 && band.bandwidth() <= kernels::max_device_bandwidth;
-  if (options.place == ChasePlace::sweeps || (options.place == ChasePlace::chosen && on_gpu))
-    return chase_by_sweeps(sequence, std::move(band), d, e, reflectors, options);
-  Chase<T> chase(sequence, n, band.bandwidth(), options);
-  chase.gather(band);
-  band.release();
-  chase.run(reflectors);
-  chase.extract(d, e);
+  const auto check = [&] {
+    if (options.sweeps < 0 || options.segments_per_rank < 0 || options.piece_bytes < 0)
+      throw InvalidArgument("options", "negative", "sizes of at least 0");
+    require_made("d", d);
+    require_made("e", e);
+  };
+  const std::uint64_t arguments =
+      argument_hash(hash_of(band), reflectors != nullptr, options.sweeps, options.segments_per_rank,
+                    options.place, options.piece_bytes);
+  collectively(sequence.runtime(), "band_to_tridiagonal", arguments, check,
+               [&] { chase_band(sequence, std::move(band), d, e, reflectors, options); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                               \

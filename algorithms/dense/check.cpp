@@ -5,6 +5,7 @@
 
 #include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/check.hpp>
 
@@ -127,21 +128,9 @@ double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
-}  // namespace
-
 template <class T>
-double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a) {
-  Sequence sequence(runtime);
-  const Data scale = check_and_scale<T>(sequence, a);
-  const TiledMatrix<T> copy = lower_copy(sequence, a, scale);
-  sequence.wait();
-  return norm_of_lower(runtime, copy) /
-         HostAccess(scale, HostAccess::Mode::read).template array<const RealOf<T>>()[0];
-}
-
-template <class T>
-EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
-                            std::span<const RealOf<T>> values, const ColumnSlabs<T>& z) {
+EigenCheck check_pairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
+                       std::span<const RealOf<T>> values, const ColumnSlabs<T>& z) {
   EigenCheck check;
   const double scale = static_cast<double>(std::max<Index>(a.rows(), 1)) * precision<T>;
   ColumnSlabs<T> az, bz;
@@ -179,6 +168,37 @@ EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const Til
     check.orthogonality /= check.norm_b * norm_z * norm_z;
   }
   return check;
+}
+
+}  // namespace
+
+template <class T>
+double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a) {
+  return collectively(runtime, "hermitian_norm", hash_of(a), [&] {
+    Sequence sequence(runtime);
+    const Data scale = check_and_scale<T>(sequence, a);
+    const TiledMatrix<T> copy = lower_copy(sequence, a, scale);
+    sequence.wait();
+    return norm_of_lower(runtime, copy) /
+           HostAccess(scale, HostAccess::Mode::read).template array<const RealOf<T>>()[0];
+  });
+}
+
+template <class T>
+EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
+                            std::span<const RealOf<T>> values, const ColumnSlabs<T>& z) {
+  const auto check = [&] {
+    require_rows("z", z, a.rows());
+    if (z.count() > 0 && static_cast<Index>(values.size()) != z.cols())
+      throw InvalidArgument("values", std::to_string(values.size()) + " values",
+                            "one for each of the " + std::to_string(z.cols()) + " vectors");
+    if (b && b->rows() != a.rows())
+      throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
+                            std::to_string(a.rows()) + " rows, as a");
+  };
+  const std::uint64_t arguments = argument_hash(hash_of(a), b ? hash_of(*b) : 0, values.size(), hash_of(z));
+  return collectively(runtime, "check_eigenpairs", arguments, check,
+                      [&] { return check_pairs<T>(runtime, a, b, values, z); });
 }
 
 template <class R>

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/cholesky.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
 
 namespace tessera {
+namespace {
 
 template <class T>
-void cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
+void insert_cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
   const Index nt = a.row_tiles();
   for (Index k = 0; k < nt; ++k) {
     const Index nk = a.tile_rows(k);
@@ -31,7 +33,7 @@ void cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
 }
 
 template <class T>
-void to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& l) {
+void insert_to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& l) {
   const Index nt = a.row_tiles();
   for (Index k = 0; k < nt; ++k) {
     const Index nk = a.tile_rows(k);
@@ -68,6 +70,27 @@ void to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<
     for (Index i = k; i < nt; ++i) a.tile(i, k).flush_remote_copies();
   }
   l.flush_remote_copies();
+}
+
+}  // namespace
+
+template <class T>
+void cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
+  collectively(
+      sequence.runtime(), "cholesky", hash_of(a), [&] { require_lower_tiles("a", a.layout()); },
+      [&] { insert_cholesky(sequence, a); });
+}
+
+template <class T>
+void to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& l) {
+  const auto check = [&] {
+    require_lower_tiles("a", a.layout());
+    require_lower_tiles("l", l.layout());
+    if (l.rows() != a.rows() || l.layout().tile_rows != a.layout().tile_rows)
+      throw InvalidArgument("l", std::to_string(l.rows()) + " rows", "the layout of a");
+  };
+  collectively(sequence.runtime(), "to_standard", argument_hash(hash_of(a), hash_of(l)), check,
+               [&] { insert_to_standard(sequence, a, l); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                 \

@@ -13,10 +13,12 @@
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {
@@ -237,17 +239,73 @@ void check_leading_dimension(const char* name, Index ld, Index n) {
 template <class T>
 Completion<EigenResult<T>> submit(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
                                   const EigensolveOptions& options, T* z, Index ldz) {
-  check_square(a, "a");
-  if (b) {
-    check_square(*b, "b");
-    if (b->rows() != a.rows())
-      throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
-                            std::to_string(a.rows()) + " rows, as a");
-  }
-  const EigensolveOptions used = resolve_options<T>(runtime, a.rows(), options);
-  require_memory(runtime, "eigensolve",
-                 eigensolve_memory<T>(runtime, a.rows(), used, b != nullptr, z == nullptr));
-  return Solve<T>(runtime, a, b, used, z, ldz).submit();
+  EigensolveOptions used;
+  const auto check = [&] {
+    check_square(a, "a");
+    if (b) {
+      check_square(*b, "b");
+      if (b->rows() != a.rows())
+        throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
+                              std::to_string(a.rows()) + " rows, as a");
+    }
+    used = resolve_options<T>(runtime, a.rows(), options);
+  };
+  const std::uint64_t arguments = argument_hash(hash_of(a), b ? hash_of(*b) : 0, hash_of(options));
+  return collectively(runtime, "submit_eigensolve", arguments, check, [&] {
+    require_memory(runtime, "eigensolve",
+                   eigensolve_memory<T>(runtime, a.rows(), used, b != nullptr, z == nullptr));
+    return Solve<T>(runtime, a, b, used, z, ldz).submit();
+  });
+}
+
+/// The arrays of the blocking call.
+template <class T>
+struct Arrays {
+  Index n;
+  const T* a;
+  Index lda;
+  const T* b;
+  Index ldb;
+  RealOf<T>* w;
+  T* z;
+  Index ldz;
+};
+
+template <class T>
+void check_arrays(const Runtime& runtime, const Arrays<T>& arrays, bool vectors) {
+  const auto& [n, a, lda, b, ldb, w, z, ldz] = arrays;
+  if (n < 0) throw InvalidArgument("n", std::to_string(n), "at least 0");
+  if (n > 0 && !a) throw InvalidArgument("a", "null", "an array");
+  if (n > 0 && !w) throw InvalidArgument("w", "null", "an array");
+  if (n > 0 && vectors && !z) throw InvalidArgument("z", "null", "an array, or options.vectors = false");
+  if (vectors) check_leading_dimension("ldz", ldz, n);
+  if (runtime.size() > 1)
+    throw InvalidArgument("runtime", std::to_string(runtime.size()) + " ranks",
+                          "one process (use submit_eigensolve)");
+  check_leading_dimension("lda", lda, n);
+  if (b) check_leading_dimension("ldb", ldb, n);
+}
+
+template <class T>
+Status solve_arrays(Runtime& runtime, Uplo uplo, const Arrays<T>& arrays, Index* count,
+                    const EigensolveOptions& used) {
+  const Index n = arrays.n;
+  const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
+  const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
+  // The wrapped arrays are only read.
+  auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(arrays.a), arrays.lda, layout);
+  std::optional<TiledMatrix<T>> tiles_b;
+  if (arrays.b) tiles_b = TiledMatrix<T>::wrap(runtime, const_cast<T*>(arrays.b), arrays.ldb, layout);
+  auto completion = submit<T>(runtime, tiles_a, tiles_b ? &*tiles_b : nullptr, used, arrays.z, arrays.ldz);
+  // A GPU's copies of them go as soon as they have been copied to the solver's own tiles.
+  tiles_a.release_unchanged();
+  if (tiles_b) tiles_b->release_unchanged();
+  const Status status = completion.wait();
+  const auto& values = completion.result().values;
+  if (status.ok()) std::copy(values.begin(), values.end(), arrays.w);
+  if (count) *count = static_cast<Index>(values.size());
+  completion.result().vectors.release();
+  return status;
 }
 
 }  // namespace
@@ -267,34 +325,14 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix
 template <class T>
 Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb,
                   RealOf<T>* w, T* z, Index ldz, Index* count, const EigensolveOptions& options) {
-  if (n < 0) throw InvalidArgument("n", std::to_string(n), "at least 0");
-  if (n > 0 && !a) throw InvalidArgument("a", "null", "an array");
-  if (n > 0 && !w) throw InvalidArgument("w", "null", "an array");
-  if (n > 0 && options.vectors && !z)
-    throw InvalidArgument("z", "null", "an array, or options.vectors = false");
-  if (options.vectors) check_leading_dimension("ldz", ldz, n);
-  if (runtime.size() > 1)
-    throw InvalidArgument("runtime", std::to_string(runtime.size()) + " ranks",
-                          "one process (use submit_eigensolve)");
-  check_leading_dimension("lda", lda, n);
-  if (b) check_leading_dimension("ldb", ldb, n);
-  const EigensolveOptions used = resolve_options<T>(runtime, n, options);
-  const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
-  const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
-  // The wrapped arrays are only read.
-  auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(a), lda, layout);
-  std::optional<TiledMatrix<T>> tiles_b;
-  if (b) tiles_b = TiledMatrix<T>::wrap(runtime, const_cast<T*>(b), ldb, layout);
-  auto completion = submit<T>(runtime, tiles_a, tiles_b ? &*tiles_b : nullptr, used, z, ldz);
-  // A GPU's copies of them go as soon as they have been copied to the solver's own tiles.
-  tiles_a.release_unchanged();
-  if (tiles_b) tiles_b->release_unchanged();
-  const Status status = completion.wait();
-  const auto& values = completion.result().values;
-  if (status.ok()) std::copy(values.begin(), values.end(), w);
-  if (count) *count = static_cast<Index>(values.size());
-  completion.result().vectors.release();
-  return status;
+  const Arrays<T> arrays{n, a, lda, b, ldb, w, z, ldz};
+  EigensolveOptions used;
+  const auto check = [&] {
+    check_arrays(runtime, arrays, options.vectors);
+    used = resolve_options<T>(runtime, n, options);
+  };
+  return collectively(runtime, "eigensolve", 0, check,
+                      [&] { return solve_arrays(runtime, uplo, arrays, count, used); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

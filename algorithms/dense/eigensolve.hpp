@@ -60,19 +60,24 @@ struct EigenResult {
   EigensolveOptions used;  ///< with everything resolved
 };
 
+/// For calls whose options must be the same on all ranks (agreement.hpp).
+std::uint64_t hash_of(const EigensolveOptions& options) noexcept;
+
 /// The sizes that a solve would use.
 /// @throws InvalidArgument for an impossible combination, and for sizes whose tasks do not fit into a GPU.
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);
 
-/// Submits A x = lambda x and returns at once (a range by value waits for the eigenvalues: their number
-/// decides what is submitted then; other sequences proceed meanwhile). A is read only and must stay as it is
-/// until the end. Where the problem fills a quarter of a GPU's memory or more, copies of A there that the
-/// host has, too, are freed once they have been read: a later solve of the same A fetches it again.
+/// Submits A x = lambda x (on all ranks together, with equal options and layouts) and returns at once (a
+/// range by value waits for the eigenvalues: their number decides what is submitted then; other sequences
+/// proceed meanwhile). A is read only and must stay as it is until the end. Where the problem fills a quarter
+/// of a GPU's memory or more, copies of A there that the host has, too, are freed once they have been read: a
+/// later solve of the same A fetches it again.
 ///
 /// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and
 /// grid.
-/// @throws InvalidArgument, and RuntimeError where the memory is too small, before anything is submitted.
+/// @throws InvalidArgument, and RuntimeError where the memory is too small, before anything is submitted, on
+/// all ranks.
 /// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A.
 template <class T>
 Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,

@@ -11,6 +11,7 @@
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 namespace {
@@ -205,9 +206,16 @@ Solver solver_from_string(std::string_view name) {
   throw InvalidArgument("solver", name, "auto, two_stage, one_stage or vendor");
 }
 
+std::uint64_t hash_of(const EigensolveOptions& options) noexcept {
+  const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups] = options;
+  return argument_hash(solver, range.kind, range.lo, range.hi, range.above, range.upto, vectors, tile, band,
+                       update_width, slab_width, column_groups);
+}
+
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options) {
   EigensolveOptions o = options;
+  if (n < 0) throw InvalidArgument("n", fmt::format("{}", n), "at least 0");
   check_range(n, o.range);
   check_size("tile", o.tile);
   check_size("band", o.band);

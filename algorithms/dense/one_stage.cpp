@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/one_stage.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
@@ -290,19 +291,24 @@ void back_in_one_piece(Sequence& sequence, const OneStageReflectors<T>& q, const
                                          z.slab_cols(j), workspace);
 }
 
-}  // namespace
-
-template <class T>
-void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const Data& e,
-                    OneStageReflectors<T>* reflectors, const OneStageOptions& options) {
+void check(const Runtime& runtime, const TileLayout& a, const Data& d, const Data& e,
+           const OneStageOptions& options) {
+  require_lower_tiles("a", a);
+  require_made("d", d);
+  require_made("e", e);
   if (options.panel < 1 || options.panel > widest_panel)
     throw InvalidArgument("panel", fmt::format("{}", options.panel),
                           fmt::format("1 to {} columns", widest_panel));
   if (options.work_tile < 1)
     throw InvalidArgument("work_tile", fmt::format("{}", options.work_tile), "at least 1");
-  const Runtime& runtime = sequence.runtime();
   if (options.in_one_piece && runtime.size() > 1)
     throw InvalidArgument("in_one_piece", "true", "false with several ranks");
+}
+
+template <class T>
+void insert(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const Data& e,
+            OneStageReflectors<T>* reflectors, const OneStageOptions& options) {
+  const Runtime& runtime = sequence.runtime();
   if (options.in_one_piece || (runtime.gpus() > 0 && runtime.size() == 1))
     return tridiagonalize_in_one_piece<T>(sequence, std::move(a), d, e, reflectors);
   const Index n = a.rows();
@@ -318,8 +324,7 @@ void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const
 }
 
 template <class T>
-void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
-  OneStageReflectors<T> q = std::move(reflectors);
+void insert_back(Sequence& sequence, OneStageReflectors<T> q, const ColumnSlabs<T>& z) {
   if (z.count() == 0) return;
   if (q.tau.valid()) return back_in_one_piece(sequence, q, z);
   Index widest = 1;
@@ -338,6 +343,26 @@ void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, cons
       insert_apply_block_reflector<T>(sequence, apply_priority, v, t, z.slab(j), block.first_row, block.rows,
                                       block.k, z.slab_cols(j), workspace);
   }
+}
+
+}  // namespace
+
+template <class T>
+void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const Data& e,
+                    OneStageReflectors<T>* reflectors, const OneStageOptions& options) {
+  const auto& [in_one_piece, work_tile, panel, rest, tasks_per_worker, least_bytes] = options;
+  const std::uint64_t arguments = argument_hash(hash_of(a), reflectors != nullptr, in_one_piece, work_tile,
+                                                panel, rest, tasks_per_worker, least_bytes);
+  collectively(
+      sequence.runtime(), "tridiagonalize", arguments,
+      [&] { check(sequence.runtime(), a.layout(), d, e, options); },
+      [&] { insert(sequence, std::move(a), d, e, reflectors, options); });
+}
+
+template <class T>
+void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, const ColumnSlabs<T>& z) {
+  collectively(sequence.runtime(), "back_one_stage", argument_hash(reflectors.blocks.size(), hash_of(z)),
+               [&] { insert_back(sequence, std::move(reflectors), z); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                           \

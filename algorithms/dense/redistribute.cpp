@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/redistribute.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 
 namespace tessera {
@@ -28,10 +29,8 @@ Data replicate(Sequence& sequence, const Data& source) {
   return copy;
 }
 
-}  // namespace
-
 template <class T>
-Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_four) {
+Data insert_check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_four) {
   using R = RealOf<T>;
   Runtime& runtime = sequence.runtime();
   const TileLayout& layout = a.layout();
@@ -54,16 +53,8 @@ Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_
 }
 
 template <class T>
-Data unit_scale(Sequence& sequence) {
-  using R = RealOf<T>;
-  const Data scale = Data::bytes(sequence.runtime(), sizeof(R), 0);
-  insert_choose_scale<R>(sequence, 4, {}, scale);
-  return replicate<R>(sequence, scale);
-}
-
-template <class T>
-void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
-                    const TiledMatrix<T>& destination) {
+void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
+                           const TiledMatrix<T>& destination) {
   const Index n = destination.rows(), nb = destination.layout().tile_rows;
   const bool mirrored = source.layout().uplo == Uplo::upper;
   const TileLayout& from = source.layout();
@@ -91,6 +82,38 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
         }
     }
   source.flush_remote_copies();
+}
+
+}  // namespace
+
+template <class T>
+Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_four) {
+  return collectively(sequence.runtime(), "check_and_scale", argument_hash(hash_of(a), power_of_four),
+                      [&] { return insert_check_and_scale(sequence, a, power_of_four); });
+}
+
+template <class T>
+Data unit_scale(Sequence& sequence) {
+  using R = RealOf<T>;
+  return collectively(sequence.runtime(), "unit_scale", sizeof(R), [&] {
+    const Data scale = Data::bytes(sequence.runtime(), sizeof(R), 0);
+    insert_choose_scale<R>(sequence, 4, {}, scale);
+    return replicate<R>(sequence, scale);
+  });
+}
+
+template <class T>
+void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
+                    const TiledMatrix<T>& destination) {
+  const auto check = [&] {
+    require_lower_tiles("destination", destination.layout());
+    require_made("scale", scale);
+    if (source.rows() != destination.rows() || source.cols() != source.rows())
+      throw InvalidArgument("source", std::to_string(source.rows()) + " rows",
+                            "the order of the destination");
+  };
+  collectively(sequence.runtime(), "copy_hermitian", argument_hash(hash_of(source), hash_of(destination)),
+               check, [&] { insert_copy_hermitian(sequence, source, scale, destination); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                              \

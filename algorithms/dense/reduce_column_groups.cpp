@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_column_groups.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
@@ -111,12 +112,9 @@ class GroupReduction {
   std::vector<Data> v_, z_;  ///< by panel of the outer block
 };
 
-}  // namespace
-
 template <class T>
-ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups) {
+ColumnGroups<T> insert_deal_columns(Sequence& sequence, TiledMatrix<T> tiles, Index block, int groups) {
   Runtime& runtime = sequence.runtime();
-  TiledMatrix<T> tiles = std::move(a);
   const Index n = tiles.rows(), nb = tiles.layout().tile_rows;
   const CyclicColumns columns{n, block, groups};
   ColumnGroups<T> result(runtime, columns);
@@ -154,11 +152,28 @@ ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block
   return result;
 }
 
+}  // namespace
+
+template <class T>
+ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups) {
+  const auto check = [&] {
+    require_lower_tiles("a", a.layout());
+    if (block < 1 || a.layout().tile_rows % block != 0)
+      throw InvalidArgument("block", std::to_string(block), "a divisor of the tile size");
+  };
+  return collectively(sequence.runtime(), "deal_columns", argument_hash(hash_of(a), block, groups), check,
+                      [&] { return insert_deal_columns(sequence, std::move(a), block, groups); });
+}
+
 template <class T>
 void reduce_column_groups(Sequence& sequence, const ColumnGroups<T>& a, const BandMatrix<T>& band,
                           std::vector<Data>& t_factors) {
-  GroupReduction<T> reduction(sequence, a, band, t_factors);
-  for (Index c0 = 0; c0 < a.columns().n; c0 += a.columns().block) reduction.outer_block(c0);
+  const CyclicColumns& columns = a.columns();
+  collectively(sequence.runtime(), "reduce_column_groups",
+               argument_hash(columns.n, columns.block, columns.groups, hash_of(band)), [&] {
+                 GroupReduction<T> reduction(sequence, a, band, t_factors);
+                 for (Index c0 = 0; c0 < columns.n; c0 += columns.block) reduction.outer_block(c0);
+               });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                   \

@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/dense/reduce_column_groups.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
@@ -259,23 +260,30 @@ class Reduction {
   Data factor_, inner_total_, stack_;
 };
 
-}  // namespace
-
 template <class T>
-void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
-                    BandReflectors<T>* reflectors, int column_groups) {
-  const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
-  if (tile % update_width != 0 || update_width % b != 0)
+void check(const Runtime& runtime, const TiledMatrix<T>& a, Index update_width, const BandMatrix<T>& band,
+           int column_groups) {
+  require_lower_tiles("a", a.layout());
+  const Index tile = a.layout().tile_rows, b = band.bandwidth();
+  if (band.size() != a.rows())
+    throw InvalidArgument("band", fmt::format("{} rows", band.size()),
+                          fmt::format("{} rows, as a", a.rows()));
+  if (update_width < 1 || tile % update_width != 0 || update_width % b != 0)
     throw InvalidArgument(
         "update_width", fmt::format("{}", update_width),
         fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
-  if (column_groups < 0 || column_groups > most_column_groups ||
-      (column_groups > 0 && sequence.runtime().size() > 1))
+  if (column_groups < 0 || column_groups > most_column_groups || (column_groups > 0 && runtime.size() > 1))
     throw InvalidArgument("column_groups", fmt::format("{}", column_groups),
                           fmt::format("0 to {}, and 0 on several ranks", most_column_groups));
-  if (sequence.runtime().gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel && column_groups == 0)
+  if (runtime.gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel && column_groups == 0)
     throw InvalidArgument("band", fmt::format("{}", b),
                           fmt::format("at most {} on GPUs, unless the matrix is one tile", widest_gpu_panel));
+}
+
+template <class T>
+void insert(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
+            BandReflectors<T>* reflectors, int column_groups) {
+  const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
   for (Index s = 0; s < band.segment_count(); ++s)
     insert_set_zero<T>(sequence, panel_priority, band.segment(s));
   std::vector<Data> t_factors;
@@ -296,6 +304,19 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
     }
   }
   if (reflectors) *reflectors = {std::move(a), {}, std::move(t_factors), b};
+}
+
+}  // namespace
+
+template <class T>
+void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
+                    BandReflectors<T>* reflectors, int column_groups) {
+  const std::uint64_t arguments =
+      argument_hash(hash_of(a), update_width, hash_of(band), reflectors != nullptr, column_groups);
+  collectively(
+      sequence.runtime(), "reduce_to_band", arguments,
+      [&] { check(sequence.runtime(), a, update_width, band, column_groups); },
+      [&] { insert(sequence, std::move(a), update_width, band, reflectors, column_groups); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                              \

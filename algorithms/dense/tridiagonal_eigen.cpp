@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/codelets/dense/copy.hpp>
@@ -98,23 +99,32 @@ Index merge_parts(const Runtime& runtime, Index m, int depth) {
 template <class T>
 TridiagonalEigen<T>::TridiagonalEigen(Sequence& sequence, Index n, const Data& d, const Data& e,
                                       bool want_vectors)
-    : runtime_(&sequence.runtime()),
-      n_(n),
-      leaf_(choose_leaf(*runtime_, n, want_vectors, sizeof(Real))),
-      want_vectors_(want_vectors) {
-  const Index leaves = ceil_div(n, leaf_);
+    : runtime_(&sequence.runtime()), n_(n), want_vectors_(want_vectors) {
+  const auto check = [&] {
+    if (n < 1) throw InvalidArgument("n", std::to_string(n), "at least 1");
+    require_made("d", d);
+    require_made("e", e);
+  };
+  collectively(*runtime_, "TridiagonalEigen", argument_hash(sizeof(T), is_complex<T>, n, want_vectors), check,
+               [&] { submit_values(sequence, d, e); });
+}
+
+template <class T>
+void TridiagonalEigen<T>::submit_values(Sequence& sequence, const Data& d, const Data& e) {
+  leaf_ = choose_leaf(*runtime_, n_, want_vectors_, sizeof(Real));
+  const Index leaves = ceil_div(n_, leaf_);
   plan(0, leaves, 0);
   const int deepest = std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
                         return a.depth < b.depth;
                       })->depth;
-  const Data scratch = Data::scratch(*runtime_, merge_scratch_bytes(n));
-  values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n) * sizeof(Real), Data::every_rank);
-  const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n), Data::every_rank);
-  insert_tridiagonal_scale<Real>(sequence, value_priority(deepest + 1), n, leaf_, d, e, scaled);
+  const Data scratch = Data::scratch(*runtime_, merge_scratch_bytes(n_));
+  values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n_) * sizeof(Real), Data::every_rank);
+  const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n_), Data::every_rank);
+  insert_tridiagonal_scale<Real>(sequence, value_priority(deepest + 1), n_, leaf_, d, e, scaled);
   submit_leaves(sequence, value_priority(deepest), scaled);
   for (Node& node : nodes_)
     if (node.leaves > 1) submit_merge(sequence, node, scaled, scratch, &node == &nodes_.back());
-  insert_tridiagonal_unscale<Real>(sequence, value_priority(0), n, scaled, nodes_.back().spectrum, values_);
+  insert_tridiagonal_unscale<Real>(sequence, value_priority(0), n_, scaled, nodes_.back().spectrum, values_);
   nodes_.back().spectrum.release();
 }
 
@@ -411,7 +421,20 @@ struct TridiagonalEigen<T>::VectorPass {
 
 template <class T>
 void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi, const ColumnSlabs<T>& z) {
-  if (hi > lo) VectorPass{sequence, *this, lo, z}.run();
+  const auto check = [&] {
+    if (lo < 0 || hi > n_)
+      throw InvalidArgument("range", "[" + std::to_string(lo) + ", " + std::to_string(hi) + ")",
+                            "within [0, " + std::to_string(n_) + ")");
+    if (hi <= lo) return;
+    if (!want_vectors_) throw InvalidArgument("want_vectors", "false", "true for vectors");
+    require_rows("z", z, n_);
+    if (z.cols() != hi - lo)
+      throw InvalidArgument("z", std::to_string(z.cols()) + " columns", std::to_string(hi - lo) + " columns");
+  };
+  collectively(sequence.runtime(), "TridiagonalEigen::submit_vectors", argument_hash(n_, lo, hi, hash_of(z)),
+               check, [&] {
+                 if (hi > lo) VectorPass{sequence, *this, lo, z}.run();
+               });
 }
 
 #define TESSERA_INSTANTIATE(T) template class TridiagonalEigen<T>;

@@ -79,6 +79,7 @@ class TridiagonalEigen {
   };
   struct VectorPass;
 
+  void submit_values(Sequence& sequence, const Data& d, const Data& e);
   int plan(Index first_leaf, Index leaves, int depth);
   int block_owner(Index leaf) const;
   int block_gpu(Index leaf) const;
@@ -87,7 +88,7 @@ class TridiagonalEigen {
   void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);
 
   Runtime* runtime_;
-  Index n_, leaf_;
+  Index n_, leaf_ = 0;
   bool want_vectors_;
   std::vector<Node> nodes_;  ///< children before parents; the root is last
   Data values_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
@@ -12,17 +13,27 @@ namespace tessera {
 namespace {
 
 template <class T>
-void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b, Index lo, Index hi,
+void check(const Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, Index lo, Index hi,
            const Data& values, const ColumnSlabs<T>* z) {
   const Index n = a.rows();
   if (lo < 0 || hi < lo || hi > n)
     throw InvalidArgument("range", fmt::format("[{}, {})", lo, hi), fmt::format("within [0, {})", n));
   if (z && z->cols() != hi - lo)
     throw InvalidArgument("z", fmt::format("{} columns", z->cols()), fmt::format("{} columns", hi - lo));
-  Runtime& runtime = sequence.runtime();
+  if (z) require_rows("z", *z, n);
+  if (b && b->rows() != n)
+    throw InvalidArgument("b", fmt::format("{} rows", b->rows()), fmt::format("{} rows, as a", n));
+  require_made("values", values);
   const Index largest = vendor_limit(runtime, b != nullptr);
   if (n > largest)
     throw InvalidArgument("n", fmt::format("{}", n), fmt::format("at most {} for this driver", largest));
+}
+
+template <class T>
+void insert(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b, Index lo, Index hi,
+            const Data& values, const ColumnSlabs<T>* z) {
+  Runtime& runtime = sequence.runtime();
+  const Index n = a.rows();
   const bool vectors = z && z->count() > 0;
   const Data on_root = Data::bytes(runtime, sizeof(RealOf<T>) * static_cast<std::size_t>(n), 0);
   const Data workspace =
@@ -33,6 +44,16 @@ void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
   for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_bytes(sequence, 0, on_root, values, rank);
   a.flush_remote_copies();
   if (b) b->flush_remote_copies();
+}
+
+template <class T>
+void solve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b, Index lo, Index hi,
+           const Data& values, const ColumnSlabs<T>* z) {
+  const std::uint64_t arguments = argument_hash(hash_of(a), b ? hash_of(*b) : 0, lo, hi, z ? hash_of(*z) : 0);
+  collectively(
+      sequence.runtime(), "vendor_eigensolve", arguments,
+      [&] { check(sequence.runtime(), a, b, lo, hi, values, z); },
+      [&] { insert(sequence, a, b, lo, hi, values, z); });
 }
 
 }  // namespace

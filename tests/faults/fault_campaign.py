@@ -5,6 +5,7 @@
 throw at fault points spread over the case. No run may hang, no rank may be without the message, no signal may end one.
 Prints GoogleTest-like lines for the cases, and the counts last."""
 import argparse
+import concurrent.futures
 import random
 import re
 import subprocess
@@ -61,13 +62,16 @@ def main():
     parser.add_argument("--cases", default=".", help="a regular expression")
     parser.add_argument("--points", type=int, default=10, help="fault points of each case, rank and number of ranks")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="cases at a time")
     options = parser.parse_args()
-    choose = random.Random(options.seed)
     listed = subprocess.run([options.program, "--list"], capture_output=True, text=True, check=True).stdout
     cases = [line.split("\t") for line in listed.splitlines() if re.search(options.cases, line.split("\t")[0])]
     runs, bad = 0, {"hangs": 0, "crashes": 0, "other": 0}
-    for name, message in cases:
-        print(f"[ RUN      ] Faults.{name}", flush=True)
+
+    def run_case(case):
+        nonlocal runs
+        name, message = case
+        choose = random.Random(f"{options.seed} {name}")
         complaints = []
 
         def check(*arguments):
@@ -88,9 +92,12 @@ def main():
             count = int(found.group(1)) if found else 0
             for point in sorted(choose.sample(range(1, count + 1), min(options.points, count))):
                 check(ranks, faulty, point)
-        for complaint in complaints:
-            print(f"  {complaint}")
-        print(f"[{'  FAILED  ' if complaints else '       OK '}] Faults.{name}", flush=True)
+        lines = [f"[ RUN      ] Faults.{name}", *(f"  {complaint}" for complaint in complaints),
+                 f"[{'  FAILED  ' if complaints else '       OK '}] Faults.{name}"]
+        print("\n".join(lines), flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run_case, cases))
     print(f"{runs} runs of {len(cases)} cases: {bad['hangs']} hangs, {bad['crashes']} crashes, {bad['other']} other failures")
     return 1 if any(bad.values()) else 0
 

@@ -25,6 +25,8 @@ struct FaultCase {
   std::function<void(const Ranks&)> run;
   /// Part of the message that every rank must see; empty: no exception on any rank.
   std::string message;
+  /// Instead of `run`: makes its Runtime by itself, on the communicator of all processes.
+  std::function<void(int rank, int faulty)> run_alone{};
 };
 
 std::vector<FaultCase>& fault_cases();

@@ -63,14 +63,37 @@ std::string kind_and_message(const std::function<void()>& work) {
   Runtime::abort_ranks(2);
 }
 
+/// The rank of this process before there is a Runtime.
+int launched_rank() {
+  const char* const text = std::getenv("OMPI_COMM_WORLD_RANK");
+  return text ? std::atoi(text) : 0;
+}
+
+int run_alone(const FaultCase& fault, int faulty, long point) {
+  const int rank = launched_rank();
+  if (point >= 0 && rank == faulty) {
+    thrown_at = point;
+    internal::fault_hook = count_and_throw;
+  }
+  const std::string outcome = kind_and_message([&] { fault.run_alone(rank, faulty); });
+  internal::fault_hook = nullptr;
+  fmt::print("rank {}: {}\n", rank, outcome);
+  if (point == 0 && rank == faulty) fmt::print("points {}\n", points);
+  std::fflush(stdout);
+  // The end of the first process may be that of all.
+  if (!outcome.starts_with("none")) std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  return 0;
+}
+
 int run(const FaultCase& fault, int faulty, long point) {
+  if (fault.run_alone) return run_alone(fault, faulty, point);
   std::unique_ptr<Runtime> runtime;
   const std::string start = kind_and_message([&] {
     runtime = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .gpus = 0, .bind = false},
                                         Communicator::world());
   });
   if (!runtime) {  // another rank was faster, and has failed already
-    fmt::print("rank {}: {}\n", std::getenv("OMPI_COMM_WORLD_RANK"), start);
+    fmt::print("rank {}: {}\n", launched_rank(), start);
     end_after_failure();
   }
   const Ranks ranks{*runtime, faulty};
