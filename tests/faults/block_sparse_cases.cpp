@@ -266,6 +266,40 @@ const AddFaultCases matrices({
      different},
 });
 
+const AddFaultCases whole_cases({
+    {"whole_products",
+     [](const Ranks& ranks) {
+       const auto a = matrix(ranks, 1), b = matrix(ranks, 2);
+       auto c = matrix(ranks, 3);
+       multiply(Op::transpose, Op::none, 2.0, a, b, 1.0, c, {.filter_eps = 1e-3});
+       multiply(Op::none, Op::none, 1.0, a, b, 0.0, c, {.dense = UseDense::always});
+     },
+     ""},
+    {"whole_operations", on_matrix([](const Ranks& ranks, Sequence& s, auto& a) {
+       const auto b = matrix(ranks, 2);
+       add(s, 2.0, a, 1.0, b);
+       auto c = hadamard_product(s, transpose(s, a), b);
+       redistribute(s, c, square_layout(sizes, Symmetry::none, {.rows = ranks.runtime.size()}, 9));
+       add_on_diagonal(s, 1.0, c);
+       dot(a, b), gershgorin_norm(a), get_diagonal(a);
+       filter(c, 0.1);
+       from_compressed_rows(ranks.runtime, to_compressed_rows(c), c.layout());
+       from_dense<double>(ranks.runtime, {to_dense(c).data(), 36, 36, 36}, c.layout());
+     }),
+     ""},
+    {"whole_files",
+     [](const Ranks& ranks) {
+       const auto a = matrix(ranks);
+       const std::string text = path_of("whole.mtx"), binary = path_of("whole.h5");
+       write_matrix_market(text, a);
+       read_matrix_market<double>(ranks.runtime, text, a.layout());
+       write_hdf5(binary, a);
+       read_hdf5<double>(ranks.runtime, binary);
+       if (ranks.runtime.rank() == 0) std::filesystem::remove(text), std::filesystem::remove(binary);
+     },
+     ""},
+});
+
 const AddFaultCases files({
     {"read_missing_matrix_market",
      [](const Ranks& ranks) {
