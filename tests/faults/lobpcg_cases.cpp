@@ -330,14 +330,6 @@ const AddFaultCases matrix_cases({
        });
      }),
      "a row is lost"},
-    {"csb_rows_change", csb([](bool here) {
-       auto calls = std::make_shared<std::atomic<int>>(0);
-       return tridiagonal([=](Index) {
-         if (here && ++*calls > 35) throw std::logic_error("a row is lost");
-         return 2.0;
-       });
-     }),
-     "a row is lost"},
     {"csb_order_throws", csb([](bool here) -> std::shared_ptr<const SymmetricRows> {
        if (here) return std::make_shared<NoOrder>();
        return good_rows(false);
