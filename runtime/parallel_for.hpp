@@ -18,8 +18,8 @@ inline int host_threads(const Runtime& runtime) {
   return runtime.info().host_threads;
 }
 
-/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, in any order. Of exceptions the one
-/// of the lowest i is thrown at the end.
+/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, or as many as can be had, in any
+/// order. Of exceptions the one of the lowest i is thrown at the end.
 template <class Work>
 void parallel_for(int threads, Index count, const Work& work) {
   std::atomic<Index> next = 0;
@@ -43,7 +43,10 @@ void parallel_for(int threads, Index count, const Work& work) {
   };
   {
     std::vector<std::jthread> others;
-    for (int thread = 1; thread < threads && thread < count; ++thread) others.emplace_back(run, thread);
+    try {
+      for (int thread = 1; thread < threads && thread < count; ++thread) others.emplace_back(run, thread);
+    } catch (...) {  // no more threads, or no memory for one: those that there are do the work
+    }
     run(0);
   }
   if (caught) std::rethrow_exception(caught);

@@ -137,16 +137,12 @@ std::uint64_t hash_of(const BlockDimension& dimension) {
   return hash;
 }
 
-std::uint64_t hash_of(const BlockLayout& layout) {
-  return argument_hash(layout.rows ? hash_of(*layout.rows) : 0, layout.cols ? hash_of(*layout.cols) : 0,
-                       layout.grid.rows, layout.grid.cols, layout.grid.column_major, layout.symmetry);
-}
-
 }  // namespace
 
-void BlockLayout::require_valid_everywhere(const Runtime& runtime) const {
-  if (runtime.size() == 1) return require_valid(runtime);
-  agree(runtime, hash_of(*this), [&] { require_valid(runtime); });
+std::uint64_t BlockLayout::hash(const Runtime& runtime) const {
+  if (runtime.size() == 1) return 0;
+  return argument_hash(rows ? hash_of(*rows) : 0, cols ? hash_of(*cols) : 0, grid.rows, grid.cols,
+                       grid.column_major, symmetry);
 }
 
 Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_count) {
@@ -162,16 +158,26 @@ int owners_for_panels(const ProcessGrid& grid) noexcept {
 
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry) {
-  const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
-  const int owners = owners_for_panels(grid);
-  const auto dimension = [&](std::vector<Index> sizes, int owner_count) {
-    const Index elements = std::accumulate(sizes.begin(), sizes.end(), Index(0));
-    const Index panel = suitable_panel_elements(runtime, elements, owners);
-    return BlockDimension::make(std::move(sizes), owner_count, {}, panel);
+  BlockLayout layout;
+  const auto make = [&] {
+    const ProcessGrid grid = ProcessGrid::squarest(runtime.size());
+    const int owners = owners_for_panels(grid);
+    const auto dimension = [&](std::vector<Index> sizes, int owner_count) {
+      const Index elements = std::accumulate(sizes.begin(), sizes.end(), Index(0));
+      const Index panel = suitable_panel_elements(runtime, elements, owners);
+      return BlockDimension::make(std::move(sizes), owner_count, {}, panel);
+    };
+    layout = {dimension(std::move(row_sizes), grid.rows), dimension(std::move(col_sizes), grid.cols), grid,
+              symmetry};
+    layout.require_valid(runtime);
   };
-  BlockLayout layout{dimension(std::move(row_sizes), grid.rows), dimension(std::move(col_sizes), grid.cols),
-                     grid, symmetry};
-  layout.require_valid(runtime);
+  const auto hash_of_sizes = [&](const std::vector<Index>& sizes) {
+    return runtime.size() == 1 ? 0
+                               : tessera::hash_of({reinterpret_cast<const char*>(sizes.data()),
+                                                   sizes.size() * sizeof(Index)});
+  };
+  const std::uint64_t hash = argument_hash(hash_of_sizes(row_sizes), hash_of_sizes(col_sizes), symmetry);
+  collectively(runtime, "make_block_layout", hash, make, [] {});
   return layout;
 }
 

@@ -93,8 +93,8 @@ struct BlockLayout {
   /// @throws InvalidArgument, naming the argument, if the dimensions' owners do not fit the grid, the grid
   /// not the ranks, or a symmetric layout is not square.
   void require_valid(const Runtime& runtime) const;
-  /// The same, thrown by all ranks if it is so on one; and the layout must be the same on all. Collective.
-  void require_valid_everywhere(const Runtime& runtime) const;
+  /// Of all that must be the same on all ranks; 0 where there is one.
+  std::uint64_t hash(const Runtime& runtime) const;
 };
 
 /// Elements of a panel that suit a dimension dealt out to so many owners. The tasks of a product are the
@@ -111,6 +111,8 @@ Index suitable_panel_elements(const Runtime& runtime, Index elements, int owner_
 int owners_for_panels(const ProcessGrid& grid) noexcept;
 
 /// The layout on the most square grid of all ranks that block sizes alone give: owners in runs of one panel.
+/// Collective.
+/// @throws InvalidArgument, on all ranks, for bad sizes, and where they differ between ranks
 BlockLayout make_block_layout(const Runtime& runtime, std::vector<Index> row_sizes,
                               std::vector<Index> col_sizes, Symmetry symmetry = Symmetry::none);
 

@@ -33,20 +33,6 @@ PanelIndex panel_index(std::vector<Position>& positions, std::size_t rows) {
   return index;
 }
 
-void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks) {
-  for (const auto& [row, col] : blocks) {
-    if (row < 0 || row >= layout.rows->blocks())
-      throw InvalidArgument("block row", fmt::to_string(row),
-                            fmt::format("0 to {}", layout.rows->blocks() - 1));
-    if (col < 0 || col >= layout.cols->blocks())
-      throw InvalidArgument("block column", fmt::to_string(col),
-                            fmt::format("0 to {}", layout.cols->blocks() - 1));
-    if (!layout.stores(row, col))
-      throw InvalidArgument("block", fmt::format("({}, {})", row, col),
-                            "on or below the diagonal of a matrix that stores its lower half");
-  }
-}
-
 /// Where blocks begin in a panel's data, row by row; `cols`: sizes by position.
 std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& rows,
                               std::span<const Index> panel_rows, const std::vector<Index>& cols) {
@@ -66,6 +52,20 @@ std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& row
 
 }  // namespace
 
+void BlockPattern::require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks) {
+  for (const auto& [row, col] : blocks) {
+    if (row < 0 || row >= layout.rows->blocks())
+      throw InvalidArgument("block row", fmt::to_string(row),
+                            fmt::format("0 to {}", layout.rows->blocks() - 1));
+    if (col < 0 || col >= layout.cols->blocks())
+      throw InvalidArgument("block column", fmt::to_string(col),
+                            fmt::format("0 to {}", layout.cols->blocks() - 1));
+    if (!layout.stores(row, col))
+      throw InvalidArgument("block", fmt::format("({}, {})", row, col),
+                            "on or below the diagonal of a matrix that stores its lower half");
+  }
+}
+
 Index PanelIndex::find(Index row, Index col) const noexcept {
   if (column.empty()) return -1;
   const auto first = column.begin() + row_begin[static_cast<std::size_t>(row)],
@@ -76,20 +76,24 @@ Index PanelIndex::find(Index row, Index col) const noexcept {
 
 std::shared_ptr<const BlockPattern> BlockPattern::make(Runtime& runtime, const BlockLayout& layout,
                                                        std::span<const BlockCoordinate> local_blocks) {
-  layout.require_valid_everywhere(runtime);
-  agree(runtime, 0, [&] { require_places(layout, local_blocks); });
-  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
-  const std::vector<BlockCoordinate> mine(local_blocks.begin(), local_blocks.end());
-  const auto pieces = runtime.all_gather(bytes_of(mine));
-  pattern->compress([&](const auto& visit) {
-    for (const std::vector<std::byte>& piece : pieces)
-      for (std::size_t at = 0; at < piece.size(); at += sizeof(BlockCoordinate)) {
-        BlockCoordinate block;
-        std::memcpy(&block, piece.data() + at, sizeof block);
-        visit(block);
-      }
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    require_places(layout, local_blocks);
+  };
+  return collectively(runtime, "BlockPattern::make", layout.hash(runtime), check, [&] {
+    const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+    const std::vector<BlockCoordinate> mine(local_blocks.begin(), local_blocks.end());
+    const auto pieces = runtime.all_gather(bytes_of(mine));
+    pattern->compress([&](const auto& visit) {
+      for (const std::vector<std::byte>& piece : pieces)
+        for (std::size_t at = 0; at < piece.size(); at += sizeof(BlockCoordinate)) {
+          BlockCoordinate block;
+          std::memcpy(&block, piece.data() + at, sizeof block);
+          visit(block);
+        }
+    });
+    return std::shared_ptr<const BlockPattern>(pattern);
   });
-  return pattern;
 }
 
 std::shared_ptr<const BlockPattern> BlockPattern::make_replicated(
@@ -117,12 +121,20 @@ void BlockPattern::compress(const Visit& for_each_block) {
 
 std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, const BlockLayout& layout,
                                                               std::vector<PanelIndex> panels) {
-  layout.require_valid_everywhere(runtime);
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    const Index count = layout.rows->panels() * layout.cols->panels();
+    if (static_cast<Index>(panels.size()) != count)
+      throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(count));
+  };
+  return collectively(runtime, "BlockPattern::from_panels", layout.hash(runtime), check,
+                      [&] { return gathered(runtime, layout, std::move(panels)); });
+}
+
+/// Every rank's panels, on all.
+std::shared_ptr<const BlockPattern> BlockPattern::gathered(Runtime& runtime, const BlockLayout& layout,
+                                                           std::vector<PanelIndex> panels) {
   const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
-  agree(runtime, 0, [&] {
-    if (static_cast<Index>(panels.size()) != pattern->panels())
-      throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(pattern->panels()));
-  });
   const auto panel_rows = [&](Index p) { return layout.rows->panel(pattern->row_panel(p)).size(); };
   for (Index p = 0; p < pattern->panels(); ++p)
     if (PanelIndex& index = panels[static_cast<std::size_t>(p)]; index.row_begin.empty())

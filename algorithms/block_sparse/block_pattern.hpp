@@ -60,6 +60,9 @@ class BlockPattern {
   static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
                                                                std::vector<PanelIndex> panels);
 
+  /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
+  static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
+
   Runtime& runtime() const noexcept { return *runtime_; }
   const BlockLayout& layout() const noexcept { return layout_; }
   const BlockDimension& rows() const noexcept { return *layout_.rows; }
@@ -95,6 +98,8 @@ class BlockPattern {
 
  private:
   BlockPattern(Runtime& runtime, const BlockLayout& layout) : runtime_(&runtime), layout_(layout) {}
+  static std::shared_ptr<const BlockPattern> gathered(Runtime& runtime, const BlockLayout& layout,
+                                                      std::vector<PanelIndex> panels);
   template <class Visit>
   void compress(const Visit& for_each_block);
   void complete();

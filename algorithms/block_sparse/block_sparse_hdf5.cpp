@@ -6,7 +6,9 @@
 
 #include <tessera/algorithms/block_sparse/file_layout.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/row_gather.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/hdf5_file.hpp>
 
 namespace tessera {
@@ -47,10 +49,13 @@ class Input {
   Symmetry symmetry() const noexcept { return symmetry_; }
 
   BlockSparseMatrix<T> read(const BlockLayout& layout) {
-    if (list(layout.rows->sizes()) != sizes_.rows || list(layout.cols->sizes()) != sizes_.cols)
-      throw InputError(path_, 0, "its block sizes are not those of the layout to read it into");
-    BlockSparseMatrix<T> a(
-        BlockPattern::make(runtime_, layout_in_file<T>(path_, layout, symmetry_), blocks_));
+    BlockLayout stored;
+    agree(runtime_, 0, [&] {
+      if (list(layout.rows->sizes()) != sizes_.rows || list(layout.cols->sizes()) != sizes_.cols)
+        throw InputError(path_, 0, "its block sizes are not those of the layout to read it into");
+      stored = layout_in_file<T>(path_, layout, symmetry_);
+    });
+    BlockSparseMatrix<T> a(BlockPattern::make(runtime_, stored, blocks_));
     {
       const LocalElements<T> elements(a, HostAccess::Mode::write);
       stream_from_root(
@@ -156,22 +161,8 @@ class Input {
   std::vector<BlockCoordinate> blocks_;  // on rank 0, in the file's order
 };
 
-}  // namespace
-
 template <class T>
-BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path) {
-  Input<T> input(runtime, path);
-  return input.read(make_block_layout(runtime, input.sizes().rows, input.sizes().cols, input.symmetry()));
-}
-
-template <class T>
-BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path, const BlockLayout& layout) {
-  layout.require_valid_everywhere(runtime);
-  return Input<T>(runtime, path).read(layout);
-}
-
-template <class T>
-void write_hdf5(const std::string& path, const BlockSparseMatrix<T>& a) {
+void write_blocks(const std::string& path, const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   std::unique_ptr<Hdf5File> file;
   on_root(a.runtime(), [&] {
@@ -208,6 +199,32 @@ void write_hdf5(const std::string& path, const BlockSparseMatrix<T>& a) {
     block += blocks_here;
     element += elements;
   });
+}
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path) {
+  return collectively(runtime, "read_hdf5", 0, [&] {
+    Input<T> input(runtime, path);
+    BlockLayout layout;
+    agree(runtime, 0, [&] {
+      layout = make_block_layout(runtime, input.sizes().rows, input.sizes().cols, input.symmetry());
+    });
+    return input.read(layout);
+  });
+}
+
+template <class T>
+BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path, const BlockLayout& layout) {
+  return collectively(
+      runtime, "read_hdf5 in a layout", layout.hash(runtime), [&] { layout.require_valid(runtime); },
+      [&] { return Input<T>(runtime, path).read(layout); });
+}
+
+template <class T>
+void write_hdf5(const std::string& path, const BlockSparseMatrix<T>& a) {
+  collectively(runtime_of("a", a), "write_hdf5", shape_hash(a), [&] { write_blocks(path, a); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                  \

@@ -63,13 +63,16 @@ void for_each_place(const BlockPattern& pattern, Index panel, const Visit& visit
 
 template <class T>
 BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern) : pattern_(std::move(pattern)) {
-  for (Index p = 0; p < pattern_->panels(); ++p) {
-    panels_.emplace_back();
-    const PanelIndex& index = pattern_->index(p);
-    if (index.blocks() == 0) continue;
-    const auto bytes = static_cast<std::size_t>(std::max<Index>(index.elements(), 1)) * sizeof(T);
-    panels_.back() = Data::bytes(runtime(), bytes, pattern_->panel_owner(p));
-  }
+  const auto make = [&] {
+    for (Index p = 0; p < pattern_->panels(); ++p) {
+      panels_.emplace_back();
+      const PanelIndex& index = pattern_->index(p);
+      if (index.blocks() == 0) continue;
+      const auto bytes = static_cast<std::size_t>(std::max<Index>(index.elements(), 1)) * sizeof(T);
+      panels_.back() = Data::bytes(runtime(), bytes, pattern_->panel_owner(p));
+    }
+  };
+  collectively(runtime(), "BlockSparseMatrix", argument_hash(pattern_->blocks(), pattern_->elements()), make);
 }
 
 template <class T>
@@ -208,12 +211,22 @@ void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<c
 
 template <class T>
 BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
-  finalize_.conclude();
-  const Index block_rows = layout_.rows->blocks();
   std::vector<BlockCoordinate> coordinates;
-  coordinates.reserve(blocks_.size());
-  for (const auto& [key, values] : blocks_) coordinates.push_back({key % block_rows, key / block_rows});
-  BlockSparseMatrix<T> matrix(BlockPattern::make(*runtime_, layout_, coordinates));
+  const auto list = [&] {
+    const Index block_rows = layout_.rows->blocks();
+    coordinates.reserve(blocks_.size());
+    for (const auto& [key, values] : blocks_) coordinates.push_back({key % block_rows, key / block_rows});
+  };
+  finalize_.conclude();
+  return collectively(*runtime_, "BlockSparseBuilder::finalize", layout_.hash(*runtime_), list,
+                      [&] { return filled(BlockPattern::make(*runtime_, layout_, coordinates)); });
+}
+
+/// A matrix of the blocks that were collected.
+template <class T>
+BlockSparseMatrix<T> BlockSparseBuilder<T>::filled(BlockPatternPointer made) {
+  const Index block_rows = layout_.rows->blocks();
+  BlockSparseMatrix<T> matrix(std::move(made));
   const BlockPattern& pattern = matrix.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
     if (!pattern.panel_local(p) || pattern.index(p).blocks() == 0) continue;
@@ -232,10 +245,13 @@ BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
 
 template <class T>
 BlockSparseMatrix<T> zero_matrix(Sequence& sequence, BlockPatternPointer pattern) {
-  BlockSparseMatrix<T> matrix(std::move(pattern));
-  for (Index p = 0; p < matrix.pattern().panels(); ++p)
-    if (matrix.panel(p).valid()) insert_fill_values<T>(sequence, 0, T(0), matrix.panel(p));
-  return matrix;
+  const std::uint64_t hash = argument_hash(pattern->blocks(), pattern->elements());
+  return collectively(sequence.runtime(), "zero_matrix", hash, [&] {
+    BlockSparseMatrix<T> matrix(std::move(pattern));
+    for (Index p = 0; p < matrix.pattern().panels(); ++p)
+      if (matrix.panel(p).valid()) insert_fill_values<T>(sequence, 0, T(0), matrix.panel(p));
+    return matrix;
+  });
 }
 
 #define TESSERA_INSTANTIATE(T)          \

@@ -92,6 +92,7 @@ class BlockSparseBuilder {
   BlockCoordinate place(Index block_row, Index block_col) const;
   T* allocate(Index count);
   void store(Index block_row, Index block_col, MatrixView<const T> values, bool sum);
+  BlockSparseMatrix<T> filled(BlockPatternPointer made);
   Runtime* runtime_;
   BlockLayout layout_;
   /// Values by block row + block column * block rows; null where only reserved.

@@ -187,30 +187,43 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
   }
 }
 
+/// What a layout for op(A) must be.
+template <class T>
+void require_image(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op) {
+  require_made("A", a);
+  layout.require_valid(a.runtime());
+  const BlockPattern& from = a.pattern();
+  require_blocks("rows of the layout", *layout.rows, "op(A)", op != Op::none ? from.cols() : from.rows());
+  require_blocks("columns of the layout", *layout.cols, "op(A)", op != Op::none ? from.rows() : from.cols());
+}
+
 }  // namespace
 
 template <class T>
 void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                  const CopyBlocksOptions& options) {
   const ElementWindow& window = options.window;
-  const auto arguments = argument_hash(factor, options.op, options.conjugated, options.add, window.first_row,
-                                       window.end_row, window.first_col, window.end_col);
-  agree(sequence.runtime(), arguments, [&] {
+  const auto arguments =
+      argument_hash(factor, options.op, options.conjugated, options.add, window.first_row, window.end_row,
+                    window.first_col, window.end_col, shape_hash(a), shape_hash(b));
+  const auto check = [&] {
+    require_made("A", a);
+    require_made("B", b);
     const BlockPattern &from = a.pattern(), &to = b.pattern();
     if (&a == &b) throw InvalidArgument("B", "A itself", "another matrix");
     const bool transposed = options.op != Op::none;
     require_blocks("rows of B", to.rows(), "op(A)", transposed ? from.cols() : from.rows());
     require_blocks("columns of B", to.cols(), "op(A)", transposed ? from.rows() : from.cols());
-  });
-  submit_copy(sequence, factor, a, b, options);
+  };
+  collectively(sequence.runtime(), "copy_blocks", arguments, check,
+               [&] { submit_copy(sequence, factor, a, b, options); });
 }
 
 template <class T>
 BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op,
                                   const ElementWindow& window) {
+  require_image(a, layout, op);
   const BlockPattern& from = a.pattern();
-  require_blocks("rows of the layout", *layout.rows, "op(A)", op != Op::none ? from.cols() : from.rows());
-  require_blocks("columns of the layout", *layout.cols, "op(A)", op != Op::none ? from.rows() : from.cols());
   const bool whole = covers(window, layout);
   const auto ways = ways_of(a.symmetry(), op, false, T(1));
   if (whole && !ways.front().transposed && layout == from.layout()) return a.pattern_pointer();
@@ -229,13 +242,18 @@ template <class T>
 BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a,
                                 const BlockLayout& layout, Op op, bool conjugated,
                                 const ElementWindow& window) {
-  auto pattern = image_pattern(a, layout, op, window);
-  // A copy of all of the same blocks fills them.
-  const bool filled = pattern == a.pattern_pointer();
-  BlockSparseMatrix<T> image =
-      filled ? BlockSparseMatrix<T>(std::move(pattern)) : zero_matrix<T>(sequence, std::move(pattern));
-  submit_copy(sequence, factor, a, image, {.op = op, .conjugated = conjugated, .window = window});
-  return image;
+  const auto hash = argument_hash(factor, op, conjugated, window.first_row, window.end_row, window.first_col,
+                                  window.end_col, shape_hash(a), layout.hash(sequence.runtime()));
+  const auto check = [&] { require_image(a, layout, op); };
+  return collectively(sequence.runtime(), "make_image", hash, check, [&] {
+    auto pattern = image_pattern(a, layout, op, window);
+    // A copy of all of the same blocks fills them.
+    const bool filled = pattern == a.pattern_pointer();
+    BlockSparseMatrix<T> image =
+        filled ? BlockSparseMatrix<T>(std::move(pattern)) : zero_matrix<T>(sequence, std::move(pattern));
+    submit_copy(sequence, factor, a, image, {.op = op, .conjugated = conjugated, .window = window});
+    return image;
+  });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

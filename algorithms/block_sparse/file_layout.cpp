@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/file_layout.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 
@@ -37,7 +38,7 @@ BlockSparseMatrix<T> in_layout(BlockSparseMatrix<T> a, const BlockLayout& layout
   if (a.symmetry() == layout.symmetry) return a;
   Sequence sequence(a.runtime());
   auto image = make_image(sequence, T(1), a, layout);
-  sequence.wait();
+  finish(sequence);
   return image;
 }
 

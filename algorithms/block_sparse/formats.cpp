@@ -9,7 +9,9 @@
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/formats.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/runtime/require_memory.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -30,10 +32,8 @@ void place(const BlockLayout& layout, BlockCoordinate block, const T* values, T*
     }
 }
 
-}  // namespace
-
 template <class T>
-std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
+std::vector<T> dense_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   require_memory(a.runtime(), "to_dense",
                  sizeof(T) * static_cast<double>(a.rows()) * static_cast<double>(a.cols()));
@@ -57,30 +57,40 @@ std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
   return dense;
 }
 
+}  // namespace
+
+template <class T>
+std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
+  return collectively(runtime_of("a", a), "to_dense", shape_hash(a), [&] { return dense_of(a); });
+}
+
 template <class T>
 BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, const BlockLayout& layout,
                                 double threshold) {
-  layout.require_valid_everywhere(runtime);
-  agree(runtime, argument_hash(threshold), [&] {
+  const auto check = [&] {
+    layout.require_valid(runtime);
     if (dense.rows != layout.rows->elements() || dense.cols != layout.cols->elements())
       throw InvalidArgument("dense", fmt::format("{} x {}", dense.rows, dense.cols),
                             fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
-  });
-  BlockSparseBuilder<T> builder(runtime, layout);
-  const auto matters = [&](MatrixView<const T> block) {
-    for (Index j = 0; j < block.cols; ++j)
-      for (Index i = 0; i < block.rows; ++i)
-        if (!(std::abs(block(i, j)) <= threshold)) return true;  // NaN does, too
-    return threshold < 0;
   };
-  for (Index j = 0; j < layout.cols->blocks(); ++j)
-    for (Index i = 0; i < layout.rows->blocks(); ++i) {
-      if (!layout.stores(i, j) || builder.owner(i, j) != runtime.rank()) continue;
-      const auto block = dense.block(layout.rows->first(i), layout.cols->first(j), layout.rows->size(i),
-                                     layout.cols->size(j));
-      if (matters(block)) builder.put(i, j, block);
-    }
-  return builder.finalize();
+  const std::uint64_t hash = argument_hash(threshold, layout.hash(runtime));
+  return collectively(runtime, "from_dense", hash, check, [&] {
+    BlockSparseBuilder<T> builder(runtime, layout);
+    const auto matters = [&](MatrixView<const T> block) {
+      for (Index j = 0; j < block.cols; ++j)
+        for (Index i = 0; i < block.rows; ++i)
+          if (!(std::abs(block(i, j)) <= threshold)) return true;  // NaN does, too
+      return threshold < 0;
+    };
+    for (Index j = 0; j < layout.cols->blocks(); ++j)
+      for (Index i = 0; i < layout.rows->blocks(); ++i) {
+        if (!layout.stores(i, j) || builder.owner(i, j) != runtime.rank()) continue;
+        const auto block = dense.block(layout.rows->first(i), layout.cols->first(j), layout.rows->size(i),
+                                       layout.cols->size(j));
+        if (matters(block)) builder.put(i, j, block);
+      }
+    return builder.finalize();
+  });
 }
 
 namespace {
@@ -100,14 +110,12 @@ BlockSparseMatrix<T> by_rows(const BlockSparseMatrix<T>& a, bool on_root) {
                            {.rows = ranks}};
   Sequence sequence(a.runtime());
   auto image = make_image(sequence, T(1), a, layout);
-  sequence.wait();
+  finish(sequence);
   return image;
 }
 
-}  // namespace
-
 template <class T>
-CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double threshold, bool on_root) {
+CompressedRows<T> rows_of(const BlockSparseMatrix<T>& a, double threshold, bool on_root) {
   const BlockSparseMatrix<T> image = by_rows(a, on_root);
   const BlockPattern& pattern = image.pattern();
   const LocalElements<T> elements(image, HostAccess::Mode::read);
@@ -144,6 +152,15 @@ CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double thres
     }
   }
   return result;
+}
+
+}  // namespace
+
+template <class T>
+CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double threshold, bool on_root) {
+  return collectively(runtime_of("a", a), "to_compressed_rows",
+                      argument_hash(threshold, on_root, shape_hash(a)),
+                      [&] { return rows_of(a, threshold, on_root); });
 }
 
 namespace {
@@ -186,13 +203,8 @@ struct Element {
   T value;
 };
 
-}  // namespace
-
 template <class T>
-BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,
-                                          const BlockLayout& layout) {
-  layout.require_valid_everywhere(runtime);
-  agree(runtime, 0, [&] { require_fitting(rows, layout); });
+BlockSparseMatrix<T> matrix_of(Runtime& runtime, const CompressedRows<T>& rows, const BlockLayout& layout) {
   std::set<BlockCoordinate> blocks;
   for (std::size_t r = 0; r < rows.row.size(); ++r)
     for (Index e = rows.row_begin[r]; e < rows.row_begin[r + 1]; ++e)
@@ -201,6 +213,7 @@ BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows
   const std::vector<BlockCoordinate> named(blocks.begin(), blocks.end());
   Sequence sequence(runtime);
   auto a = zero_matrix<T>(sequence, BlockPattern::make(runtime, layout, named));
+  finish(sequence);
   const LocalElements<T> elements(a, HostAccess::Mode::read_write);
   auto rounds = static_cast<double>(ceil_div(static_cast<Index>(rows.column.size()), piece));
   runtime.all_reduce_max(&rounds, 1);
@@ -220,6 +233,19 @@ BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows
       }
   }
   return a;
+}
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,
+                                          const BlockLayout& layout) {
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    require_fitting(rows, layout);
+  };
+  return collectively(runtime, "from_compressed_rows", layout.hash(runtime), check,
+                      [&] { return matrix_of(runtime, rows, layout); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                            \

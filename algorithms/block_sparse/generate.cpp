@@ -11,7 +11,7 @@
 #include <tessera/codelets/block_sparse/random_blocks.hpp>
 #include <tessera/codelets/block_sparse/splitmix.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -72,8 +72,7 @@ BlockSparseMatrix<T> random_values(Runtime& runtime, BlockPatternPointer pattern
     if (matrix.panel(p).valid())
       insert_random_blocks<T>(sequence, 0, splitmix(seed, stream_values), symmetry, sites,
                               matrix.pattern().blocks_of(p), matrix.panel(p));
-  const Status status = sequence.wait();
-  if (!status) throw Error(status.message());
+  finish(sequence);
   return matrix;
 }
 
@@ -237,27 +236,24 @@ std::vector<Index> repeated_block_sizes(std::span<const Index> pattern, Index el
 template <class T>
 BlockSparseMatrix<T> random_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
                                          std::uint64_t seed) {
-  layout.require_valid_everywhere(runtime);
-  agree(runtime, argument_hash(occupation, seed), [&] { require_occupation(occupation); });
-  RandomRow row(layout.rows->blocks(), layout.cols->blocks(), occupation, seed);
-  auto pattern =
-      pattern_by_rows(runtime, layout, [&](Index i) -> const std::vector<Index>& { return row(i); });
-  return random_values<T>(runtime, std::move(pattern), seed, layout.symmetry, nullptr);
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    require_occupation(occupation);
+  };
+  const std::uint64_t hash = argument_hash(layout.hash(runtime), occupation, seed);
+  return collectively(runtime, "random_block_sparse", hash, check, [&] {
+    RandomRow row(layout.rows->blocks(), layout.cols->blocks(), occupation, seed);
+    auto pattern =
+        pattern_by_rows(runtime, layout, [&](Index i) -> const std::vector<Index>& { return row(i); });
+    return random_values<T>(runtime, std::move(pattern), seed, layout.symmetry, nullptr);
+  });
 }
 
+namespace {
+
 template <class T>
-BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
-                                        std::uint64_t seed, Index blocks_per_molecule) {
-  layout.require_valid_everywhere(runtime);
-  agree(runtime, argument_hash(occupation, seed, blocks_per_molecule), [&] {
-    require_occupation(occupation);
-    if (!layout.rows->same_sizes(*layout.cols))
-      throw InvalidArgument("layout",
-                            fmt::format("{} x {} elements", layout.rows->elements(), layout.cols->elements()),
-                            "the same block sizes for rows and columns");
-    if (blocks_per_molecule < 1)
-      throw InvalidArgument("blocks_per_molecule", fmt::to_string(blocks_per_molecule), "at least 1");
-  });
+BlockSparseMatrix<T> make_water(Runtime& runtime, const BlockLayout& layout, double occupation,
+                                std::uint64_t seed, Index blocks_per_molecule) {
   const Index blocks = layout.rows->blocks();
   const WaterBox box(ceil_div(blocks, blocks_per_molecule), blocks_per_molecule, seed);
   // One rank's number for all: what decides the pattern must not depend on the processor.
@@ -278,6 +274,26 @@ BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& lay
   });
   const Symmetry symmetry = layout.symmetry == Symmetry::none ? Symmetry::hermitian : layout.symmetry;
   return random_values<T>(runtime, std::move(pattern), seed, symmetry, &box.sites());
+}
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,
+                                        std::uint64_t seed, Index blocks_per_molecule) {
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    require_occupation(occupation);
+    if (!layout.rows->same_sizes(*layout.cols))
+      throw InvalidArgument("layout",
+                            fmt::format("{} x {} elements", layout.rows->elements(), layout.cols->elements()),
+                            "the same block sizes for rows and columns");
+    if (blocks_per_molecule < 1)
+      throw InvalidArgument("blocks_per_molecule", fmt::to_string(blocks_per_molecule), "at least 1");
+  };
+  const std::uint64_t hash = argument_hash(layout.hash(runtime), occupation, seed, blocks_per_molecule);
+  return collectively(runtime, "water_block_sparse", hash, check,
+                      [&] { return make_water<T>(runtime, layout, occupation, seed, blocks_per_molecule); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

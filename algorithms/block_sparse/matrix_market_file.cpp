@@ -9,8 +9,10 @@
 
 #include <tessera/algorithms/block_sparse/file_layout.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/row_gather.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -86,13 +88,16 @@ class Input {
   }
 
   BlockSparseMatrix<T> read(const BlockLayout& layout) {
-    require_sizes(path_, layout.rows->elements(), layout.cols->elements());
-    const BlockLayout stored = layout_in_file<T>(path_, layout, symmetry_);
+    BlockLayout stored;
+    agree(runtime_, 0, [&] {
+      require_sizes(path_, layout.rows->elements(), layout.cols->elements());
+      stored = layout_in_file<T>(path_, layout, symmetry_);
+    });
     std::vector<BlockCoordinate> blocks;
     on_root(runtime_, [&] { blocks = blocks_in_file(stored); });
     Sequence sequence(runtime_);
     auto a = zero_matrix<T>(sequence, BlockPattern::make(runtime_, stored, blocks));
-    sequence.wait();
+    finish(sequence);
     {
       const LocalElements<T> elements(a, HostAccess::Mode::read_write);
       stream_from_root(
@@ -190,11 +195,9 @@ class Selection {
   double threshold_;
 };
 
-}  // namespace
-
 template <class T>
-BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,
-                                        const std::string& sizes_path) {
+BlockSparseMatrix<T> read_with_sizes(Runtime& runtime, const std::string& path,
+                                     const std::string& sizes_path) {
   Input<T> input(runtime, path);
   BlockSizes sizes;
   on_root(runtime, [&] {
@@ -209,18 +212,13 @@ BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& pat
   });
   sizes.rows = broadcast_list(runtime, std::move(sizes.rows));
   sizes.cols = broadcast_list(runtime, std::move(sizes.cols));
-  return input.read(make_block_layout(runtime, sizes.rows, sizes.cols, input.symmetry()));
+  BlockLayout layout;
+  agree(runtime, 0, [&] { layout = make_block_layout(runtime, sizes.rows, sizes.cols, input.symmetry()); });
+  return input.read(layout);
 }
 
 template <class T>
-BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,
-                                        const BlockLayout& layout) {
-  layout.require_valid_everywhere(runtime);
-  return Input<T>(runtime, path).read(layout);
-}
-
-template <class T>
-void write_matrix_market(const std::string& path, const BlockSparseMatrix<T>& a, double threshold) {
+void write_elements(const std::string& path, const BlockSparseMatrix<T>& a, double threshold) {
   const Selection<T> selection(a, threshold);
   const MatrixMarketHeader header{
       .format = MatrixMarketFormat::coordinate,
@@ -250,6 +248,29 @@ void write_matrix_market(const std::string& path, const BlockSparseMatrix<T>& a,
     }
   });
   on_root(a.runtime(), [&] { writer->close(); });
+}
+
+}  // namespace
+
+template <class T>
+BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,
+                                        const std::string& sizes_path) {
+  return collectively(runtime, "read_matrix_market with block sizes", 0,
+                      [&] { return read_with_sizes<T>(runtime, path, sizes_path); });
+}
+
+template <class T>
+BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,
+                                        const BlockLayout& layout) {
+  return collectively(
+      runtime, "read_matrix_market", layout.hash(runtime), [&] { layout.require_valid(runtime); },
+      [&] { return Input<T>(runtime, path).read(layout); });
+}
+
+template <class T>
+void write_matrix_market(const std::string& path, const BlockSparseMatrix<T>& a, double threshold) {
+  collectively(runtime_of("a", a), "write_matrix_market", argument_hash(threshold, shape_hash(a)),
+               [&] { write_elements(path, a, threshold); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                           \

@@ -25,6 +25,7 @@
 #include <tessera/codelets/block_sparse/scale_window.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -368,22 +369,18 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
   for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
     for (Index p = 0; p < operand->pattern().panels(); ++p)
       if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
-  sequence.wait();
+  finish(sequence);
   report_stack_kernels(runtime);
   result.statistics = sequence.statistics();
   result.shapes = count_shapes(runtime, c.pattern(), symbolic, ran_on);
   if (!in_place) c = std::move(next);
 }
 
-}  // namespace
-
+/// All phases.
 template <class T>
-MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
-                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
-                        const MultiplyOptions& options) {
-  require_made("C", c);
-  agree(c.runtime(), hash_of(op_a, op_b, alpha, beta, options),
-        [&] { require_valid(op_a, op_b, alpha, a, b, beta, c, options); });
+MultiplyResult product(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
+                       const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
+                       const MultiplyOptions& options) {
   MultiplyResult result;
   const double start = now();
   Sequence images(c.runtime());
@@ -400,6 +397,7 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
   const double numeric_start = now();
   const bool drop = options.filter_eps > 0 && !options.retain_sparsity;
   compute(operands, symbolic, beta, c, options.limits, options.result_on_host && !drop, result);
+  finish(images);
   result.filtered_products = symbolic.filtered_products();
   count_panel_products(symbolic, c.pattern(), result);
   for (const ProductCount& shape : result.shapes) {
@@ -415,6 +413,19 @@ MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a
   result.symbolic_seconds += listing;
   result.seconds = now() - start;
   return result;
+}
+
+}  // namespace
+
+template <class T>
+MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
+                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
+                        const MultiplyOptions& options) {
+  const auto check = [&] { require_valid(op_a, op_b, alpha, a, b, beta, c, options); };
+  const std::uint64_t hash =
+      argument_hash(hash_of(op_a, op_b, alpha, beta, options), shape_hash(a), shape_hash(b), shape_hash(c));
+  return collectively(runtime_of("C", c), "multiply", hash, check,
+                      [&] { return product(op_a, op_b, alpha, a, b, beta, c, options); });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                             \

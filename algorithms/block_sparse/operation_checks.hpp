@@ -32,6 +32,21 @@ void require_made(const char* name, const BlockSparseMatrix<T>& a) {
   if (!a.valid()) throw InvalidArgument(name, "an empty object", "a matrix");
 }
 
+/// Of what tells the matrices of a call from others, cheaply: must be equal on all ranks.
+template <class T>
+std::uint64_t shape_hash(const BlockSparseMatrix<T>& a) {
+  if (!a.valid()) return 0;
+  return argument_hash(a.rows(), a.cols(), a.block_rows(), a.block_cols(), a.symmetry(), a.pattern().blocks(),
+                       a.pattern().elements());
+}
+
+/// The Runtime of a call that waits. Without a matrix there is none to tell the others by.
+template <class T>
+Runtime& runtime_of(const char* name, const BlockSparseMatrix<T>& a) {
+  require_made(name, a);
+  return a.runtime();
+}
+
 inline std::string text_of(const BlockDimension& dimension) {
   return fmt::format("{} blocks, {} elements", dimension.blocks(), dimension.elements());
 }

@@ -84,141 +84,161 @@ void require_function(ElementFunction f, T first, T second, const BlockSparseMat
 
 template <class T>
 void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const BlockSparseMatrix<T>& b) {
-  agree(sequence.runtime(), argument_hash(alpha, beta), [&] {
+  const auto check = [&] {
     require_made("a", a);
     require_made("b", b);
     require_sizes("b", b.layout(), a.layout());
     require_symmetry<T>("b", b.symmetry(), a.symmetry(), false);
     require_factor("alpha", alpha, a.symmetry());
     require_factor("beta", beta, a.symmetry());
-  });
-  if (&a == &b) return scale<T>(sequence, alpha + beta, a);
-  const bool same_places = a.layout().same_places(b.layout());
-  if (same_places && alpha != T(0) && beta != T(0)) {
-    // Where all panels have the same blocks one task does both.
-    bool same_blocks = true;
-    for (Index p = 0; p < a.pattern().panels() && same_blocks; ++p)
-      same_blocks = a.pattern().index(p).same_blocks(b.pattern().index(p));
-    if (same_blocks)
-      return for_each_panel(a, [&](Index p, const Data& values) {
-        insert_add_panel<T>(sequence, 0, beta, false, b.panel(p), alpha, values);
+  };
+  collectively(
+      sequence.runtime(), "add", argument_hash(alpha, beta, shape_hash(a), shape_hash(b)), check, [&] {
+        if (&a == &b) return scale<T>(sequence, alpha + beta, a);
+        const bool same_places = a.layout().same_places(b.layout());
+        if (same_places && alpha != T(0) && beta != T(0)) {
+          // Where all panels have the same blocks one task does both.
+          bool same_blocks = true;
+          for (Index p = 0; p < a.pattern().panels() && same_blocks; ++p)
+            same_blocks = a.pattern().index(p).same_blocks(b.pattern().index(p));
+          if (same_blocks)
+            return for_each_panel(a, [&](Index p, const Data& values) {
+              insert_add_panel<T>(sequence, 0, beta, false, b.panel(p), alpha, values);
+            });
+        }
+        const BlockPatternPointer image = same_places ? b.pattern_pointer() : image_pattern(b, a.layout());
+        const BlockPatternPointer all = unite(a.pattern_pointer(), *image);
+        if (all == a.pattern_pointer())
+          scale(sequence, alpha, a);
+        else
+          enlarge(sequence, alpha, a, all);
+        if (beta != T(0)) copy_blocks(sequence, beta, b, a, {.add = true});
       });
-  }
-  const BlockPatternPointer image = same_places ? b.pattern_pointer() : image_pattern(b, a.layout());
-  const BlockPatternPointer all = unite(a.pattern_pointer(), *image);
-  if (all == a.pattern_pointer())
-    scale(sequence, alpha, a);
-  else
-    enlarge(sequence, alpha, a, all);
-  if (beta != T(0)) copy_blocks(sequence, beta, b, a, {.add = true});
 }
 
 template <class T>
 void scale(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), argument_hash(alpha), [&] {
+  const auto check = [&] {
     require_made("a", a);
     require_factor("alpha", alpha, a.symmetry());
-  });
-  if (alpha == T(1)) return;
-  for_each_panel(a, [&](Index, const Data& values) {
-    if (alpha == T(0))
-      insert_fill_values<T>(sequence, 0, T(0), values);
-    else
-      insert_scale_panel<T>(sequence, 0, alpha, values);
+  };
+  collectively(sequence.runtime(), "scale", argument_hash(alpha, shape_hash(a)), check, [&] {
+    if (alpha == T(1)) return;
+    for_each_panel(a, [&](Index, const Data& values) {
+      if (alpha == T(0))
+        insert_fill_values<T>(sequence, 0, T(0), values);
+      else
+        insert_scale_panel<T>(sequence, 0, alpha, values);
+    });
   });
 }
 
 template <class T>
 void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), argument_hash(side), [&] {
+  const auto check = [&] {
     require_made("a", a);
     if (a.symmetry() != Symmetry::none)
       throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
     require_length("v", v.size(), side == Side::left ? a.rows() : a.cols());
-  });
-  const Data vector = make_vector(a.runtime(), v);
-  for_each_panel(a, [&](Index p, const Data& values) {
-    insert_scale_by_vector<T>(sequence, 0, side, a.pattern().blocks_of(p), vector, values);
+  };
+  collectively(sequence.runtime(), "scale_by_vector", argument_hash(side, shape_hash(a)), check, [&] {
+    const Data vector = make_vector(a.runtime(), v);
+    for_each_panel(a, [&](Index p, const Data& values) {
+      insert_scale_by_vector<T>(sequence, 0, side, a.pattern().blocks_of(p), vector, values);
+    });
   });
 }
 
 template <class T>
 void set_all(Sequence& sequence, T value, const BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), argument_hash(value), [&] { require_made("a", a); });
-  for_each_panel(a, [&](Index, const Data& values) { insert_fill_values<T>(sequence, 0, value, values); });
-  if (a.symmetry() == Symmetry::none) return;
-  for (const Index p : panels_on_diagonal(a.pattern()))
-    insert_impose_symmetry<T>(sequence, 0, a.symmetry(), a.pattern().blocks_of(p), a.panel(p));
+  const auto check = [&] { require_made("a", a); };
+  collectively(sequence.runtime(), "set_all", argument_hash(value, shape_hash(a)), check, [&] {
+    for_each_panel(a, [&](Index, const Data& values) { insert_fill_values<T>(sequence, 0, value, values); });
+    if (a.symmetry() == Symmetry::none) return;
+    for (const Index p : panels_on_diagonal(a.pattern()))
+      insert_impose_symmetry<T>(sequence, 0, a.symmetry(), a.pattern().blocks_of(p), a.panel(p));
+  });
 }
 
 template <class T>
 void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), argument_hash(alpha), [&] {
+  const auto check = [&] {
     require_made("a", a);
     if (a.rows() != a.cols())
       throw InvalidArgument("a", fmt::format("{} x {}", a.rows(), a.cols()), "a square matrix");
     if (a.symmetry() == Symmetry::antisymmetric)
       throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
     require_factor("alpha", alpha, a.symmetry());
+  };
+  collectively(sequence.runtime(), "add_on_diagonal", argument_hash(alpha, shape_hash(a)), check, [&] {
+    const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
+    if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
+    for (const Index p : panels_on_diagonal(a.pattern()))
+      insert_add_on_diagonal<T>(sequence, 0, alpha, a.pattern().blocks_of(p), a.panel(p));
   });
-  const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
-  if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
-  for (const Index p : panels_on_diagonal(a.pattern()))
-    insert_add_on_diagonal<T>(sequence, 0, alpha, a.pattern().blocks_of(p), a.panel(p));
 }
 
 template <class T>
 void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), 0, [&] {
+  const auto check = [&] {
     require_made("a", a);
     require_length("v", v.size(), std::min(a.rows(), a.cols()));
     if (a.symmetry() == Symmetry::antisymmetric)
       throw InvalidArgument("a", "an antisymmetric matrix", "a matrix that may have a diagonal");
     for (const T x : v) require_factor("v", x, a.symmetry());
+  };
+  collectively(sequence.runtime(), "set_diagonal", shape_hash(a), check, [&] {
+    const Data vector = make_vector(a.runtime(), v);
+    for (const Index p : panels_on_diagonal(a.pattern()))
+      insert_set_diagonal<T>(sequence, 0, a.pattern().blocks_of(p), vector, a.panel(p));
   });
-  const Data vector = make_vector(a.runtime(), v);
-  for (const Index p : panels_on_diagonal(a.pattern()))
-    insert_set_diagonal<T>(sequence, 0, a.pattern().blocks_of(p), vector, a.panel(p));
 }
 
 template <class T>
 BlockSparseMatrix<T> hadamard_product(Sequence& sequence, const BlockSparseMatrix<T>& a,
                                       const BlockSparseMatrix<T>& b) {
-  agree(sequence.runtime(), 0, [&] {
+  const auto check = [&] {
     require_made("a", a);
     require_made("b", b);
     require_sizes("b", b.layout(), a.layout());
     product_symmetry<T>(a.symmetry(), b.symmetry());
-  });
-  BlockLayout layout = a.layout(), places = a.layout();
-  layout.symmetry = product_symmetry<T>(a.symmetry(), b.symmetry());
-  places.symmetry = a.symmetry() == Symmetry::none ? Symmetry::none : b.symmetry();
-  // B where A is; the copies have B's symmetry, the product what comes of both.
-  BlockSparseMatrix<T> moved;
-  if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
-  const BlockSparseMatrix<T>& there = moved.valid() ? moved : b;
-  BlockSparseMatrix<T> product = zero_matrix<T>(sequence, intersect(a.pattern(), there.pattern(), layout));
-  copy_blocks(sequence, T(1), a, product);
-  const BlockPattern& pattern = product.pattern();
-  // The same blocks of B, unless B has no others.
-  BlockSparseMatrix<T> factor;
-  if (pattern.blocks() != there.pattern().blocks()) {
-    factor = zero_matrix<T>(sequence, product.pattern_pointer());
-    copy_blocks(sequence, T(1), there, factor);
-  }
-  const BlockSparseMatrix<T>& multiplier = factor.valid() ? factor : there;
-  for_each_panel(product, [&](Index p, const Data& values) {
-    insert_multiply_panel<T>(sequence, 0, multiplier.panel(p), values);
-  });
-  return product;
+  };
+  return collectively(sequence.runtime(), "hadamard_product", argument_hash(shape_hash(a), shape_hash(b)),
+                      check, [&] {
+                        BlockLayout layout = a.layout(), places = a.layout();
+                        layout.symmetry = product_symmetry<T>(a.symmetry(), b.symmetry());
+                        places.symmetry = a.symmetry() == Symmetry::none ? Symmetry::none : b.symmetry();
+                        // B where A is; the copies have B's symmetry, the product what comes of both.
+                        BlockSparseMatrix<T> moved;
+                        if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
+                        const BlockSparseMatrix<T>& there = moved.valid() ? moved : b;
+                        BlockSparseMatrix<T> product =
+                            zero_matrix<T>(sequence, intersect(a.pattern(), there.pattern(), layout));
+                        copy_blocks(sequence, T(1), a, product);
+                        const BlockPattern& pattern = product.pattern();
+                        // The same blocks of B, unless B has no others.
+                        BlockSparseMatrix<T> factor;
+                        if (pattern.blocks() != there.pattern().blocks()) {
+                          factor = zero_matrix<T>(sequence, product.pattern_pointer());
+                          copy_blocks(sequence, T(1), there, factor);
+                        }
+                        const BlockSparseMatrix<T>& multiplier = factor.valid() ? factor : there;
+                        for_each_panel(product, [&](Index p, const Data& values) {
+                          insert_multiply_panel<T>(sequence, 0, multiplier.panel(p), values);
+                        });
+                        return product;
+                      });
 }
 
 template <class T>
 void function_of_elements(Sequence& sequence, ElementFunction f, T first, T second,
                           const BlockSparseMatrix<T>& a) {
-  agree(sequence.runtime(), argument_hash(f, first, second), [&] { require_function(f, first, second, a); });
-  for_each_panel(a, [&](Index, const Data& values) {
-    insert_function_of_panel<T>(sequence, 0, f, first, second, values);
+  const auto check = [&] { require_function(f, first, second, a); };
+  const std::uint64_t hash = argument_hash(f, first, second, shape_hash(a));
+  collectively(sequence.runtime(), "function_of_elements", hash, check, [&] {
+    for_each_panel(a, [&](Index, const Data& values) {
+      insert_function_of_panel<T>(sequence, 0, f, first, second, values);
+    });
   });
 }
 

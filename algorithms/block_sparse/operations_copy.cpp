@@ -9,6 +9,7 @@
 #include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -41,18 +42,16 @@ BlockSparseMatrix<T> part_of(Sequence& sequence, const BlockSparseMatrix<T>& a, 
 
 template <class T>
 BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  return part_of(sequence, a, a.pattern_pointer());
+  return collectively(
+      sequence.runtime(), "copy", shape_hash(a), [&] { require_made("a", a); },
+      [&] { return part_of(sequence, a, a.pattern_pointer()); });
 }
 
+namespace {
+
 template <class T>
-void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
-                        T factor) {
-  require_made("a", a);
-  require_made("b", b);
-  require_sizes("b", b.layout(), a.layout());
-  require_symmetry<T>("a", a.symmetry(), b.symmetry(), true);
-  require_factor("factor", factor, b.symmetry());
+void submit_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                          T factor) {
   if (&a == &b) return scale(sequence, factor, b);
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   const bool same_places = from.layout().same_places(to.layout());
@@ -64,8 +63,7 @@ void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const
 }
 
 template <class T>
-BlockSparseMatrix<T> transpose(Sequence& sequence, const BlockSparseMatrix<T>& a, bool conjugated) {
-  require_made("a", a);
+BlockSparseMatrix<T> submit_transpose(Sequence& sequence, const BlockSparseMatrix<T>& a, bool conjugated) {
   const Symmetry symmetry = a.symmetry();
   if (symmetry == Symmetry::none) {
     const BlockLayout& layout = a.layout();
@@ -81,29 +79,8 @@ BlockSparseMatrix<T> transpose(Sequence& sequence, const BlockSparseMatrix<T>& a
 }
 
 template <class T>
-BlockSparseMatrix<T> desymmetrize(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  BlockLayout layout = a.layout();
-  layout.symmetry = Symmetry::none;
-  return redistribute(sequence, a, layout);
-}
-
-template <class T>
-BlockSparseMatrix<T> redistribute(Sequence& sequence, const BlockSparseMatrix<T>& a,
-                                  const BlockLayout& layout) {
-  require_made("a", a);
-  layout.require_valid_everywhere(a.runtime());
-  require_sizes("layout", layout, a.layout());
-  require_symmetry<T>("a", a.symmetry(), layout.symmetry, true);
-  if (layout == a.layout()) return copy(sequence, a);
-  return part_of(sequence, a, image_pattern(a, layout));
-}
-
-template <class T>
-BlockSparseMatrix<T> upper_triangle(Sequence& sequence, const BlockSparseMatrix<T>& a, bool cut_diagonal) {
-  require_made("a", a);
-  if (a.symmetry() != Symmetry::none)
-    throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
+BlockSparseMatrix<T> submit_upper_triangle(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                           bool cut_diagonal) {
   const BlockDimension &rows = *a.layout().rows, &cols = *a.layout().cols;
   BlockSparseMatrix<T> result = part_of(
       sequence, a, select(a.pattern(), [&](Index, Index, BlockCoordinate at) {
@@ -115,56 +92,127 @@ BlockSparseMatrix<T> upper_triangle(Sequence& sequence, const BlockSparseMatrix<
   return result;
 }
 
+}  // namespace
+
+template <class T>
+void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                        T factor) {
+  const auto check = [&] {
+    require_made("a", a);
+    require_made("b", b);
+    require_sizes("b", b.layout(), a.layout());
+    require_symmetry<T>("a", a.symmetry(), b.symmetry(), true);
+    require_factor("factor", factor, b.symmetry());
+  };
+  collectively(sequence.runtime(), "copy_into_existing", argument_hash(factor, shape_hash(a), shape_hash(b)),
+               check, [&] { submit_into_existing(sequence, a, b, factor); });
+}
+
+template <class T>
+BlockSparseMatrix<T> transpose(Sequence& sequence, const BlockSparseMatrix<T>& a, bool conjugated) {
+  return collectively(
+      sequence.runtime(), "transpose", argument_hash(conjugated, shape_hash(a)),
+      [&] { require_made("a", a); }, [&] { return submit_transpose(sequence, a, conjugated); });
+}
+
+template <class T>
+BlockSparseMatrix<T> desymmetrize(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  return collectively(
+      sequence.runtime(), "desymmetrize", shape_hash(a), [&] { require_made("a", a); },
+      [&] {
+        BlockLayout layout = a.layout();
+        layout.symmetry = Symmetry::none;
+        return redistribute(sequence, a, layout);
+      });
+}
+
+template <class T>
+BlockSparseMatrix<T> redistribute(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                  const BlockLayout& layout) {
+  const auto check = [&] {
+    require_made("a", a);
+    layout.require_valid(a.runtime());
+    require_sizes("layout", layout, a.layout());
+    require_symmetry<T>("a", a.symmetry(), layout.symmetry, true);
+  };
+  const std::uint64_t hash = argument_hash(layout.hash(sequence.runtime()), shape_hash(a));
+  return collectively(sequence.runtime(), "redistribute", hash, check, [&] {
+    if (layout == a.layout()) return copy(sequence, a);
+    return part_of(sequence, a, image_pattern(a, layout));
+  });
+}
+
+template <class T>
+BlockSparseMatrix<T> upper_triangle(Sequence& sequence, const BlockSparseMatrix<T>& a, bool cut_diagonal) {
+  const auto check = [&] {
+    require_made("a", a);
+    if (a.symmetry() != Symmetry::none)
+      throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "of symmetry N");
+  };
+  return collectively(sequence.runtime(), "upper_triangle", argument_hash(cut_diagonal, shape_hash(a)), check,
+                      [&] { return submit_upper_triangle(sequence, a, cut_diagonal); });
+}
+
 template <class T>
 BlockSparseMatrix<T> block_diagonal(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  if (!a.layout().rows->same_sizes(*a.layout().cols))
-    throw InvalidArgument("a", "rows and columns of other block sizes",
-                          "rows and columns of the same blocks");
-  return part_of(sequence, a,
-                 select(a.pattern(), [](Index, Index, BlockCoordinate at) { return at.row == at.col; }));
+  const auto check = [&] {
+    require_made("a", a);
+    if (!a.layout().rows->same_sizes(*a.layout().cols))
+      throw InvalidArgument("a", "rows and columns of other block sizes",
+                            "rows and columns of the same blocks");
+  };
+  return collectively(sequence.runtime(), "block_diagonal", shape_hash(a), check, [&] {
+    return part_of(sequence, a,
+                   select(a.pattern(), [](Index, Index, BlockCoordinate at) { return at.row == at.col; }));
+  });
 }
 
 template <class T>
 void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> blocks) {
-  require_made("a", a);
   std::vector<BlockCoordinate> wanted(blocks.begin(), blocks.end());
-  for (auto& [row, col] : wanted)
-    if (!a.layout().stores(row, col)) std::swap(row, col);
-  const auto named = BlockPattern::make(a.runtime(), a.layout(), wanted);
-  const BlockPatternPointer all = unite(a.pattern_pointer(), *named);
-  if (all == a.pattern_pointer()) return;
-  Sequence sequence(a.runtime());
-  BlockSparseMatrix<T> larger = part_of(sequence, a, all);
-  sequence.wait();
-  a = std::move(larger);
+  const auto check = [&] {
+    for (auto& [row, col] : wanted)
+      if (!a.layout().stores(row, col)) std::swap(row, col);
+    BlockPattern::require_places(a.layout(), wanted);
+  };
+  collectively(runtime_of("a", a), "reserve_blocks", shape_hash(a), check, [&] {
+    const auto named = BlockPattern::make(a.runtime(), a.layout(), wanted);
+    const BlockPatternPointer all = unite(a.pattern_pointer(), *named);
+    if (all == a.pattern_pointer()) return;
+    Sequence sequence(a.runtime());
+    BlockSparseMatrix<T> larger = part_of(sequence, a, all);
+    finish(sequence);
+    a = std::move(larger);
+  });
 }
 
 template <class T>
 Index filter(BlockSparseMatrix<T>& a, double eps) {
-  require_made("a", a);
-  agree(a.runtime(), argument_hash(eps), [&] {
+  const auto check = [&] {
     if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  };
+  return collectively(runtime_of("a", a), "filter", argument_hash(eps, shape_hash(a)), check, [&] {
+    // The norms decide which blocks there are: they are waited for.
+    const auto squares = block_norms_squared(a);
+    const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {
+      return !(std::sqrt(squares[static_cast<std::size_t>(p)][static_cast<std::size_t>(b)]) < eps);
+    });
+    const Index dropped = a.pattern().blocks() - kept->blocks();
+    if (dropped > 0) {
+      Sequence sequence(a.runtime());
+      BlockSparseMatrix<T> smaller = part_of(sequence, a, kept);
+      finish(sequence);
+      a = std::move(smaller);
+    }
+    return dropped;
   });
-  // The norms decide which blocks there are: they are waited for.
-  const auto squares = block_norms_squared(a);
-  const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {
-    return !(std::sqrt(squares[static_cast<std::size_t>(p)][static_cast<std::size_t>(b)]) < eps);
-  });
-  const Index dropped = a.pattern().blocks() - kept->blocks();
-  if (dropped > 0) {
-    Sequence sequence(a.runtime());
-    BlockSparseMatrix<T> smaller = part_of(sequence, a, kept);
-    sequence.wait();
-    a = std::move(smaller);
-  }
-  return dropped;
 }
 
 template <class T>
 void clear(BlockSparseMatrix<T>& a) {
-  require_made("a", a);
-  a = BlockSparseMatrix<T>(select(a.pattern(), [](Index, Index, BlockCoordinate) { return false; }));
+  collectively(runtime_of("a", a), "clear", shape_hash(a), [&] {
+    a = BlockSparseMatrix<T>(select(a.pattern(), [](Index, Index, BlockCoordinate) { return false; }));
+  });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                               \

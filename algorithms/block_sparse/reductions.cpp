@@ -10,6 +10,7 @@
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/block_reductions.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -80,14 +81,13 @@ class PanelResults {
 /// The two numbers of a PanelSum for each panel that has blocks, in the order of panels.
 template <class T>
 std::vector<std::vector<double>> reduce_panels(const BlockSparseMatrix<T>& a, PanelSum sum) {
-  require_made("a", a);
   PanelResults<double> results(a.pattern());
   Sequence sequence(a.runtime());
   for (Index p = 0; p < a.pattern().panels(); ++p)
     if (a.panel(p).valid())
       insert_reduce_panel<T>(sequence, 0, sum, a.symmetry(), a.pattern().blocks_of(p), a.panel(p),
                              results.make(p, 2));
-  sequence.wait();
+  finish(sequence);
   return results.gather();
 }
 
@@ -156,7 +156,6 @@ const double* add_lines(const BlockDimension& dimension, Index panel, const doub
 /// once, and rank 0's result is everybody's.
 template <class T>
 std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
-  require_made("a", a);
   const BlockPattern& pattern = a.pattern();
   const bool by_row = sum == LineSum::rows_of_moduli, images = a.symmetry() != Symmetry::none;
   PanelResults<double> results(pattern);
@@ -170,7 +169,7 @@ std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
     insert_sum_lines<T>(sequence, 0, sum, a.symmetry(), rows, cols, pattern.blocks_of(p),
                         make_lines(pattern, p), a.panel(p), results.make(p, count));
   }
-  sequence.wait();
+  finish(sequence);
   std::vector<double> lines(static_cast<std::size_t>(by_row ? a.rows() : a.cols()), 0.0);
   results.for_each_local([&](Index p, std::span<const double> sums) {
     const double* next = sums.data();
@@ -198,11 +197,8 @@ Data make_runs(Runtime& runtime, const std::vector<CommonRun>& runs, int owner) 
   return data;
 }
 
-}  // namespace
-
 template <class T>
-std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
+std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   PanelResults<double> results(pattern);
   Sequence sequence(a.runtime());
@@ -210,13 +206,12 @@ std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>&
     if (a.panel(p).valid())
       insert_block_norms<T>(sequence, 0, pattern.blocks_of(p), a.panel(p),
                             results.make(p, pattern.index(p).blocks()));
-  sequence.wait();
+  finish(sequence);
   return results.gather();
 }
 
 template <class T>
-std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
-  require_made("a", a);
+std::vector<T> diagonal_of(const BlockSparseMatrix<T>& a) {
   const BlockPattern& pattern = a.pattern();
   PanelResults<T> results(pattern);
   Sequence sequence(a.runtime());
@@ -229,7 +224,7 @@ std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
     }
     insert_get_diagonal<T>(sequence, 0, pattern.blocks_of(p), a.panel(p), results.make(p, count));
   }
-  sequence.wait();
+  finish(sequence);
   const auto pieces = results.gather();
   std::vector<T> diagonal(static_cast<std::size_t>(std::min(a.rows(), a.cols())), T(0));
   for (const Index p : panels) {
@@ -243,15 +238,7 @@ std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
 }
 
 template <class T>
-T trace(const BlockSparseMatrix<T>& a) {
-  return scalar<T>(total(reduce_panels(a, PanelSum::diagonal)));
-}
-
-template <class T>
-T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
-  require_made("a", a);
-  require_made("b", b);
-  require_sizes("b", b.layout(), a.layout());
+T dot_of(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
   Sequence sequence(a.runtime());
   // Both halves of one matrix need both halves of the other.
   BlockSparseMatrix<T> whole, moved;
@@ -270,19 +257,53 @@ T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
                          make_runs(a.runtime(), runs, x.pattern().panel_owner(p)), x.panel(p), y.panel(p),
                          results.make(p, 2));
   }
-  sequence.wait();
+  finish(sequence);
   return scalar<T>(total(results.gather()));
+}
+
+/// A public call with one matrix.
+template <class T, class Work>
+auto reduction(std::string_view name, const BlockSparseMatrix<T>& a, const Work& work) {
+  return collectively(runtime_of("a", a), name, shape_hash(a), work);
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>& a) {
+  return reduction("block_norms_squared", a, [&] { return norms_of(a); });
+}
+
+template <class T>
+std::vector<T> get_diagonal(const BlockSparseMatrix<T>& a) {
+  return reduction("get_diagonal", a, [&] { return diagonal_of(a); });
+}
+
+template <class T>
+T trace(const BlockSparseMatrix<T>& a) {
+  return reduction("trace", a, [&] { return scalar<T>(total(reduce_panels(a, PanelSum::diagonal))); });
+}
+
+template <class T>
+T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
+  const auto check = [&] {
+    require_made("b", b);
+    require_sizes("b", b.layout(), a.layout());
+  };
+  return collectively(runtime_of("a", a), "dot", argument_hash(shape_hash(a), shape_hash(b)), check,
+                      [&] { return dot_of(a, b); });
 }
 
 template <class T>
 double frobenius_norm(const BlockSparseMatrix<T>& a) {
-  return std::sqrt(total(reduce_panels(a, PanelSum::squares)).real());
+  return reduction("frobenius_norm", a,
+                   [&] { return std::sqrt(total(reduce_panels(a, PanelSum::squares)).real()); });
 }
 
 template <class T>
 double max_abs_norm(const BlockSparseMatrix<T>& a) {
   double largest = 0;
-  for (const auto& pair : reduce_panels(a, PanelSum::largest)) {
+  for (const auto& pair : reduction("max_abs_norm", a, [&] { return reduce_panels(a, PanelSum::largest); })) {
     if (pair.empty()) continue;
     if (std::isnan(pair[0])) return pair[0];
     largest = std::max(largest, pair[0]);
@@ -293,7 +314,8 @@ double max_abs_norm(const BlockSparseMatrix<T>& a) {
 template <class T>
 double gershgorin_norm(const BlockSparseMatrix<T>& a) {
   double largest = 0;
-  for (const double sum : sum_lines(a, LineSum::rows_of_moduli)) {
+  for (const double sum :
+       reduction("gershgorin_norm", a, [&] { return sum_lines(a, LineSum::rows_of_moduli); })) {
     if (std::isnan(sum)) return sum;
     largest = std::max(largest, sum);
   }
@@ -302,14 +324,17 @@ double gershgorin_norm(const BlockSparseMatrix<T>& a) {
 
 template <class T>
 std::vector<double> column_norms(const BlockSparseMatrix<T>& a) {
-  std::vector<double> norms = sum_lines(a, LineSum::columns_of_squares);
+  std::vector<double> norms =
+      reduction("column_norms", a, [&] { return sum_lines(a, LineSum::columns_of_squares); });
   for (double& norm : norms) norm = std::sqrt(norm);
   return norms;
 }
 
 template <class T>
 double checksum(const BlockSparseMatrix<T>& a, bool by_position) {
-  return total(reduce_panels(a, by_position ? PanelSum::by_position : PanelSum::squares)).real();
+  const PanelSum sum = by_position ? PanelSum::by_position : PanelSum::squares;
+  return collectively(runtime_of("a", a), "checksum", argument_hash(by_position, shape_hash(a)),
+                      [&] { return total(reduce_panels(a, sum)).real(); });
 }
 
 template <class T>

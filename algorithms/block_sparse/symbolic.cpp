@@ -8,6 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
 #include <tessera/codelets/block_sparse/count_products.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -17,11 +18,12 @@ PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>
           norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
 }
 
-/// Stacks count products and elements in 32 bits.
-void require_small(const char* what, Index count) {
+/// Stacks count products and elements in 32 bits. What is counted is known on all ranks.
+void require_small(const Runtime& runtime, const char* what, Index count) {
   if (count > std::numeric_limits<std::int32_t>::max())
-    throw InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
-                          "panels with fewer than 2^31");
+    throw_on_all_ranks(runtime,
+                       InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
+                                       "panels with fewer than 2^31"));
 }
 
 }  // namespace
@@ -51,7 +53,8 @@ SymbolicProduct::SymbolicProduct(const ProductPatterns& patterns)
       inner_panels_(patterns.a->col_panels()) {
   const BlockPattern& c = *patterns.c;
   for (const BlockPattern* pattern : {patterns.a, patterns.b, &c})
-    for (Index p = 0; p < pattern->panels(); ++p) require_small("elements", pattern->index(p).elements());
+    for (Index p = 0; p < pattern->panels(); ++p)
+      require_small(c.runtime(), "elements", pattern->index(p).elements());
   for (Index p = 0; patterns.filter && p < c.row_panels(); ++p) {
     auto& limits = row_limit_.emplace_back();
     for (const Index block : c.rows().panel(p))
@@ -95,7 +98,7 @@ void SymbolicProduct::count(Runtime& runtime) {
     if (panels_[p].rows.blocks > 0)
       insert_count_products(sequence, 0, runtime.rank(), panels_[p], counts_[p]);
   // The values of C cannot be allocated before its blocks are known.
-  sequence.wait();
+  finish(sequence);
 }
 
 /// What all ranks have to know: the number of products of every panel, which of them are dense, and C's
@@ -127,11 +130,11 @@ void SymbolicProduct::gather(const ProductPatterns& patterns) {
   for (Index& products : products_) {
     dense_.push_back(static_cast<char>(products % 2));
     products /= 2;
-    require_small("products", products);
+    require_small(runtime, "products", products);
   }
   pattern_ = totals[0] == 0 ? patterns.c : grown_pattern(c);
   for (Index p = 0; p < pattern_->panels(); ++p) {
-    require_small("elements", pattern_->index(p).elements());
+    require_small(runtime, "elements", pattern_->index(p).elements());
     panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
   }
 }

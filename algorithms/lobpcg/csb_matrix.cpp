@@ -10,10 +10,10 @@
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
 #include <tessera/codelets/csb/csb_index.hpp>
 #include <tessera/codelets/csb/csb_magnitudes.hpp>
-#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
@@ -198,7 +198,7 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
             insert_csb_magnitudes<V>(sequence, 0, pieces[*product.tiles].contents.shape, false, false,
                                      pieces[*product.tiles].data, rows, columns);
         });
-    sequence.wait();
+    finish(sequence);
   }
   for (Index s = 0; s < sums.count(); ++s) {
     if (!sums.segment(s).local()) continue;
@@ -222,6 +222,14 @@ void CsbMatrix<V, T>::Detail::prefetch_indices() const {
 template <class V, class T>
 CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& rows,
                                        const CsbOptions& options) {
+  return collectively(
+      runtime, "CsbMatrix::build", options_hash(options), [&] { check_arguments(rows, options); },
+      [&] { return made_of(runtime, rows, options); });
+}
+
+template <class V, class T>
+CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& rows,
+                                         const CsbOptions& options) {
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
   {
@@ -258,8 +266,15 @@ CsbMatrix<V, T> CsbMatrix<V, T>::build(Runtime& runtime, const SymmetricRows& ro
 template <class V, class T>
 void CsbMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                             Index columns) const {
+  collectively(
+      sequence.runtime(), "CsbMatrix::apply", argument_hash(columns),
+      [&] { check_operands(*segments(), x, y, columns); }, [&] { submit(sequence, x, y, columns); });
+}
+
+template <class V, class T>
+void CsbMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+                             Index columns) const {
   Detail& d = *detail_;
-  check_operands(*d.partition.segments, x, y, columns);
   sequence.keep(detail_);
   if (d.partial_columns != columns) {
     d.partial_data = d.products->template make_partials<T>(columns);
@@ -295,18 +310,22 @@ void CsbMatrix<V, T>::Detail::visit_diagonal(const Visit& visit) const {
 
 template <class V, class T>
 std::vector<double> CsbMatrix<V, T>::diagonal() const {
-  std::vector<double> result(static_cast<std::size_t>(order()));
-  detail_->visit_diagonal([&](Index row, V value) { result[static_cast<std::size_t>(row)] = value; });
-  detail_->runtime.all_reduce_sum(result.data(), order());
-  return result;
+  return collectively(detail_->runtime, "CsbMatrix::diagonal", argument_hash(order()), [&] {
+    std::vector<double> result(static_cast<std::size_t>(order()));
+    detail_->visit_diagonal([&](Index row, V value) { result[static_cast<std::size_t>(row)] = value; });
+    detail_->runtime.all_reduce_sum(result.data(), order());
+    return result;
+  });
 }
 
 template <class V, class T>
 Index CsbMatrix<V, T>::stored_diagonal_entries() const {
-  double count = 0;
-  detail_->visit_diagonal([&](Index, V) { ++count; });
-  detail_->runtime.all_reduce_sum(&count, 1);
-  return static_cast<Index>(count);
+  return collectively(detail_->runtime, "CsbMatrix::stored_diagonal_entries", argument_hash(order()), [&] {
+    double count = 0;
+    detail_->visit_diagonal([&](Index, V) { ++count; });
+    detail_->runtime.all_reduce_sum(&count, 1);
+    return static_cast<Index>(count);
+  });
 }
 
 template <class V, class T>

@@ -72,6 +72,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
 
  private:
   struct Detail;
+  static CsbMatrix made_of(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options);
+  void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
   explicit CsbMatrix(std::shared_ptr<Detail> detail) : detail_(std::move(detail)) {}
   std::shared_ptr<Detail> detail_;
 };

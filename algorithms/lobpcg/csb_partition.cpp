@@ -327,6 +327,8 @@ void check_tiles(const SymmetricRows& rows) {
                           fmt::format("rows in ascending order, from 0 to {}", rows.order()));
 }
 
+}  // namespace
+
 void check_arguments(const SymmetricRows& rows, const CsbOptions& options) {
   const auto at_least_0 = [](const char* name, Index value) {
     if (value < 0) throw InvalidArgument(name, fmt::format("{}", value), "at least 0");
@@ -347,15 +349,16 @@ void check_arguments(const SymmetricRows& rows, const CsbOptions& options) {
   check_tiles(*options.like);
 }
 
-/// What must be equal on all ranks.
-std::uint64_t hash_of_arguments(const SymmetricRows& rows, const CsbOptions& options) {
+namespace {
+
+/// Of orders and tiles, which must be equal on all ranks.
+std::uint64_t hash_of_rows(const SymmetricRows& rows, const CsbOptions& options) {
   const auto of_rows = [](const SymmetricRows& these) {
     const std::span<const Index> tiles = these.tiles();
     return argument_hash(these.order(), tiles.size(),
                          hash_of({reinterpret_cast<const char*>(tiles.data()), tiles.size_bytes()}));
   };
-  return argument_hash(of_rows(rows), options.like != nullptr, of_rows(options.like ? *options.like : rows),
-                       options.groups, options.segments, options.tile_rows, options.piece_bytes);
+  return argument_hash(of_rows(rows), of_rows(options.like ? *options.like : rows));
 }
 
 }  // namespace
@@ -390,9 +393,19 @@ int CsbDomains::per_rank(Index segments) const noexcept {
   return static_cast<int>(std::clamp<Index>((4 * workers + segments / 2) / segments, 1, most));
 }
 
-CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
-                           const CsbDomains& on) {
-  agree(runtime, hash_of_arguments(given, options), [&] { check_arguments(given, options); });
+std::uint64_t options_hash(const CsbOptions& options) {
+  return argument_hash(options.like != nullptr, options.groups, options.segments, options.tile_rows,
+                       options.piece_bytes);
+}
+
+namespace {
+
+CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
+                          const CsbDomains& on) {
+  // Rows are functions of the user's, which may throw on one rank.
+  std::uint64_t hash = 0;
+  agree(runtime, 0, [&] { hash = hash_of_rows(given, options); });
+  agree(runtime, hash, [] {});
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
   // What is hopeless is refused before all of its entries are counted, which may take hours. In float, and
@@ -433,6 +446,15 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& given, c
   partition.bands =
       cut_bands(partition.tiles, *partition.segments, band_rows(usual, rows.order(), workers, on.on_gpus));
   return partition;
+}
+
+}  // namespace
+
+CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
+                           const CsbDomains& on) {
+  return collectively(
+      runtime, "csb_partition", options_hash(options), [&] { check_arguments(rows, options); },
+      [&] { return partition_of(runtime, rows, options, on); });
 }
 
 }  // namespace tessera

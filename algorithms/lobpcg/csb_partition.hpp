@@ -67,6 +67,11 @@ inline CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& r
   return csb_partition(runtime, rows, options, CsbDomains(runtime));
 }
 
+/// What both ask of their arguments. @throws InvalidArgument, and what the rows throw
+void check_arguments(const SymmetricRows& rows, const CsbOptions& options);
+/// Of the options' numbers.
+std::uint64_t options_hash(const CsbOptions& options);
+
 /// The sub-matrices (I, J), I >= J, column by column of the balanced arrangement: to column c belong the
 /// pairs {c, c}, {c, c + 1}, ..., modulo the groups' number n, (n + 1) / 2 for each column when n is odd.
 struct CsbSubMatrix {

@@ -132,8 +132,14 @@ void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
 template <class V, class T>
 CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays, Index segments) {
   // Alone there is nobody to differ from.
-  agree(runtime, runtime.size() > 1 ? hash_of_arrays(arrays, segments) : 0,
-        [&] { check_arrays<V>(arrays, segments); });
+  const std::uint64_t hash = runtime.size() > 1 ? hash_of_arrays(arrays, segments) : 0;
+  return collectively(
+      runtime, "CsrMatrix::build", hash, [&] { check_arrays<V>(arrays, segments); },
+      [&] { return made_of(runtime, arrays, segments); });
+}
+
+template <class V, class T>
+CsrMatrix<V, T> CsrMatrix<V, T>::made_of(Runtime& runtime, const CsrArrays& arrays, Index segments) {
   CsrMatrix matrix;
   matrix.entries_ = static_cast<Index>(arrays.columns.size());
   matrix.norm_ = largest_row_sum(arrays);
@@ -184,7 +190,14 @@ CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays
 template <class V, class T>
 void CsrMatrix<V, T>::apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                             Index columns) const {
-  check_operands(*segments_, x, y, columns);
+  collectively(
+      sequence.runtime(), "CsrMatrix::apply", argument_hash(columns),
+      [&] { check_operands(*segments_, x, y, columns); }, [&] { submit(sequence, x, y, columns); });
+}
+
+template <class V, class T>
+void CsrMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+                             Index columns) const {
   sequence.keep(pieces_);
   std::vector<bool> touched(static_cast<std::size_t>(segments_->count()), false);
   for (const Piece& piece : *pieces_) {

@@ -39,6 +39,8 @@ class CsrMatrix final : public SymmetricOperator<T> {
  private:
   struct Piece;
   CsrMatrix() = default;
+  static CsrMatrix made_of(Runtime& runtime, const CsrArrays& arrays, Index segments);
+  void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
   std::shared_ptr<std::vector<Piece>> pieces_;  ///< in the order of their tasks
   Index entries_ = 0;

@@ -9,7 +9,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
-#include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 
@@ -148,6 +148,8 @@ class Solver {
   void record();
   bool end(LobpcgStatus status, std::string message);
   bool end_without_basis();
+  Status wait();
+  [[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& expected);
   void finish();
 
   Runtime& runtime_;
@@ -183,13 +185,26 @@ bool Solver<T>::end_without_basis() {
                          result_.iterations));
 }
 
+/// Until all tasks are over. What is no result of numbers is an exception.
+template <class T>
+Status Solver<T>::wait() {
+  const Status status = sequence_.wait();
+  if (status.code == StatusCode::task_failed) require_success(runtime_, status);
+  return status;
+}
+
+/// An argument that the first numbers have shown to be bad, on all ranks.
+template <class T>
+void Solver<T>::refuse(std::string_view name, const std::string& value, const std::string& expected) {
+  wait();
+  throw_on_all_ranks(runtime_, InvalidArgument(name, value, expected));
+}
+
 template <class T>
 LobpcgResult<T> Solver<T>::solve() {
   look_for_the_end();
-  if (!space_.start()) {
-    sequence_.wait();
-    throw InvalidArgument("constraints", "linearly dependent or not finite", "linearly independent vectors");
-  }
+  if (!space_.start())
+    refuse("constraints", "linearly dependent or not finite", "linearly independent vectors");
   while (iterate()) {
   }
   finish();
@@ -226,9 +241,9 @@ void Solver<T>::look_for_the_end() {
   }
   result_.columns_multiplied += space.columns_multiplied();
   result_.multiplications += space.multiplications();
-  if (!squares.empty())
-    problem_.preconditioner->expect(space.values().front(),
-                                    std::sqrt(squares[0] / squares[most_block_columns]));
+  if (squares.empty()) return;
+  const double residual = std::sqrt(squares[0] / squares[most_block_columns]);
+  agree(runtime_, 0, [&] { problem_.preconditioner->expect(space.values().front(), residual); });
 }
 
 /// False at the end.
@@ -289,11 +304,9 @@ bool Solver<T>::iterate() {
     return restart("singular basis");
   }
   // Of random vectors: those of a guess may be so near to null vectors that A times them is rounding alone.
-  if (result_.iterations == 0 && random_start_ && space_.asymmetry() > std::sqrt(double(precision<T>))) {
-    sequence_.wait();
-    throw InvalidArgument("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", space_.asymmetry()),
-                          "a symmetric operator");
-  }
+  if (result_.iterations == 0 && random_start_ && space_.asymmetry() > std::sqrt(double(precision<T>)))
+    refuse("a", fmt::format("|W^T A W - W^T A^T W| = {:.1e} |W| |A W|", space_.asymmetry()),
+           "a symmetric operator");
   space_.residuals(locked_);
   if (begins_early_) space_.new_directions(locked_);
   const std::vector<double> squares = space_.wait_for_norms();
@@ -301,12 +314,9 @@ bool Solver<T>::iterate() {
   if (squares.empty() || !test_.finite())
     return end(LobpcgStatus::not_finite,
                fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
-  if (test_.too_short(shortest<T>)) {
-    sequence_.wait();
-    throw InvalidArgument("a",
-                          fmt::format("residuals of {:.1e} ||x|| at the tolerance", test_.at_tolerance()),
-                          fmt::format("at least {:.0e}: scale A", shortest<T>));
-  }
+  if (test_.too_short(shortest<T>))
+    refuse("a", fmt::format("residuals of {:.1e} ||x|| at the tolerance", test_.at_tolerance()),
+           fmt::format("at least {:.0e}: scale A", shortest<T>));
   fresh_ = confirmed_ = false;
   return decide();
 }
@@ -434,18 +444,12 @@ void Solver<T>::finish() {
       end(LobpcgStatus::not_finite,
           "NaN or infinity in the final A times vectors, after: " + result_.message);
   }
-  const Status status = sequence_.wait();
+  const Status status = wait();
   result_.statistics = sequence_.statistics();
   if (!status.ok()) {
     result_.status =
         status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
-    // Of tasks in the preconditioner's stage only a function of the user's fails in this way.
-    result_.message = status.code == StatusCode::no_convergence && status.stage == "preconditioner"
-                          ? fmt::format(
-                                "the preconditioner's function has thrown an exception in iteration {}, for "
-                                "the rows from {} on",
-                                result_.iterations, status.index - 1)
-                          : status.message();
+    result_.message = status.message();
   }
   result_.columns_multiplied += space_.columns_multiplied();
   result_.multiplications += space_.multiplications();
@@ -468,8 +472,16 @@ void Solver<T>::finish() {
 
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  const LobpcgOptions resolved = checked_options(runtime, problem, options);
-  return Solver<T>(runtime, problem, resolved).solve();
+  LobpcgOptions resolved;
+  std::uint64_t cut = 0;
+  const auto check = [&] {
+    resolved = checked_options(runtime, problem, options);
+    cut = segments_hash(*problem.a->segments());
+  };
+  return collectively(runtime, "lobpcg", problem_hash(problem, options), check, [&] {
+    agree(runtime, cut, [] {});  // an operator of the user's could tell it only now
+    return Solver<T>(runtime, problem, resolved).solve();
+  });
 }
 
 template LobpcgResult<float> lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);

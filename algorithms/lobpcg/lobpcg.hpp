@@ -139,12 +139,17 @@ struct LobpcgProblem {
 /// preconditioned residual that is shorter counts as zero, a longer one as infinite (not_finite). Where
 /// tolerance (||A|| + |lambda| ||B||) is below 1e-145 (float vectors: 1e-30), A is refused.
 ///
-/// What the preconditioner's prepare() or apply() throws on any rank is thrown on all.
+/// What a function of the user's throws on any rank, in a task (UserOperator, UserPreconditioner) or between
+/// them (the monitor, Preconditioner::expect and prepare), is thrown on all ranks, and the Runtime stays
+/// usable: on its rank itself, on the others as a RemoteError. So is what apply() of an operator or a
+/// preconditioner throws, but of several ranks that poisons the Runtime (agreement.hpp): the ranks have
+/// submitted different tasks.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
 /// too large,
 ///         operators and vectors whose segments differ, linearly dependent constraints, an A found
 ///         asymmetric, an A so small that residuals underflow, ...
-/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs)
+/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs), and with
+/// the message of the Status if a task could not be carried out (StatusCode::task_failed)
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
 

@@ -113,21 +113,32 @@ Index usual_lobpcg_block(const Runtime& runtime, Index count) {
 }
 
 template <class T>
+std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
+  return argument_hash(options.count, options.block, options.end, options.tolerance, options.norm,
+                       options.variant, options.iterations, options.lock, options.seed,
+                       problem.constraint_count, problem.guess_count, problem.b == nullptr,
+                       problem.preconditioner == nullptr, options.monitor == nullptr);
+}
+
+std::uint64_t segments_hash(const RowSegments& segments) {
+  std::uint64_t hash = argument_hash(segments.rows(), segments.count());
+  for (Index s = 0; s < segments.count(); ++s)
+    hash = argument_hash(hash, segments.begin(s), segments.owner(s));
+  return hash;
+}
+
+template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options) {
   LobpcgOptions resolved = options;
-  const std::uint64_t hash = argument_hash(
-      options.count, options.block, options.end, options.tolerance, options.norm, options.variant,
-      options.iterations, options.lock, options.seed, problem.constraint_count, problem.guess_count,
-      problem.b == nullptr, problem.preconditioner == nullptr, options.monitor == nullptr);
-  agree(runtime, hash, [&] {
-    check_problem(runtime, problem);
-    resolve(runtime, problem, resolved);
-    require_vectors(runtime, problem, resolved.block);
-  });
+  check_problem(runtime, problem);
+  resolve(runtime, problem, resolved);
+  require_vectors(runtime, problem, resolved.block);
   return resolved;
 }
 
+template std::uint64_t problem_hash(const LobpcgProblem<float>&, const LobpcgOptions&);
+template std::uint64_t problem_hash(const LobpcgProblem<double>&, const LobpcgOptions&);
 template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
 template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
 

@@ -12,10 +12,17 @@ double lobpcg_memory(double rows, Index block, bool generalized, std::size_t ele
 /// The block's size where none is asked for.
 Index usual_lobpcg_block(const Runtime& runtime, Index count);
 
-/// The options with nothing left to choose. Collective.
-/// @throws InvalidArgument, on all ranks
+/// The options with nothing left to choose.
+/// @throws InvalidArgument, and what an operator of the user's throws
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);
+
+/// Of a cut of rows.
+std::uint64_t segments_hash(const RowSegments& segments);
+
+/// Of what must be equal on all ranks, without a look into the operators.
+template <class T>
+std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options);
 
 }  // namespace tessera

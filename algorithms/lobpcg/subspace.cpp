@@ -118,11 +118,10 @@ void Subspace<T>::new_directions(Index first) {
     w_block_ = new_block(w_ > width ? std::max(block_, w_) : w_, true);
   Sequence& sequence = tasks_.sequence();
   sequence.resume_stage("preconditioner");
-  // What it throws on one rank all throw: the others would wait for that rank's tasks.
-  agree(sequence.runtime(), 0, [&] {
-    problem_.preconditioner->prepare(sequence, values_, first);
-    problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
-  });
+  // What it throws on one rank all throw. Not so what apply() throws: tasks of the other ranks may wait for
+  // those of the one that has thrown.
+  agree(sequence.runtime(), 0, [&] { problem_.preconditioner->prepare(sequence, values_, first); });
+  problem_.preconditioner->apply(sequence, r_, w_block_.v, w_);
   sequence.resume_stage("dense");
 }
 

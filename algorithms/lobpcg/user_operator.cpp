@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/user_operator.hpp>
 #include <tessera/algorithms/lobpcg/vector_checks.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
 
@@ -10,15 +11,34 @@ template <class T>
 UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
                               UserDeviceFunction<T> device, UserFunction<T> host, double norm_bound)
     : segments_(std::move(segments)), on_device_(device && runtime.gpus() > 0), norm_bound_(norm_bound) {
-  if (!segments_) throw InvalidArgument("segments", "null", "a cut of the rows");
-  if (!host && !on_device_)
-    throw InvalidArgument("function", device ? "one for GPUs, without GPUs on every rank" : "empty",
-                          "a function for the host");
-  functions_ = std::make_shared<const UserFunctions<T>>(UserFunctions<T>{std::move(host), std::move(device)});
-  if (segments_->count() > 1)
-    gathered_ = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(segments_->rows()) *
-                                           static_cast<std::size_t>(most_block_columns));
+  const auto check = [&] {
+    if (!segments_) throw InvalidArgument("segments", "null", "a cut of the rows");
+    if (!host && !on_device_)
+      throw InvalidArgument("function", device ? "one for GPUs, without GPUs on every rank" : "empty",
+                            "a function for the host");
+    functions_ =
+        std::make_shared<const UserFunctions<T>>(UserFunctions<T>{std::move(host), std::move(device)});
+  };
+  const std::uint64_t hash =
+      argument_hash(segments_ ? segments_hash(*segments_) : 0, on_device_, norm_bound_);
+  collectively(runtime, "UserOperator", hash, check, [&] {
+    if (segments_->count() > 1)
+      gathered_ = Data::scratch(runtime, sizeof(T) * static_cast<std::size_t>(segments_->rows()) *
+                                             static_cast<std::size_t>(most_block_columns));
+  });
 }
+
+namespace {
+
+std::shared_ptr<const RowSegments> one_segment(const Runtime& runtime, Index order) {
+  std::shared_ptr<const RowSegments> segments;
+  collectively(
+      runtime, "UserOperator in one segment", argument_hash(order),
+      [&] { segments = RowSegments::even(runtime, order, 1); }, [] {});
+  return segments;
+}
+
+}  // namespace
 
 template <class T>
 UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
@@ -29,7 +49,7 @@ template <class T>
 UserOperator<T>::UserOperator(Runtime& runtime, Index order,
                               std::function<void(Index, Index, const T*, Index, T*, Index)> function,
                               double norm_bound)
-    : UserOperator(runtime, RowSegments::even(runtime, order, 1),
+    : UserOperator(runtime, one_segment(runtime, order),
                    function
                        ? UserFunction<T>([f = std::move(function)](Index first, Index end, Index columns,
                                                                    const T* x, Index ldx, T* y, Index ldy) {
@@ -41,7 +61,14 @@ UserOperator<T>::UserOperator(Runtime& runtime, Index order,
 template <class T>
 void UserOperator<T>::apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                             Index columns) const {
-  check_operands(*segments_, x, y, columns);
+  collectively(
+      sequence.runtime(), "UserOperator::apply", argument_hash(columns),
+      [&] { check_operands(*segments_, x, y, columns); }, [&] { submit(sequence, x, y, columns); });
+}
+
+template <class T>
+void UserOperator<T>::submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+                             Index columns) const {
   sequence.keep(std::const_pointer_cast<UserFunctions<T>>(functions_));
   std::vector<const Data*> all;
   for (Index s = 0; s < x.count(); ++s) all.push_back(&x.segment(s));

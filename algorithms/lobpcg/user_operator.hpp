@@ -38,6 +38,7 @@ class UserOperator final : public SymmetricOperator<T> {
   double norm_bound() const override { return norm_bound_; }
 
  private:
+  void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
   std::shared_ptr<const UserFunctions<T>> functions_;
   bool on_device_;

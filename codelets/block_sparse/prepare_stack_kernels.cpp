@@ -5,6 +5,7 @@
 
 #if TESSERA_WITH_CUDA
 #include <future>
+#include <system_error>
 
 #include <cuda_runtime.h>
 #endif
@@ -17,14 +18,20 @@ namespace {
 
 /// Runs `work` on a thread of its own whose current device is the GPU. To set the caller's back afterwards
 /// would make a context on a device that it may never use.
+/// @returns false without a thread for it
 template <class Work>
-auto on_device(int device, const Work& work) {
-  return std::async(std::launch::async,
-                    [&] {
-                      cudaSetDevice(device);
-                      return work();
-                    })
-      .get();
+bool on_device(int device, const Work& work) {
+  std::future<void> done;
+  try {
+    done = std::async(std::launch::async, [&] {
+      cudaSetDevice(device);
+      work();
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  done.get();
+  return true;
 }
 
 }  // namespace
@@ -45,6 +52,7 @@ void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> c
   for (const StackClass& shape : classes)
     if (device::has_own_kernel(shape)) shapes.push_back({type_letter<T>, shape.m, shape.n, shape.k});
   if (shapes.empty()) return;
+  // Without a thread each kernel is made when a task first asks for it.
   on_device(gpu, [&] { device::StackCompiler::shared().prepare(shapes, runtime.workers()); });
   report_stack_kernels(runtime);
 }
@@ -52,7 +60,10 @@ void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> c
 std::string describe_stack_kernels(const Runtime& runtime) {
   const int gpu = runtime.first_gpu();
   if (gpu < 0) return {};
-  return on_device(gpu, [] { return device::StackCompiler::shared().description(); });
+  std::string description;
+  if (!on_device(gpu, [&] { description = device::StackCompiler::shared().description(); }))
+    return "unknown: no thread can be made";
+  return description;
 }
 
 #else

@@ -3,8 +3,6 @@
 #if TESSERA_WITH_CUDA
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 #include <cuda_runtime.h>
 #include <fmt/format.h>
@@ -13,6 +11,7 @@
 #include <tessera/codelets/block_sparse/stack_failure.hpp>
 #include <tessera/codelets/block_sparse/stack_trial.hpp>
 #include <tessera/runtime/cache_directory.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera::device {
 namespace {
@@ -175,15 +174,10 @@ void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
   std::erase_if(wanted,
                 [&](const StackShape& shape) { return !entry(architecture, shape).worth_another_try(); });
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  parallel_for(threads, static_cast<Index>(wanted.size()), [&](Index i, int) {
     cudaSetDevice(device);
-    for (std::size_t i = next++; i < wanted.size(); i = next++) kernel(wanted[i]);
-  };
-  std::vector<std::jthread> others;
-  for (std::size_t t = 1; t < std::min(wanted.size(), static_cast<std::size_t>(std::max(threads, 1))); ++t)
-    others.emplace_back(work);
-  work();
+    kernel(wanted[static_cast<std::size_t>(i)]);
+  });
 }
 
 StackCompiler::Counts StackCompiler::counts() const {

@@ -63,7 +63,7 @@ void call_task(const TaskContext& task, TaskBuffers buffers, const CallPrecondit
   try {
     a.functions->host(a.first_row, w.cols, a.columns, r.data, r.ld, w.data, w.ld);
   } catch (...) {
-    task.fail(StatusCode::no_convergence, a.first_row + 1);
+    task.fail_by_callback(std::current_exception());
   }
 }
 

@@ -74,7 +74,7 @@ struct PreconditionFunctions {
 
 /// Codelets call_preconditioner and call_device_preconditioner: call it, on a CPU; on a GPU, or on a CPU
 /// where there are no GPUs and a function for the host is given, too. An exception that leaves it ends the
-/// sequence (no_convergence; index: the segment's first row, from 1).
+/// sequence: Sequence::wait throws it again.
 ///
 /// Arguments: m, first row, the functions (they must outlive the task). Buffers: R (read), W (write). Flops:
 /// none counted.

@@ -87,7 +87,7 @@ void call_cuda(const TaskContext& task, const CudaContext& context, TaskBuffers 
   try {
     a.functions->device(a.first_row, w.cols, a.columns, r.data, r.ld, w.data, w.ld, context.stream);
   } catch (...) {
-    task.fail(StatusCode::no_convergence, a.first_row + 1);
+    task.fail_by_callback(std::current_exception());
   }
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <complex>
 #include <memory>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -14,6 +13,7 @@
 #include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {
@@ -31,9 +31,9 @@ void for_local_tiles(const TiledMatrix<T>& matrix, const Visit& visit) {
 /// Calls work(begin, end, part) for stripes of [0, columns), one a thread: the workers are paused meanwhile.
 template <class Work>
 void in_stripes(Index columns, int parts, const Work& work) {
-  std::vector<std::jthread> threads;
-  for (int part = 0; part < parts; ++part)
-    threads.emplace_back([&, part] { work(columns * part / parts, columns * (part + 1) / parts, part); });
+  parallel_for(parts, parts, [&](Index part, int) {
+    work(columns * part / parts, columns * (part + 1) / parts, static_cast<int>(part));
+  });
 }
 int stripes_for(const Runtime& runtime, Index rows, Index columns) {
   constexpr Index worthwhile = 1 << 16;

@@ -25,7 +25,7 @@ class Preconditioners : public RuntimeTest<typename Pair::T, true> {
   /// w = T r for the first `columns` of vectors four wider, which start as garbage and must come out as zero.
   template <class P>
   static Matrix<double> apply(P& preconditioner, const std::shared_ptr<const RowSegments>& segments,
-                              const Matrix<double>& r, StatusCode expected = StatusCode::success) {
+                              const Matrix<double>& r) {
     Runtime& runtime = Preconditioners::runtime();
     const Index n = r.rows(), columns = r.cols(), width = columns + 4;
     BlockVectors<T> x(runtime, segments, width), w(runtime, segments, width);
@@ -35,7 +35,7 @@ class Preconditioners : public RuntimeTest<typename Pair::T, true> {
     x.set(rows.data(), width, width);
     const Status status =
         Preconditioners::run([&](Sequence& sequence) { preconditioner.apply(sequence, x, w, columns); });
-    EXPECT_EQ(status.code, expected) << status.message();
+    EXPECT_TRUE(status.ok()) << status.message();
     Matrix<double> result(n, columns);
     if (!status) return result;
     w.get(rows.data(), width, width);
@@ -270,7 +270,7 @@ TYPED_TEST(Preconditioners, CallsTheUsers) {
       EXPECT_NEAR(w(i, j), double(i) * r(i, j), 2 * precision<T> * std::abs(w(i, j)));
   UserPreconditioner<T> throws(
       [](Index, Index, Index, const T*, Index, T*, Index) { throw std::runtime_error("no"); });
-  this->apply(throws, segments, r, StatusCode::no_convergence);
+  EXPECT_THROW(this->apply(throws, segments, r), std::runtime_error);
   expect_refused("rows", [&] { UserPreconditioner<T> empty({}); });
   // A function for GPUs beside it: without GPUs the host's is called.
   const DevicePreconditionRows<T> device = [](Index, Index, Index, const T*, Index, T*, Index, void*) {};

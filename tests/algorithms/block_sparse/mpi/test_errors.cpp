@@ -91,7 +91,9 @@ TEST_F(ErrorsMpi, Layouts) {
   Sequence sequence(runtime_);
   expect_refused("grid", [&] { redistribute(sequence, a, l); });
   if (runtime_.size() == 1) return;
-  const BlockLayout other = make_block_layout(runtime_, std::vector<Index>(12, wrong() ? 4 : 3), sizes);
+  const std::vector<Index> others(12, wrong() ? 4 : 3);
+  expect_refused("arguments", [&] { make_block_layout(runtime_, others, sizes); });
+  const BlockLayout other = square_layout(others, Symmetry::none, layout().grid);
   expect_refused("arguments", [&] { BlockSparseBuilder<double>(runtime_, other).finalize(); });
 }
 
