@@ -6,6 +6,8 @@
 #include <tessera/version.hpp>
 
 #include "options.hpp"
+#include "output_files.hpp"
+#include "process.hpp"
 #include "session.hpp"
 
 namespace tessera::program {
@@ -67,6 +69,11 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tessera;
+  program::guard_process();
   program::command_line().assign(argv, argv + argc);
-  return program::complaining([&] { return program::run(argc, argv); });
+  const int code = program::complaining([&] { return program::run(argc, argv); });
+  return program::complaining([&] {
+    program::finish_stdout();
+    return code;
+  });
 }

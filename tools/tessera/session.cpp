@@ -13,6 +13,7 @@
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
+#include <tessera/runtime/output_file.hpp>
 #include <tessera/version.hpp>
 
 #include "output_files.hpp"
@@ -43,7 +44,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   if (!options.trace.empty())
     result.trace_directory = options.trace.ends_with('/') ? options.trace : options.trace + '/';
   result.log = [](LogLevel level, std::string_view message) {
-    if (level >= LogLevel::warning) fmt::print(stderr, "tessera: {}\n", message);
+    if (level >= LogLevel::warning) say(stderr, "tessera: {}\n", message);
   };
   return result;
 }
@@ -62,7 +63,7 @@ bool speaks() {
 }
 
 int complain(const std::string& message) {
-  if (speaks()) fmt::print(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
+  if (speaks()) say(stderr, "tessera: {}\n", message.substr(0, message.find('\n')));
   return exit_bad_input;
 }
 
@@ -194,9 +195,8 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
 int Session::finish(const Report& report) {
   progress_.done();
   if (runtime_.rank() == 0) {
-    if (!options_.quiet && !options_.json_alone()) fmt::print("{}", format_report(report));
+    if (!options_.quiet && !options_.json_alone()) print_text(stdout, format_report(report));
     if (!options_.json.empty()) write_json(options_.json, to_json(report));
-    std::fflush(stdout);
   }
   return report.passed() ? exit_good : exit_check_failed;
 }
@@ -241,11 +241,7 @@ std::string machine_line(const RuntimeInfo& info) {
 
 void write_json(const std::string& target, const Json& document) {
   const std::string text = document.dump(2) + '\n';
-  if (target == "-") {
-    std::fputs(text.c_str(), stdout);
-    return;
-  }
-  write_text(target, text);
+  target == "-" ? print_text(stdout, text) : write_file(target, text);
 }
 
 }  // namespace tessera::program
