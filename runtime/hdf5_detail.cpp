@@ -69,17 +69,6 @@ Index chunk_bytes(hid_t properties, Index element_bytes) {
   return rank > 0 ? bytes : -1;
 }
 
-herr_t find_reason(unsigned, const H5E_error2_t* error, void* reason) {
-  constexpr std::string_view before = "error message = '";
-  const std::string_view text = error->desc ? error->desc : "";
-  const auto at = text.find(before);
-  if (at == std::string_view::npos) return 0;
-  const auto end = text.find('\'', at + before.size());
-  if (end != std::string_view::npos)
-    *static_cast<std::string*>(reason) = text.substr(at + before.size(), end - at - before.size());
-  return 0;
-}
-
 }  // namespace
 
 QuietErrors::QuietErrors() {
@@ -190,12 +179,6 @@ std::string read_text(hid_t attribute, std::string& text) {
   if (size == 0 || H5Aread(attribute, type, text.data()) < 0) return reason;
   text.resize(std::min(text.find('\0'), text.size()));
   return {};
-}
-
-std::string reason_of_last_error() {
-  std::string reason;
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, find_reason, &reason);
-  return reason;
 }
 
 }  // namespace tessera::hdf5

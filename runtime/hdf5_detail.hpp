@@ -69,7 +69,4 @@ std::string wrong_link(hid_t file, const std::string& name);
 /// The text of an attribute that is one string of at most a megabyte. @return the reason against it
 std::string read_text(hid_t attribute, std::string& text);
 
-/// The system's reason in the errors of the HDF5 call before this, if there is one.
-std::string reason_of_last_error();
-
 }  // namespace tessera::hdf5

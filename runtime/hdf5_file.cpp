@@ -5,13 +5,12 @@
 #include <cstring>
 #include <optional>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/hdf5_detail.hpp>
+#include <tessera/runtime/hdf5_driver.hpp>
 #include <tessera/runtime/hdf5_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
@@ -70,12 +69,12 @@ struct Hdf5File::Detail {
   hid_t file = -1;
   Index file_bytes = 0;              ///< of one that is read
   std::optional<OutputFile> output;  ///< of one that is written
+  std::shared_ptr<hdf5::WrittenDescriptor> written;
 
   ~Detail() {
-    if (file < 0) return;
     const QuietErrors quiet;
-    if (output) let_writes_pass();
-    H5Fclose(file);
+    if (written) written->descriptor = -1;
+    if (file >= 0) H5Fclose(file);
   }
   void check(bool good, std::string_view what) const {
     if (!good) throw InputError(path, 0, what);
@@ -84,20 +83,11 @@ struct Hdf5File::Detail {
   void check_set(const std::string& name, const std::string& reason) const {
     if (!reason.empty()) throw InputError(path, 0, fmt::format("the data set '{}' {}", name, reason));
   }
-  /// Directly after the call that may have failed.
+  /// What HDF5 says of a call that writes, and what its descriptor has met.
   void check_written(bool good) const {
-    if (good) return;
-    const std::string reason = hdf5::reason_of_last_error();
-    output->fail(reason.empty() ? "HDF5 has failed" : reason);
-  }
-  /// HDF5 keeps what it could not write, tries again when it closes, and once more when the process ends. What
-  /// is thrown away anyhow goes to where it succeeds.
-  void let_writes_pass() const {
-    void* descriptor = nullptr;
-    const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (H5Fget_vfd_handle(file, H5P_DEFAULT, &descriptor) >= 0 && descriptor && nowhere >= 0)
-      ::dup3(nowhere, *static_cast<int*>(descriptor), O_CLOEXEC);
-    if (nowhere >= 0) ::close(nowhere);
+    check(written != nullptr, "is open to be read, not written");
+    if (written->error != 0) output->fail(written->error);
+    if (!good) output->fail("HDF5 has failed");
   }
   /// Opens a data set to read it, and looks at all that the file says of it.
   template <class Work>
@@ -152,9 +142,9 @@ Hdf5File Hdf5File::create(const std::string& path) {
   detail->path = path;
   detail->output.emplace(path);
   if (!detail->output->regular()) detail->output->fail("HDF5 needs a regular file");
-  const Identifier access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_file_locking(access, false, true);  // the output file holds a lock of its own
-  detail->file = H5Fcreate(detail->output->path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+  detail->written = std::make_shared<hdf5::WrittenDescriptor>();
+  detail->written->descriptor = detail->output->descriptor();
+  detail->file = hdf5::create_file(detail->written);
   detail->check_written(detail->file >= 0);
   return Hdf5File(std::move(detail));
 }
@@ -180,6 +170,7 @@ void Hdf5File::close() {
   const bool closed = H5Fclose(std::exchange(detail.file, -1)) >= 0;
   if (!detail.output) return;
   detail.check_written(closed);
+  detail.written->descriptor = -1;
   detail.output->commit();
 }
 

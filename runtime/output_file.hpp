@@ -32,9 +32,10 @@ class OutputFile {
   OutputFile& operator=(OutputFile&&) = delete;
 
   void write(std::string_view bytes);
-  /// The temporary file's name, for libraries that open by name; what they write comes before nothing that
-  /// write() does. They close before the commit.
+  /// The temporary file's name or open descriptor, for libraries that write by themselves, and see to their
+  /// errors. They have closed the name before the commit, which closes the descriptor.
   const std::string& path() const noexcept { return name_; }
+  int descriptor() const noexcept { return descriptor_; }
   /// As the user named it.
   const std::string& target() const noexcept { return given_; }
   /// The target is, or becomes, a regular file.

@@ -172,6 +172,7 @@ struct Hdf5Parts {
     put("block_row", row);
     put("block_col", col);
     put("values", values);
+    file.close();
   }
 };
 
