@@ -15,14 +15,22 @@ namespace tessera {
 /// set of shape (columns, rows): HDF5 is row-major, so that each column of ours is contiguous, and
 /// `file["name"][k]` in h5py is column k. A complex number is the compound {double r, i} (float in single
 /// precision) that h5py and NumPy read as complex. Errors are InputErrors.
+///
+/// A file that is written appears, or replaces the old one, when close() has succeeded (output_file.hpp);
+/// without it nothing happens to the old one. One that is read may come from anybody: types, shapes and sizes
+/// are looked at before anything is read, data sets whose data are not all in the file itself (external or
+/// virtual storage, links, fewer bytes than declared) are refused. The process's settings for errors of HDF5
+/// are the same after each call as before.
 class Hdf5File {
  public:
-  /// Makes the file, or replaces it.
+  /// Begins a file that will be there, or replaced, after close().
   static Hdf5File create(const std::string& path);
   static Hdf5File open(const std::string& path);
   ~Hdf5File();
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
+  /// Completes a file that was written; no other call may follow.
+  void close();
 
   /// Text, of the file as a whole.
   void write_attribute(std::string_view name, std::string_view value);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -136,23 +137,23 @@ struct Draft {
   fs::path path;
 };
 
-/// @return empty if the directory cannot be used
-fs::path private_directory_in(const char* base, std::size_t bytes) {
+/// @return nothing if the directory cannot be used
+TemporaryEntry private_directory_in(const char* base, std::size_t bytes) {
   constexpr std::size_t longest_base = 100;  // StarPU cuts paths off at 256 characters
   struct statvfs space {};
   struct stat status {};
   if (!base || *base != '/' || std::strlen(base) > longest_base) return {};
   if (::stat(base, &status) != 0 || !S_ISDIR(status.st_mode)) return {};
   if (::statvfs(base, &space) != 0 || space.f_bavail < bytes / std::max(space.f_frsize, 1ul)) return {};
-  std::string name = fmt::format("{}/tessera-XXXXXX", base);
-  if (!::mkdtemp(name.data())) return {};
-  // A quota shows only when something is written.
-  const fs::path probe = fs::path(name) / "probe";
-  const bool good = write_all(probe, std::string(std::size_t(64) << 10, '\0'), S_IRUSR | S_IWUSR);
-  std::error_code ignored;
-  fs::remove(probe, ignored);
-  if (good) return name;
-  fs::remove_all(name, ignored);
+  try {
+    TemporaryEntry entry = TemporaryEntry::directory(base);
+    // A quota shows only when something is written.
+    const fs::path probe = fs::path(entry.path()) / "probe";
+    const bool good = write_all(probe, std::string(std::size_t(64) << 10, '\0'), S_IRUSR | S_IWUSR);
+    ::unlink(probe.c_str());
+    if (good) return entry;
+  } catch (const std::system_error&) {  // the next one may do
+  }
   return {};
 }
 
@@ -207,10 +208,10 @@ std::string replace_files(const std::vector<NewFile>& files) {
   return failure;
 }
 
-fs::path make_private_directory(std::size_t bytes) {
+TemporaryEntry make_private_directory(std::size_t bytes) {
   for (const char* base : {static_cast<const char*>(std::getenv("XDG_RUNTIME_DIR")),
                            static_cast<const char*>(std::getenv("TMPDIR")), "/tmp", "/dev/shm"})
-    if (const fs::path found = private_directory_in(base, bytes); !found.empty()) return found;
+    if (TemporaryEntry found = private_directory_in(base, bytes)) return found;
   throw RuntimeError(fmt::format(
       "StarPU needs a directory for its files: none of XDG_RUNTIME_DIR, TMPDIR, /tmp and /dev/shm "
       "can be written and has {} MiB free",

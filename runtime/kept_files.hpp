@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/runtime/temporary_files.hpp>
+
 /// Files that the library keeps between runs, where several processes, other users and full disks may meddle.
 namespace tessera {
 
@@ -38,7 +40,8 @@ struct NewFile {
 std::string replace_files(const std::vector<NewFile>& files);
 
 /// A new empty directory of this process in XDG_RUNTIME_DIR, TMPDIR, /tmp or /dev/shm, the first that can be
-/// written and has so many bytes free. Nobody else can enter it. @throws RuntimeError if there is none
-std::filesystem::path make_private_directory(std::size_t bytes);
+/// written and has so many bytes free. Nobody else can enter it; it goes with what is returned.
+/// @throws RuntimeError if there is none
+TemporaryEntry make_private_directory(std::size_t bytes);
 
 }  // namespace tessera

@@ -16,6 +16,8 @@
 /// 64 bits.
 namespace tessera {
 
+class OutputFile;
+
 enum class MatrixMarketFormat { coordinate, array };
 enum class MatrixMarketField { real, integer, complex, pattern };
 enum class MatrixMarketSymmetry { general, symmetric, hermitian, skew_symmetric };
@@ -98,12 +100,15 @@ template <class T>
 std::vector<T> read_dense(MatrixMarketReader& reader);
 
 /// Writes a Matrix Market array (general, real or complex as T is) column after column: 9 digits in single
-/// precision, 17 in double, so that the numbers survive. Compressed if the name ends in `.gz`. Throws an
-/// InputError where the file cannot be written.
+/// precision, 17 in double, so that the numbers survive. Compressed if the name ends in `.gz`. The file
+/// appears, or is replaced, when close() has succeeded (output_file.hpp). Throws an InputError where it cannot
+/// be written.
 class MatrixMarketWriter {
  public:
   MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                      std::string_view comment = {});
+  /// Into a file that the caller commits after close(), with others that belong to it.
+  MatrixMarketWriter(OutputFile& file, Index rows, Index columns, bool complex, std::string_view comment = {});
   ~MatrixMarketWriter();
   MatrixMarketWriter(const MatrixMarketWriter&) = delete;
   MatrixMarketWriter& operator=(const MatrixMarketWriter&) = delete;
@@ -111,7 +116,7 @@ class MatrixMarketWriter {
   /// The next `columns` columns; T is real if and only if the file is.
   template <class T>
   void append(const T* a, Index columns, Index ld);
-  /// Flushes and closes; all columns must have been written.
+  /// Completes the file; all columns must have been written.
   void close();
 
   struct Detail;
@@ -120,7 +125,8 @@ class MatrixMarketWriter {
   std::unique_ptr<Detail> detail_;
 };
 
-/// Writes a Matrix Market coordinate file, entry after entry, with the digits of MatrixMarketWriter.
+/// Writes a Matrix Market coordinate file, entry after entry, with the digits of MatrixMarketWriter, whole or
+/// not at all as it does.
 class MatrixMarketEntryWriter {
  public:
   /// The header's format is coordinate, its field real or complex.
@@ -133,7 +139,7 @@ class MatrixMarketEntryWriter {
   /// Indices from 0; T is real if and only if the file is.
   template <class T>
   void append(Index row, Index column, T value);
-  /// Flushes and closes; as many entries as announced must have been written.
+  /// Completes the file; as many entries as announced must have been written.
   void close();
 
   struct Detail;

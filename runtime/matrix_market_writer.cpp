@@ -1,38 +1,33 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <zlib.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 namespace tessera {
 
 namespace {
 
-/// A text file, compressed if its name says so, that is written in large pieces.
+/// Text into an output file, compressed if its name says so, in large pieces.
 class TextFile {
  public:
-  explicit TextFile(const std::string& path) : path_(path) {
-    errno = 0;
-    if (path.ends_with(".gz"))
-      compressed_ = gzopen(path.c_str(), "wb1");
-    else
-      plain_ = std::fopen(path.c_str(), "wb");
-    if (!plain_ && !compressed_) fail();
-  }
+  explicit TextFile(const std::string& path) : own_(std::in_place, path), file_(&*own_) { open(); }
+  /// The owner of the file commits it.
+  explicit TextFile(OutputFile& file) : file_(&file) { open(); }
   ~TextFile() {
-    if (plain_) std::fclose(plain_);
     if (compressed_) gzclose(compressed_);
   }
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
-  const std::string& path() const noexcept { return path_; }
+  const std::string& path() const noexcept { return file_->target(); }
   template <class... Values>
   void print(fmt::format_string<Values...> format, Values&&... values) {
     fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
@@ -61,31 +56,35 @@ class TextFile {
   }
   void close() {
     flush();
-    errno = 0;
-    bool done = true;
-    if (plain_) done = std::fclose(plain_) == 0;
-    if (compressed_) done = gzclose(compressed_) == Z_OK;
-    plain_ = nullptr;
-    compressed_ = nullptr;
-    if (!done) fail();
+    if (compressed_) {
+      errno = 0;
+      if (gzclose(std::exchange(compressed_, nullptr)) != Z_OK) file_->fail(errno);
+    }
+    if (own_) own_->commit();
   }
 
  private:
-  [[noreturn]] void fail() const {
-    throw InputError(path_, 0,
-                     fmt::format("cannot be written: {}", errno ? std::strerror(errno) : "unknown reason"));
+  void open() {
+    if (!path().ends_with(".gz")) return;
+    errno = 0;
+    compressed_ = gzopen(file_->path().c_str(), "wb1");
+    if (!compressed_) file_->fail(errno);
   }
   void flush() {
-    const std::size_t size = text_.size();
-    if (size == 0) return;
-    const bool done =
-        plain_ ? std::fwrite(text_.data(), 1, size, plain_) == size
-               : gzwrite(compressed_, text_.data(), static_cast<unsigned>(size)) == static_cast<int>(size);
+    const std::string_view text(text_.data(), text_.size());
+    if (text.empty()) return;
+    if (compressed_) {
+      errno = 0;
+      if (gzwrite(compressed_, text.data(), static_cast<unsigned>(text.size())) !=
+          static_cast<int>(text.size()))
+        file_->fail(errno);
+    } else {
+      file_->write(text);
+    }
     text_.clear();
-    if (!done) fail();
   }
-  std::string path_;
-  std::FILE* plain_ = nullptr;
+  std::optional<OutputFile> own_;
+  OutputFile* file_;
   gzFile compressed_ = nullptr;
   fmt::memory_buffer text_;
 };
@@ -93,17 +92,23 @@ class TextFile {
 }  // namespace
 
 struct MatrixMarketWriter::Detail {
+  template <class Target>
+  Detail(Target& target, Index row_count, Index column_count, bool complex, std::string_view comment)
+      : file(target), rows(row_count), columns(column_count) {
+    file.put_head("array", complex ? "complex" : "real", "general", comment);
+    file.print("{} {}\n", rows, columns);
+  }
   TextFile file;
   Index rows, columns, written = 0;
 };
 
 MatrixMarketWriter::MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                                        std::string_view comment)
-    : detail_(new Detail{TextFile(path), rows, columns}) {
-  TextFile& file = detail_->file;
-  file.put_head("array", complex ? "complex" : "real", "general", comment);
-  file.print("{} {}\n", rows, columns);
-}
+    : detail_(new Detail(path, rows, columns, complex, comment)) {}
+
+MatrixMarketWriter::MatrixMarketWriter(OutputFile& file, Index rows, Index columns, bool complex,
+                                       std::string_view comment)
+    : detail_(new Detail(file, rows, columns, complex, comment)) {}
 
 MatrixMarketWriter::~MatrixMarketWriter() = default;
 

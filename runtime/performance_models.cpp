@@ -14,6 +14,8 @@
 
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/output_directory.hpp>
+#include <tessera/runtime/output_file.hpp>
 #include <tessera/runtime/performance_models.hpp>
 
 namespace tessera {
@@ -214,35 +216,30 @@ ModelSetDescription read_model_set_description(const fs::path& file) {
 
 int collect_performance_models(const fs::path& directory, const std::string& host, const fs::path& set,
                                const ModelSetDescription& description) {
-  int codelets = 0;
-  try {
-    for (const char* part : {"machine.json", "codelets", "bus"}) fs::remove_all(set / part);
-    fs::create_directories(set / codelet_folder);
-    fs::create_directories(set / "bus");
+  return write_directory(set, {"machine.json", "codelets", "bus"}, [&](const fs::path& draft) {
+    int codelets = 0;
+    fs::create_directories(draft / codelet_folder);
+    fs::create_directories(draft / "bus");
     for (const fs::path& file : files_in(directory / codelet_folder)) {
       const std::string name = file.filename().string();
       if (!name.ends_with('.' + host)) continue;
-      fs::copy_file(file, set / codelet_folder / name.substr(0, name.size() - host.size() - 1));
+      fs::copy_file(file, draft / codelet_folder / name.substr(0, name.size() - host.size() - 1));
       ++codelets;
     }
     for (const fs::path& file : files_in(directory / "bus")) {
       const std::string name = file.filename().string();
-      if (name.starts_with(host + '.')) fs::copy_file(file, set / "bus" / name.substr(host.size() + 1));
+      if (name.starts_with(host + '.')) fs::copy_file(file, draft / "bus" / name.substr(host.size() + 1));
     }
-  } catch (const fs::filesystem_error& error) {
-    throw InputError(error.path1().string(), 0, error.code().message());
-  }
-  nlohmann::ordered_json json;
-  json["gpu"] = description.machine.gpu;
-  json["cpu"] = description.machine.cpu;
-  json["starpu"] = description.starpu_version;
-  json["model_version"] = description.model_version;
-  json["date"] = description.date;
-  json["command"] = description.command;
-  std::ofstream output(set / "machine.json");
-  output << json.dump(2) << '\n';
-  if (!output.flush()) throw InputError((set / "machine.json").string(), 0, "cannot be written");
-  return codelets;
+    nlohmann::ordered_json json;
+    json["gpu"] = description.machine.gpu;
+    json["cpu"] = description.machine.cpu;
+    json["starpu"] = description.starpu_version;
+    json["model_version"] = description.model_version;
+    json["date"] = description.date;
+    json["command"] = description.command;
+    write_file((draft / "machine.json").string(), json.dump(2) + '\n');
+    return codelets;
+  });
 }
 
 std::string model_set_name(const ModelMachine& machine) {

@@ -508,6 +508,7 @@ int Runtime::failed_rank() const noexcept {
 }
 
 void Runtime::abort_ranks(int exit_code) {
+  abandon_temporaries();
   int initialised = 0, finalised = 0;
   MPI_Initialized(&initialised);
   MPI_Finalized(&finalised);

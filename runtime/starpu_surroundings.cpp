@@ -46,7 +46,8 @@ StarpuSurroundings::StarpuSurroundings(const PerformanceModels& models,
                                        const std::vector<std::string>& codelets, const std::string& host,
                                        const LogSink& log)
     : process_(::getpid()),
-      directory_(make_private_directory(work_bytes)),
+      entry_(make_private_directory(work_bytes)),
+      directory_(entry_.path()),
       codelets_(codelets),
       fetched_(codelets.size()) {
   for (std::size_t k = 0; k < codelets_.size(); ++k) fetched_[k] = codelets_[k].empty();
@@ -54,16 +55,8 @@ StarpuSurroundings::StarpuSurroundings(const PerformanceModels& models,
     store_.emplace(models, host, directory_, log);
     store_->fetch_buses();
   } catch (const std::exception& failure) {
-    std::error_code ignored;
-    fs::remove_all(directory_, ignored);
     throw RuntimeError(failure.what());
   }
-}
-
-StarpuSurroundings::~StarpuSurroundings() {
-  if (::getpid() != process_) return;
-  std::error_code ignored;
-  fs::remove_all(directory_, ignored);
 }
 
 void StarpuSurroundings::fetch_now(int codelet) noexcept {

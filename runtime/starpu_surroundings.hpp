@@ -16,6 +16,7 @@
 #include <tessera/runtime/model_store.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime/temporary_files.hpp>
 
 /// What is around StarPU while it runs: a directory of its own, and a process that it can run in.
 namespace tessera {
@@ -28,7 +29,6 @@ class StarpuSurroundings {
   /// @throws RuntimeError where there is no place for a directory
   StarpuSurroundings(const PerformanceModels& models, const std::vector<std::string>& codelets,
                      const std::string& host, const LogSink& log);
-  ~StarpuSurroundings();
   StarpuSurroundings(const StarpuSurroundings&) = delete;
   StarpuSurroundings& operator=(const StarpuSurroundings&) = delete;
 
@@ -46,6 +46,7 @@ class StarpuSurroundings {
  private:
   void fetch_now(int codelet) noexcept;
   pid_t process_;
+  TemporaryEntry entry_;
   std::filesystem::path directory_;
   std::vector<std::string> codelets_;
   std::vector<std::atomic<bool>> fetched_;  ///< by the number of the codelet

@@ -8,6 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
 #include <tessera/runtime/input_file.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 namespace tessera {
 namespace {
@@ -47,18 +48,17 @@ BlockSizes read_block_sizes(const std::string& path) {
 }
 
 void write_block_sizes(const std::string& path, const BlockSizes& sizes) {
-  std::ofstream file(path);
+  std::string text;
   const auto write = [&](std::string_view title, const std::vector<Index>& list) {
-    file << "# " << list.size() << " block sizes along the " << title << '\n';
-    for (const Index size : list) file << size << '\n';
+    text += fmt::format("# {} block sizes along the {}\n", list.size(), title);
+    for (const Index size : list) text += fmt::format("{}\n", size);
   };
   write(sizes.rows == sizes.cols ? "rows and columns" : "rows", sizes.rows);
   if (sizes.rows != sizes.cols) {
-    file << separator << '\n';
+    text += fmt::format("{}\n", separator);
     write("columns", sizes.cols);
   }
-  file.close();
-  if (!file) throw InputError(path, 0, "cannot be written");
+  write_file(path, text);
 }
 
 }  // namespace tessera

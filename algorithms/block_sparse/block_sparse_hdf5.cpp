@@ -82,10 +82,14 @@ class Input {
   /// The blocks' numbers, and whether the values are as many as they need.
   void read_blocks() {
     constexpr Index most = std::numeric_limits<std::int32_t>::max();
-    for (const auto* sizes : {&sizes_.rows, &sizes_.cols})
-      for (const Index size : *sizes)
+    for (const auto* sizes : {&sizes_.rows, &sizes_.cols}) {
+      Index sum = 0;
+      for (const Index size : *sizes) {
         if (size < 0 || size > most)
           throw InputError(path_, 0, fmt::format("the block size {} is outside 0..{}", size, most));
+        require_sum(__builtin_add_overflow(sum, size, &sum));
+      }
+    }
     const Symmetry symmetry = read_symmetry();
     if (symmetry != Symmetry::none && sizes_.rows != sizes_.cols)
       throw InputError(path_, 0, "it is half of a square matrix, but its columns have other block sizes");
@@ -102,7 +106,7 @@ class Input {
                          fmt::format("block {}, ({}, {}), is outside the {}", b, row[b], col[b],
                                      inside ? "lower half" : "matrix"));
       blocks_.push_back({row[b], col[b]});
-      elements += size_of(blocks_.back());
+      require_sum(__builtin_add_overflow(elements, size_of(blocks_.back()), &elements));
     }
     auto sorted = blocks_;
     std::sort(sorted.begin(), sorted.end());
@@ -113,6 +117,11 @@ class Input {
                        fmt::format("'values' has {} elements, the blocks have {}", length, elements));
   }
 
+  void require_sum(bool overflow) const {
+    if (overflow) throw InputError(path_, 0, "its block sizes add up to more than 64 bits hold");
+  }
+
+  /// At most 2^62.
   Index size_of(BlockCoordinate block) const {
     return sizes_.rows[static_cast<std::size_t>(block.row)] *
            sizes_.cols[static_cast<std::size_t>(block.col)];
@@ -199,6 +208,7 @@ void write_blocks(const std::string& path, const BlockSparseMatrix<T>& a) {
     block += blocks_here;
     element += elements;
   });
+  on_root(a.runtime(), [&] { file->close(); });
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ TYPED_TEST(Hdf5, ColumnsWrittenInPartsComeBack) {
     file.write_columns("values", 0, 1, a.data(), rows);
     file.create_array<T>("empty", 0, 0);
     EXPECT_THROW(file.write_columns("absent", 0, 1, a.data(), ld), InputError);
+    file.close();
   }
   Hdf5File file = Hdf5File::open(this->path_);
   Index m = 0, n = 0;
@@ -69,6 +70,8 @@ TYPED_TEST(Hdf5, ElementsInPartsAndText) {
     file.create_array<Index>("counts", 3);
     file.write_elements("counts", 0, 3, counts.data());
     file.create_array<T>("matrix", 2, 2);
+    file.write_columns("matrix", 0, 2, a.data(), 2);
+    file.close();
   }
   Hdf5File file = Hdf5File::open(this->path_);
   EXPECT_EQ(file.read_attribute("kind"), "of a test");

@@ -9,13 +9,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/performance_models.hpp>
+#include <tessera/runtime/temporary_files.hpp>
 
+#include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
@@ -33,24 +35,16 @@ constexpr const char* measured_host = "calibrated";
 /// An empty directory of StarPU's own for the time of the measurement.
 class WorkDirectory {
  public:
-  WorkDirectory() : path_(fs::temp_directory_path() / fmt::format("tessera_calibrate_{}", ::getpid())) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-    setenv("STARPU_PERF_MODEL_DIR", path_.c_str(), 1);
+  WorkDirectory() {
+    setenv("STARPU_PERF_MODEL_DIR", path().c_str(), 1);
     setenv("STARPU_HOSTNAME", measured_host, 1);
     unsetenv("STARPU_MPI_HOSTNAMES");
     unsetenv("STARPU_PERF_MODEL_PATH");
   }
-  ~WorkDirectory() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkDirectory(const WorkDirectory&) = delete;
-  WorkDirectory& operator=(const WorkDirectory&) = delete;
-  const fs::path& path() const noexcept { return path_; }
+  const fs::path& path() const noexcept { return directory_.path(); }
 
  private:
-  fs::path path_;
+  TemporaryDirectory directory_;
 };
 
 struct Sum {
@@ -144,9 +138,9 @@ void check_output(const fs::path& output) {
   std::error_code error;
   if (fs::is_directory(output, error) && !fs::is_empty(output, error) && !fs::exists(output / "machine.json"))
     throw InputError(output.string(), 0, "is neither empty nor a set of performance models");
-  fs::create_directories(output, error);
-  if (error || !fs::is_directory(output) || ::access(output.c_str(), W_OK) != 0)
-    throw InputError(output.string(), 0, "is not a directory that can be written");
+  if (const std::string reason = refusal_to_write_directory(output); !reason.empty())
+    throw InputError(output.string(), 0,
+                     fmt::format("is not a directory that can be written ({})", reason));
 }
 
 std::string time_now() {
@@ -196,7 +190,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
   document["codelets"] = Json::array();
   const bool print = !common.quiet && !common.json_alone();
   if (print)
-    fmt::print("{:<30}{:>8}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
+    say("{:<30}{:>8}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
                "GFLOP/s");
   for (const auto& [key, sum] : calibration.sums) {
     if (sum.tasks == 0) continue;
@@ -204,7 +198,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
     const double mean = sum.seconds / static_cast<double>(sum.tasks);
     const double gflops = sum.seconds > 0 ? sum.flops / sum.seconds * 1e-9 : 0;
     if (print)
-      fmt::print("  {:<28}{:>8}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
+      say("  {:<28}{:>8}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
                  format_seconds(mean), gflops);
     document["codelets"].push_back({{"name", name},
                                     {"pass", workers},
@@ -215,9 +209,9 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
   document["not_run"] = not_run(calibration);
   if (print) {
     if (calibration.skipped > 0)
-      fmt::print("{} of {} solves were left out for want of time\n", calibration.skipped,
+      say("{} of {} solves were left out for want of time\n", calibration.skipped,
                  calibration.skipped + calibration.solves);
-    fmt::print("models of {} codelets are in {}\n", models, output.string());
+    say("models of {} codelets are in {}\n", models, output.string());
   }
   if (!common.json.empty()) write_json(common.json, document);
 }

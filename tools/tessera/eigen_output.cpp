@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "eigen_output.hpp"
 
+#include <deque>
 #include <exception>
 #include <optional>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/hdf5_file.hpp>
 #include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 #include "output_files.hpp"
 #include "problem.hpp"
@@ -42,9 +44,15 @@ class Output {
       if (columns > 0) hdf5_->create_array<T>("vectors", rows, columns);
       return;
     }
-    write_matrix_market(values_file(prefix), count, 1, values.data(), count, "eigenvalues");
+    // A kill between the renames of the two is seen in this.
+    const std::string stamp = new_stamp();
+    MatrixMarketWriter market(files_.emplace_back(values_file(prefix)), count, 1, false,
+                              "eigenvalues\n" + stamp);
+    market.append(values.data(), 1, count);
+    market.close();
     if (columns > 0)
-      market_.emplace(vectors_file(prefix), rows, columns, is_complex<T>, "eigenvectors, one a column");
+      market_.emplace(files_.emplace_back(vectors_file(prefix)), rows, columns, is_complex<T>,
+                      "eigenvectors, one a column\n" + stamp);
   }
 
   void put(Index first, Index columns, const T* a) {
@@ -52,12 +60,17 @@ class Output {
     if (market_) market_->append(a, columns, rows_);
   }
   void close() {
+    if (hdf5_) return hdf5_->close();
     if (market_) market_->close();
+    std::vector<OutputFile*> files;
+    for (OutputFile& file : files_) files.push_back(&file);
+    OutputFile::commit_together(files);
   }
 
  private:
   Index rows_;
   std::optional<Hdf5File> hdf5_;
+  std::deque<OutputFile> files_;
   std::optional<MatrixMarketWriter> market_;
 };
 
@@ -81,7 +94,7 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
     if (runtime.rank() != 0 || failure) return;
     try {
       step();
-    } catch (const Error&) {
+    } catch (...) {
       failure = std::current_exception();
     }
   };

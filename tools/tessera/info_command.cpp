@@ -9,6 +9,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 
+#include "output_files.hpp"
 #include "session.hpp"
 
 namespace tessera::program {
@@ -90,7 +91,7 @@ int run_info(const InfoProgramOptions& options) {
   }
   if (!options.common.json_alone() && !options.common.quiet) {
     const auto line = [](const char* label, const std::string& text) {
-      fmt::print("{:<14}{}\n", label, text);
+      say("{:<14}{}\n", label, text);
     };
     line("tessera", fmt::format("{} ({})", report.version, report.commit));
     line("host", info.host);
@@ -110,9 +111,9 @@ int run_info(const InfoProgramOptions& options) {
     line("blas", info.blas);
     if (!stack_kernels.empty()) line("stacks", stack_kernels);
     if (options.codelets) {
-      fmt::print("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
+      say("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())
-        fmt::print("  {:<28}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
+        say("  {:<28}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
                    !family.cuda                        ? "no"
                    : family.cuda_types == family.types ? "yes"
                                                        : family.cuda_types.c_str(),

@@ -10,6 +10,7 @@
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/output_file.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "eigen_output.hpp"
@@ -43,12 +44,12 @@ std::string shares(const LobpcgStep& step) {
 /// The table of iterations as they come.
 void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   if (step.iteration == 0)
-    fmt::print(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
+    say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
                "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
   std::string values;
   for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
     values += fmt::format("{:<14.8g}", step.values[j]);
-  fmt::print(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged,
+  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged,
              step.largest_residual, values, step.seconds, shares(step));
   std::fflush(to);
 }
@@ -351,7 +352,7 @@ class LobpcgRun {
     if (!options_.plot.empty()) {
       session_.progress().stage("writing the plot");
       session_.together([&] {
-        if (runtime_.rank() == 0) write_text(options_.plot, svg(plot(result)));
+        if (runtime_.rank() == 0) write_file(options_.plot, svg(plot(result)));
       });
     }
     if (options_.output.empty()) return;

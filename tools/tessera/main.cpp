@@ -7,6 +7,8 @@
 #include <tessera/version.hpp>
 
 #include "options.hpp"
+#include "output_files.hpp"
+#include "process.hpp"
 #include "session.hpp"
 
 namespace tessera::program {
@@ -92,9 +94,14 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tessera;
+  program::guard_process();
   program::command_line().assign(argv, argv + argc);
-  return program::complaining([&] {
+  const int code = program::complaining([&] {
     program::require_plain_words(program::command_line());
     return program::run(argc, argv);
+  });
+  return program::complaining([&] {
+    program::finish_stdout();
+    return code;
   });
 }

@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output_files.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 #include "session.hpp"
 
@@ -19,38 +17,37 @@ namespace tessera::program {
 
 namespace {
 
-/// 0, or the system's number of the error.
-int error_of_writing(const std::string& path) {
-  // Permissions do not tell of all file systems whether a file can be made there.
-  const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (made >= 0) {
-    ::close(made);
-    ::unlink(path.c_str());
-    return 0;
-  }
-  if (errno != EEXIST) return errno;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return EISDIR;
-  // To open a pipe would wait for its reader, and closing it end what the reader reads.
-  if (!std::filesystem::is_regular_file(path, ignored)) return ::access(path.c_str(), W_OK) ? errno : 0;
-  const int opened = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (opened < 0) return errno;
-  ::close(opened);
-  return 0;
+/// The system's number of the first error of stdout.
+std::atomic<int> stdout_error{0};
+
+void remember(int error) noexcept {
+  int none = 0;
+  stdout_error.compare_exchange_strong(none, error != 0 ? error : EIO);
 }
 
 }  // namespace
 
 void require_writable(const std::string& option, const std::string& path) {
   if (!speaks()) return;
-  if (const int error = error_of_writing(path); error != 0)
-    throw InvalidArgument(option, path, fmt::format("a file that can be written ({})", std::strerror(error)));
+  bool regular = true;
+  std::string reason = refusal_to_write(path, regular);
+  if (reason.empty() && !regular && path.ends_with(".h5")) reason = "HDF5 needs a regular file";
+  if (!reason.empty())
+    throw InvalidArgument(option, path, fmt::format("a file that can be written ({})", reason));
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw InputError(path, 0, "cannot be written");
+void print_text(std::FILE* to, std::string_view text) noexcept {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), to) != text.size() && to == stdout) remember(errno);
+}
+
+void finish_stdout() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) remember(errno);
+  // Some file systems tell only when a descriptor is closed.
+  if (const int copy = ::dup(STDOUT_FILENO); copy >= 0 && ::close(copy) != 0) remember(errno);
+  if (const int error = stdout_error.load(); error != 0)
+    throw InputError("standard output", 0, fmt::format("cannot be written: {}", std::strerror(error)));
 }
 
 }  // namespace tessera::program

@@ -79,7 +79,7 @@ void Progress::run() {
     changed_.wait_for(lock, std::chrono::milliseconds(250));
     const double seconds = now() - since_;
     if (stop_ || text_.empty() || seconds < 1) continue;
-    fmt::print(stderr, "\r\033[K{} ({:.0f} s)", text_, seconds);
+    std::fputs(fmt::format("\r\033[K{} ({:.0f} s)", text_, seconds).c_str(), stderr);
     std::fflush(stderr);
     shown_ = true;
   }

@@ -23,6 +23,17 @@ void reset_peak_memory();
 /// Started by mpirun or a like launcher, so that there are other ranks.
 bool launched_in_parallel();
 
+/// How a signal ends all ranks: set while there are several (MPI_Abort), null otherwise. Called with the exit
+/// code by a thread that does nothing else.
+extern std::atomic<void (*)(int code)> abort_ranks;
+
+/// For the start of main. SIGINT, SIGTERM and SIGHUP (unless they are ignored) remove the temporary files and
+/// directories of this process, leave every output as it was or complete, say so in one line on stderr, and
+/// end the process with 128 + the signal's number; a second one ends it at once. What a pipe or a limit does
+/// not let be written becomes an error, not a signal. Standard streams that are closed stay unused: no file
+/// takes their numbers.
+void guard_process();
+
 /// Says on stderr what has been going on for longer than a second, on a terminal only; the line disappears at
 /// the end.
 class Progress {

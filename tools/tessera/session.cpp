@@ -15,6 +15,7 @@
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
+#include <tessera/runtime/output_file.hpp>
 #include <tessera/version.hpp>
 
 #include "output_files.hpp"
@@ -49,7 +50,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   if (!options.trace.empty())
     result.trace_directory = options.trace.ends_with('/') ? options.trace : options.trace + '/';
   result.log = [](LogLevel level, std::string_view message) {
-    if (level >= LogLevel::warning) fmt::print(stderr, "tessera: {}\n", message);
+    if (level >= LogLevel::warning) say(stderr, "tessera: {}\n", message);
   };
   return result;
 }
@@ -57,7 +58,9 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
 }  // namespace
 
 Communicator communicator() {
-  return launched_in_parallel() ? Communicator::world() : Communicator();
+  if (!launched_in_parallel()) return Communicator();
+  abort_ranks = Runtime::abort_ranks;
+  return Communicator::world();
 }
 
 namespace {
@@ -109,7 +112,7 @@ void print_complaint(const std::string& message) {
   // Names from outside must not move the cursor or end the line.
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  fmt::print(stderr, "tessera: {}\n", line);
+  say(stderr, "tessera: {}\n", line);
 }
 
 }  // namespace
@@ -246,11 +249,11 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
 
 int Session::finish(const Report& report) {
   progress_.done();
-  if (runtime_.rank() == 0) {
-    if (!options_.quiet && !options_.json_alone()) fmt::print("{}", format_report(report));
+  agree(runtime_, 0, [&] {
+    if (runtime_.rank() != 0) return;
+    if (!options_.quiet && !options_.json_alone()) print_text(stdout, format_report(report));
     if (!options_.json.empty()) write_json(options_.json, to_json(report));
-    std::fflush(stdout);
-  }
+  });
   return report.passed() ? exit_good : exit_check_failed;
 }
 
@@ -295,11 +298,7 @@ std::string machine_line(const RuntimeInfo& info) {
 void write_json(const std::string& target, const Json& document) {
   // Names of hosts and values of the environment may be no UTF-8, which JSON's text must be.
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-  if (target == "-") {
-    std::fputs(text.c_str(), stdout);
-    return;
-  }
-  write_text(target, text);
+  target == "-" ? print_text(stdout, text) : write_file(target, text);
 }
 
 }  // namespace tessera::program

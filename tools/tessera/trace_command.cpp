@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/input_file.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 #include "output_files.hpp"
 #include "session.hpp"
@@ -47,6 +50,8 @@ int run_silently(const std::vector<std::string>& words, double seconds) {
   const pid_t child = fork();
   if (child == 0) {
     setrlimit(RLIMIT_CPU, &limit);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // what it writes is of no use without us
+    std::signal(SIGPIPE, SIG_DFL);
     if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(126);
     execvp(arguments[0], arguments.data());
     _exit(127);
@@ -54,6 +59,19 @@ int run_silently(const std::vector<std::string>& words, double seconds) {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) return 126;
   return WEXITSTATUS(status);
+}
+
+/// Takes what the tool has made to the trace. tasks.rec, which stands for all of it, comes last.
+void take_over(const fs::path& made, const fs::path& directory) {
+  std::vector<fs::path> names;
+  for (const auto& entry : fs::directory_iterator(made))
+    if (entry.path().filename() != "tasks.rec") names.push_back(entry.path().filename());
+  names.push_back("tasks.rec");
+  for (const fs::path& name : names) {
+    std::error_code error;
+    fs::rename(made / name, directory / name, error);
+    if (error) throw InputError((directory / name).string(), 0, "cannot be written: " + error.message());
+  }
 }
 
 /// Makes tasks.rec and comms.rec (and StarPU's other files: Paje, DAG) of the raw traces, where that has not
@@ -70,12 +88,13 @@ void convert(const fs::path& directory) {
   // A damaged trace must not keep the tool busy for ever.
   double most_seconds = 120;
   for (const std::string& file : raw) most_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
+  const TemporaryDirectory work(directory);
   for (const std::string& tool :
        {std::string(TESSERA_STARPU_PREFIX "/bin/starpu_fxt_tool"), std::string("starpu_fxt_tool")}) {
-    std::vector<std::string> words{tool, "-d", directory.string()};
+    std::vector<std::string> words{tool, "-d", work.path().string()};
     for (const std::string& file : raw) words.insert(words.end(), {"-i", file});
     const int status = run_silently(words, most_seconds);
-    if (status == 0 && fs::exists(tasks)) return;
+    if (status == 0 && fs::exists(work.path() / "tasks.rec")) return take_over(work.path(), directory);
     if (status != 127)
       throw InputError(directory.string(), 0,
                        fmt::format("starpu_fxt_tool cannot read the trace (exit code {})", status));
@@ -104,17 +123,17 @@ Trace read_trace(const fs::path& directory) {
 
 void summarise_trace(const std::string& directory, bool print) {
   const std::string text = format_summary(summarise(read_trace(directory)));
-  write_text((fs::path(directory) / "summary.txt").string(), text);
-  if (print) fmt::print("{}", text);
+  write_file((fs::path(directory) / "summary.txt").string(), text);
+  if (print) print_text(stdout, text);
 }
 
 int run_trace(const TraceProgramOptions& options) {
   const Trace trace = read_trace(options.directory);
   const TraceSummary summary = summarise(trace);
-  if (options.json != "-") fmt::print("{}", format_summary(summary));
+  if (options.json != "-") print_text(stdout, format_summary(summary));
   if (!options.json.empty()) write_json(options.json, to_json(summary));
-  if (!options.chrome.empty()) write_text(options.chrome, to_chrome(trace).dump());
-  if (!options.svg.empty()) write_text(options.svg, to_svg(trace));
+  if (!options.chrome.empty()) write_file(options.chrome, to_chrome(trace).dump());
+  if (!options.svg.empty()) write_file(options.svg, to_svg(trace));
   return exit_good;
 }
 

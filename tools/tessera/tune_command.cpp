@@ -64,7 +64,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
   const bool print = runtime.rank() == 0 && !common.quiet && !common.json_alone();
   TuningEntry best;
   best.seconds = HUGE_VAL;
-  if (print) fmt::print("n = {}, type {}, {}\n", n, type_letter<T>, vectors ? "with vectors" : "values only");
+  if (print) say("n = {}, type {}, {}\n", n, type_letter<T>, vectors ? "with vectors" : "values only");
   for (const EigensolveOptions& candidate : candidates(n, vectors)) {
     const EigensolveOptions options = resolve_options<T>(runtime, n, candidate);
     std::vector<double> seconds;
@@ -84,7 +84,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
     const double time = median(seconds);
     session.progress().done();
     if (print)
-      fmt::print("  {:<52}{:>12}{}\n", describe(options), format_seconds(time),
+      say("  {:<52}{:>12}{}\n", describe(options), format_seconds(time),
                  time < best.seconds ? "  best so far" : "");
     if (time < best.seconds)
       best = {n,

@@ -9,6 +9,7 @@
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/input_file.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 namespace tessera::program {
 
@@ -81,11 +82,9 @@ void write_tuning(const std::string& file, const std::vector<TuningEntry>& added
             [](const TuningEntry& a, const TuningEntry& b) { return a.n < b.n; });
   Json list = Json::array();
   for (const TuningEntry& entry : entries) list.push_back(to_json(entry));
-  std::ofstream output(file);
   Json document;
   document["tuning"] = list;
-  output << document.dump(2) << '\n';
-  if (!output.flush()) throw InputError(file, 0, "cannot be written");
+  write_file(file, document.dump(2) + '\n');
 }
 
 void apply_tuning(const std::vector<TuningEntry>& entries, char type, Index n, bool vectors, int workers,

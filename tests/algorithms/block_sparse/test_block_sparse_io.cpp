@@ -173,6 +173,7 @@ struct Hdf5Parts {
     put("block_row", row);
     put("block_col", col);
     put("values", values);
+    file.close();
   }
 };
 
