@@ -11,15 +11,19 @@ void stream_from_root(const Runtime& runtime,
   Index size = end;
   if (runtime.rank() == 0) {
     std::exception_ptr caught;
+    bool sending = false;
     try {
       produce([&](Bytes piece) {
         size = static_cast<Index>(piece.size());
         if (size == 0) return;
+        sending = true;
         runtime.broadcast(&size, sizeof size, 0);
         runtime.broadcast(const_cast<std::byte*>(piece.data()), size, 0);  // the root's is only read
+        sending = false;
         consume(piece);
       });
     } catch (...) {
+      if (sending) throw;  // the others wait for that message, and look for the alarm meanwhile
       caught = std::current_exception();
     }
     size = caught ? failure : end;

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/data.hpp>
+#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// Calls of CUDA that fail become statuses; a GPU that is lost ends the work, not the process.
+namespace tessera {
+namespace {
+
+enum class Fault { none, refused_call, exception, illegal_access };
+
+struct FaultArguments {
+  Fault fault;
+};
+
+void fault_on_cpu(const TaskContext&, TaskBuffers, const FaultArguments&) {}
+
+void fault_on_gpu(const TaskContext&, const CudaContext& context, TaskBuffers, const FaultArguments& a) {
+  if (a.fault == Fault::refused_call) cudaMemsetAsync(nullptr, 0, 16, context.stream);
+  if (a.fault == Fault::exception) throw std::bad_alloc();
+  if (a.fault == Fault::illegal_access) {
+    const double two = 2;
+    cublasDscal(context.cublas, 1 << 20, &two, reinterpret_cast<double*>(0x100), 1);
+  }
+}
+
+Codelet fault_codelet = make_codelet<FaultArguments, fault_on_cpu>("test_gpu_fault");
+const bool registered = register_cuda<FaultArguments, fault_on_gpu>("test_gpu_fault");
+
+Status run(Runtime& runtime, Fault fault) {
+  Sequence sequence(runtime);
+  sequence.begin_stage("test");
+  const Data piece = Data::bytes(runtime, 64);
+  sequence.insert(fault_codelet, FaultArguments{fault}, {}, {write(piece)});
+  sequence.insert(fault_codelet, FaultArguments{Fault::none}, {}, {read_write(piece)});
+  return sequence.wait();
+}
+
+TEST(GpuFailures, OfSingleCallsAreStatuses) {
+  Runtime runtime({.cores = 1, .gpus = 1, .bind = false});
+  const Status refused = run(runtime, Fault::refused_call);
+  EXPECT_EQ(refused.code, StatusCode::task_failed);
+  EXPECT_EQ(refused.stage, "test");
+  EXPECT_EQ(refused.reason.rfind("test_gpu_fault: ", 0), 0u) << refused.reason;
+  EXPECT_NE(refused.reason.find("cudaErrorInvalidValue"), std::string::npos) << refused.reason;
+  const Status thrown = run(runtime, Fault::exception);
+  EXPECT_EQ(thrown.code, StatusCode::task_failed);
+  EXPECT_EQ(thrown.reason, "test_gpu_fault: there is not enough memory");
+  EXPECT_TRUE(run(runtime, Fault::none).ok());  // and then all is as before
+}
+
+TEST(GpuFailures, ALostGpuEndsTheWorkAndNotTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        alarm(60);
+        try {
+          Runtime runtime({.cores = 1, .gpus = 1, .bind = false});
+          Status status;
+          try {
+            status = run(runtime, Fault::illegal_access);
+            std::fprintf(stderr, "no exception: %s\n", status.message().c_str());
+          } catch (const RuntimeError& error) {
+            std::fprintf(stderr, "first: %s\n", error.what());
+          }
+          try {  // it stays so
+            status = run(runtime, Fault::none);
+            std::fprintf(stderr, "no second exception: %s\n", status.message().c_str());
+          } catch (const RuntimeError& error) {
+            std::fprintf(stderr, "second: %s\n", error.what());
+          }
+        } catch (const std::exception& error) {
+          std::fprintf(stderr, "outside: %s\n", error.what());
+        }
+        Runtime::abort_ranks(2);
+      },
+      ::testing::ExitedWithCode(2), "first: GPU 0: .*\n?second: GPU 0: ");
+}
+
+}  // namespace
+}  // namespace tessera
