@@ -482,20 +482,23 @@ TEST(PrivateDirectory, TheFirstPlaceThatWillDo) {
   const fs::path base = fs::temp_directory_path() / fmt::format("tessera_places_{}", ::getpid());
   fs::create_directories(base);
   variables.set("XDG_RUNTIME_DIR", base.c_str());
-  fs::path made = make_private_directory(1 << 16);
-  EXPECT_EQ(made.parent_path(), base);
-  struct stat status {};
-  ASSERT_EQ(::stat(made.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777, 0700u);
-  EXPECT_TRUE(fs::is_empty(made));
-  EXPECT_NE(make_private_directory(1 << 16), made);
+  {
+    const TemporaryEntry entry = make_private_directory(1 << 16), other = make_private_directory(1 << 16);
+    const fs::path made = entry.path();
+    EXPECT_EQ(made.parent_path(), base);
+    struct stat status {};
+    ASSERT_EQ(::stat(made.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700u);
+    EXPECT_TRUE(fs::is_empty(made));
+    EXPECT_NE(other.path(), made);
+  }
+  EXPECT_TRUE(fs::is_empty(base));  // they go with their objects
   fs::remove_all(base);
   for (const char* place : {base.c_str(), "relative", "", "/proc/version"}) {
     variables.set("XDG_RUNTIME_DIR", place);
     variables.set("TMPDIR", place);
-    made = make_private_directory(1 << 16);
-    EXPECT_TRUE(made.string().starts_with("/tmp/") || made.string().starts_with("/dev/shm/")) << made;
-    fs::remove_all(made);
+    const TemporaryEntry entry = make_private_directory(1 << 16);
+    EXPECT_TRUE(entry.path().starts_with("/tmp/") || entry.path().starts_with("/dev/shm/")) << entry.path();
   }
   EXPECT_THROW(make_private_directory(std::size_t(1) << 60), RuntimeError);
 }
