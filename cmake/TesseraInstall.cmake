@@ -12,7 +12,8 @@ install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 foreach(part IN ITEMS runtime codelets algorithms)
   install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h"
-    PATTERN "starpu_detail.hpp" EXCLUDE PATTERN "single_process.hpp" EXCLUDE PATTERN "hdf5_detail.hpp" EXCLUDE PATTERN "hdf5_driver.hpp" EXCLUDE)
+    PATTERN "starpu_detail.hpp" EXCLUDE PATTERN "alarm.hpp" EXCLUDE PATTERN "error_parts.hpp" EXCLUDE
+    PATTERN "mpi_headers.hpp" EXCLUDE PATTERN "sequence_state.hpp" EXCLUDE PATTERN "single_process.hpp" EXCLUDE PATTERN "hdf5_detail.hpp" EXCLUDE PATTERN "hdf5_driver.hpp" EXCLUDE)
 endforeach()
 install(FILES "${TESSERA_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <tests/faults/fault_case.hpp>
 
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 
@@ -101,7 +102,13 @@ int run(const FaultCase& fault, int faulty, long point) {
     thrown_at = point;
     internal::fault_hook = count_and_throw;
   }
-  const std::string outcome = kind_and_message([&] { fault.run(ranks); });
+  // What is thrown between the public calls of a case is the program's own to guard.
+  const std::string outcome = kind_and_message([&] {
+    if (point > 0)
+      guarded(*runtime, [&] { fault.run(ranks); });
+    else
+      fault.run(ranks);
+  });
   internal::fault_hook = nullptr;
   fmt::print("rank {}: {}\n", runtime->rank(), outcome);
   if (point == 0 && ranks.here()) fmt::print("points {}\n", points);

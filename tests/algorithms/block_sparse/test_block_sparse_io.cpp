@@ -223,7 +223,7 @@ TEST_F(BlockSparseFileErrors, Hdf5OfOtherKindsAndCut) {
   EXPECT_EQ(*a.get_block(1, 0), (std::vector<float>{1, 2}));
   EXPECT_EQ(*a.get_block(0, 0), (std::vector<float>{3, 4, 5, 6}));
   expect_input_error([&] { read_hdf5<std::complex<double>>(runtime(), file.path()); }, file.path(), 0,
-                     "cannot be read as type z");
+                     "cannot be read as complex numbers");
   expect_input_error(
       [&] {
         read_hdf5<double>(runtime(), file.path(), make_block_layout(runtime(), {1, 2}, {2, 1}));
