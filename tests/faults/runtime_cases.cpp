@@ -200,7 +200,7 @@ const AddFaultCases added({
     start("start_with_gpus_that_are_not_there", usual, {.cores = 1, .gpus = 3, .bind = false},
           "3 GPUs asked for"),
     start("start_with_an_unknown_scheduler", usual,
-          {.cores = 1, .gpus = 0, .scheduler = "nonsense", .bind = false}, "no scheduler 'nonsense'"),
+          {.cores = 1, .gpus = 0, .scheduler = "nonsense", .bind = false}, "scheduler = nonsense: expected one of"),
     start("start_synchronous_on_one_rank", usual, {.cores = 1, .gpus = 0, .synchronous = true, .bind = false},
           different),
     start("start_hybrid_on_one_rank", usual, {.cores = 1, .gpus = 0, .hybrid = true, .bind = false},

@@ -18,7 +18,7 @@ class Signals : public Program {
   /// The program gets the signal after a second of a solve that takes much longer.
   Outcome interrupted_by(const std::string& signal, const std::string& launcher = "") const {
     return run("eigen --generate random --n 6000 --check none --output " + path("out/e"),
-               fmt::format("TMPDIR={0} XDG_RUNTIME_DIR={0} timeout --preserve-status -s {1} 1.5 {2}",
+               fmt::format("TMPDIR={0} XDG_RUNTIME_DIR={0} timeout --preserve-status -s {1} 2 {2}",
                            path("tmp"), signal, launcher));
   }
   void expect_nothing_left() const {

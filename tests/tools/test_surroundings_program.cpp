@@ -67,6 +67,7 @@ std::string damaged(std::string text, std::mt19937& random) {
     case 3: {  // a number that is none, or cannot be
       const char* const wrong[] = {"-1", "abc", "99999999999999999999", "nan", "1e999", ""};
       const std::size_t begin = text.find_first_of("0123456789", below(text.size() / 2));
+      if (begin == std::string::npos) return {};
       return text.replace(begin, text.find_first_of("\t\n ", begin) - begin, wrong[below(6)]);
     }
     case 4:

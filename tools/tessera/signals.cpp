@@ -3,6 +3,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -27,16 +29,25 @@ constexpr std::array<std::pair<int, const char*>, 3> ends{
 
 int pipe_ends[2] = {-1, -1};
 
-/// Does what a signal's handler may do: the thread does the rest. The next signal ends the process.
+/// When the first signal came, nanoseconds; 0: none has.
+std::atomic<std::int64_t> first_signal = 0;
+
+/// Does what a signal's handler may do: the thread does the rest. A second signal ends the process.
+/// (Terminals, timeout and mpirun send one signal to the process and once more to its group: that is one.)
 extern "C" void tell_thread(int number) {
+  constexpr std::int64_t same = 50'000'000;
   const int error = errno;
-  for (const auto& [other, name] : ends) {
-    struct sigaction action {};
-    if (::sigaction(other, nullptr, &action) == 0 && action.sa_handler == tell_thread)
-      std::signal(other, SIG_DFL);
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  std::int64_t first = 0;
+  if (first_signal.compare_exchange_strong(first, now)) {
+    const auto byte = static_cast<unsigned char>(number);
+    if (::write(pipe_ends[1], &byte, 1) != 1) ::_exit(128 + number);
+  } else if (now - first > same) {
+    std::signal(number, SIG_DFL);
+    ::raise(number);
   }
-  const auto byte = static_cast<unsigned char>(number);
-  if (::write(pipe_ends[1], &byte, 1) != 1) ::_exit(128 + number);
   errno = error;
 }
 
@@ -48,9 +59,9 @@ void end_when_told(bool print) {
   const char* name = "a signal";
   for (const auto& [one, text] : ends)
     if (one == number) name = text;
-  const std::string line = fmt::format(
-      "{}tessera: interrupted by {}: every output file is as it was or complete\n",
-      ::isatty(STDERR_FILENO) ? "\r\033[K" : "", name);
+  const std::string line =
+      fmt::format("{}tessera: interrupted by {}: every output file is as it was or complete\n",
+                  ::isatty(STDERR_FILENO) ? "\r\033[K" : "", name);
   if (print && ::write(STDERR_FILENO, line.data(), line.size()) < 0) errno = 0;
   const int code = 128 + number;
   if (const auto abort = abort_ranks.load()) abort(code);
@@ -84,7 +95,7 @@ void guard_process() {
     if (::sigaction(number, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = tell_thread;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+    action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
   }
 }
