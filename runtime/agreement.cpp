@@ -151,7 +151,8 @@ void CollectiveCall::enter(std::string_view name, std::uint64_t arguments,
 
 ComingAgreement::~ComingAgreement() {
   if (!runtime_ || runtime_->size() == 1 || std::uncaught_exceptions() <= exceptions_) return;
-  if (runtime_->detail().calls > 0) return;  // the other ranks do not vote within a call: its guard tells them
+  if (runtime_->detail().calls > 0)
+    return;  // the other ranks do not vote within a call: its guard tells them
   const std::exception_ptr caught = caught_;
   failure_of([&] {
     agree(*runtime_, 0, [&] {

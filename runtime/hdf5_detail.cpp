@@ -39,8 +39,8 @@ Index largest_ratio(hid_t properties) {
   for (int f = 0; f < H5Pget_nfilters(properties); ++f) {
     unsigned flags = 0;
     std::size_t values = 0;
-    switch (H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr,
-                           nullptr)) {
+    switch (
+        H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr, nullptr)) {
       case H5Z_FILTER_SHUFFLE:
       case H5Z_FILTER_FLETCHER32:
         continue;
@@ -146,8 +146,8 @@ std::string wrong_storage(hid_t set, Index elements, Index file_bytes) {
   Index bytes = 0;
   if (__builtin_mul_overflow(elements, element_bytes, &bytes)) return "is larger than any memory";
   if (bytes == 0) return {};
-  const Index stored = static_cast<Index>(
-      std::min(H5Dget_storage_size(set), static_cast<hsize_t>(INT64_MAX)));
+  const Index stored =
+      static_cast<Index>(std::min(H5Dget_storage_size(set), static_cast<hsize_t>(INT64_MAX)));
   const std::string too_few =
       fmt::format("declares {} bytes, but the file holds {} for it", bytes, std::min(stored, file_bytes));
   if (layout != H5D_CHUNKED) return stored == bytes && stored <= file_bytes ? "" : too_few;

@@ -126,9 +126,7 @@ struct Hdf5File::Detail {
     });
   }
   /// A data set that was written to; closing it writes what HDF5 has kept back.
-  void close_written(const Identifier& set) const {
-    check_written(const_cast<Identifier&>(set).close());
-  }
+  void close_written(const Identifier& set) const { check_written(const_cast<Identifier&>(set).close()); }
 };
 
 Hdf5File::Hdf5File(std::unique_ptr<Detail> detail) : detail_(std::move(detail)) {}

@@ -101,14 +101,15 @@ std::vector<T> read_dense(MatrixMarketReader& reader);
 
 /// Writes a Matrix Market array (general, real or complex as T is) column after column: 9 digits in single
 /// precision, 17 in double, so that the numbers survive. Compressed if the name ends in `.gz`. The file
-/// appears, or is replaced, when close() has succeeded (output_file.hpp). Throws an InputError where it cannot
-/// be written.
+/// appears, or is replaced, when close() has succeeded (output_file.hpp). Throws an InputError where it
+/// cannot be written.
 class MatrixMarketWriter {
  public:
   MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                      std::string_view comment = {});
   /// Into a file that the caller commits after close(), with others that belong to it.
-  MatrixMarketWriter(OutputFile& file, Index rows, Index columns, bool complex, std::string_view comment = {});
+  MatrixMarketWriter(OutputFile& file, Index rows, Index columns, bool complex,
+                     std::string_view comment = {});
   ~MatrixMarketWriter();
   MatrixMarketWriter(const MatrixMarketWriter&) = delete;
   MatrixMarketWriter& operator=(const MatrixMarketWriter&) = delete;

@@ -156,7 +156,8 @@ void ModelStore::keep() noexcept {
           continue;
         const std::string plain = file.filename().string();
         // StarPU writes these descriptions for simulations at each start: one of them is enough.
-        if (plain.find(".platform.") != std::string::npos && fs::exists(models_.store / name, error)) continue;
+        if (plain.find(".platform.") != std::string::npos && fs::exists(models_.store / name, error))
+          continue;
         const bool of_this_host =
             folder == bus_folder ? plain.starts_with(host_ + '.') : plain.ends_with('.' + host_);
         const FileContent content = read_whole_file(file, largest_model_file);

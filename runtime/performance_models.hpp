@@ -60,7 +60,8 @@ PerformanceModels find_performance_models(const ModelMachine& machine,
                                           const std::vector<std::string>& codelets);
 
 /// Makes a set of what StarPU has measured as `host` in `directory`: replaces `set`/codelets, `set`/bus and
-/// `set`/machine.json, all at once or not at all (output_directory.hpp). @return the number of codelets. @throws InputError where a file cannot be written
+/// `set`/machine.json, all at once or not at all (output_directory.hpp). @return the number of codelets.
+/// @throws InputError where a file cannot be written
 int collect_performance_models(const std::filesystem::path& directory, const std::string& host,
                                const std::filesystem::path& set, const ModelSetDescription& description);
 

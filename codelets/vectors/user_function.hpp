@@ -18,8 +18,9 @@
 ///            become zero), W (scratch; rows of X x width elements of T: X in one piece, if k > 1).
 /// Flops:     none counted.
 /// Cost:      that of the vectors' bytes: what the function itself takes is not known.
-/// What the function throws fails the sequence: Sequence::wait throws it again. user_function runs on CPUs; user_device_function
-/// on GPUs, on device memory, and on CPUs where there are no GPUs and a function for the host is given, too.
+/// What the function throws fails the sequence: Sequence::wait throws it again. user_function runs on CPUs;
+/// user_device_function on GPUs, on device memory, and on CPUs where there are no GPUs and a function for the
+/// host is given, too.
 namespace tessera {
 
 /// y(i, j), first_row <= i < end_row, from all of x, which has element (i, j) at x[i ldx + j]; row

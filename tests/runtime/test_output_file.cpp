@@ -152,9 +152,7 @@ TEST_F(Output, EveryWriterFailsWhole) {
     output.write_columns("a", 0, 200, a.data(), 200);
     output.close();
   };
-  const auto market = [&](const std::string& file) {
-    write_matrix_market(file, 200, 200, a.data(), 200);
-  };
+  const auto market = [&](const std::string& file) { write_matrix_market(file, 200, 200, a.data(), 200); };
   std::vector<double> noise(200 * 200);
   for (std::size_t i = 0; i < noise.size(); ++i)
     noise[i] = static_cast<double>((i * 2654435761u) % 4294967291u) / 3;

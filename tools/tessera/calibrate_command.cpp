@@ -139,8 +139,7 @@ void check_output(const fs::path& output) {
   if (fs::is_directory(output, error) && !fs::is_empty(output, error) && !fs::exists(output / "machine.json"))
     throw InputError(output.string(), 0, "is neither empty nor a set of performance models");
   if (const std::string reason = refusal_to_write_directory(output); !reason.empty())
-    throw InputError(output.string(), 0,
-                     fmt::format("is not a directory that can be written ({})", reason));
+    throw InputError(output.string(), 0, fmt::format("is not a directory that can be written ({})", reason));
 }
 
 std::string time_now() {
@@ -190,8 +189,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
   document["codelets"] = Json::array();
   const bool print = !common.quiet && !common.json_alone();
   if (print)
-    say("{:<30}{:>8}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean",
-               "GFLOP/s");
+    say("{:<30}{:>8}{:>10}{:>12}{:>12}{:>12}\n", "codelet", "on", "tasks", "seconds", "mean", "GFLOP/s");
   for (const auto& [key, sum] : calibration.sums) {
     if (sum.tasks == 0) continue;
     const auto& [workers, name] = key;
@@ -199,7 +197,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
     const double gflops = sum.seconds > 0 ? sum.flops / sum.seconds * 1e-9 : 0;
     if (print)
       say("  {:<28}{:>8}{:>10}{:>12.4f}{:>12}{:>12.1f}\n", name, workers, sum.tasks, sum.seconds,
-                 format_seconds(mean), gflops);
+          format_seconds(mean), gflops);
     document["codelets"].push_back({{"name", name},
                                     {"pass", workers},
                                     {"tasks", sum.tasks},
@@ -210,7 +208,7 @@ void report(const Calibration& calibration, const fs::path& output, int models, 
   if (print) {
     if (calibration.skipped > 0)
       say("{} of {} solves were left out for want of time\n", calibration.skipped,
-                 calibration.skipped + calibration.solves);
+          calibration.skipped + calibration.solves);
     say("models of {} codelets are in {}\n", models, output.string());
   }
   if (!common.json.empty()) write_json(common.json, document);

@@ -90,9 +90,7 @@ int run_info(const InfoProgramOptions& options) {
                                       {"model", to_string(family.model)}});
   }
   if (!options.common.json_alone() && !options.common.quiet) {
-    const auto line = [](const char* label, const std::string& text) {
-      say("{:<14}{}\n", label, text);
-    };
+    const auto line = [](const char* label, const std::string& text) { say("{:<14}{}\n", label, text); };
     line("tessera", fmt::format("{} ({})", report.version, report.commit));
     line("host", info.host);
     line("cpu", fmt::format("{}, {} cores, {} NUMA node{}", info.cpu_model, info.physical_cores,
@@ -114,10 +112,10 @@ int run_info(const InfoProgramOptions& options) {
       say("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())
         say("  {:<28}{:<8}{:<6}{:<6}{}\n", name, family.types, "yes",
-                   !family.cuda                        ? "no"
-                   : family.cuda_types == family.types ? "yes"
-                                                       : family.cuda_types.c_str(),
-                   to_string(family.model));
+            !family.cuda                        ? "no"
+            : family.cuda_types == family.types ? "yes"
+                                                : family.cuda_types.c_str(),
+            to_string(family.model));
     }
   }
   if (!options.common.json.empty()) write_json(options.common.json, document);

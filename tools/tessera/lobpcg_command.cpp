@@ -45,12 +45,12 @@ std::string shares(const LobpcgStep& step) {
 void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   if (step.iteration == 0)
     say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
-               "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
+        "first Ritz values", "seconds", "SpMM%", "prec%", "dense", "wait%");
   std::string values;
   for (std::size_t j = 0; j < std::min<std::size_t>({wanted, step.values.size(), 3}); ++j)
     values += fmt::format("{:<14.8g}", step.values[j]);
-  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged,
-             step.largest_residual, values, step.seconds, shares(step));
+  say(to, "{:>5}{:>6}{:>12.3g}  {:<42}{:>9.3f} {}\n", step.iteration, step.converged, step.largest_residual,
+      values, step.seconds, shares(step));
   std::fflush(to);
 }
 

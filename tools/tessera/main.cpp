@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <sstream>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -47,7 +49,12 @@ std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::fun
     app.parse(argc, argv);
     return command;
   } catch (const CLI::Success& request) {
-    return [&app, request] { return speaks() ? app.exit(request) : exit_good; };
+    return [&app, request] {
+      std::ostringstream text;
+      const int asked = app.exit(request, text, text);
+      if (speaks()) print_text(stdout, text.str());
+      return asked;
+    };
   } catch (const CLI::ParseError& error) {
     const auto named = [&](const CLI::App* known) { return argc > 1 && known->get_name() == argv[1]; };
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty())

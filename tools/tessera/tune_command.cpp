@@ -85,7 +85,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
     session.progress().done();
     if (print)
       say("  {:<52}{:>12}{}\n", describe(options), format_seconds(time),
-                 time < best.seconds ? "  best so far" : "");
+          time < best.seconds ? "  best so far" : "");
     if (time < best.seconds)
       best = {n,
               type_letter<T>,
