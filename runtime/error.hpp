@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class InputError : public Error {
 class RuntimeError : public Error {
   using Error::Error;
 };
+
+/// One line about any exception.
+std::string text_of(const std::exception_ptr& caught);
 
 /// Another rank has thrown what is not an exception of this library: of a callback, of the standard library.
 /// That rank has the exception itself; the others have its number and its text.

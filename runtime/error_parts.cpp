@@ -1,26 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <new>
-#include <stdexcept>
-
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/error_parts.hpp>
 
 namespace tessera {
-
-std::string text_of(const std::exception_ptr& caught) {
-  try {
-    std::rethrow_exception(caught);
-  } catch (const std::bad_alloc&) {
-    return "there is not enough memory";
-  } catch (const std::length_error&) {  // beyond what any vector can have
-    return "there is not enough memory";
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
 
 ErrorParts parts_of(const std::exception_ptr& caught, int rank) {
   try {

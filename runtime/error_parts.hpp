@@ -26,7 +26,4 @@ ErrorParts parts_of(const std::exception_ptr& caught, int rank);
 /// what is none of them.
 [[noreturn]] void throw_parts(const ErrorParts& parts);
 
-/// One line about an exception.
-std::string text_of(const std::exception_ptr& caught);
-
 }  // namespace tessera

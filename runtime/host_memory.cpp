@@ -16,7 +16,7 @@
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/system_memory.hpp>
 
 namespace tessera {
@@ -260,8 +260,7 @@ void require_host_memory(std::string_view what, double bytes) {
   // To look takes some tenths of a millisecond: a small part of what there was a moment ago is there.
   static std::atomic<double> looked = -1, found = 0;
   constexpr double moment = 1, small_part = 0.25;
-  const double now =
-      std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double now = internal::now();
   if (looked >= 0 && now - looked < moment && bytes < small_part * found) return;
   const auto there = static_cast<double>(available_host_memory());
   looked = now;

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
@@ -17,6 +15,7 @@
 
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/kept_files.hpp>
+#include <tessera/runtime/output_file.hpp>
 
 namespace tessera {
 namespace {
@@ -33,8 +32,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const noexcept { return number_; }
-  /// Closes now. @return false: what was written may not be there
-  bool close() noexcept { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -89,25 +86,6 @@ std::string flaw_of_directory(const fs::path& directory) {
   return {};
 }
 
-/// Writes a file that was not there before.
-bool write_all(const fs::path& file, const std::string& bytes, mode_t mode) {
-  Descriptor output(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
-  if (output.number() < 0) return false;
-  std::size_t written = 0;
-  while (written < bytes.size()) {
-    const ssize_t count = ::write(output.number(), bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    written += static_cast<std::size_t>(count);
-  }
-  return output.close();
-}
-
-bool synchronize(const fs::path& file) {
-  const Descriptor output(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-  return output.number() >= 0 && ::fsync(output.number()) == 0;
-}
-
 /// Like fs::create_directories, for this user alone.
 bool make_directories(const fs::path& directory) {
   std::error_code error;
@@ -116,26 +94,14 @@ bool make_directories(const fs::path& directory) {
   return ::mkdir(directory.c_str(), S_IRWXU) == 0 || errno == EEXIST;
 }
 
-constexpr const char* draft_mark = ".tessera-draft.";
-
-/// What a process that was killed has left beside files of ours.
-void remove_old_drafts(const fs::path& directory) {
-  constexpr auto long_ago = std::chrono::hours(1);
-  std::error_code error;
-  const auto now = fs::file_time_type::clock::now();
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().filename().string().starts_with(draft_mark) &&
-        now - entry->last_write_time(ignored) > long_ago && !ignored)
-      fs::remove(entry->path(), ignored);
-  }
+/// A link, or what belongs to somebody else or can be written by others, is not replaced in its place, with
+/// its owner and mode: it goes.
+void remove_foreign(const fs::path& file) {
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) != 0) return;
+  if (S_ISLNK(status.st_mode) || status.st_uid != ::geteuid() || written_by_others(status))
+    ::unlink(file.c_str());
 }
-
-/// One file on its way to its place.
-struct Draft {
-  const NewFile* file;
-  fs::path path;
-};
 
 /// @return nothing if the directory cannot be used
 TemporaryEntry private_directory_in(const char* base, std::size_t bytes) {
@@ -148,11 +114,12 @@ TemporaryEntry private_directory_in(const char* base, std::size_t bytes) {
   try {
     TemporaryEntry entry = TemporaryEntry::directory(base);
     // A quota shows only when something is written.
-    const fs::path probe = fs::path(entry.path()) / "probe";
-    const bool good = write_all(probe, std::string(std::size_t(64) << 10, '\0'), S_IRUSR | S_IWUSR);
+    const std::string probe = entry.path() + "/probe";
+    write_file(probe, std::string(std::size_t(64) << 10, '\0'));
     ::unlink(probe.c_str());
-    if (good) return entry;
+    return entry;
   } catch (const std::system_error&) {  // the next one may do
+  } catch (const InputError&) {
   }
   return {};
 }
@@ -178,33 +145,26 @@ FileContent read_own_file(const fs::path& file, const fs::path& root, std::size_
 }
 
 std::string replace_files(const std::vector<NewFile>& files) {
-  static std::atomic<unsigned> count = 0;
   std::string failure;
-  const auto failed = [&](const fs::path& path) {
-    if (failure.empty()) failure = fmt::format("{}: {}", path.string(), std::strerror(errno));
-  };
-  // All drafts first, then all to the disk: the disk does in one go what it would do in many.
-  std::vector<Draft> drafts;
-  for (const NewFile& file : files) {
-    if (!make_directories(file.path.parent_path())) {
-      failed(file.path.parent_path());
-      continue;
+  const auto attempt = [&](const auto& step) {
+    try {
+      step();
+    } catch (const InputError& error) {
+      if (failure.empty()) failure = error.what();
     }
-    if (drafts.empty() || drafts.back().file->path.parent_path() != file.path.parent_path())
-      remove_old_drafts(file.path.parent_path());
-    const fs::path draft = file.path.parent_path() / fmt::format("{}{}.{}.{}", draft_mark, ::getpid(),
-                                                                 count++, file.path.filename().string());
-    drafts.push_back({&file, draft});
-    if (write_all(draft, file.bytes, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH)) continue;
-    failed(file.path);
-    ::unlink(draft.c_str());
-    drafts.pop_back();
-  }
-  for (const Draft& draft : drafts) {
-    if (synchronize(draft.path) && ::rename(draft.path.c_str(), draft.file->path.c_str()) == 0) continue;
-    failed(draft.file->path);
-    ::unlink(draft.path.c_str());
-  }
+  };
+  // All are written before the first is brought to the disk, which does in one go what it would do in many.
+  std::vector<OutputFile> drafts;
+  for (const NewFile& file : files)
+    attempt([&] {
+      make_directories(file.path.parent_path());
+      remove_foreign(file.path);
+      OutputFile draft(file.path.string());
+      if (::fchmod(draft.descriptor(), S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH) != 0) draft.fail(errno);
+      draft.write(file.bytes);
+      drafts.push_back(std::move(draft));
+    });
+  for (OutputFile& draft : drafts) attempt([&] { draft.commit(); });
   return failure;
 }
 

@@ -66,6 +66,9 @@ inline int MPI_Get_library_version(char* text, int* length) {
 inline int MPI_Allreduce(const void*, void*, int, int, int, MPI_Comm) {
   return 0;
 }
+inline int MPI_Bcast(void*, int, int, int, MPI_Comm) {
+  return 0;
+}
 inline int MPI_Iallreduce(const void*, void*, int, int, int, MPI_Comm, MPI_Request*) {
   return 0;
 }
@@ -109,9 +112,6 @@ inline int starpu_mpi_shutdown() {
   return 0;
 }
 inline int starpu_mpi_wait_for_all(MPI_Comm) {
-  return 0;
-}
-inline int starpu_mpi_barrier(MPI_Comm) {
   return 0;
 }
 inline void starpu_mpi_data_register_comm(starpu_data_handle_t, starpu_mpi_tag_t, int, MPI_Comm) {}

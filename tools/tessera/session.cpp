@@ -24,8 +24,6 @@ namespace tessera::program {
 
 namespace {
 
-constexpr const char* no_memory = "there is not enough memory";
-
 /// What cannot be written at the end is said at the start.
 void check_targets(const CommonOptions& options) {
   if (!options.json.empty() && !options.json_alone()) require_writable("--json", options.json);
@@ -122,20 +120,6 @@ int complain(const std::string& message) {
   return exit_bad_input;
 }
 
-std::string text_of_failure(const std::exception_ptr& caught) {
-  try {
-    std::rethrow_exception(caught);
-  } catch (const std::bad_alloc&) {
-    return no_memory;
-  } catch (const std::length_error&) {  // beyond what any vector can have
-    return no_memory;
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an unknown failure";
-  }
-}
-
 void end_poisoned(const Runtime& runtime, const std::string& complaint) {
   // The rank that has failed speaks before another one ends it.
   constexpr auto patience = std::chrono::seconds(1);
@@ -150,7 +134,7 @@ int complaining(const std::function<int()>& work) {
   try {
     return work();
   } catch (...) {
-    return complain(text_of_failure(std::current_exception()));
+    return complain(text_of(std::current_exception()));
   }
 }
 

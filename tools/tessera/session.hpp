@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -82,8 +83,6 @@ void summarise_trace(const std::string& directory, bool print);
 
 /// One line on stderr, from one process only. @return exit_bad_input
 int complain(const std::string& message);
-/// That line for an exception.
-std::string text_of_failure(const std::exception_ptr& caught);
 /// The exit code that `work` returns; a complaint about what it throws.
 int complaining(const std::function<int()>& work);
 
@@ -109,8 +108,7 @@ int in_session(const CommonOptions& common, const Work& work) {
       try {
         return guarded(session.runtime(), [&] { return work(session); });
       } catch (...) {
-        if (session.runtime().poisoned())
-          end_poisoned(session.runtime(), text_of_failure(std::current_exception()));
+        if (session.runtime().poisoned()) end_poisoned(session.runtime(), text_of(std::current_exception()));
         throw;
       }
     });
