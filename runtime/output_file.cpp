@@ -259,9 +259,7 @@ class Commit {
   void rename(OutputFile& file) {
     steps_.reserve(steps_.size() + 1);
     Step step{&file, {}, {}};
-    struct stat status {};
-    step.replaces = ::lstat(file.resolved_.c_str(), &status) == 0;
-    if (step.replaces) step.old = second_name(file.resolved_);
+    step.replaces = keep_old(file.resolved_, step.old);
     if (::rename(file.entry_.path().c_str(), file.resolved_.c_str()) != 0) {
       const int error = errno;
       drop(step.old);
@@ -286,15 +284,21 @@ class Commit {
     TemporaryEntry old;
     bool replaces;
   };
-  /// None where the file system has no hard links.
-  static TemporaryEntry second_name(const std::string& path) {
-    try {
-      return TemporaryEntry::link_to(path);
-    } catch (const std::system_error& failure) {
-      const int error = failure.code().value();
-      if (error == EPERM || error == ENOTSUP || error == ENOSYS || error == EMLINK) return {};
-      throw SystemFailure{error};
+  /// Gives the old file a second name, unless the file system has no hard links. False: there is no old file.
+  static bool keep_old(const std::string& path, TemporaryEntry& old) {
+    struct stat status {};
+    while (::lstat(path.c_str(), &status) == 0) {
+      try {
+        old = TemporaryEntry::link_to(path);
+        return true;
+      } catch (const std::system_error& failure) {
+        const int error = failure.code().value();
+        if (error == EPERM || error == ENOTSUP || error == ENOSYS || error == EMLINK) return true;
+        // Another process has replaced the file just now: a file that has lost its last name gets no new one.
+        if (error != ENOENT) throw SystemFailure{error};
+      }
     }
+    return false;
   }
   static void drop(TemporaryEntry& old) noexcept {
     if (!old) return;

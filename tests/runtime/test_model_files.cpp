@@ -323,7 +323,9 @@ TEST_F(ModelStoreTest, ProcessesThatKeepAtTheSameTime) {
         for (int file = 0; file < files; ++file)
           changed.push_back({codelet(store(), fmt::format("c{}.host", file)),
                              codelet_text(std::string(static_cast<std::size_t>(100 * k + round), 'x'))});
-        good = good && replace_files(changed).empty();
+        const std::string failure = replace_files(changed);
+        if (!failure.empty()) fmt::print(stderr, "{}\n", failure);
+        good = good && failure.empty();
         for (int file = 0; file < files; ++file)
           good = good && flaw_of_codelet_file(read(codelet(store(), fmt::format("c{}.host", file)))).empty();
       }
