@@ -18,18 +18,23 @@ double pattern_memory(const PatternSize& size) noexcept {
          panels * of_panel + std::min(panels, size.blocks) * of_piece + size.blocks * of_block;
 }
 
+double values_memory(const BlockPattern& pattern, std::size_t element_bytes) {
+  double elements = 0;
+  for (Index p = 0; p < pattern.panels(); ++p)
+    if (pattern.panel_local(p)) elements += static_cast<double>(pattern.index(p).elements());
+  return elements * static_cast<double>(element_bytes);
+}
+
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
                       std::size_t element_bytes) {
-  double elements = 0;
-  if (new_c)
-    for (Index p = 0; p < c.panels(); ++p)
-      if (c.panel_local(p)) elements += static_cast<double>(c.index(p).elements());
+  double bytes = new_c ? values_memory(c, element_bytes) : 0;
   if (c.runtime().size() > 1) {
     // Rows of A and columns of B that the rank has a part of.
     const ProcessGrid& grid = c.layout().grid;
-    elements += static_cast<double>(a.elements()) / grid.rows + static_cast<double>(b.elements()) / grid.cols;
+    bytes += static_cast<double>(element_bytes) * (static_cast<double>(a.elements()) / grid.rows +
+                                                   static_cast<double>(b.elements()) / grid.cols);
   }
-  return elements * static_cast<double>(element_bytes);
+  return bytes;
 }
 
 }  // namespace tessera

@@ -17,6 +17,9 @@ struct PatternSize {
 /// Bytes of the layout and of the pattern, which every rank knows as a whole, and of the pieces.
 double pattern_memory(const PatternSize& size) noexcept;
 
+/// Bytes of the values that this rank keeps.
+double values_memory(const BlockPattern& pattern, std::size_t element_bytes);
+
 /// Bytes that the products of a pattern C take on this rank beside the operands: C's values, and copies of
 /// the operands' panels of other ranks.
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
 #include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {
 namespace {
@@ -226,6 +228,7 @@ BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
 template <class T>
 BlockSparseMatrix<T> BlockSparseBuilder<T>::filled(BlockPatternPointer made) {
   const Index block_rows = layout_.rows->blocks();
+  require_memory(*runtime_, "a block-sparse matrix", values_memory(*made, sizeof(T)));
   BlockSparseMatrix<T> matrix(std::move(made));
   const BlockPattern& pattern = matrix.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
@@ -247,6 +250,7 @@ template <class T>
 BlockSparseMatrix<T> zero_matrix(Sequence& sequence, BlockPatternPointer pattern) {
   const std::uint64_t hash = argument_hash(pattern->blocks(), pattern->elements());
   return collectively(sequence.runtime(), "zero_matrix", hash, [&] {
+    require_memory(sequence.runtime(), "a block-sparse matrix", values_memory(*pattern, sizeof(T)));
     BlockSparseMatrix<T> matrix(std::move(pattern));
     for (Index p = 0; p < matrix.pattern().panels(); ++p)
       if (matrix.panel(p).valid()) insert_fill_values<T>(sequence, 0, T(0), matrix.panel(p));

@@ -93,8 +93,11 @@ void require_vectors(const Runtime& runtime, const LobpcgProblem<T>& problem, In
   double rows = 0;
   for (Index s = 0; s < segments.count(); ++s)
     if (segments.owner(s) == runtime.rank()) rows += static_cast<double>(segments.size(s));
-  require_host_memory(fmt::format("LOBPCG with blocks of {} vectors", block),
-                      lobpcg_memory(rows, block, problem.b != nullptr, sizeof(T)));
+  const Index work = problem.preconditioner ? problem.preconditioner->work_blocks() : 0;
+  require_host_memory(
+      fmt::format("LOBPCG with blocks of {} vectors", block),
+      lobpcg_memory(rows, block, problem.b != nullptr, sizeof(T)) +
+          static_cast<double>(work) * static_cast<double>(block) * static_cast<double>(sizeof(T)) * rows);
 }
 
 }  // namespace

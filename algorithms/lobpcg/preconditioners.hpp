@@ -142,6 +142,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
   ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
                           const ChebyshevOptions& options = {});
   const char* name() const override { return "chebyshev"; }
+  Index work_blocks() const override { return 3; }
   const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,

@@ -54,6 +54,8 @@ class Preconditioner {
   /// then applies it before it knows which pairs have converged, and the host looks at that meanwhile;
   /// `converged` says what was known before.
   virtual bool by_columns() const { return false; }
+  /// Blocks of vectors that an application keeps beside r and w: the solver asks for their memory, too.
+  virtual Index work_blocks() const { return 0; }
   /// Submits w(:, 0:columns) := T r(:, 0:columns), w and r different.
   virtual void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
                      Index columns) const = 0;

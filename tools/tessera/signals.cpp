@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
@@ -64,7 +65,12 @@ void end_when_told(bool print) {
                   ::isatty(STDERR_FILENO) ? "\r\033[K" : "", name);
   if (print && ::write(STDERR_FILENO, line.data(), line.size()) < 0) errno = 0;
   const int code = 128 + number;
-  if (const auto abort = abort_ranks.load()) abort(code);
+  if (const auto abort = abort_ranks.load()) {
+    // The launcher has sent the signal to all ranks, and ends those that are left when one aborts: each has
+    // the time to remove what it made.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    abort(code);
+  }
   ::_exit(code);
 }
 

@@ -65,5 +65,20 @@ TEST(BlockSparseMemory, RoundsOfCopyAddAndFilterGiveItBack) {
   EXPECT_EQ(dot(a, b), expected_dot);
 }
 
+/// Values that no machine has room for are refused before the first is written.
+TEST(BlockSparseMemory, MatricesBeyondTheMachineAreRefused) {
+  Runtime runtime({.cores = 1, .gpus = 0});
+  const std::vector<Index> sizes(64, 32000);
+  BlockSparseBuilder<double> builder(runtime, make_block_layout(runtime, sizes, sizes));
+  builder.reserve_all();
+  try {
+    builder.finalize();
+    ADD_FAILURE() << "30 TiB were found";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("a block-sparse matrix needs 31250.0 GiB"), std::string::npos)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace tessera
