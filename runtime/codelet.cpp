@@ -1,9 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include <tessera/runtime/codelet.hpp>
+#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
+#include <tessera/runtime/task.hpp>
 
 namespace tessera {
 namespace {
@@ -16,12 +21,24 @@ std::vector<Codelet*>& registry() {
 struct CudaImplementation {
   Codelet::Function function;
   CudaOptions options;
+  const Codelet* expected;
 };
 
 /// CUDA functions by codelet name: load order of the two files is not defined, so they meet at start.
 std::map<std::string, CudaImplementation>& cuda_functions() {
   static std::map<std::string, CudaImplementation> functions;
   return functions;
+}
+
+/// Every CUDA implementation has its codelet.
+void require_whole_codelets() {
+  for (const auto& [name, implementation] : cuda_functions()) {
+    const auto codelet = std::find_if(registry().begin(), registry().end(),
+                                      [&name = name](const Codelet* one) { return one->name() == name; });
+    const std::string found = codelet == registry().end() ? "no task" : (*codelet)->name();
+    if (codelet == registry().end() || (implementation.expected && *codelet != implementation.expected))
+      throw RuntimeError(fmt::format("the GPU's half of the task '{}' meets {}", name, found));
+  }
 }
 
 const TaskHeader& header_of(const starpu_task* task) {
@@ -109,11 +126,12 @@ const std::vector<Codelet*>& Codelet::all() {
 }
 
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  const CudaOptions& options) {
-  return cuda_functions().emplace(codelet_name, CudaImplementation{function, options}).second;
+                                  const CudaOptions& options, const Codelet* expected) {
+  return cuda_functions().emplace(codelet_name, CudaImplementation{function, options, expected}).second;
 }
 
 void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) {
+  require_whole_codelets();
   for (Codelet* codelet : registry()) {
     Codelet::Detail& detail = codelet->detail();
     // StarPU keeps run-time state in both structures: they are made anew at every start.
@@ -150,16 +168,39 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
   }
 }
 
-TaskBuffers::RawMatrix TaskBuffers::raw_matrix(int i) const noexcept {
-  const auto id = *static_cast<starpu_data_interface_id*>(buffers_[i]);
-  if (id == STARPU_MATRIX_INTERFACE_ID)
-    return {reinterpret_cast<void*>(STARPU_MATRIX_GET_PTR(buffers_[i])),
-            static_cast<Index>(STARPU_MATRIX_GET_NX(buffers_[i])),
-            static_cast<Index>(STARPU_MATRIX_GET_NY(buffers_[i])),
-            static_cast<Index>(STARPU_MATRIX_GET_LD(buffers_[i]))};
-  const auto size = static_cast<Index>(STARPU_VECTOR_GET_NX(buffers_[i])) *
-                    static_cast<Index>(STARPU_VECTOR_GET_ELEMSIZE(buffers_[i]));
-  return {reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(buffers_[i])), size, 1, size};
+internal::RawBuffer internal::raw_buffer(const void* buffer) noexcept {
+  if (*static_cast<const starpu_data_interface_id*>(buffer) == STARPU_MATRIX_INTERFACE_ID) {
+    const auto& matrix = *static_cast<const starpu_matrix_interface*>(buffer);
+    return {reinterpret_cast<void*>(matrix.ptr), static_cast<Index>(matrix.nx), static_cast<Index>(matrix.ny),
+            static_cast<Index>(matrix.ld)};
+  }
+  const auto& vector = *static_cast<const starpu_vector_interface*>(buffer);
+  const auto size = static_cast<Index>(vector.nx) * static_cast<Index>(vector.elemsize);
+  return {reinterpret_cast<void*>(vector.ptr), size, 1, size};
+}
+
+internal::RawBuffer TaskBuffers::raw_matrix(int i) const noexcept {
+  return internal::raw_buffer(buffers_[i]);
+}
+
+int internal::AccessList::add(const Data& data, AccessMode mode) {
+  for (int i = 0; i < count_; ++i) {
+    Access& access = begin()[i];
+    if (access.data != &data) continue;
+    if (access.mode != mode) access.mode = AccessMode::read_write;
+    return i;
+  }
+  return append(data, mode);
+}
+
+int internal::AccessList::append(const Data& data, AccessMode mode) {
+  const auto used = static_cast<std::size_t>(count_);
+  if (used == few_.size() && many_.empty()) many_.assign(few_.begin(), few_.end());
+  if (used >= few_.size())
+    many_.push_back({&data, mode});
+  else
+    few_[used] = {&data, mode};
+  return count_++;
 }
 
 }  // namespace tessera

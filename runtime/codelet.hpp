@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <tessera/runtime/data.hpp>
+#include <tessera/runtime/operands.hpp>
 #include <tessera/runtime/status.hpp>
 
 /// Codelets: one object per operation and scalar type, with a CPU implementation and, from the file
@@ -30,21 +31,17 @@ class TaskBuffers {
   int count() const noexcept { return count_; }
   template <class T>
   MatrixView<T> matrix(int i) const noexcept {
-    RawMatrix raw = raw_matrix(i);
+    const internal::RawBuffer raw = raw_matrix(i);
     return {static_cast<T*>(raw.pointer), raw.rows, raw.cols, raw.ld};
   }
   template <class T>
   std::span<T> array(int i) const noexcept {
-    RawMatrix raw = raw_matrix(i);
+    const internal::RawBuffer raw = raw_matrix(i);
     return {static_cast<T*>(raw.pointer), static_cast<std::size_t>(raw.rows) / sizeof(T)};
   }
 
  private:
-  struct RawMatrix {
-    void* pointer;
-    Index rows, cols, ld;
-  };
-  RawMatrix raw_matrix(int i) const noexcept;
+  internal::RawBuffer raw_matrix(int i) const noexcept;
   void** buffers_;
   int count_;
 };
@@ -126,10 +123,10 @@ struct CudaOptions {
   bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
 };
 
-/// Adds a CUDA implementation to the codelet of that name; called at load time by `<name>_cuda.cu` files,
-/// through cuda_codelet.hpp.
+/// Adds a CUDA implementation to the codelet of that name; called at load time. The two meet when the runtime
+/// starts, which fails if the codelet is missing, or another one (`expected`, if not null).
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  const CudaOptions& options);
+                                  const CudaOptions& options, const Codelet* expected = nullptr);
 
 namespace internal {
 

@@ -83,6 +83,9 @@ class Data {
   int gpu() const noexcept { return gpu_; }
   void set_gpu(int gpu) noexcept { gpu_ = gpu; }
 
+  /// The contents are of no use any more: the next WriteOrAdd operand (operands.hpp) writes.
+  void forget() const noexcept { written_in_ = 0; }
+
   void* handle() const noexcept { return handle_; }
   Runtime* runtime() const noexcept { return runtime_; }
 
@@ -96,6 +99,7 @@ class Data {
     std::swap(runtime_, other.runtime_);
     std::swap(owner_, other.owner_);
     std::swap(gpu_, other.gpu_);
+    std::swap(written_in_, other.written_in_);
     std::swap(wrapped_, other.wrapped_);
     std::swap(exceptions_, other.exceptions_);
   }
@@ -103,6 +107,8 @@ class Data {
   Runtime* runtime_ = nullptr;
   int owner_ = 0;
   int gpu_ = -1;
+  friend class Sequence;
+  mutable std::uint64_t written_in_ = 0;  ///< the last sequence that writes it; 0: none
   bool wrapped_ = false;
   int exceptions_ = std::uncaught_exceptions();  ///< in flight when it was made
 };

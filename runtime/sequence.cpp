@@ -195,6 +195,8 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   internal::fault_point();
   require_room(runtime_, codelet, accesses);
   if (current_stage_ == 0) state_->tasks_before_stages = true;
+  for (const Access& access : accesses)
+    if (writes(access.mode)) access.data->written_in_ = state_->number + 1;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
@@ -252,6 +254,10 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     throw RuntimeError(fmt::format("no worker can run the task '{}' (error {})", codelet.name(), result));
   }
   state_->last_insertion = internal::now();
+}
+
+bool Sequence::has_written(const Data& data) const noexcept {
+  return data.written_in_ == state_->number + 1;
 }
 
 Status Sequence::wait() {

@@ -11,15 +11,10 @@
 
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/status.hpp>
+#include <tessera/runtime/task.hpp>
 
 namespace tessera {
 
-/// How a task uses a piece of data.
-enum class AccessMode { read, write, read_write, accumulate, scratch };
-struct Access {
-  const Data* data;
-  AccessMode mode;
-};
 inline Access read(const Data& data) {
   return {&data, AccessMode::read};
 }
@@ -124,6 +119,21 @@ class Sequence {
     insert(codelet, arguments, options, std::span<const Access>(accesses.begin(), accesses.size()), where);
   }
 
+  /// Inserts a task by its struct (task.hpp); all else as above. `options.flops` is what the task counts.
+  template <class Task>
+    requires requires { Task::name; }
+  void insert(const Task& task, TaskOptions options = {},
+              std::source_location where = std::source_location::current()) {
+    if constexpr (requires { task.flops(); }) options.flops = task.flops();
+    Codelet& codelet = internal::TaskCodelet<Task>::codelet;
+    internal::TaskBlock<Task> block{{state_.get(), current_stage_, 0, codelet.index(), options.flops, 0, false},
+                                    task};
+    internal::AccessList list;
+    place_operands(block.arguments, list);
+    block.header.buffers = static_cast<std::uint32_t>(list.accesses().size());
+    insert_block(codelet, &block, sizeof block, options, list.accesses(), where);
+  }
+
   /// Waits for all tasks (collective over the ranks) and returns the combined status, equal on all ranks.
   /// @throws what a function of the user has thrown in a task: on its rank itself, on the others as a
   /// RemoteError; and what another rank has failed with, meanwhile: then the Runtime is poisoned
@@ -138,6 +148,31 @@ class Sequence {
   void keep(std::shared_ptr<void> object);
 
  private:
+  template <class Task>
+  void place_operands(Task& task, internal::AccessList& list) const {
+    const auto place = [&]<class Member>(Member& member) {
+      if constexpr (requires { place_operand(member, list); })
+        place_operand(member, list);
+      else if constexpr (requires { place_operand(member.front(), list); })
+        for (auto& one : member) place_operand(one, list);
+    };
+    internal::for_each_member(task, place);
+  }
+  template <class Shape, AccessMode mode, internal::OperandKind kind>
+  void place_operand(Operand<Shape, mode, kind>& operand, internal::AccessList& list) const {
+    using enum internal::OperandKind;
+    const Data* const data = operand.data();
+    if (!data || (kind == gpu_scratch && !runtime_.any_gpus())) return;
+    const bool first = kind == write_or_add && !has_written(*data);
+    operand.place(list.add(*data, first ? AccessMode::write : mode), first);
+  }
+  template <class Shape>
+  void place_operand(ReadAll<Shape>& operands, internal::AccessList& list) const {
+    operands.place(static_cast<int>(list.accesses().size()));
+    for (int i = 0; i < operands.size(); ++i) list.append(*operands.data(i), AccessMode::read);
+  }
+  /// A task of this sequence that was inserted before writes the piece.
+  bool has_written(const Data& data) const noexcept;
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);
   Status wait_guarded();

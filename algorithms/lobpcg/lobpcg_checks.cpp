@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/codelets/vectors/column_range.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
 

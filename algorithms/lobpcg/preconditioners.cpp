@@ -7,6 +7,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/codelets/csb/fom_tiles.hpp>
 #include <tessera/runtime/agreement.hpp>
 
@@ -151,15 +152,16 @@ void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r
     // Beyond the whole diagonal D - shift is definite and taken as it is: that may be what the shift was
     // given for. Else some rows would have directions to themselves.
     const bool definite = shift_.given() && nearest > static_cast<double>(precision<T>) * largest;
-    const DivideRowsArguments arguments{.columns = static_cast<int>(columns),
-                                        .sign = shift_.given() ? 0 : shift_.sign(),
-                                        .shift = sigma,
-                                        .least = definite      ? nearest
-                                                 : largest > 0 ? 1e-3 * largest
-                                                               : 1};
+    const double least = definite ? nearest : largest > 0 ? 1e-3 * largest : 1;
     for (Index s = 0; s < segments_->count(); ++s)
-      insert_divide_rows<T>(sequence, 0, arguments, diagonal_[static_cast<std::size_t>(s)], r.segment(s),
-                            w.segment(s), segments_->gpu(s));
+      sequence.insert(DivideRows<T>{.diagonal = diagonal_[static_cast<std::size_t>(s)],
+                                    .r = r.segment(s),
+                                    .w = w.segment(s),
+                                    .columns = static_cast<int>(columns),
+                                    .sign = shift_.given() ? 0 : shift_.sign(),
+                                    .shift = sigma,
+                                    .least = least},
+                      {.gpu = segments_->gpu(s)});
   });
 }
 
@@ -325,21 +327,27 @@ void ChebyshevPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>
     const double middle = (high + low) / 2, half = (high - low) / 2;
     const Index count = r.count();
     for (Index s = 0; s < count; ++s)
-      insert_chebyshev_start<T>(sequence, 0, {static_cast<int>(columns), sign / middle}, r.segment(s),
-                                residual_.segment(s), direction_.segment(s), w.segment(s),
-                                r.segments().gpu(s));
+      sequence.insert(ChebyshevStart<T>{.r = r.segment(s),
+                                        .q = residual_.segment(s),
+                                        .d = direction_.segment(s),
+                                        .w = w.segment(s),
+                                        .columns = static_cast<int>(columns),
+                                        .factor = sign / middle},
+                      {.gpu = r.segments().gpu(s)});
     double rho = half / middle;
     for (int k = 0; k < degree_; ++k) {
       a_.apply(sequence, direction_, product_, columns);
       const double next = 1 / (2 * middle / half - rho);
       for (Index s = 0; s < count; ++s)
-        insert_chebyshev_step<T>(sequence, 0,
-                                 {.columns = static_cast<int>(columns),
-                                  .shift = sigma,
-                                  .old = next * rho,
-                                  .residual = sign * 2 * next / half},
-                                 product_.segment(s), residual_.segment(s), direction_.segment(s),
-                                 w.segment(s), r.segments().gpu(s));
+        sequence.insert(ChebyshevStep<T>{.ad = product_.segment(s),
+                                         .q = residual_.segment(s),
+                                         .d = direction_.segment(s),
+                                         .w = w.segment(s),
+                                         .columns = static_cast<int>(columns),
+                                         .shift = sigma,
+                                         .old = next * rho,
+                                         .residual = sign * 2 * next / half},
+                        {.gpu = r.segments().gpu(s)});
       rho = next;
     }
     multiplications_ += degree_;
@@ -383,10 +391,19 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
                                   Index columns) const {
   const auto check = [&] { require_blocks(r.segments(), r, w, columns); };
   collectively(sequence.runtime(), "UserPreconditioner::apply", argument_hash(columns), check, [&] {
+    const auto call = [&]<WorkerKind kind>(Index s) {
+      sequence.insert(CallPreconditioner<T, kind>{.r = r.segment(s),
+                                                  .w = w.segment(s),
+                                                  .columns = static_cast<int>(columns),
+                                                  .first_row = r.segments().begin(s),
+                                                  .functions = &functions_},
+                      {.gpu = r.segments().gpu(s)});
+    };
     for (Index s = 0; s < r.count(); ++s)
-      insert_call_preconditioner<T>(sequence, 0,
-                                    {static_cast<int>(columns), r.segments().begin(s), &functions_},
-                                    on_device_, r.segment(s), w.segment(s), r.segments().gpu(s));
+      if (on_device_)
+        call.template operator()<WorkerKind::gpu>(s);
+      else
+        call.template operator()<WorkerKind::cpu>(s);
   });
 }
 

@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/codelets/vectors/precondition.hpp>
+#include <tessera/codelets/vectors/call_preconditioner.hpp>
 
 /// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
 /// (With a shift at each column's own Ritz value the inverse returns little more than the vector that is

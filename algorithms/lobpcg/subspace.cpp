@@ -65,7 +65,7 @@ bool Subspace<T>::start() {
   const Index guess = problem_.guess ? problem_.guess_count : 0;
   if (guess > 0) {
     const BlockColumns<T> from[] = {{problem_.guess, 0, guess}}, to[] = {{&w_block_.v, 0, guess}};
-    tasks_.combine(from, to, unit_matrix(guess), true);
+    tasks_.combine(from, to, unit_matrix(guess));
   }
   tasks_.random(w_block_.v, guess, block_ - guess, splitmix(options_.seed, random_fills_++), guess == 0);
   w_ = block_;
@@ -80,7 +80,7 @@ bool Subspace<T>::add_constraints() {
     const Index width = std::min<Index>(most_block_columns, count - first);
     Block group = new_block(width, false);
     const BlockColumns<T> from[] = {{problem_.constraints, first, width}}, to[] = {{&group.v, 0, width}};
-    tasks_.combine(from, to, unit_matrix(width), true);
+    tasks_.combine(from, to, unit_matrix(width));
     Index columns = width;
     const Outcome outcome = orthonormalise(group, columns, 0, true);
     if (outcome != Outcome::done || columns < width) return false;
@@ -94,7 +94,7 @@ void Subspace<T>::restart() {
   if (w_block_.v.width() < x_) w_block_ = new_block(block_, true);
   // A copy: if nothing comes of it, X is what there is (keep_last()).
   const BlockColumns<T> from[] = {{&x_block_.v, 0, x_}}, to[] = {{&w_block_.v, 0, x_}};
-  tasks_.combine(from, to, unit_matrix(x_), true);
+  tasks_.combine(from, to, unit_matrix(x_));
   w_ = x_;
   x_ = p_ = p_first_ = 0;
   passes_ = 0;
@@ -129,7 +129,7 @@ template <class T>
 void Subspace<T>::drop_directions(Index count) {
   w_ -= count;
   const BlockColumns<T> from[] = {{&w_block_.v, count, w_}}, to[] = {{&w_block_.v, 0, w_}};
-  tasks_.combine(from, to, unit_matrix(w_), true);
+  tasks_.combine(from, to, unit_matrix(w_));
 }
 
 template <class T>
@@ -282,7 +282,7 @@ void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRoun
     if (group_columns > 0) inputs.push_back({&part(constraints_[0]), 0, group_columns});
     inputs.push_back({&part(block), 0, columns});
     const BlockColumns<T> output[] = {{&part(block), 0, kept}};
-    tasks_.combine(inputs, output, c, true);
+    tasks_.combine(inputs, output, c);
     Index first = x + p + group_columns;
     for (std::size_t g = 1; g < constraints_.size(); ++g) {
       const Index width = constraints_[g].v.width();
@@ -290,7 +290,7 @@ void Subspace<T>::apply_round(Block& block, Index columns, const OrthonormalRoun
       more.set_block(0, 0, unit_matrix(kept));
       more.set_block(kept, 0, step.of_z.block(first, 0, width, kept));
       const BlockColumns<T> both[] = {output[0], {&part(constraints_[g]), 0, width}};
-      tasks_.combine(both, output, more, true);
+      tasks_.combine(both, output, more);
       first += width;
     }
   };
@@ -404,7 +404,7 @@ void Subspace<T>::update(const RitzStep& step) {
   const auto combine = [&](const BlockVectors<T>& x, const BlockVectors<T>& w, const BlockVectors<T>& p) {
     const BlockColumns<T> inputs[] = {{&x, 0, x_}, {&w, 0, w_}, {&p, p_first_, p_}};
     const BlockColumns<T> outputs[] = {{&x, 0, keep}, {&p, 0, directions}};
-    tasks_.combine(inputs, outputs, step.coefficients, true);
+    tasks_.combine(inputs, outputs, step.coefficients);
   };
   combine(x_block_.v, w_block_.v, p_block_.v);
   combine(x_block_.av, w_block_.av, p_block_.av);

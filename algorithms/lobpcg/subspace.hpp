@@ -39,9 +39,10 @@ class VectorTasks {
   /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
   /// others.
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
-  /// outputs := inputs c. @param whole as for insert_combine
+  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold anything
+  /// before.
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
-               const SmallMatrix& c, bool whole);
+               const SmallMatrix& c);
   void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear);
   /// r := ax - bx diag(theta) of columns first, ...
   void residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,

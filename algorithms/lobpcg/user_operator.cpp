@@ -72,9 +72,21 @@ void UserOperator<T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
   sequence.keep(std::const_pointer_cast<UserFunctions<T>>(functions_));
   std::vector<const Data*> all;
   for (Index s = 0; s < x.count(); ++s) all.push_back(&x.segment(s));
+  const auto call = [&]<WorkerKind kind>(Index s) {
+    sequence.insert(CallUserFunction<T, kind>{.x = all,
+                                              .y = y.segment(s),
+                                              .gathered = all.size() > 1 ? &gathered_ : nullptr,
+                                              .functions = functions_.get(),
+                                              .first_row = segments_->begin(s),
+                                              .end_row = segments_->end(s),
+                                              .columns = columns},
+                    {.gpu = segments_->gpu(s)});
+  };
   for (Index s = 0; s < y.count(); ++s)
-    insert_user_function<T>(sequence, 0, {functions_.get(), segments_->begin(s), segments_->end(s), columns},
-                            on_device_, all, y.segment(s), gathered_, segments_->gpu(s));
+    if (on_device_)
+      call.template operator()<WorkerKind::gpu>(s);
+    else
+      call.template operator()<WorkerKind::cpu>(s);
   // Messages bring x to other ranks for this product alone.
   for (const Data* segment : all) segment->flush_remote_copies();
 }

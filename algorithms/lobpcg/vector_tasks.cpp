@@ -10,13 +10,14 @@ namespace {
 
 constexpr int priority = 0;
 
-/// The ranges of one segment.
-template <class T>
-std::vector<VectorColumns> of_segment(std::span<const BlockColumns<T>> ranges, Index s) {
-  std::vector<VectorColumns> result;
+/// The ranges of one segment, as a task's operands; those without columns are left out.
+template <std::size_t max, class T>
+std::array<ReadColumns<T>, max> of_segment(std::span<const BlockColumns<T>> ranges, Index s) {
+  std::array<ReadColumns<T>, max> operands;
+  auto next = operands.begin();
   for (const BlockColumns<T>& range : ranges)
-    if (range.columns > 0) result.push_back({&range.block->segment(s), range.first, range.columns});
-  return result;
+    if (range.columns > 0) *next++ = {range.block->segment(s), range.first, range.columns};
+  return operands;
 }
 
 template <class T>
@@ -62,8 +63,12 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
   for (Index s = 0; s < segments_->count(); ++s)
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       const Data& g = grams_[j][static_cast<std::size_t>(s)];
-      insert_gram<T>(sequence_, priority, segments_->size(s), of_segment<T>(jobs[j].left, s),
-                     of_segment<T>(jobs[j].right, s), g, work_, segments_->gpu(s));
+      sequence_.insert(Gram<T>{.left = of_segment<3, T>(jobs[j].left, s),
+                               .right = of_segment<2, T>(jobs[j].right, s),
+                               .g = g,
+                               .work = work_,
+                               .rows = segments_->size(s)},
+                       {.priority = priority, .gpu = segments_->gpu(s)});
       g.fetch_to_host();
     }
   // The host waits: what comes next depends on these numbers.
@@ -94,7 +99,7 @@ std::vector<SmallMatrix> VectorTasks<T>::grams(std::span<const GramJob<T>> jobs)
 
 template <class T>
 void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
-                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c, bool whole) {
+                             std::span<const BlockColumns<T>> outputs, const SmallMatrix& c) {
   if (columns_of<T>(outputs) == 0) return;
   const Data coefficients = Data::bytes(
       sequence_.runtime(), sizeof(double) * std::max<std::size_t>(c.values.size(), 1), Data::every_rank);
@@ -102,35 +107,59 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
     const HostAccess access(coefficients, HostAccess::Mode::write);
     std::copy(c.values.begin(), c.values.end(), access.array<double>().begin());
   }
-  for (Index s = 0; s < segments_->count(); ++s)
-    insert_combine<T>(sequence_, priority, segments_->size(s), of_segment<T>(inputs, s),
-                      of_segment<T>(outputs, s), whole, coefficients, segments_->gpu(s));
+  const auto is_input = [&](const BlockVectors<T>* block) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](const BlockColumns<T>& input) {
+      return input.block == block && input.columns > 0;
+    });
+  };
+  for (Index s = 0; s < segments_->count(); ++s) {
+    Combine<T> task{.inputs = of_segment<4, T>(inputs, s), .c = coefficients, .rows = segments_->size(s)};
+    std::size_t next = 0;
+    for (const auto& [block, first, columns] : outputs) {
+      if (columns == 0) continue;
+      if (is_input(block))
+        task.kept[next++] = {block->segment(s), first, columns};
+      else
+        task.replaced[next++] = {block->segment(s), first, columns};
+    }
+    sequence_.insert(task, {.priority = priority, .gpu = segments_->gpu(s)});
+  }
 }
 
 template <class T>
 void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed,
                             bool clear) {
-  for (Index s = 0; s < segments_->count(); ++s)
-    insert_random_vectors<T>(sequence_, priority,
-                             {.seed = seed,
-                              .first_row = segments_->begin(s),
-                              .first = static_cast<std::int32_t>(first),
-                              .columns = static_cast<std::int32_t>(columns),
-                              .clear = clear},
-                             v.segment(s), segments_->gpu(s));
+  for (Index s = 0; s < segments_->count(); ++s) {
+    const RandomColumns what{.seed = seed,
+                             .first_row = segments_->begin(s),
+                             .first = static_cast<std::int32_t>(first),
+                             .columns = static_cast<std::int32_t>(columns)};
+    const TaskOptions options{.priority = priority, .gpu = segments_->gpu(s)};
+    if (clear)
+      sequence_.insert(RandomVectors<T>{.v = v.segment(s), .what = what}, options);
+    else
+      sequence_.insert(RandomizeColumns<T>{.v = v.segment(s), .what = what}, options);
+  }
 }
 
 template <class T>
 void VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
                               const BlockVectors<T>& r, std::span<const double> theta, Index first) {
-  ResidualArguments arguments;
-  arguments.columns = static_cast<std::int32_t>(theta.size());
-  arguments.first = static_cast<std::int32_t>(first);
-  std::copy(theta.begin(), theta.end(), arguments.theta);
+  std::array<double, most_block_columns> shifts{};
+  std::copy(theta.begin(), theta.end(), shifts.begin());
   for (Index s = 0; s < segments_->count(); ++s) {
     const Data& norms = norms_[static_cast<std::size_t>(s)];
-    insert_residual<T>(sequence_, priority, arguments, segments_->size(s), x.segment(s), ax.segment(s),
-                       bx ? &bx->segment(s) : nullptr, r.segment(s), norms, work_, segments_->gpu(s));
+    sequence_.insert(Residual<T>{.ax = ax.segment(s),
+                                 .bx = bx ? &bx->segment(s) : nullptr,
+                                 .x = x.segment(s),
+                                 .r = r.segment(s),
+                                 .norms = norms,
+                                 .work = work_,
+                                 .columns = static_cast<std::int32_t>(theta.size()),
+                                 .first = static_cast<std::int32_t>(first),
+                                 .theta = shifts,
+                                 .rows = segments_->size(s)},
+                     {.priority = priority, .gpu = segments_->gpu(s)});
     norms.fetch_to_host();
   }
 }

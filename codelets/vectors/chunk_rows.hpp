@@ -6,20 +6,13 @@
 #include <span>
 #include <type_traits>
 
-#include <tessera/codelets/vectors/column_range.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
 
 namespace tessera::kernels {
 
 /// So many rows at once: those of a task's blocks stay in the first cache, and the next ones, too, in the
 /// second.
 inline constexpr std::int64_t chunk_rows = 64;
-
-template <class Block>
-std::int64_t columns_of(std::span<const Block> blocks) noexcept {
-  std::int64_t sum = 0;
-  for (const Block& block : blocks) sum += block.columns;
-  return sum;
-}
 
 /// Has the second cache fetch up to chunk_rows rows from row `first` of a block on, which come next: the
 /// processor by itself begins anew at each page of each block.

@@ -1,60 +1,83 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/vectors/buffer_list.hpp>
+#include <algorithm>
+
+#include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
+
+namespace tessera::kernels {
+
+template <class T>
+void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
+             std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
+  const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
+  if (out == 0) return;
+  alignas(64) double input_rows[chunk_rows * most_block_columns];
+  alignas(64) double output_rows[chunk_rows * 2 * most_block_columns];
+  alignas(64) double transposed[4 * most_block_columns * 2 * most_block_columns];
+  for (std::int64_t k = 0; k < in; ++k)
+    for (std::int64_t j = 0; j < out; ++j) transposed[k * out + j] = c[j * in + k];
+  for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - first);
+    const double* coefficients = transposed;
+    if (in == 0) std::fill_n(output_rows, out * count, 0.0);
+    for (const VectorBlock<const T>& block : inputs) {
+      if (block.columns == 0) continue;
+      fetch_rows(block, first + count, rows);
+      const WideRows rows_of_block = wide_rows(block, first, count, input_rows);
+      multiply_small<double>(out, count, block.columns, coefficients, out, Op::none, rows_of_block.data,
+                             rows_of_block.ld, coefficients != transposed, output_rows, out);
+      coefficients += out * block.columns;
+    }
+    const double* from = output_rows;
+    for (const VectorBlock<T>& block : outputs) {
+      T* const to = block.data + first * block.ld;
+      for (std::int64_t i = 0; i < count; ++i) std::copy_n(from + i * out, block.columns, to + i * block.ld);
+      from += block.columns;
+    }
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                                  \
+  template void combine<T>(std::int64_t, std::span<const VectorBlock<const T>>, \
+                           std::span<const VectorBlock<T>>, const double*) noexcept;
+TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::kernels
 
 namespace tessera {
 namespace {
 
+/// The columns of its block outside the operand := 0.
 template <class T>
-void combine_task(const TaskContext&, TaskBuffers buffers, const CombineArguments& a) {
-  VectorBlock<const T> inputs[4];
-  VectorBlock<T> outputs[2];
-  for (int k = 0; k < a.input_count; ++k) inputs[k] = block_of<const T, const T>(buffers, a.input[k]);
-  const std::int64_t rows = buffers.matrix<const T>(a.output[0].buffer).cols;
-  for (int k = 0; k < a.output_count; ++k) {
-    outputs[k] = block_of<T, T>(buffers, a.output[k]);
-    if (!(a.clear >> a.output[k].buffer & 1)) continue;
-    const MatrixView<T> whole = buffers.matrix<T>(a.output[k].buffer);
-    kernels::clear_other_columns<T>(rows, {whole.data, whole.ld, static_cast<std::int32_t>(whole.rows)},
-                                    a.output[k].first, a.output[k].columns);
+void clear_other_columns(const WriteColumns<T>& operand) {
+  const MatrixView<T> whole = *operand;
+  for (Index i = 0; i < whole.cols; ++i) {
+    T* const row = &whole(0, i);
+    std::fill(row, row + operand.first, T(0));
+    std::fill(row + operand.first + operand.columns, row + whole.rows, T(0));
   }
-  kernels::combine<T>(rows, {inputs, static_cast<std::size_t>(a.input_count)},
-                      {outputs, static_cast<std::size_t>(a.output_count)},
-                      buffers.array<const double>(buffers.count() - 1).data());
 }
-
-template <class T>
-Codelet combine_codelet = make_codelet<CombineArguments, combine_task<T>>("combine", type_letter<T>);
 
 }  // namespace
 
 template <class T>
-void insert_combine(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> inputs,
-                    std::span<const VectorColumns> outputs, bool whole, const Data& c, int gpu) {
-  CombineArguments arguments;
-  BufferList list;
-  const double in = list.add(inputs, arguments.input, arguments.input_count);
-  const int input_buffers = list.count;
-  const double out = list.add(outputs, arguments.output, arguments.output_count);
-  if (arguments.output_count == 0) return;
-  arguments.flops = 2 * in * out * static_cast<double>(rows);
-  Access accesses[7];
-  for (int k = 0; k < list.count; ++k) accesses[k] = read(*list.data[k]);
-  for (int k = 0; k < arguments.output_count; ++k) {
-    const int buffer = arguments.output[k].buffer;
-    const bool fresh = whole && buffer >= input_buffers;
-    if (fresh) arguments.clear |= 1u << buffer;
-    accesses[buffer].mode = fresh ? AccessMode::write : AccessMode::read_write;
-  }
-  accesses[list.count] = read(c);
-  sequence.insert(combine_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops, .gpu = gpu},
-                  {accesses, static_cast<std::size_t>(list.count) + 1});
+void run(const HostContext&, const Combine<T>& task) {
+  std::array<VectorBlock<T>, 2> outputs;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (task.kept[k]) {
+      outputs[count++] = task.kept[k].block();
+    } else if (task.replaced[k]) {
+      clear_other_columns(task.replaced[k]);
+      outputs[count++] = task.replaced[k].block();
+    }
+  kernels::combine<T>(task.rows, blocks_of<const T>(task.inputs), {outputs.data(), count},
+                      task.c.view().data());
 }
 
-#define TESSERA_INSTANTIATE(T)                                                           \
-  template void insert_combine<T>(Sequence&, int, Index, std::span<const VectorColumns>, \
-                                  std::span<const VectorColumns>, bool, const Data&, int);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Combine<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -4,34 +4,36 @@
 
 #include <tessera/codelets/vectors/gram.hpp>
 
-/// Codelet combine: linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
-///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C,
-/// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
-/// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
-///
-/// Arguments: input_count <= 4, output_count <= 2 ranges of 1 to 32 columns. Outputs do not overlap; an
-/// output may
-///            overlap inputs in any way (a row is read before it is written).
-///            clear: bit k is set where buffer k is only written: its columns outside the output become zero
-///            (it holds one output then). Other buffers' other columns keep what they hold.
-/// Buffers:   V_0, ..., V_{k-1}, k <= 6 (each width x rows elements of T, column-major for StarPU: row-major
-/// vectors
-///            with ld = width; read, read-write or write: with inputs, inputs and outputs, or outputs alone.
-///            An output without inputs that keeps its other columns is read-write), then C (read; bytes: an
-///            array of double, column-major, i x o, ld = i, with the sums of the input and the output
-///            columns; every rank has it).
-/// Flops:     2 i o a row, in double, rounded to T at the end.
-/// Footprint: i and o decide beside the size of the vectors: predicted by the flops and the bytes.
 namespace tessera {
 
-struct CombineArguments {
-  std::int32_t input_count = 0, output_count = 0;
-  ColumnRange input[4], output[2];
-  std::uint32_t clear = 0;
-  double flops = 0;  ///< for the prediction
+/// Linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
+///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C                                            [2 i o a row]
+/// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
+/// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
+/// | operand  | mode       | shape                               | what                                          |
+/// |----------|------------|-------------------------------------|-----------------------------------------------|
+/// | inputs   | read       | blocks of vectors, 1 to 32 columns  | i columns altogether                          |
+/// | kept     | read-write | the same                            | O_k; other columns of the block stay          |
+/// | replaced | write      | the same                            | O_k; other columns of the block become zero   |
+/// | c        | read       | array of double: i x o, column-major | every rank has it                            |
+/// O_k is kept[k] or replaced[k], whichever is there. Outputs do not overlap; kept ones may overlap inputs in
+/// any way (a row is read before it is written), the blocks of replaced ones are no inputs. In double, rounded
+/// to T at the end. Predicted by flops and bytes.
+template <class T>
+struct Combine {
+  static constexpr const char* name = "combine";
+  static constexpr bool gpu_instead_of_cpu = true;
+  std::array<ReadColumns<T>, 4> inputs{};
+  std::array<ReadWriteColumns<T>, 2> kept{};
+  std::array<WriteColumns<T>, 2> replaced{};
+  Read<Array<double>> c;
+  Index rows = 0;
 
-  double seconds(WorkerKind kind, double bytes) const {
-    return memory_seconds(kind, bytes) + flops / (kind == WorkerKind::gpu ? 1e13 : 1e10);
+  double flops() const noexcept {
+    return 2. * columns_of(inputs) * (columns_of(kept) + columns_of(replaced)) * static_cast<double>(rows);
+  }
+  double seconds(WorkerKind kind, double bytes) const noexcept {
+    return memory_seconds(kind, bytes) + flops() / (kind == WorkerKind::gpu ? 1e13 : 1e10);
   }
 };
 
@@ -42,18 +44,5 @@ template <class T>
 void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept;
 
-/// The columns of `whole` outside [first, first + columns) := 0.
-template <class T>
-void clear_other_columns(std::int64_t rows, const VectorBlock<T>& whole, std::int32_t first,
-                         std::int32_t columns) noexcept;
-
 }  // namespace kernels
-
-/// Ranges without columns are left out. @param whole outputs that are no inputs are overwritten, the rest of
-/// their columns with zero (so they need not hold anything before); else they keep their other columns
-/// @param gpu see TaskOptions
-template <class T>
-void insert_combine(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> inputs,
-                    std::span<const VectorColumns> outputs, bool whole, const Data& c, int gpu = -1);
-
 }  // namespace tessera

@@ -1,45 +1,62 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/vectors/buffer_list.hpp>
+#include <algorithm>
+
+#include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/vectors/chunk_rows.hpp>
+#include <tessera/codelets/vectors/gram.hpp>
+
+namespace tessera::kernels {
+
+template <class T>
+void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
+          std::span<const VectorBlock<const T>> right, double* g) noexcept {
+  const std::int64_t l = columns_of(left), r = columns_of(right);
+  std::fill_n(g, l * r, 0.0);
+  if (l == 0 || r == 0) return;
+  alignas(64) double left_rows[chunk_rows * 3 * most_block_columns];
+  alignas(64) double right_rows[chunk_rows * most_block_columns];
+  alignas(64) double sums[3 * most_block_columns * 2 * most_block_columns];
+  for (std::int64_t first = 0; first < rows; first += chunk_rows) {
+    const std::int64_t count = std::min(chunk_rows, rows - first);
+    WideRows of_left[3];
+    double* space = left_rows;
+    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * most_block_columns) {
+      fetch_rows(left[k], first + count, rows);
+      of_left[k] = wide_rows(left[k], first, count, space);
+    }
+    // Sums of few rows are added to those of all before: less rounding than row by row.
+    double* column = sums;
+    for (const VectorBlock<const T>& block : right) {
+      fetch_rows(block, first + count, rows);
+      const WideRows of_right = wide_rows(block, first, count, right_rows);
+      double* to = column;
+      for (std::size_t k = 0; k < left.size(); to += left[k++].columns)
+        if (left[k].columns > 0 && block.columns > 0)
+          multiply_small<double>(left[k].columns, block.columns, count, of_left[k].data, of_left[k].ld,
+                                 Op::adjoint, of_right.data, of_right.ld, false, to, l);
+      column += l * block.columns;
+    }
+    for (std::int64_t k = 0; k < l * r; ++k) g[k] += sums[k];
+  }
+}
+
+#define TESSERA_INSTANTIATE(T)                                               \
+  template void gram<T>(std::int64_t, std::span<const VectorBlock<const T>>, \
+                        std::span<const VectorBlock<const T>>, double*) noexcept;
+TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::kernels
 
 namespace tessera {
-namespace {
 
 template <class T>
-void gram_task(const TaskContext&, TaskBuffers buffers, const GramArguments& a) {
-  VectorBlock<const T> left[3], right[2];
-  for (int k = 0; k < a.left_count; ++k) left[k] = block_of<const T, const T>(buffers, a.left[k]);
-  for (int k = 0; k < a.right_count; ++k) right[k] = block_of<const T, const T>(buffers, a.right[k]);
-  kernels::gram<T>(buffers.matrix<const T>(0).cols, {left, static_cast<std::size_t>(a.left_count)},
-                   {right, static_cast<std::size_t>(a.right_count)}, buffers.array<double>(a.result).data());
+void run(const HostContext&, const Gram<T>& task) {
+  kernels::gram<T>(task.rows, blocks_of<const T>(task.left), blocks_of<const T>(task.right),
+                   task.g.view().data());
 }
 
-template <class T>
-Codelet gram_codelet = make_codelet<GramArguments, gram_task<T>>("gram", type_letter<T>);
-
-}  // namespace
-
-template <class T>
-void insert_gram(Sequence& sequence, int priority, Index rows, std::span<const VectorColumns> left,
-                 std::span<const VectorColumns> right, const Data& g, const Data& work, int gpu) {
-  GramArguments arguments;
-  BufferList list;
-  const double l = list.add(left, arguments.left, arguments.left_count);
-  const double r = list.add(right, arguments.right, arguments.right_count);
-  arguments.flops = 2 * l * r * static_cast<double>(rows);
-  arguments.result = list.count;
-  Access accesses[7];
-  int count = 0;
-  for (; count < list.count; ++count) accesses[count] = read(*list.data[count]);
-  accesses[count++] = write(g);
-  if (sequence.runtime().any_gpus()) accesses[count++] = scratch(work);
-  sequence.insert(gram_codelet<T>, arguments, {.priority = priority, .flops = arguments.flops, .gpu = gpu},
-                  {accesses, static_cast<std::size_t>(count)});
-}
-
-#define TESSERA_INSTANTIATE(T)                                                        \
-  template void insert_gram<T>(Sequence&, int, Index, std::span<const VectorColumns>, \
-                               std::span<const VectorColumns>, const Data&, const Data&, int);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Gram<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -1,31 +1,36 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/codelets/vectors/random_vectors.hpp>
 
 namespace tessera {
 namespace {
 
 template <class T>
-void random_task(const TaskContext&, TaskBuffers buffers, const RandomVectorsArguments& arguments) {
-  const auto v = buffers.matrix<T>(0);
-  kernels::random_vectors<T>(v.cols, v.rows, arguments, v.data, v.ld);
+void randomize(const MatrixView<T>& v, const RandomColumns& what) {
+  for (Index i = 0; i < v.cols; ++i)
+    for (std::int32_t j = what.first; j < what.first + what.columns; ++j)
+      v(j, i) = random_vector_element(what.seed, what.first_row + i, j);
 }
-
-template <class T>
-Codelet random_codelet = make_codelet<RandomVectorsArguments, random_task<T>>("random_vectors",
-                                                                              type_letter<T>);
 
 }  // namespace
 
 template <class T>
-void insert_random_vectors(Sequence& sequence, int priority, const RandomVectorsArguments& arguments,
-                           const Data& v, int gpu) {
-  sequence.insert(random_codelet<T>, arguments, {.priority = priority, .gpu = gpu},
-                  {arguments.clear ? write(v) : read_write(v)});
+void run(const HostContext&, const RandomizeColumns<T>& task) {
+  randomize(*task.v, task.what);
 }
 
-#define TESSERA_INSTANTIATE(T) \
-  template void insert_random_vectors<T>(Sequence&, int, const RandomVectorsArguments&, const Data&, int);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+template <class T>
+void run(const HostContext&, const RandomVectors<T>& task) {
+  const MatrixView<T> v = *task.v;
+  for (Index i = 0; i < v.cols; ++i) std::fill_n(&v(0, i), v.rows, T(0));
+  randomize(v, task.what);
+}
+
+#define TESSERA_DEFINE(T)                  \
+  TESSERA_DEFINE_TASK(RandomizeColumns<T>) \
+  TESSERA_DEFINE_TASK(RandomVectors<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -1,45 +1,40 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/codelets/vectors/residual.hpp>
 
 namespace tessera {
-namespace {
 
 template <class T>
-void residual_task(const TaskContext&, TaskBuffers buffers, const ResidualArguments& arguments) {
-  const auto ax = buffers.matrix<const T>(0), bx = buffers.matrix<const T>(1);
-  const auto x = arguments.generalized ? buffers.matrix<const T>(2) : bx;
-  const auto r = buffers.matrix<T>(arguments.generalized ? 3 : 2);
-  kernels::residual<T>(ax.cols, arguments, ax.data, ax.ld, bx.data, bx.ld, x.data, x.ld, r.data, r.ld, r.rows,
-                       buffers.array<double>(arguments.generalized ? 4 : 3).data());
+void run(const HostContext&, const Residual<T>& task) {
+  const auto ax = *task.ax, x = *task.x, bx = task.bx ? *task.bx : x;
+  const MatrixView<T> r = *task.r;
+  double* const norms = task.norms.view().data();
+  std::fill_n(norms, residual_norms, 0.0);
+  double *const norms_r = norms, *const norms_x = norms + most_block_columns;
+  double *const norms_ax = norms + 2 * most_block_columns, *const norms_bx = norms + 3 * most_block_columns;
+  double row[most_block_columns];
+  for (Index i = 0; i < ax.cols; ++i) {
+    const T *const ax_row = ax.data + i * ax.ld, *const bx_row = bx.data + i * bx.ld,
+                   *const x_row = x.data + i * x.ld;
+    T* const r_row = r.data + i * r.ld;
+    for (std::int32_t j = 0; j < task.columns; ++j) {
+      const double product = ax_row[j], mass = bx_row[j], element = x_row[j];
+      row[j] = product - task.theta[static_cast<std::size_t>(j)] * mass;
+      norms_r[j] += row[j] * row[j];
+      norms_x[j] += element * element;
+      norms_ax[j] += product * product;
+      norms_bx[j] += mass * mass;
+    }
+    for (std::int32_t j = task.first; j < task.columns; ++j) r_row[j - task.first] = static_cast<T>(row[j]);
+    std::fill(r_row + (task.columns - task.first), r_row + r.rows, T(0));
+  }
 }
 
-template <class T>
-Codelet residual_codelet = make_codelet<ResidualArguments, residual_task<T>>("residual", type_letter<T>);
-
-}  // namespace
-
-template <class T>
-void insert_residual(Sequence& sequence, int priority, const ResidualArguments& arguments, Index rows,
-                     const Data& x, const Data& a_x, const Data* b_x, const Data& r, const Data& norms,
-                     const Data& work, int gpu) {
-  ResidualArguments complete = arguments;
-  complete.generalized = b_x != nullptr;
-  const TaskOptions options{
-      .priority = priority, .flops = 10.0 * arguments.columns * static_cast<double>(rows), .gpu = gpu};
-  Access accesses[6] = {read(a_x)};
-  std::size_t count = 1;
-  if (b_x) accesses[count++] = read(*b_x);
-  accesses[count++] = read(x);
-  accesses[count++] = write(r);
-  accesses[count++] = write(norms);
-  if (sequence.runtime().any_gpus()) accesses[count++] = scratch(work);
-  sequence.insert(residual_codelet<T>, complete, options, {accesses, count});
-}
-
-#define TESSERA_INSTANTIATE(T)                                                                   \
-  template void insert_residual<T>(Sequence&, int, const ResidualArguments&, Index, const Data&, \
-                                   const Data&, const Data*, const Data&, const Data&, const Data&, int);
-TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T)       \
+  TESSERA_DEFINE_TASK(Residual<T>) \
+  template void run<T>(const HostContext&, const Residual<T>&);
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include <tessera/codelets/vectors/column_range.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
 
 /// What the products of tall and skinny blocks of row-major vectors share: rows of several blocks side by
 /// side in shared memory, and the tensor cores' instruction in double precision.

@@ -5,22 +5,9 @@
 #include <functional>
 
 #include <tessera/codelets/block_sparse/memory_cost.hpp>
-#include <tessera/codelets/vectors/gram.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets user_function and user_device_function: a function of the user makes one segment of rows of a
-/// block of row-major vectors from all rows of another: Y(first_row : end_row, :) := f(X).
-///
-/// Arguments: pointer to the function (which outlives the task), first_row, end_row, columns <= 32.
-/// Buffers:   X_0, ..., X_{k-1} (read; the segments of X in order, each width x rows elements of T,
-/// column-major for
-///            StarPU: row-major vectors), Y (write; the same for the segment; columns from `columns` on
-///            become zero), W (scratch; rows of X x width elements of T: X in one piece, if k > 1).
-/// Flops:     none counted.
-/// Cost:      that of the vectors' bytes: what the function itself takes is not known.
-/// What the function throws fails the sequence: Sequence::wait throws it again. user_function runs on CPUs;
-/// user_device_function on GPUs, on device memory, and on CPUs where there are no GPUs and a function for the
-/// host is given, too.
 namespace tessera {
 
 /// y(i, j), first_row <= i < end_row, from all of x, which has element (i, j) at x[i ldx + j]; row
@@ -39,19 +26,27 @@ struct UserFunctions {
   UserDeviceFunction<T> device;
 };
 
-template <class T>
-struct UserFunctionArguments {
-  const UserFunctions<T>* functions;
-  Index first_row, end_row, columns;
-  static double seconds(WorkerKind kind, double bytes) { return memory_seconds(kind, bytes); }
+/// A function of the user makes one segment of rows of a block of row-major vectors from all rows of another:
+///   Y(first_row : end_row, :) := f(X).
+/// | operand  | mode    | shape                                      | what                                     |
+/// |----------|---------|--------------------------------------------|------------------------------------------|
+/// | x        | read    | blocks of vectors                          | the segments of X in order               |
+/// | y        | write   | block of vectors                           | columns from `columns` on become zero    |
+/// | gathered | scratch | array: rows of X x width; absent for one segment | X in one piece                     |
+/// No flops counted; predicted by the vectors' bytes: what the function itself takes is not known. What it
+/// throws ends the sequence: Sequence::wait throws it again. With WorkerKind::cpu it runs on CPUs alone; with
+/// WorkerKind::gpu on GPUs, or on CPUs where there are none and a function for the host is given, too.
+template <class T, WorkerKind kind>
+struct CallUserFunction {
+  static constexpr const char* name = kind == WorkerKind::cpu ? "user_function" : "user_device_function";
+  static constexpr bool gpu_instead_of_cpu = true;
+  using Scalar = T;
+  ReadAll<Matrix<T>> x;
+  Write<Matrix<T>> y;
+  Scratch<Array<T>> gathered{};
+  const UserFunctions<T>* functions = nullptr;  ///< must outlive the task
+  Index first_row = 0, end_row = 0, columns = 0;
+  static double seconds(WorkerKind worker, double bytes) noexcept { return memory_seconds(worker, bytes); }
 };
-
-/// @param x the segments of X
-/// @param gathered a scratch piece; not looked at if X has one segment
-/// @param gpu see TaskOptions
-template <class T>
-void insert_user_function(Sequence& sequence, int priority, const UserFunctionArguments<T>& arguments,
-                          bool on_device, std::span<const Data* const> x, const Data& y, const Data& gathered,
-                          int gpu = -1);
 
 }  // namespace tessera

@@ -8,9 +8,8 @@
 
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/gram.hpp>
-#include <tessera/codelets/vectors/residual.hpp>
 
-/// The kernels behind the codelets gram, combine and residual on a GPU (see their contracts); pointers are
+/// The kernels behind the tasks Gram and Combine on a GPU (see their contracts); pointers are
 /// device memory, all is enqueued on the stream. Sums are in double and in a fixed order.
 namespace tessera::device {
 
@@ -32,12 +31,6 @@ struct CombineOutput {
 template <class T>
 void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
                     std::span<const CombineOutput<T>> outputs, const double* c);
-
-/// @param parts device memory for residual_parts residual_norms numbers
-template <class T>
-void launch_residual(cudaStream_t stream, std::int64_t rows, const ResidualArguments& arguments, const T* ax,
-                     std::int64_t ldax, const T* bx, std::int64_t ldbx, const T* x, std::int64_t ldx, T* r,
-                     std::int64_t ldr, std::int64_t r_width, double* norms, double* parts);
 
 }  // namespace tessera::device
 

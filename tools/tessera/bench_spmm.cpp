@@ -84,9 +84,11 @@ class SpmmRunner {
     Sequence sequence(runtime_);
     const RowSegments& segments = x_.segments();
     for (Index s = 0; s < x_.count(); ++s)
-      insert_random_vectors<T>(
-          sequence, 0, {options_.common.seed, segments.begin(s), 0, static_cast<std::int32_t>(columns_), 1},
-          x_.segment(s), segments.gpu(s));
+      sequence.insert(RandomVectors<T>{.v = x_.segment(s),
+                                       .what = {.seed = options_.common.seed,
+                                                .first_row = segments.begin(s),
+                                                .columns = static_cast<std::int32_t>(columns_)}},
+                      {.gpu = segments.gpu(s)});
     const Status status = sequence.wait();
     if (!status) throw Error(status.message());
   }

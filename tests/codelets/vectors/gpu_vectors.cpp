@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
+#include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/codelets/vectors/vectors_cuda.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 /// Kernels on tall and skinny blocks of vectors against those of CPUs.
 namespace tessera::test {
@@ -152,26 +154,31 @@ TYPED_TEST(GpuVectors, Residual) {
   for (const Index rows : row_counts)
     for (const int columns : {1, 3, 8, 20, 32})
       for (const bool generalized : {false, true}) {
-        ResidualArguments arguments;
-        arguments.columns = columns;
-        arguments.first = columns / 3;
-        arguments.generalized = generalized;
-        for (int j = 0; j < columns; ++j) arguments.theta[j] = 0.1 * j - 1;
+        Residual<T> task{};
+        task.columns = columns, task.first = columns / 3, task.rows = rows;
+        for (int j = 0; j < columns; ++j) task.theta[std::size_t(j)] = 0.1 * j - 1;
         const Index ldax = columns + 1, ldbx = columns, ldx = columns + 2, width = 32;
         const auto ax = numbers<T>(rows * ldax, 1), bx = numbers<T>(rows * ldbx, 2),
                    x = numbers<T>(rows * ldx, 3);
         std::vector<T> r(static_cast<std::size_t>(rows * width), T(7));
         std::vector<double> norms(residual_norms);
-        kernels::residual<T>(rows, arguments, ax.data(), ldax, bx.data(), ldbx,
-                             generalized ? x.data() : bx.data(), generalized ? ldx : ldbx, r.data(), width,
-                             width, norms.data());
+        const auto set = [&](const T* a_x, const T* b_x, const T* x_, T* r_, double* norms_) {
+          task.ax = MatrixView<const T>{a_x, columns, rows, ldax};
+          if (generalized) task.bx = MatrixView<const T>{b_x, columns, rows, ldbx};
+          task.x = MatrixView<const T>{x_, columns, rows, ldx};
+          task.r = MatrixView<T>{r_, width, rows, width};
+          task.norms = std::span<double>(norms_, std::size_t(residual_norms));
+        };
+        set(ax.data(), bx.data(), x.data(), r.data(), norms.data());
+        run(HostContext(TaskHeader{}), task);
         const DeviceArray<T> dax(ax), dbx(bx), dx(x), dr(r.size());
         const DeviceArray<double> dnorms(norms.size()), again(norms.size()),
             parts(residual_parts * norms.size());
-        for (const auto* to : {&dnorms, &again})
-          device::launch_residual<T>(handles.stream, rows, arguments, dax.data(), ldax, dbx.data(), ldbx,
-                                     generalized ? dx.data() : dbx.data(), generalized ? ldx : ldbx,
-                                     dr.data(), width, width, to->data(), parts.data());
+        task.work = std::span<double>(parts.data(), std::size_t(residual_parts * residual_norms));
+        for (const auto* to : {&dnorms, &again}) {
+          set(dax.data(), dbx.data(), dx.data(), dr.data(), to->data());
+          run(DeviceContext(TaskHeader{}, {handles.stream, nullptr, nullptr}), task);
+        }
         EXPECT_EQ(cudaGetLastError(), cudaSuccess);
         const auto found = dr.get();
         for (std::size_t k = 0; k < found.size(); ++k)

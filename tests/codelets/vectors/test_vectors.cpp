@@ -11,13 +11,18 @@
 namespace tessera::test {
 namespace {
 
+/// Columns of block number `block`.
+struct ColumnRange {
+  std::int32_t block = 0, first = 0, columns = 0;
+};
+
 template <class T>
 class Vectors : public RuntimeTest<T> {
  protected:
   static constexpr double unit = precision<T>;
   /// Elements (range.first + a, i) of its block.
   static double element(const std::vector<Matrix<T>>& blocks, const ColumnRange& range, Index a, Index i) {
-    return blocks[std::size_t(range.buffer)](range.first + a, i);
+    return blocks[std::size_t(range.block)](range.first + a, i);
   }
   static Index columns(const std::vector<ColumnRange>& ranges) {
     Index sum = 0;
@@ -43,12 +48,14 @@ class Vectors : public RuntimeTest<T> {
     for (const Matrix<T>& block : blocks) data.push_back(upload(this->runtime(), block));
     return data;
   }
-  static std::vector<VectorColumns> on(const std::vector<Data>& data,
-                                       const std::vector<ColumnRange>& ranges) {
-    std::vector<VectorColumns> result;
+  template <std::size_t max>
+  static std::array<ReadColumns<T>, max> on(const std::vector<Data>& data,
+                                            const std::vector<ColumnRange>& ranges) {
+    std::array<ReadColumns<T>, max> operands;
+    auto next = operands.begin();
     for (const ColumnRange& range : ranges)
-      result.push_back({&data[std::size_t(range.buffer)], range.first, range.columns});
-    return result;
+      *next++ = {data[std::size_t(range.block)], range.first, range.columns};
+    return operands;
   }
 };
 TYPED_TEST_SUITE(Vectors, Reals);
@@ -77,7 +84,11 @@ TYPED_TEST(Vectors, Gram) {
       const Data g = Data::bytes(this->runtime(), sizeof(double) * std::size_t(l * r + 5));
       const Data work = Data::scratch(this->runtime(), sizeof(double) * std::size_t(gram_parts * l * r));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
-        insert_gram<T>(sequence, 0, rows, this->on(data, shape.left), this->on(data, shape.right), g, work);
+        sequence.insert(Gram<T>{.left = this->template on<3>(data, shape.left),
+                                .right = this->template on<2>(data, shape.right),
+                                .g = g,
+                                .work = work,
+                                .rows = rows});
       }));
       const std::vector<double> sums = download_values<double>(g);
       for (Index j = 0; j < r; ++j)
@@ -95,8 +106,12 @@ TYPED_TEST(Vectors, Gram) {
 struct Combination {
   std::vector<Index> widths;
   std::vector<ColumnRange> inputs, outputs;
-  bool whole;
+  bool whole;  ///< outputs that are no inputs are replaced
 };
+bool has(const std::vector<ColumnRange>& ranges, int block) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const ColumnRange& range) { return range.block == block; });
+}
 
 TYPED_TEST(Vectors, Combine) {
   using T = TypeParam;
@@ -124,21 +139,27 @@ TYPED_TEST(Vectors, Combine) {
       const Data matrix =
           upload(this->runtime(), std::vector<double>(coefficients.data(), coefficients.data() + in * out));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
-        insert_combine<T>(sequence, 0, rows, this->on(data, c.inputs), this->on(data, c.outputs), c.whole,
-                          matrix);
+        Combine<T> task{.inputs = this->template on<4>(data, c.inputs), .c = matrix, .rows = rows};
+        std::size_t next = 0;
+        for (const ColumnRange& range : c.outputs) {
+          const Data& block = data[std::size_t(range.block)];
+          if (c.whole && !has(c.inputs, range.block))
+            task.replaced[next++] = {block, range.first, range.columns};
+          else
+            task.kept[next++] = {block, range.first, range.columns};
+        }
+        sequence.insert(task);
       }));
       for (std::size_t b = 0; b < blocks.size(); ++b) {
         const auto result = download<T>(data[b]);
-        bool written = false, is_input = false;
-        for (const ColumnRange& range : c.outputs) written = written || std::size_t(range.buffer) == b;
-        for (const ColumnRange& range : c.inputs) is_input = is_input || std::size_t(range.buffer) == b;
+        const bool written = has(c.outputs, int(b)), is_input = has(c.inputs, int(b));
         for (Index i = 0; i < rows; ++i)
           for (Index j = 0; j < c.widths[b]; ++j) {
             double expected = written && c.whole && !is_input ? 0 : double(blocks[b](j, i));
             double gate = 0;
             Index column = 0;
             for (const ColumnRange& range : c.outputs) {
-              if (std::size_t(range.buffer) == b && j >= range.first && j < range.first + range.columns) {
+              if (std::size_t(range.block) == b && j >= range.first && j < range.first + range.columns) {
                 expected = 0;
                 for (Index k = 0; k < in; ++k)
                   expected +=
@@ -161,16 +182,23 @@ TYPED_TEST(Vectors, Residual) {
         const Index width = std::min<Index>(columns + 2, 40);
         const auto blocks = this->blocks_of({width, width, width}, rows, 3);  // X, AX, BX
         const auto data = this->uploaded(blocks);
-        ResidualArguments arguments;
-        arguments.columns = std::int32_t(columns);
-        arguments.first = std::int32_t(columns / 3);
-        for (Index j = 0; j < columns; ++j) arguments.theta[j] = random_uniform(9, 0, j, 0);
+        const Index first = columns / 3;
+        std::array<double, most_block_columns> theta{};
+        for (std::size_t j = 0; j < std::size_t(columns); ++j) theta[j] = random_uniform(9, 0, Index(j), 0);
         const Data r = Data::matrix(this->runtime(), width, rows, sizeof(T)),
                    norms = Data::bytes(this->runtime(), sizeof(double) * residual_norms),
                    work = Data::scratch(this->runtime(), sizeof(double) * residual_parts * residual_norms);
         ASSERT_TRUE(this->run([&](Sequence& sequence) {
-          insert_residual<T>(sequence, 0, arguments, rows, data[0], data[1], generalized ? &data[2] : nullptr,
-                             r, norms, work);
+          sequence.insert(Residual<T>{.ax = data[1],
+                                      .bx = generalized ? &data[2] : nullptr,
+                                      .x = data[0],
+                                      .r = r,
+                                      .norms = norms,
+                                      .work = work,
+                                      .columns = std::int32_t(columns),
+                                      .first = std::int32_t(first),
+                                      .theta = theta,
+                                      .rows = rows});
         }));
         const auto result = download<T>(r);
         const auto squares = download_values<double>(norms);
@@ -179,18 +207,18 @@ TYPED_TEST(Vectors, Residual) {
           long double sums[4] = {};
           for (Index i = 0; i < rows; ++i) {
             const long double e =
-                static_cast<long double>(blocks[1](j, i)) - arguments.theta[j] * (long double)(bx(j, i));
+                static_cast<long double>(blocks[1](j, i)) - theta[std::size_t(j)] * (long double)(bx(j, i));
             const long double x = blocks[0](j, i), ax = blocks[1](j, i), b = bx(j, i);
             sums[0] += e * e, sums[1] += x * x, sums[2] += ax * ax, sums[3] += b * b;
-            if (j >= arguments.first) {
-              EXPECT_NEAR(double(result(j - arguments.first, i)), double(e), 4 * this->unit);
+            if (j >= first) {
+              EXPECT_NEAR(double(result(j - first, i)), double(e), 4 * this->unit);
             }
           }
           for (Index k = 0; k < 4; ++k)
             EXPECT_NEAR(squares[std::size_t(32 * k + j)], double(sums[k]), 1e-15 * double(rows + 8) * 4);
         }
         for (Index i = 0; i < rows; ++i)
-          for (Index j = columns - arguments.first; j < width; ++j) EXPECT_EQ(result(j, i), T(0));
+          for (Index j = columns - first; j < width; ++j) EXPECT_EQ(result(j, i), T(0));
         for (Index k = 0; k < 4; ++k)
           for (Index j = columns; j < 32; ++j) EXPECT_EQ(squares[std::size_t(32 * k + j)], 0);
       }
@@ -202,13 +230,14 @@ TYPED_TEST(Vectors, RandomVectors) {
   const auto fill = [&](Index first_row, Index count, Index first, Index columns, bool clear) {
     const Data v = upload(this->runtime(), random_matrix<T>(width, count, 4));
     EXPECT_TRUE(this->run([&](Sequence& sequence) {
-      insert_random_vectors<T>(sequence, 0,
-                               {.seed = 5,
-                                .first_row = first_row,
-                                .first = std::int32_t(first),
-                                .columns = std::int32_t(columns),
-                                .clear = clear},
-                               v);
+      const RandomColumns what{.seed = 5,
+                               .first_row = first_row,
+                               .first = std::int32_t(first),
+                               .columns = std::int32_t(columns)};
+      if (clear)
+        sequence.insert(RandomVectors<T>{.v = v, .what = what});
+      else
+        sequence.insert(RandomizeColumns<T>{.v = v, .what = what});
     }));
     return download<T>(v);
   };

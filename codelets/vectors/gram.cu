@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/buffer_list.hpp>
 #include <tessera/codelets/vectors/partial_sums.cuh>
 #include <tessera/codelets/vectors/row_tiles.cuh>
 #include <tessera/codelets/vectors/vectors_cuda.hpp>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -157,22 +156,13 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace device
 
-namespace {
-
 template <class T>
-void gram_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const GramArguments& a) {
-  VectorBlock<const T> left[3], right[2];
-  for (int k = 0; k < a.left_count; ++k) left[k] = block_of<const T, const T>(buffers, a.left[k]);
-  for (int k = 0; k < a.right_count; ++k) right[k] = block_of<const T, const T>(buffers, a.right[k]);
-  device::launch_gram<T>(context.stream, buffers.matrix<const T>(0).cols,
-                         {left, static_cast<std::size_t>(a.left_count)},
-                         {right, static_cast<std::size_t>(a.right_count)},
-                         buffers.array<double>(a.result).data(), buffers.array<double>(a.result + 1).data());
+void run(const DeviceContext& on, const Gram<T>& task) {
+  device::launch_gram<T>(on.stream, task.rows, blocks_of<const T>(task.left), blocks_of<const T>(task.right),
+                         task.g.view().data(), task.work.view().data());
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<GramArguments, gram_cuda<T>>("gram", type_letter<T>, {.instead_of_cpu = true}),
-const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Gram<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace
 }  // namespace tessera

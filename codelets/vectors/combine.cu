@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/buffer_list.hpp>
 #include <tessera/codelets/vectors/row_tiles.cuh>
 #include <tessera/codelets/vectors/vectors_cuda.hpp>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -135,30 +134,21 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
 }  // namespace device
 
-namespace {
-
 template <class T>
-void combine_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                  const CombineArguments& a) {
-  VectorBlock<const T> inputs[4];
-  device::CombineOutput<T> outputs[2];
-  for (int k = 0; k < a.input_count; ++k) inputs[k] = block_of<const T, const T>(buffers, a.input[k]);
-  for (int k = 0; k < a.output_count; ++k) {
-    const ColumnRange& range = a.output[k];
-    outputs[k].block = block_of<T, T>(buffers, range);
-    if (!(a.clear >> range.buffer & 1)) continue;
-    outputs[k].before = range.first;
-    outputs[k].whole = static_cast<std::int32_t>(buffers.matrix<T>(range.buffer).rows) - range.first;
-  }
-  device::launch_combine<T>(context.stream, buffers.matrix<const T>(a.output[0].buffer).cols,
-                            {inputs, static_cast<std::size_t>(a.input_count)},
-                            {outputs, static_cast<std::size_t>(a.output_count)},
-                            buffers.array<const double>(buffers.count() - 1).data());
+void run(const DeviceContext& on, const Combine<T>& task) {
+  std::array<device::CombineOutput<T>, 2> outputs;
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (task.kept[k]) {
+      outputs[count++] = {task.kept[k].block()};
+    } else if (const WriteColumns<T>& o = task.replaced[k]) {
+      outputs[count++] = {o.block(), o.first, static_cast<std::int32_t>(o.view().rows) - o.first};
+    }
+  device::launch_combine<T>(on.stream, task.rows, blocks_of<const T>(task.inputs), {outputs.data(), count},
+                            task.c.view().data());
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<CombineArguments, combine_cuda<T>>("combine", type_letter<T>, {.instead_of_cpu = true}),
-const bool registered[] = {TESSERA_FOR_REALS(TESSERA_REGISTER)};
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Combine<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace
 }  // namespace tessera

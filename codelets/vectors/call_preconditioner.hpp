@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/vectors/columns.hpp>
+#include <tessera/runtime/task.hpp>
+
+namespace tessera {
+
+/// A function of the user's: rows first_row, ..., first_row + rows - 1 of w := T r, on host memory, element j
+/// of row i at [i * ld + j].
+template <class T>
+using PreconditionRows =
+    std::function<void(Index first_row, Index rows, Index columns, const T* r, Index ldr, T* w, Index ldw)>;
+
+/// The same on device memory: enqueues on `stream` (a cudaStream_t) and returns.
+template <class T>
+using DevicePreconditionRows = std::function<void(Index first_row, Index rows, Index columns, const T* r,
+                                                  Index ldr, T* w, Index ldw, void* stream)>;
+
+template <class T>
+struct PreconditionFunctions {
+  PreconditionRows<T> host;
+  DevicePreconditionRows<T> device;
+};
+
+/// W := what the user's function makes of R, on one segment of rows; columns of W from `columns` on become
+/// zero. An exception that leaves it ends the sequence: Sequence::wait throws it again. No flops counted.
+/// | operand | mode  | shape            |
+/// |---------|-------|------------------|
+/// | r       | read  | block of vectors |
+/// | w       | write | block of vectors |
+/// With WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none and
+/// a function for the host is given, too.
+template <class T, WorkerKind kind>
+struct CallPreconditioner {
+  static constexpr const char* name =
+      kind == WorkerKind::cpu ? "call_preconditioner" : "call_device_preconditioner";
+  static constexpr bool gpu_instead_of_cpu = true;
+  using Scalar = T;
+  Read<Matrix<T>> r;
+  Write<Matrix<T>> w;
+  int columns = 0;
+  Index first_row = 0;
+  const PreconditionFunctions<T>* functions = nullptr;  ///< must outlive the task
+  static double seconds(WorkerKind worker, double bytes) noexcept { return memory_seconds(worker, bytes); }
+};
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/vectors/each_element.cuh>
+#include <tessera/codelets/vectors/random_vectors.hpp>
+#include <tessera/runtime/device_task.hpp>
+
+namespace tessera {
+namespace {
+
+template <class T>
+struct Fill {
+  RandomColumns what;
+  MatrixView<T> v;
+  bool clear;
+
+  __device__ void operator()(int j, Index i) const {
+    T& to = v.data[i * v.ld + j];
+    if (what.first <= j && j < what.first + what.columns)
+      to = T(random_vector_element(what.seed, what.first_row + i, j));
+    else if (clear)
+      to = T(0);
+  }
+};
+
+}  // namespace
+
+template <class T>
+void run(const DeviceContext& on, const RandomizeColumns<T>& task) {
+  const MatrixView<T> v = *task.v;
+  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task.what, v, false});
+}
+
+template <class T>
+void run(const DeviceContext& on, const RandomVectors<T>& task) {
+  const MatrixView<T> v = *task.v;
+  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task.what, v, true});
+}
+
+#define TESSERA_DEFINE(T)                    \
+  TESSERA_DEFINE_ON_GPU(RandomizeColumns<T>) \
+  TESSERA_DEFINE_ON_GPU(RandomVectors<T>)
+TESSERA_FOR_REALS(TESSERA_DEFINE)
+
+}  // namespace tessera

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <tessera/runtime/data.hpp>
+
+/// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts the
+/// task gives pieces of data (or pointers, null for an operand that this task goes without); the body finds
+/// views of them under the same names.
+///
+/// | type                | the task                                                                       |
+/// |---------------------|--------------------------------------------------------------------------------|
+/// | Read<S>             | reads                                                                          |
+/// | Write<S>            | writes all of it: what it held before is not there                             |
+/// | ReadWrite<S>        | reads and writes                                                               |
+/// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
+/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece, else adds to it |
+/// | Scratch<S>          | uses as work space of the worker; no contents                                  |
+/// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
+/// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
+///
+/// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
+/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` any number.
+namespace tessera {
+
+/// How a task uses a piece of data.
+enum class AccessMode { read, write, read_write, accumulate, scratch };
+struct Access {
+  const Data* data;
+  AccessMode mode;
+};
+
+template <class T>
+struct Matrix {
+  using View = MatrixView<T>;
+  using ConstView = MatrixView<const T>;
+};
+template <class T>
+struct Array {
+  using View = std::span<T>;
+  using ConstView = std::span<const T>;
+};
+
+namespace internal {
+
+/// The memory of a buffer of a running task. Bytes are one column.
+struct RawBuffer {
+  void* pointer = nullptr;
+  Index rows = 0, cols = 0, ld = 0;
+};
+RawBuffer raw_buffer(const void* starpu_interface) noexcept;
+
+template <class View>
+View view_of(const RawBuffer& raw) noexcept {
+  if constexpr (requires { typename View::element_type; }) {
+    using T = typename View::element_type;
+    return View(static_cast<T*>(raw.pointer), static_cast<std::size_t>(raw.rows) / sizeof(T));
+  } else {
+    return View{static_cast<std::remove_reference_t<decltype(*View{}.data)>*>(raw.pointer), raw.rows, raw.cols,
+                raw.ld};
+  }
+}
+
+/// What the runtime sees of an operand, whatever its shape.
+class OperandBase {
+ public:
+  OperandBase() = default;
+  explicit OperandBase(const Data* data) noexcept : data_(data) {}
+  const Data* data() const noexcept { return data_; }
+  bool there() const noexcept { return data_ || raw_.pointer || buffer_ >= 0; }
+  void place(int buffer, bool first) noexcept {
+    buffer_ = buffer;
+    first_ = first;
+  }
+  void bind(void** buffers) noexcept {
+    data_ = nullptr;
+    if (buffer_ >= 0) raw_ = raw_buffer(buffers[buffer_]);
+  }
+
+ protected:
+  const Data* data_ = nullptr;
+  std::int32_t buffer_ = -1;  ///< of the running task
+  bool first_ = false;        ///< WriteOrAdd: it writes
+  RawBuffer raw_;
+};
+
+enum class OperandKind { plain, write_or_add, gpu_scratch, on_host };
+
+}  // namespace internal
+
+template <class Shape, AccessMode access, internal::OperandKind operand_kind = internal::OperandKind::plain>
+class Operand : public internal::OperandBase {
+ public:
+  static constexpr AccessMode mode = access;
+  static constexpr internal::OperandKind kind = operand_kind;
+  using View = std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
+
+  Operand() = default;
+  Operand(const Data& data) noexcept : OperandBase(&data) {}
+  Operand(const Data* data) noexcept : OperandBase(data) {}
+  /// For bodies that are called without a runtime.
+  Operand(const View& view) noexcept {
+    if constexpr (requires { view.ld; })
+      raw_ = {const_cast<void*>(static_cast<const void*>(view.data)), view.rows, view.cols, view.ld};
+    else
+      raw_ = {const_cast<void*>(static_cast<const void*>(view.data())), static_cast<Index>(view.size_bytes()), 1,
+              static_cast<Index>(view.size_bytes())};
+  }
+
+  /// The task has this operand.
+  explicit operator bool() const noexcept { return there(); }
+
+  // In the body:
+  View view() const noexcept { return internal::view_of<View>(raw_); }
+  View operator*() const noexcept { return view(); }
+  /// WriteOrAdd: the piece holds nothing yet.
+  bool first() const noexcept
+    requires(operand_kind == internal::OperandKind::write_or_add)
+  {
+    return first_;
+  }
+};
+
+template <class Shape>
+using Read = Operand<Shape, AccessMode::read>;
+template <class Shape>
+using Write = Operand<Shape, AccessMode::write>;
+template <class Shape>
+using ReadWrite = Operand<Shape, AccessMode::read_write>;
+template <class Shape>
+using Accumulate = Operand<Shape, AccessMode::accumulate>;
+template <class Shape>
+using WriteOrAdd = Operand<Shape, AccessMode::read_write, internal::OperandKind::write_or_add>;
+template <class Shape>
+using Scratch = Operand<Shape, AccessMode::scratch>;
+template <class Shape>
+using GpuScratch = Operand<Shape, AccessMode::scratch, internal::OperandKind::gpu_scratch>;
+template <class Shape>
+using ReadOnHost = Operand<Shape, AccessMode::read, internal::OperandKind::on_host>;
+
+/// Any number of pieces that are read; no other operand of the task is one of them.
+template <class Shape>
+class ReadAll {
+ public:
+  using View = typename Shape::ConstView;
+  ReadAll() = default;
+  /// The pointers must live until the task is inserted.
+  ReadAll(std::span<const Data* const> data) noexcept : data_(data.data()), count_(static_cast<int>(data.size())) {}
+  ReadAll(const std::vector<const Data*>& data) noexcept : ReadAll(std::span<const Data* const>(data)) {}
+  int size() const noexcept { return count_; }
+
+  // In the body:
+  View operator[](int i) const noexcept {
+    return internal::view_of<View>(internal::raw_buffer(buffers_[first_ + i]));
+  }
+
+  // For the runtime:
+  const Data* data(int i) const noexcept { return data_[i]; }
+  void place(int first) noexcept { first_ = first; }
+  void bind(void** buffers) noexcept { buffers_ = buffers; }
+
+ private:
+  const Data* const* data_ = nullptr;
+  void** buffers_ = nullptr;
+  int first_ = 0, count_ = 0;
+};
+
+}  // namespace tessera
