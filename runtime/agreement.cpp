@@ -78,10 +78,15 @@ void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check) {
   if (runtime.size() == 1) return check();
   guarded(runtime, [&] {
+    Runtime::Detail& detail = runtime.detail();
+    ++detail.checks;
     const std::exception_ptr caught = failure_of([&] {
       internal::fault_point();
       check();
     });
+    --detail.checks;
+    // The others may wait in what the check was doing, not for the vote.
+    if (caught && caught == detail.broken) std::rethrow_exception(caught);
     const internal::Votes votes = internal::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
     if (!votes.equal) internal::throw_different(runtime);
@@ -120,9 +125,17 @@ Guard::~Guard() {
 
 void Guard::failed() noexcept {
   Runtime::Detail& detail = runtime_.detail();
-  if (detail.guards > 1 || runtime_.size() == 1 || detail.alarm.raised()) return;
+  if (runtime_.size() == 1 || detail.alarm.raised()) return;
   const std::exception_ptr caught = std::current_exception();
-  if (caught == detail.agreed) return finish_abandoned(runtime_);
+  if (caught == detail.agreed) {
+    if (detail.guards == 1) finish_abandoned(runtime_);
+    return;
+  }
+  if (detail.checks > 0) {
+    detail.broken = caught;
+    return;
+  }
+  // At once, not when it leaves the outermost guard: who catches it before that may go on to other calls.
   try {
     detail.alarm.raise(parts_of(caught, runtime_.rank()));
   } catch (...) {  // no memory for its text

@@ -64,7 +64,7 @@ Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments);
 /// After a vote that has found the hashes to differ.
 [[noreturn]] void throw_different(const Runtime& runtime);
 
-/// Work of all ranks that is under way. The outermost tells the other ranks what has ended it on this one.
+/// Work of all ranks that is under way. It tells the others at once what has ended it on this rank alone.
 class Guard {
  public:
   explicit Guard(const Runtime& runtime) noexcept;

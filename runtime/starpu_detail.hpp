@@ -40,6 +40,8 @@ struct Runtime::Detail {
   int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
   int guards = 0, calls = 0;                    ///< that are under way, one in another (agreement.hpp)
   std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
+  std::exception_ptr broken;  ///< the last that has ended a guarded work within the check of an agreement
+  int checks = 0;             ///< of agreements, under way
   /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
   /// to have thrown it (finish_abandoned), never where they are not.
   std::vector<std::unique_ptr<internal::SequenceState>> abandoned;

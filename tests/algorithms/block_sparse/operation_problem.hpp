@@ -13,6 +13,7 @@
 namespace tessera::operations_test {
 
 using namespace test;
+using test::Matrix;
 
 inline const std::vector<Symmetry> all_symmetries{Symmetry::none, Symmetry::symmetric,
                                                   Symmetry::antisymmetric, Symmetry::hermitian};

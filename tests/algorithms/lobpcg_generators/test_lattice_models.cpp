@@ -11,6 +11,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::test;
+using tessera::test::Matrix;
 
 TEST(BitCombinations, RankAndCombinationAreInverse) {
   for (int bits = 1; bits <= 13; ++bits)

@@ -10,6 +10,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::test;
+using tessera::test::Matrix;
 
 const std::vector<ShellOrbit> p_shell{{0, 1, 3}, {0, 1, 1}};
 const std::vector<ShellOrbit> two_parities{{0, 1, 1}, {0, 2, 3}, {1, 0, 1}};

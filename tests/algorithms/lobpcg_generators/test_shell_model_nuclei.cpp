@@ -8,6 +8,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::test;
+using tessera::test::Matrix;
 
 class Nuclei : public ::testing::Test {
  protected:

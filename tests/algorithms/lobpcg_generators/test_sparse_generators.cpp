@@ -8,6 +8,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::test;
+using tessera::test::Matrix;
 
 /// One of each kind (but files), several sizes where the formulas have ends.
 const std::vector<std::string> samples{
