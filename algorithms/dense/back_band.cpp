@@ -49,9 +49,12 @@ void gather_from_group(Sequence& sequence, BandReflectors<T>& q, const ColumnRef
   const int g = q.groups.columns().group_of(h.first_row);
   const Index first = q.groups.columns().local(h.first_row);
   const std::vector<const Data*> group{&q.groups.group(g)};
-  sequence.insert(
-      GatherReflectors<T>{.tiles = group, .v = h.v, .b = q.band, .first_row = h.first_row, .first_col = first},
-      {.priority = merge_priority, .gpu = gpu_of_group(sequence.runtime(), g)});
+  sequence.insert(GatherReflectors<T>{.tiles = group,
+                                      .v = h.v,
+                                      .b = q.band,
+                                      .first_row = h.first_row,
+                                      .first_col = first},
+                  {.priority = merge_priority, .gpu = gpu_of_group(sequence.runtime(), g)});
   if (first == 0) q.groups.release_group(g);
 }
 

@@ -290,10 +290,13 @@ TEST(SequenceOptions, AGpuThatThereIsNotLeavesTheTaskToAnyWorker) {
   const Data source = upload(runtime, a), destination = Data::matrix(runtime, 8, 8, sizeof(double));
   Sequence sequence(runtime);
   const Data scale = unit_scale<double>(sequence);
-  sequence.insert(
-      CopyTile<double>{
-          .source = source, .scale = scale, .destination = destination, .from = whole, .to = whole, .row0 = 8},
-      {.gpu = 99});
+  sequence.insert(CopyTile<double>{.source = source,
+                                   .scale = scale,
+                                   .destination = destination,
+                                   .from = whole,
+                                   .to = whole,
+                                   .row0 = 8},
+                  {.gpu = 99});
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_EQ(difference(download<double>(destination), a), 0);
 }
