@@ -37,7 +37,9 @@ void gather_from_tiles(Sequence& sequence, BandReflectors<T>& q, const ColumnRef
               first = h.first_row - column * tile;
   std::vector<const Data*> pieces;
   for (Index i = column; i < tiles.row_tiles(); ++i) pieces.push_back(&tiles.tile(i, column));
-  insert_gather_reflectors<T>(sequence, merge_priority, pieces, h.v, q.band, first, first);
+  sequence.insert(
+      GatherReflectors<T>{.tiles = pieces, .v = h.v, .b = q.band, .first_row = first, .first_col = first},
+      {.priority = merge_priority});
   for (Index i = column; first == 0 && i < tiles.row_tiles(); ++i) tiles.release_tile(i, column);
 }
 
@@ -46,9 +48,13 @@ template <class T>
 void gather_from_group(Sequence& sequence, BandReflectors<T>& q, const ColumnReflector& h) {
   const int g = q.groups.columns().group_of(h.first_row);
   const Index first = q.groups.columns().local(h.first_row);
-  const Data* group = &q.groups.group(g);
-  insert_gather_reflectors<T>(sequence, merge_priority, {&group, 1}, h.v, q.band, h.first_row, first,
-                              gpu_of_group(sequence.runtime(), g));
+  const std::vector<const Data*> group{&q.groups.group(g)};
+  sequence.insert(GatherReflectors<T>{.tiles = group,
+                                      .v = h.v,
+                                      .b = q.band,
+                                      .first_row = h.first_row,
+                                      .first_col = first},
+                  {.priority = merge_priority, .gpu = gpu_of_group(sequence.runtime(), g)});
   if (first == 0) q.groups.release_group(g);
 }
 
@@ -69,8 +75,10 @@ ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, 
   std::vector<const Data*> t_panels;
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
-  const Data* v = &h.v;
-  insert_merge_t<T>(sequence, merge_priority, {&v, 1}, t_panels, h.t, h.rows, h.k, q.band);
+  const std::vector<const Data*> v{&h.v};
+  sequence.insert(
+      MergeT<T>{.v = v, .t_panels = t_panels, .t = h.t, .rows = h.rows, .k = h.k, .b = q.band},
+      {.priority = merge_priority});
   return h;
 }
 
@@ -97,10 +105,17 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
       z.prefetch_to_gpus(h.v);
       z.prefetch_to_gpus(h.t);
     }
-    const Data* v = &h.v;
+    const std::vector<const Data*> v{&h.v};
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_block_reflector<T>(sequence, apply_priority, {&v, 1}, h.t, z.slab(j), h.first_row, h.rows,
-                                      h.k, z.slab_cols(j), workspace);
+      sequence.insert(ApplyBlockReflector<T>{.v = v,
+                                             .t = h.t,
+                                             .c = z.slab(j),
+                                             .work = workspace,
+                                             .first_row = h.first_row,
+                                             .rows = h.rows,
+                                             .k = h.k,
+                                             .cols = z.slab_cols(j)},
+                      {.priority = apply_priority});
     last = first;
   }
 }
@@ -111,8 +126,11 @@ void insert_to_general(Sequence& sequence, const TiledMatrix<T>& l, const Column
     std::vector<const Data*> row;
     for (Index i = 0; i <= k; ++i) row.push_back(&l.tile(k, i));
     for (Index j = 0; j < x.count(); ++j)
-      insert_solve_adjoint_row<T>(sequence, 0, row, x.slab(j), l.layout().tile_rows, l.tile_rows(k),
-                                  x.slab_cols(j));
+      sequence.insert(SolveAdjointRow<T>{.l_row = row,
+                                         .x = x.slab(j),
+                                         .tile = l.layout().tile_rows,
+                                         .rows = l.tile_rows(k),
+                                         .cols = x.slab_cols(j)});
     for (const Data* tile : row) tile->flush_remote_copies();
   }
 }

@@ -57,8 +57,8 @@ ColumnSlabs<T> times(Sequence& sequence, const TiledMatrix<T>& a, const ColumnSl
   for (Index j = 0; j < a.col_tiles(); ++j)
     for (Index i = j; i < a.row_tiles(); ++i)
       for (Index s = 0; s < z.count(); ++s)
-        insert_hermitian_times_slab<T>(sequence, a.tile(i, j), i * tile, j * tile, z.slab(s), y.slab(s),
-                                       i == 0 && j == 0);
+        sequence.insert(HermitianTimesSlab<T>{
+            .a = a.tile(i, j), .x = z.slab(s), .y = y.slab(s), .row0 = i * tile, .col0 = j * tile});
   return y;
 }
 
@@ -70,8 +70,11 @@ double norm_of_columns(Runtime& runtime, const ColumnSlabs<T>& r, const ColumnSl
   std::vector<SumPiece> pieces;
   for (Index s = 0; s < r.count(); ++s) {
     pieces.push_back({sums_piece(runtime, r.slab_cols(s), r.owner(s)), r.first_col(s)});
-    insert_column_sums<T>(sequence, r.slab(s), y ? &y->slab(s) : nullptr, values, r.first_col(s),
-                          pieces.back().data);
+    sequence.insert(AbsoluteColumnSums<T>{.r = r.slab(s),
+                                          .y = y ? &y->slab(s) : nullptr,
+                                          .values = values,
+                                          .sums = pieces.back().data,
+                                          .first = r.first_col(s)});
   }
   sequence.wait();
   return largest_sum(runtime, pieces, r.cols());
@@ -91,9 +94,11 @@ double distance_from_orthogonal(Runtime& runtime, const ColumnSlabs<T>& x, const
   for (Index j = 0; j < x.count(); ++j)
     for (Index k = 0; k < x.count(); ++k) {
       pieces.push_back({sums_piece(runtime, x.slab_cols(k), y.owner(j)), x.first_col(k)});
-      const bool one_piece = &x.slab(k) == &y.slab(j);
-      insert_inner_sums<T>(sequence, one_piece ? nullptr : &x.slab(k), y.slab(j), j == k, pieces.back().data,
-                           workspace);
+      sequence.insert(AbsoluteInnerSums<T>{.x = x.slab(k),
+                                           .y = y.slab(j),
+                                           .sums = pieces.back().data,
+                                           .work = workspace,
+                                           .same = j == k});
     }
   sequence.wait();
   return largest_sum(runtime, pieces, x.cols());
@@ -108,7 +113,8 @@ double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
     for (Index i = j; i < a.row_tiles(); ++i) {
       const Index count = i == j ? a.tile_cols(j) : a.tile_cols(j) + a.tile_rows(i);
       pieces.push_back({sums_piece(runtime, count, a.owner(i, j)), j * tile});
-      insert_tile_sums<T>(sequence, a.tile(i, j), i == j, pieces.back().data);
+      sequence.insert(
+          AbsoluteTileSums<T>{.a = a.tile(i, j), .sums = pieces.back().data, .diagonal = i == j});
     }
   sequence.wait();
   // The second part of a piece belongs to the tile's rows.

@@ -16,17 +16,32 @@ void insert_cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
     const auto priority = [&](Index i, Index j) {
       return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
     };
-    insert_potrf<T>(sequence, priority(k, k), a.tile(k, k), nk, k * a.layout().tile_rows);
+    const Data work = potrf_work<T>(sequence.runtime(), nk);
+    sequence.insert(
+        Potrf<T>{.a = a.tile(k, k), .work = work, .n = nk, .first_row = k * a.layout().tile_rows},
+        {.priority = priority(k, k)});
     for (Index i = k + 1; i < nt; ++i)
-      insert_trsm<T>(sequence, priority(i, k), Side::right, Op::adjoint, a.tile(k, k), a.tile(i, k),
-                     a.tile_rows(i), nk);
+      sequence.insert(Trsm<T>{.l = a.tile(k, k),
+                              .b = a.tile(i, k),
+                              .side = Side::right,
+                              .op = Op::adjoint,
+                              .m = a.tile_rows(i),
+                              .n = nk},
+                      {.priority = priority(i, k)});
     for (Index j = k + 1; j < nt; ++j) {
       const Index nj = a.tile_rows(j);
-      insert_herk_subtract<T>(sequence, priority(j, j), a.tile(j, k), a.tile(j, j), nj, nk);
+      sequence.insert(HerkSubtract<T>{.a = a.tile(j, k), .c = a.tile(j, j), .n = nj, .k = nk},
+                      {.priority = priority(j, j)});
       for (Index i = j + 1; i < nt; ++i)
-        insert_gemm<T>(sequence, priority(i, j), Op::none, Op::adjoint, T(-1), a.tile(i, k),
-                       {0, 0, a.tile_rows(i), nk}, a.tile(j, k), {0, 0, nj, nk}, T(1), a.tile(i, j),
-                       {0, 0, a.tile_rows(i), nj});
+        sequence.insert(Gemm<T>{.a = a.tile(i, k),
+                                .b = a.tile(j, k),
+                                .c = a.tile(i, j),
+                                .op_b = Op::adjoint,
+                                .alpha = -1,
+                                .part_a = {0, 0, a.tile_rows(i), nk},
+                                .part_b = {0, 0, nj, nk},
+                                .part_c = {0, 0, a.tile_rows(i), nj}},
+                        {.priority = priority(i, j)});
     }
     for (Index i = k; i < nt; ++i) a.tile(i, k).flush_remote_copies();
   }
@@ -40,32 +55,59 @@ void insert_to_standard(Sequence& sequence, const TiledMatrix<T>& a, const Tiled
     const auto priority = [&](Index i, Index j) {
       return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
     };
-    insert_hegst<T>(sequence, priority(k, k), a.tile(k, k), l.tile(k, k), nk);
+    // A(i, k) := A(i, k) - L(i, k) A(k, k) / 2: before the trailing tiles are updated, and after.
+    const auto subtract_half_product = [&](Index i) {
+      sequence.insert(HemmRight<T>{.a = a.tile(k, k),
+                                   .b = l.tile(i, k),
+                                   .c = a.tile(i, k),
+                                   .alpha = T(-0.5),
+                                   .m = a.tile_rows(i),
+                                   .n = nk},
+                      {.priority = priority(i, k)});
+    };
+    sequence.insert(Hegst<T>{.a = a.tile(k, k), .l = l.tile(k, k), .n = nk}, {.priority = priority(k, k)});
     for (Index i = k + 1; i < nt; ++i) {
-      insert_trsm<T>(sequence, priority(i, k), Side::right, Op::adjoint, l.tile(k, k), a.tile(i, k),
-                     a.tile_rows(i), nk);
-      insert_hemm_right<T>(sequence, priority(i, k), T(-0.5), a.tile(k, k), l.tile(i, k), a.tile(i, k),
-                           a.tile_rows(i), nk);
+      sequence.insert(Trsm<T>{.l = l.tile(k, k),
+                              .b = a.tile(i, k),
+                              .side = Side::right,
+                              .op = Op::adjoint,
+                              .m = a.tile_rows(i),
+                              .n = nk},
+                      {.priority = priority(i, k)});
+      subtract_half_product(i);
     }
     for (Index j = k + 1; j < nt; ++j) {
       const Index nj = a.tile_rows(j);
-      insert_her2k_subtract<T>(sequence, priority(j, j), l.tile(j, k), a.tile(j, k), a.tile(j, j), nj, nk);
+      sequence.insert(
+          Her2kSubtract<T>{.a = l.tile(j, k), .b = a.tile(j, k), .c = a.tile(j, j), .n = nj, .k = nk},
+          {.priority = priority(j, j)});
       for (Index i = j + 1; i < nt; ++i)
-        insert_gemm_pair_subtract<T>(sequence, priority(i, j), l.tile(i, k), a.tile(j, k), a.tile(i, k),
-                                     l.tile(j, k), a.tile(i, j), a.tile_rows(i), nj, nk);
+        sequence.insert(GemmPairSubtract<T>{.a1 = l.tile(i, k),
+                                            .b1 = a.tile(j, k),
+                                            .a2 = a.tile(i, k),
+                                            .b2 = l.tile(j, k),
+                                            .c = a.tile(i, j),
+                                            .m = a.tile_rows(i),
+                                            .n = nj,
+                                            .k = nk},
+                        {.priority = priority(i, j)});
     }
-    for (Index i = k + 1; i < nt; ++i)
-      insert_hemm_right<T>(sequence, priority(i, k), T(-0.5), a.tile(k, k), l.tile(i, k), a.tile(i, k),
-                           a.tile_rows(i), nk);
+    for (Index i = k + 1; i < nt; ++i) subtract_half_product(i);
     // The column below the diagonal is multiplied by the inverse of the trailing factor: a forward
     // substitution by tiles.
     for (Index j = k + 1; j < nt; ++j) {
       const Index nj = a.tile_rows(j);
-      insert_trsm<T>(sequence, priority(j, k), Side::left, Op::none, l.tile(j, j), a.tile(j, k), nj, nk);
+      sequence.insert(Trsm<T>{.l = l.tile(j, j), .b = a.tile(j, k), .side = Side::left, .m = nj, .n = nk},
+                      {.priority = priority(j, k)});
       for (Index i = j + 1; i < nt; ++i)
-        insert_gemm<T>(sequence, priority(i, k), Op::none, Op::none, T(-1), l.tile(i, j),
-                       {0, 0, a.tile_rows(i), nj}, a.tile(j, k), {0, 0, nj, nk}, T(1), a.tile(i, k),
-                       {0, 0, a.tile_rows(i), nk});
+        sequence.insert(Gemm<T>{.a = l.tile(i, j),
+                                .b = a.tile(j, k),
+                                .c = a.tile(i, k),
+                                .alpha = -1,
+                                .part_a = {0, 0, a.tile_rows(i), nj},
+                                .part_b = {0, 0, nj, nk},
+                                .part_c = {0, 0, a.tile_rows(i), nk}},
+                        {.priority = priority(i, k)});
     }
     for (Index i = k; i < nt; ++i) a.tile(i, k).flush_remote_copies();
   }

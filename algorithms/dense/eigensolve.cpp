@@ -136,7 +136,7 @@ class Solve {
       copy_hermitian(*sequence_, *b_, scale_b_, factor_);
       // (s A) x' = l' (t B) x' has l' = l s / t, and x = sqrt(t) x' for x^H B x = 1.
       Data quotient = Data::bytes(runtime_, sizeof(R), Data::every_rank);
-      insert_divide_scales<R>(*sequence_, 4, scale_, scale_b_, quotient);
+      sequence_->insert(DivideScales<R>{.a = scale_, .b = scale_b_, .quotient = quotient}, {.priority = 4});
       scale_ = std::move(quotient);
     }
     if (memory_matters(runtime_, n_, sizeof(T)) && work.row_tiles() == 1) {
@@ -158,7 +158,7 @@ class Solve {
     sequence_->begin_stage("to_general");
     to_general<T>(*sequence_, factor_, result_->vectors);
     for (Index j = 0; j < result_->vectors.count(); ++j)
-      insert_scale_by_root<T>(*sequence_, 0, scale_b_, result_->vectors.slab(j));
+      sequence_->insert(ScaleByRoot<T>{.scale = scale_b_, .x = result_->vectors.slab(j)});
   }
 
   TileLayout own_layout() const {
@@ -200,7 +200,9 @@ class Solve {
     if (hi_ <= lo_) return;
     auto out = std::make_shared<Data>(Data::wrap_bytes(runtime_, result_->values.data(),
                                                        sizeof(R) * result_->values.size(), Data::every_rank));
-    insert_export_values<R>(*sequence_, 4, values, scale_, lo_, hi_ - lo_, *out);
+    sequence_->insert(
+        ExportValues<R>{.values = values, .scale = scale_, .out = *out, .first = lo_, .count = hi_ - lo_},
+        {.priority = 4});
     sequence_->keep(std::move(out));
   }
 

@@ -260,8 +260,14 @@ TiledMatrix<T> in_one_tile(Sequence& sequence, TiledMatrix<T>&& a) {
   for (Index j = 0; j < tiles.col_tiles(); ++j)
     for (Index i = j; i < tiles.row_tiles(); ++i) {
       const Index rows = tiles.tile_rows(i), cols = tiles.tile_cols(j), row0 = i * tile, col0 = j * tile;
-      insert_copy_tile<T>(sequence, matrix_priority, tiles.tile(i, j), {0, 0, rows, cols}, Op::none, one,
-                          whole.tile(0, 0), {row0, col0, rows, cols}, i == 0 && j == 0, row0, col0);
+      sequence.insert(CopyTile<T>{.source = tiles.tile(i, j),
+                                  .scale = one,
+                                  .destination = whole.tile(0, 0),
+                                  .from = {0, 0, rows, cols},
+                                  .to = {row0, col0, rows, cols},
+                                  .row0 = row0,
+                                  .col0 = col0},
+                      {.priority = matrix_priority});
     }
   return whole;
 }
@@ -340,8 +346,15 @@ void insert_back(Sequence& sequence, OneStageReflectors<T> q, const ColumnSlabs<
     for (const Data& piece : block.v) v.push_back(&piece);
     insert_reflector_factor<T>(sequence, factor_priority, block.v, scalars, block.rows, block.k, t);
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_block_reflector<T>(sequence, apply_priority, v, t, z.slab(j), block.first_row, block.rows,
-                                      block.k, z.slab_cols(j), workspace);
+      sequence.insert(ApplyBlockReflector<T>{.v = v,
+                                             .t = t,
+                                             .c = z.slab(j),
+                                             .work = workspace,
+                                             .first_row = block.first_row,
+                                             .rows = block.rows,
+                                             .k = block.k,
+                                             .cols = z.slab_cols(j)},
+                      {.priority = apply_priority});
   }
 }
 

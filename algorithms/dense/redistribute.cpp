@@ -21,11 +21,15 @@ Interval tile_interval(Index tile, Index index, Index n) {
   return {index * tile, std::min((index + 1) * tile, n)};
 }
 
+constexpr int priority = 4, copy_priority = 3;
+
 template <class R>
 Data replicate(Sequence& sequence, const Data& source) {
   Runtime& runtime = sequence.runtime();
   Data copy = Data::bytes(runtime, sizeof(R), Data::every_rank);
-  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_bytes(sequence, 4, source, copy, rank);
+  for (int rank = 0; rank < runtime.size(); ++rank)
+    sequence.insert(CopyBytes{.source = source, .destination = copy},
+                    {.priority = priority, .execute_on = rank});
   return copy;
 }
 
@@ -43,12 +47,18 @@ Data insert_check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool po
       const bool counts = counted == Uplo::upper ? rows.begin < cols.end : rows.end > cols.begin;
       if (!layout.exists(i, j) || !counts) continue;
       largest.push_back(Data::bytes(runtime, sizeof(R), a.owner(i, j)));
-      insert_max_abs<T>(sequence, 4, a.tile(i, j), counted, rows.begin, cols.begin, largest.back());
+      sequence.insert(MaxAbs<T>{.tile = a.tile(i, j),
+                                .out = largest.back(),
+                                .uplo = counted,
+                                .row0 = rows.begin,
+                                .col0 = cols.begin},
+                      {.priority = priority});
     }
   std::vector<const Data*> pieces;
   for (const Data& piece : largest) pieces.push_back(&piece);
   const Data scale = Data::bytes(runtime, sizeof(R), 0);
-  insert_choose_scale<R>(sequence, 4, pieces, scale, power_of_four);
+  sequence.insert(ChooseScale<R>{.values = pieces, .scale = scale, .power_of_four = power_of_four},
+                  {.priority = priority});
   return replicate<R>(sequence, scale);
 }
 
@@ -63,7 +73,7 @@ void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, con
       // Entries (rows, cols) of the lower triangle are read at (cols, rows) of an upper source.
       const Interval rows = tile_interval(nb, i, n), cols = tile_interval(nb, j, n);
       const Interval source_rows = mirrored ? cols : rows, source_cols = mirrored ? rows : cols;
-      bool fresh = true;
+      destination.tile(i, j).forget();
       for (Index q = source_cols.begin / from.tile_cols; q * from.tile_cols < source_cols.end; ++q)
         for (Index p = source_rows.begin / from.tile_rows; p * from.tile_rows < source_rows.end; ++p) {
           if (!from.exists(p, q)) continue;
@@ -71,14 +81,18 @@ void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, con
           const Interval c = intersect(source_cols, tile_interval(from.tile_cols, q, n));
           const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
           if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) continue;
-          insert_copy_tile<T>(
-              sequence, 3, source.tile(p, q),
-              {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
-              mirrored ? Op::adjoint : Op::none, scale, destination.tile(i, j),
-              {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(),
-               lower_cols.size()},
-              fresh, lower_rows.begin, lower_cols.begin);
-          fresh = false;
+          sequence.insert(
+              CopyTile<T>{
+                  .source = source.tile(p, q),
+                  .scale = scale,
+                  .destination = destination.tile(i, j),
+                  .from = {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
+                  .to = {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(),
+                         lower_cols.size()},
+                  .op = mirrored ? Op::adjoint : Op::none,
+                  .row0 = lower_rows.begin,
+                  .col0 = lower_cols.begin},
+              {.priority = copy_priority});
         }
     }
   source.flush_remote_copies();
@@ -97,7 +111,7 @@ Data unit_scale(Sequence& sequence) {
   using R = RealOf<T>;
   return collectively(sequence.runtime(), "unit_scale", sizeof(R), [&] {
     const Data scale = Data::bytes(sequence.runtime(), sizeof(R), 0);
-    insert_choose_scale<R>(sequence, 4, {}, scale);
+    sequence.insert(ChooseScale<R>{.scale = scale}, {.priority = priority});
     return replicate<R>(sequence, scale);
   });
 }

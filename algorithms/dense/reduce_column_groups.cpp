@@ -119,17 +119,21 @@ ColumnGroups<T> insert_deal_columns(Sequence& sequence, TiledMatrix<T> tiles, In
   const CyclicColumns columns{n, block, groups};
   ColumnGroups<T> result(runtime, columns);
   const Data scale = unit_scale<T>(sequence);
-  std::vector<bool> fresh(static_cast<std::size_t>(groups), true);
   // Several tiles go to the GPUs of the groups. A single one is the whole matrix: it stays, the groups go.
   const bool one_tile = tiles.row_tiles() == 1;
   // The part of a tile, as it is or as its adjoint, that is rows [row, row + rows) of a block of columns.
   const auto copy = [&](const Data& tile, TilePart part, Op op, Index row, Index rows, Index column,
                         Index width) {
     const int g = columns.group_of(column);
-    insert_copy_tile<T>(sequence, panel_priority, tile, part, op, scale, result.group(g),
-                        {row, columns.local(column), rows, width}, fresh[static_cast<std::size_t>(g)], row,
-                        column, gpu_of_group(runtime, one_tile ? 0 : g));
-    fresh[static_cast<std::size_t>(g)] = false;
+    sequence.insert(CopyTile<T>{.source = tile,
+                                .scale = scale,
+                                .destination = result.group(g),
+                                .from = part,
+                                .to = {row, columns.local(column), rows, width},
+                                .op = op,
+                                .row0 = row,
+                                .col0 = column},
+                    {.priority = panel_priority, .gpu = gpu_of_group(runtime, one_tile ? 0 : g)});
   };
   for (Index j = 0; j < tiles.col_tiles(); ++j)
     for (Index i = j; i < tiles.row_tiles(); ++i) {

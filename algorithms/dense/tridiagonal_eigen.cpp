@@ -203,7 +203,8 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
                                       data, scratch);
       for (std::size_t i = 0; i < computed.size(); ++i)
         for (int to = 0; to < ranks; ++to)
-          insert_copy_bytes(sequence, priority, computed[i], nodes[i]->spectrum, to);
+          sequence.insert(CopyBytes{.source = computed[i], .destination = nodes[i]->spectrum},
+                          {.priority = priority, .execute_on = to});
     }
 }
 

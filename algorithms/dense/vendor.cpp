@@ -41,7 +41,8 @@ void insert(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>* b
   // Below this order more threads gain nothing, and would disturb the other tasks.
   const int threads = n < 1000 ? 1 : runtime.workers();
   insert_lapack_eigensolve<T>(sequence, 0, a, b, lo, threads, on_root, vectors ? z : nullptr, workspace);
-  for (int rank = 0; rank < runtime.size(); ++rank) insert_copy_bytes(sequence, 0, on_root, values, rank);
+  for (int rank = 0; rank < runtime.size(); ++rank)
+    sequence.insert(CopyBytes{.source = on_root, .destination = values}, {.execute_on = rank});
   a.flush_remote_copies();
   if (b) b->flush_remote_copies();
 }

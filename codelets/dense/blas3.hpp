@@ -2,50 +2,124 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/codelets/tile_part.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets on whole tiles, as tiled Cholesky and the reduction to standard form need them: herk, her2k,
-/// hemm, trsm, and their product-pair. Tiles are column-major; a Hermitian tile keeps its lower triangle.
-///
-/// Flops: in brackets, for m x n results and inner size k (complex: x 4). Footprint: buffer sizes and the
-/// options. Source: BLAS 3. All run on CPUs and GPUs; on a GPU, what is above the diagonal of a Hermitian or
-/// triangular tile that is written may change.
+/// Tasks on whole tiles, as tiled Cholesky and the reduction to standard form need them: herk, her2k, hemm,
+/// trsm, and their product-pair, after BLAS 3; potrf and hegst after LAPACK. Tiles are column-major; of a
+/// Hermitian tile the lower triangle counts. On a GPU, what is above the diagonal of a Hermitian or triangular
+/// tile that is written may change. Flops in brackets (complex: x 4).
 namespace tessera {
 
-/// C := C - A A^H, lower triangle. A (read, n x k), C (read-write, n x n). [n^2 k]
+/// C := C - A A^H, lower triangle.                                              [n^2 k]
+/// | operand | mode       | shape                  |
+/// |---------|------------|------------------------|
+/// | a       | read       | n x k                  |
+/// | c       | read-write | n x n, lower triangle  |
 template <class T>
-void insert_herk_subtract(Sequence& sequence, int priority, const Data& a, const Data& c, Index n, Index k);
+struct HerkSubtract {
+  static constexpr const char* name = "herk";
+  Read<Matrix<T>> a;
+  ReadWrite<Matrix<T>> c;
+  Index n = 0, k = 0;
+  double flops() const noexcept { return double(n) * n * k * flop_factor<T>; }
+};
 
-/// C := C - A B^H - B A^H, lower triangle. A, B (read, n x k), C (read-write). [2 n^2 k]
+/// C := C - A B^H - B A^H, lower triangle.                                      [2 n^2 k]
+/// | operand | mode       | shape                  |
+/// |---------|------------|------------------------|
+/// | a, b    | read       | n x k                  |
+/// | c       | read-write | n x n, lower triangle  |
 template <class T>
-void insert_her2k_subtract(Sequence& sequence, int priority, const Data& a, const Data& b, const Data& c,
-                           Index n, Index k);
+struct Her2kSubtract {
+  static constexpr const char* name = "her2k";
+  Read<Matrix<T>> a, b;
+  ReadWrite<Matrix<T>> c;
+  Index n = 0, k = 0;
+  double flops() const noexcept { return 2.0 * double(n) * n * k * flop_factor<T>; }
+};
 
-/// C := C - A1 B1^H - A2 B2^H: the off-diagonal tile of the same update. A1, A2 (read, m x k), B1, B2 (read,
-/// n x k), C (read-write, m x n). [4 m n k]
+/// C := C - A1 B1^H - A2 B2^H: the off-diagonal tile of the same update.        [4 m n k]
+/// | operand | mode       | shape |
+/// |---------|------------|-------|
+/// | a1, a2  | read       | m x k |
+/// | b1, b2  | read       | n x k |
+/// | c       | read-write | m x n |
 template <class T>
-void insert_gemm_pair_subtract(Sequence& sequence, int priority, const Data& a1, const Data& b1,
-                               const Data& a2, const Data& b2, const Data& c, Index m, Index n, Index k);
+struct GemmPairSubtract {
+  static constexpr const char* name = "gemm_pair";
+  Read<Matrix<T>> a1, b1, a2, b2;
+  ReadWrite<Matrix<T>> c;
+  Index m = 0, n = 0, k = 0;
+  double flops() const noexcept { return 4.0 * double(m) * n * k * flop_factor<T>; }
+};
 
-/// C := C + alpha B A, A Hermitian n x n (lower, read) on the right, B (read, m x n), C (read-write, m x n).
-/// [2 m n^2]
+/// C := C + alpha B A, A Hermitian, on the right.                               [2 m n^2]
+/// | operand | mode       | shape                 |
+/// |---------|------------|-----------------------|
+/// | a       | read       | n x n, lower triangle |
+/// | b       | read       | m x n                 |
+/// | c       | read-write | m x n                 |
 template <class T>
-void insert_hemm_right(Sequence& sequence, int priority, T alpha, const Data& a, const Data& b, const Data& c,
-                       Index m, Index n);
+struct HemmRight {
+  static constexpr const char* name = "hemm_right";
+  Read<Matrix<T>> a, b;
+  ReadWrite<Matrix<T>> c;
+  T alpha = 1;
+  Index m = 0, n = 0;
+  double flops() const noexcept { return 2.0 * double(m) * n * n * flop_factor<T>; }
+};
 
-/// B := op(L)^-1 B (left) or B op(L)^-1 (right), L lower triangular (read), B (read-write, m x n). [m^2 n or
-/// m n^2]
+/// B := op(L)^-1 B (left) or B op(L)^-1 (right), L lower triangular.            [m^2 n or m n^2]
+/// | operand | mode       | shape                                |
+/// |---------|------------|--------------------------------------|
+/// | l       | read       | of order m or n, lower triangle      |
+/// | b       | read-write | m x n                                |
 template <class T>
-void insert_trsm(Sequence& sequence, int priority, Side side, Op op, const Data& l, const Data& b, Index m,
-                 Index n);
+struct Trsm {
+  static constexpr const char* name = "trsm";
+  Read<Matrix<T>> l;
+  ReadWrite<Matrix<T>> b;
+  Side side = Side::left;
+  Op op = Op::none;
+  Index m = 0, n = 0;
+  double flops() const noexcept {
+    const double order = side == Side::left ? double(m) : double(n);
+    return double(m) * n * order * flop_factor<T>;
+  }
+  std::uint32_t footprint() const noexcept { return footprint_of(int(side), int(op)); }
+};
 
-/// A := L with L L^H = A, lower triangle, n x n (read-write), [W (scratch), where GPUs take part]. [n^3 / 3]
+/// A := L with L L^H = A.                                                       [n^3 / 3]
+/// | operand | mode       | shape                 | what               |
+/// |---------|------------|-----------------------|--------------------|
+/// | a       | read-write | n x n, lower triangle |                    |
+/// | work    | scratch    | array                 | potrf_work<T>(n)   |
 /// Errors: not_positive_definite with index = first_row + order of the leading minor in the tile.
 template <class T>
-void insert_potrf(Sequence& sequence, int priority, const Data& a, Index n, Index first_row);
-
-/// A := L^-1 A L^-H, lower triangle (read-write), L (read). [n^3]
+struct Potrf {
+  static constexpr const char* name = "potrf";
+  ReadWrite<Matrix<T>> a;
+  GpuScratch<Array<char>> work{};
+  Index n = 0, first_row = 0;
+  double flops() const noexcept { return double(n) * n * n / 3 * flop_factor<T>; }
+};
+/// Work space of Potrf: none (not valid) where no GPU takes part.
 template <class T>
-void insert_hegst(Sequence& sequence, int priority, const Data& a, const Data& l, Index n);
+Data potrf_work(Runtime& runtime, Index n);
+
+/// A := L^-1 A L^-H.                                                            [n^3]
+/// | operand | mode       | shape                 |
+/// |---------|------------|-----------------------|
+/// | a       | read-write | n x n, lower triangle |
+/// | l       | read       | n x n, lower triangle |
+template <class T>
+struct Hegst {
+  static constexpr const char* name = "hegst";
+  ReadWrite<Matrix<T>> a;
+  Read<Matrix<T>> l;
+  Index n = 0;
+  double flops() const noexcept { return double(n) * n * n * flop_factor<T>; }
+};
 
 }  // namespace tessera

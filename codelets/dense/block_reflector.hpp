@@ -2,47 +2,88 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
+#include <tessera/codelets/tile_part.hpp>
+#include <tessera/runtime/task.hpp>
 
-#include <tessera/runtime/sequence.hpp>
-
-/// Codelets of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a
-/// tile's width, V with k columns in one or several pieces below each other, applied to slabs of columns.
-/// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; except for
-/// solve_adjoint_row also rows, k and the number of pieces. All run on CPUs and GPUs.
+/// Tasks of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a tile's
+/// width, V (rows x k) in one or several pieces below each other, applied to slabs of columns; and of the
+/// transformation back of a generalized problem. Flops in brackets, none where there are none (complex: x 4).
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), rows
-/// from `first_row` of the first tile on, gathered in one piece (two large products a slab then instead of
-/// two small ones a tile); column j of V is zero above row (j / b + 1) b. Buffers: tiles (read), V (write,
-/// rows x k). `gpu`: see TaskOptions.
+/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), rows from
+/// `first_row` of the first tile on, gathered in one piece (two large products a slab then instead of two small
+/// ones a tile); column j of V is zero above row (j / b + 1) b.
+/// | operand | mode  | shape                                              |
+/// |---------|-------|----------------------------------------------------|
+/// | tiles   | read  | those of the column, from its diagonal downwards   |
+/// | v       | write | rows x k                                           |
 template <class T>
-void insert_gather_reflectors(Sequence& sequence, int priority, std::span<const Data* const> tiles,
-                              const Data& v, Index b, Index first_row, Index first_col, int gpu = -1);
+struct GatherReflectors {
+  static constexpr const char* name = "gather_reflectors";
+  ReadAll<Matrix<T>> tiles;
+  Write<Matrix<T>> v;
+  Index b = 0, first_row = 0, first_col = 0;
+  std::uint32_t footprint() const noexcept { return footprint_of(0, 0, tiles.size()); }
+};
 
-/// T := the k x k factor of the whole column from the panels' b x b factors: block by block,
-/// T12 = -T1 (V1^H V2) T2, and zeros below the diagonal. Buffers: V pieces (read), T_p (read), T (write, k
-/// x k). [rows k^2 + k^3 / 3]
+/// T := the factor of the whole column from those of its panels of b columns: block by block,
+/// T12 = -T1 (V1^H V2) T2, and zeros below the diagonal.                        [rows k^2 + k^3 / 3]
+/// | operand  | mode  | shape           | what              |
+/// |----------|-------|-----------------|-------------------|
+/// | v        | read  | k columns       | the pieces of V   |
+/// | t_panels | read  | b x b           | k / b factors     |
+/// | t        | write | k x k           |                   |
 template <class T>
-void insert_merge_t(Sequence& sequence, int priority, std::span<const Data* const> v,
-                    std::span<const Data* const> t_panels, const Data& t, Index rows, Index k, Index b);
+struct MergeT {
+  static constexpr const char* name = "merge_t";
+  ReadAll<Matrix<T>> v, t_panels;
+  Write<Matrix<T>> t;
+  Index rows = 0, k = 0, b = 0;
+  double flops() const noexcept { return (double(rows) * k * k + double(k) * k * k / 3) * flop_factor<T>; }
+  std::uint32_t footprint() const noexcept { return footprint_of(rows, k, v.size()); }
+};
 
-/// C := (I - V T V^H) C for the rows of the slab from first_row on. T must have zeros below the diagonal,
-/// which GPUs multiply by. Buffers: V pieces (read), T (read), C (read-write), scratch of
-/// block_reflector_workspace_bytes(k, slab columns). [4 rows k cols]
+/// C := (I - V T V^H) C for the rows [first_row, first_row + rows) of a slab of `cols` columns. [4 rows k cols]
+/// | operand | mode       | shape        | what                                                        |
+/// |---------|------------|--------------|-------------------------------------------------------------|
+/// | v       | read       | k columns    | the pieces of V                                             |
+/// | t       | read       | k x k        | zeros below the diagonal, which GPUs multiply by            |
+/// | c       | read-write | cols columns | the slab                                                    |
+/// | work    | scratch    | array of T   | of block_reflector_workspace_bytes(k, cols)                 |
 template <class T>
-void insert_apply_block_reflector(Sequence& sequence, int priority, std::span<const Data* const> v,
-                                  const Data& t, const Data& c, Index first_row, Index rows, Index k,
-                                  Index cols, const Data& workspace);
+struct ApplyBlockReflector {
+  static constexpr const char* name = "apply_block_reflector";
+  ReadAll<Matrix<T>> v;
+  Read<Matrix<T>> t;
+  ReadWrite<Matrix<T>> c;
+  Scratch<Array<T>> work;
+  Index first_row = 0, rows = 0, k = 0, cols = 0;
+  double flops() const noexcept { return 4.0 * double(rows) * k * cols * flop_factor<T>; }
+  std::uint32_t footprint() const noexcept { return footprint_of(rows, k, v.size()); }
+};
 template <class T>
-std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept;
+std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept {
+  return 2 * sizeof(T) * static_cast<std::size_t>(k) * static_cast<std::size_t>(cols);
+}
 
-/// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the
-/// lower Cholesky factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Buffers: L_k0 .. L_kk (read),
-/// X (read-write slab). [2 k tile rows_k cols + rows_k^2 cols]
+/// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the lower
+/// Cholesky factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Block rows are `tile` rows high, X_k
+/// `rows`.                                                        [2 k tile rows cols + rows^2 cols]
+/// | operand | mode       | shape        | what                                           |
+/// |---------|------------|--------------|------------------------------------------------|
+/// | l_row   | read       | tiles        | L_k0, ..., L_kk                                |
+/// | x       | read-write | cols columns | the slab                                       |
 template <class T>
-void insert_solve_adjoint_row(Sequence& sequence, int priority, std::span<const Data* const> l_row,
-                              const Data& x, Index tile, Index rows_k, Index cols);
+struct SolveAdjointRow {
+  static constexpr const char* name = "solve_adjoint_row";
+  ReadAll<Matrix<T>> l_row;
+  ReadWrite<Matrix<T>> x;
+  Index tile = 0, rows = 0, cols = 0;
+  double flops() const noexcept {
+    const double above = double(l_row.size() - 1) * tile;
+    return (2 * above + rows) * double(rows) * cols * flop_factor<T>;
+  }
+};
 
 }  // namespace tessera

@@ -2,37 +2,81 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/sequence.hpp>
+#include <algorithm>
 
-/// Codelets of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute
-/// values. Sums are always double; every sums piece is written by one task and added up on the host.
-/// Flops: not counted, a check is no part of a solve. Footprint: buffer sizes. All run on CPUs and GPUs.
+#include <tessera/runtime/task.hpp>
+
+/// Tasks of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute values.
+/// Sums are always double; every piece of sums is written by one task and added up on the host. Flops are not
+/// counted, a check is no part of a solve.
 namespace tessera {
 
 /// Y := [Y +] what the lower tile A = A(i, j) contributes to A X: rows i (from row0) with X's rows j (from
-/// col0) and, off the diagonal, rows j with rows i. Buffers: A (read), X (read), Y (write if `fresh`, the
-/// rest of Y becomes zero; else read-write).
+/// col0) and, off the diagonal, rows j with rows i.
+/// | operand | mode                | shape | what                                                            |
+/// |---------|---------------------|-------|-----------------------------------------------------------------|
+/// | a       | read                | tile  |                                                                 |
+/// | x       | read                | slab  |                                                                 |
+/// | y       | write or read-write | slab  | the first task of a sequence sets all other rows to zero        |
 template <class T>
-void insert_hermitian_times_slab(Sequence& sequence, const Data& a, Index row0, Index col0, const Data& x,
-                                 const Data& y, bool fresh);
+struct HermitianTimesSlab {
+  static constexpr const char* name = "hermitian_times_slab";
+  Read<Matrix<T>> a, x;
+  WriteOrAdd<Matrix<T>> y;
+  Index row0 = 0, col0 = 0;
+};
 
-/// sums[c] := sum_i |R(i, c) - values[first + c] Y(i, c)| for the columns of a slab. Without y and values
-/// (null): of |R|. Buffers: R (read), [Y (read), values (read)], sums (write).
+/// sums[c] := sum_i |R(i, c) - values[first + c] Y(i, c)| for the columns of a slab; without y: of |R|.
+/// | operand | mode  | shape                    | what                     |
+/// |---------|-------|--------------------------|--------------------------|
+/// | r       | read  | slab                     |                          |
+/// | y       | read  | the same; may be absent  |                          |
+/// | values  | read  | array of R               | absent where y is absent |
+/// | sums    | write | array of double          | one for each column      |
 template <class T>
-void insert_column_sums(Sequence& sequence, const Data& r, const Data* y, const Data* values, Index first,
-                        const Data& sums);
+struct AbsoluteColumnSums {
+  static constexpr const char* name = "column_sums";
+  Read<Matrix<T>> r;
+  Read<Matrix<T>> y{};
+  Read<Array<RealOf<T>>> values{};
+  Write<Array<double>> sums;
+  Index first = 0;
+};
 
 /// sums[d] := sum_c |(X^H Y - delta)(d, c)| over the columns c of Y, one sum for each column d of X; delta is
-/// the identity if X and Y have the `same` column numbers, else zero. Buffers: X (read; null: the same piece
-/// as Y), Y (read), sums (write), workspace (scratch: columns of X x columns of Y, or fewer columns, at least
-/// one: Y is then taken by so many at a time).
+/// the identity if X and Y have the `same` column numbers, else zero.
+/// | operand | mode    | shape           | what                                                               |
+/// |---------|---------|-----------------|--------------------------------------------------------------------|
+/// | x, y    | read    | slabs           | may be the same piece                                              |
+/// | sums    | write   | array of double |                                                                    |
+/// | work    | scratch | array of T      | columns of X x columns of Y, or fewer columns, at least one: Y is  |
+/// |         |         |                 | then taken by so many at a time                                    |
 template <class T>
-void insert_inner_sums(Sequence& sequence, const Data* x, const Data& y, bool same, const Data& sums,
-                       const Data& workspace);
+struct AbsoluteInnerSums {
+  static constexpr const char* name = "inner_sums";
+  Read<Matrix<T>> x, y;
+  Write<Array<double>> sums;
+  Scratch<Array<T>> work;
+  bool same = false;
 
-/// Column sums of absolute values of a Hermitian matrix that the lower tile contributes: sums[0, n) for its
-/// columns and, off the diagonal, sums[n, n + m) for its rows. Buffers: A (read), sums (write).
+  /// In the body: columns of Y whose products with all columns of X fit into the work space.
+  Index columns_at_once() const noexcept {
+    return std::max<Index>(static_cast<Index>(work.view().size()) / std::max<Index>(x.view().cols, 1), 1);
+  }
+};
+
+/// Column sums of absolute values of a Hermitian matrix that the lower tile (m x n) contributes: sums[0, n) for
+/// its columns and, off the diagonal, sums[n, n + m) for its rows.
+/// | operand | mode  | shape           |
+/// |---------|-------|-----------------|
+/// | a       | read  | tile            |
+/// | sums    | write | array of double |
 template <class T>
-void insert_tile_sums(Sequence& sequence, const Data& a, bool diagonal, const Data& sums);
+struct AbsoluteTileSums {
+  static constexpr const char* name = "tile_sums";
+  Read<Matrix<T>> a;
+  Write<Array<double>> sums;
+  bool diagonal = false;
+};
 
 }  // namespace tessera

@@ -8,7 +8,7 @@
 
 #include <tessera/runtime/data.hpp>
 
-/// The kernels behind the codelets of check.hpp on a GPU. All pointers are device memory, everything is
+/// The kernels behind the tasks of check.hpp on a GPU. All pointers are device memory, everything is
 /// enqueued on the stream. Sums are in double and their order depends on the sizes alone.
 namespace tessera::device {
 
@@ -22,7 +22,7 @@ void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const Matrix
 template <class T>
 void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, Index first, double* sums);
 
-/// What codelet tile_sums writes: column sums, and row sums behind them or, on the diagonal, those of the
+/// What AbsoluteTileSums writes: column sums, and row sums behind them or, on the diagonal, those of the
 /// strict lower triangle added to them. A is read twice.
 template <class T>
 void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal, double* sums);

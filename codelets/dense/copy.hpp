@@ -2,55 +2,111 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
-
 #include <tessera/codelets/tile_part.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets that bring a caller's matrix into the solver's own tiles, and results back.
-/// Flops: none, they move data. Footprint: buffer sizes; of copy_tile also the part's size and op. All run on
-/// CPUs and GPUs.
+/// Tasks that bring a caller's matrix into the solver's own tiles, and results back. They count no flops. R is
+/// the real type of T.
 namespace tessera {
 
-/// out := largest absolute value (one real) of the part of a tile that counts: entries (row0 + i, col0 + j)
-/// of the lower, upper or whole matrix. Real and imaginary parts count apart (no overflow). Buffers: tile
-/// (read), out (write). Errors: not_finite with index = column, from 1.
+/// out := largest absolute value of the part of a tile that counts: entries (row0 + i, col0 + j) of the lower,
+/// upper or whole matrix. Real and imaginary parts count apart (no overflow).
+/// | operand | mode  | shape           | what             |
+/// |---------|-------|-----------------|------------------|
+/// | tile    | read  | tile            |                  |
+/// | out     | write | array of one R  | the largest      |
+/// Errors: not_finite with index = column, from 1.
 template <class T>
-void insert_max_abs(Sequence& sequence, int priority, const Data& tile, Uplo uplo, Index row0, Index col0,
-                    const Data& out);
+struct MaxAbs {
+  static constexpr const char* name = "max_abs";
+  Read<Matrix<T>> tile;
+  Write<Array<RealOf<T>>> out;
+  Uplo uplo = Uplo::general;
+  Index row0 = 0, col0 = 0;
+};
 
-/// scale := the power of two that brings the largest of the values to [1/2, 1) (1 if all are zero), one real.
-/// As a power of four it brings the largest near 1. Buffers: values (read), scale (write).
+/// scale := the power of two that brings the largest of the values to [1/2, 1) (1 if all are zero or there is
+/// none). As a power of four it brings the largest near 1.
+/// | operand | mode  | shape                 |
+/// |---------|-------|-----------------------|
+/// | values  | read  | arrays of one R each  |
+/// | scale   | write | array of one R        |
 template <class R>
-void insert_choose_scale(Sequence& sequence, int priority, std::span<const Data* const> values,
-                         const Data& scale, bool power_of_four = false);
+struct ChooseScale {
+  static constexpr const char* name = "choose_scale";
+  ReadAll<Array<R>> values{};
+  Write<Array<R>> scale;
+  bool power_of_four = false;
+};
 
-/// destination := source: pieces of equal size in bytes, run by rank `execute_on`; a destination of owner
-/// every_rank changes on that rank alone. Buffers: source (read), destination (write).
-void insert_copy_bytes(Sequence& sequence, int priority, const Data& source, const Data& destination,
-                       int execute_on);
+/// destination := source. Inserted for one rank (TaskOptions::execute_on), a destination of owner every_rank
+/// changes on that rank alone.
+/// | operand     | mode  | shape             |
+/// |-------------|-------|-------------------|
+/// | source      | read  | bytes             |
+/// | destination | write | as many bytes     |
+struct CopyBytes {
+  static constexpr const char* name = "copy_bytes";
+  Read<Array<char>> source;
+  Write<Array<char>> destination;
+};
 
-/// A part of the destination := scale op(part of the source); on the matrix diagonal (row0 + i = col0 + j)
-/// imaginary parts become zero. Buffers: source (read), scale (read, one real), destination (write if
-/// `fresh`, else read-write). `gpu`: see TaskOptions.
+/// A part of the destination := scale op(part of the source), op none or adjoint; on the matrix diagonal
+/// (row0 + i = col0 + j) imaginary parts become zero.
+/// | operand     | mode                | shape          | what                                                |
+/// |-------------|---------------------|----------------|-----------------------------------------------------|
+/// | source      | read                | tile           |                                                     |
+/// | scale       | read                | array of one R |                                                     |
+/// | destination | write or read-write | tile           | other parts stay, but are lost if the task is the   |
+/// |             |                     |                | first of its sequence to write the tile             |
 template <class T>
-void insert_copy_tile(Sequence& sequence, int priority, const Data& source, TilePart source_part, Op op,
-                      const Data& scale, const Data& destination, TilePart destination_part, bool fresh,
-                      Index row0, Index col0, int gpu = -1);
+struct CopyTile {
+  static constexpr const char* name = "copy_tile";
+  Read<Matrix<T>> source;
+  Read<Array<RealOf<T>>> scale;
+  WriteOrAdd<Matrix<T>> destination;
+  TilePart from, to;  ///< of the source, of the destination
+  Op op = Op::none;
+  Index row0 = 0, col0 = 0;  ///< where the destination's part begins in the matrix
+  std::uint32_t footprint() const noexcept { return footprint_of(to.rows, to.cols, int(op)); }
+};
 
-/// out[k] := values[first + k] / scale for k < count. Buffers: values (read), scale (read), out (write); all
-/// every_rank.
+/// out[k] := values[first + k] / scale for k < count.
+/// | operand | mode  | shape                           |
+/// |---------|-------|---------------------------------|
+/// | values  | read  | array of R                      |
+/// | scale   | read  | array of one R                  |
+/// | out     | write | array of R                      |
 template <class R>
-void insert_export_values(Sequence& sequence, int priority, const Data& values, const Data& scale,
-                          Index first, Index count, const Data& out);
+struct ExportValues {
+  static constexpr const char* name = "export_values";
+  Read<Array<R>> values, scale;
+  Write<Array<R>> out;
+  Index first = 0, count = 0;
+};
 
-/// quotient := a / b, one real each. Buffers: a, b (read), quotient (write); all every_rank.
+/// quotient := a / b.
+/// | operand  | mode  | shape          |
+/// |----------|-------|----------------|
+/// | a, b     | read  | array of one R |
+/// | quotient | write | array of one R |
 template <class R>
-void insert_divide_scales(Sequence& sequence, int priority, const Data& a, const Data& b,
-                          const Data& quotient);
+struct DivideScales {
+  static constexpr const char* name = "divide_scales";
+  Read<Array<R>> a, b;
+  Write<Array<R>> quotient;
+};
 
-/// X := sqrt(scale) X. Buffers: scale (read, one real, a power of four), X (read-write).
+/// X := sqrt(scale) X.
+/// | operand | mode       | shape          | what            |
+/// |---------|------------|----------------|-----------------|
+/// | scale   | read       | array of one R | a power of four |
+/// | x       | read-write | matrix         |                 |
 template <class T>
-void insert_scale_by_root(Sequence& sequence, int priority, const Data& scale, const Data& x);
+struct ScaleByRoot {
+  static constexpr const char* name = "scale_by_root";
+  Read<Array<RealOf<T>>> scale;
+  ReadWrite<Matrix<T>> x;
+};
 
 }  // namespace tessera

@@ -10,7 +10,7 @@
 
 #include <tessera/runtime/data.hpp>
 
-/// The kernels behind the codelets of copy.hpp on a GPU. All pointers are device memory, everything is
+/// The kernels behind the tasks of copy.hpp on a GPU. All pointers are device memory, everything is
 /// enqueued on the stream; sizes of zero do nothing (a result is still written where there is one).
 namespace tessera::device {
 

@@ -3,20 +3,37 @@
 #pragma once
 
 #include <tessera/codelets/tile_part.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelet gemm: C := alpha op(A) op(B) + beta C on parts of three tiles.
-///
-/// Arguments: op_a, op_b, alpha, beta, the parts of A, B and C (whole tiles by default).
-/// Buffers:   A (read), B (read), C (write if beta = 0, then the rest of the tile is lost; else read-write).
-/// Flops:     2 m n k (complex: x 4).
-/// Footprint: buffer sizes, the operations and the parts' sizes.
-/// Source:    BLAS gemm.
-/// Runs on:   CPUs and GPUs.
 namespace tessera {
 
+/// C := alpha op(A) op(B) + beta C on parts of three tiles, after BLAS gemm.   [2 m n k, complex: x 4]
+/// | operand | mode                | shape | what                                                              |
+/// |---------|---------------------|-------|-------------------------------------------------------------------|
+/// | a, b    | read                | tiles |                                                                   |
+/// | sum     | write or read-write | tile  | C as a sum: beta is 0 for the first task of the sequence that     |
+/// |         |                     |       | writes it (what is beside the part is lost then), 1 for the others |
+/// | c       | read-write          | tile  | C with a beta of its own; just one of sum and c is there          |
 template <class T>
-void insert_gemm(Sequence& sequence, int priority, Op op_a, Op op_b, T alpha, const Data& a, TilePart part_a,
-                 const Data& b, TilePart part_b, T beta, const Data& c, TilePart part_c);
+struct Gemm {
+  static constexpr const char* name = "gemm";
+  Read<Matrix<T>> a, b;
+  WriteOrAdd<Matrix<T>> sum{};
+  ReadWrite<Matrix<T>> c{};
+  Op op_a = Op::none, op_b = Op::none;
+  T alpha = 1, beta = 1;  ///< beta: of c
+  TilePart part_a, part_b, part_c;  ///< none is empty
+
+  Index depth() const noexcept { return op_a == Op::none ? part_a.cols : part_a.rows; }
+  double flops() const noexcept {
+    return 2.0 * flop_factor<T> * double(part_c.rows) * double(part_c.cols) * double(depth());
+  }
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(int(op_a), int(op_b), part_c.rows, part_c.cols, depth());
+  }
+  // In the body:
+  MatrixView<T> result() const noexcept { return part_c.of(sum ? *sum : *c); }
+  T factor_of_result() const noexcept { return sum ? T(sum.first() ? 0 : 1) : beta; }
+};
 
 }  // namespace tessera

@@ -58,7 +58,7 @@ template <class Follow>
 double largest_entry(Runtime& runtime, const Data& data, const Follow& follow) {
   const Data out = Data::bytes(runtime, sizeof(double));
   Sequence sequence(runtime);
-  insert_max_abs<double>(sequence, 0, data, Uplo::general, 0, 0, out);
+  sequence.insert(MaxAbs<double>{.tile = data, .out = out, .uplo = Uplo::general});
   follow(out);
   const double largest = HostAccess(out, HostAccess::Mode::read).array<double>()[0];
   // Waits for what reads it as well.

@@ -89,8 +89,11 @@ class PerformanceModelsTest : public ::testing::Test {
                c = upload(runtime, random_matrix<double>(n, n, 3));
     const TilePart whole{0, 0, n, n};
     Sequence sequence(runtime);
-    for (int k = 0; k < 30; ++k)
-      insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, a, whole, b, whole, 0, c, whole);
+    for (int k = 0; k < 30; ++k) {
+      c.forget();
+      sequence.insert(
+          Gemm<double>{.a = a, .b = b, .sum = c, .part_a = whole, .part_b = whole, .part_c = whole});
+    }
     ASSERT_TRUE(sequence.wait().ok());
   }
 

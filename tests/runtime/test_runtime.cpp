@@ -26,10 +26,12 @@ void insert_product(Sequence& sequence, const TiledMatrix<double>& a, const Tile
   for (Index i = 0; i < c.row_tiles(); ++i)
     for (Index j = 0; j < c.col_tiles(); ++j)
       for (Index k = 0; k < a.col_tiles(); ++k)
-        insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, a.tile(i, k),
-                            {0, 0, a.tile_rows(i), a.tile_cols(k)}, b.tile(k, j),
-                            {0, 0, b.tile_rows(k), b.tile_cols(j)}, k == 0 ? 0 : 1, c.tile(i, j),
-                            {0, 0, c.tile_rows(i), c.tile_cols(j)});
+        sequence.insert(Gemm<double>{.a = a.tile(i, k),
+                                     .b = b.tile(k, j),
+                                     .sum = c.tile(i, j),
+                                     .part_a = {0, 0, a.tile_rows(i), a.tile_cols(k)},
+                                     .part_b = {0, 0, b.tile_rows(k), b.tile_cols(j)},
+                                     .part_c = {0, 0, c.tile_rows(i), c.tile_cols(j)}});
 }
 
 Matrix<double> small_integers(Index n, int seed) {

@@ -289,8 +289,14 @@ TEST(SequenceOptions, AGpuThatThereIsNotLeavesTheTaskToAnyWorker) {
   const auto a = random_matrix<double>(8, 8, 1);
   const Data source = upload(runtime, a), destination = Data::matrix(runtime, 8, 8, sizeof(double));
   Sequence sequence(runtime);
-  insert_copy_tile<double>(sequence, 0, source, whole, Op::none, unit_scale<double>(sequence), destination,
-                           whole, true, 8, 0, 99);
+  const Data scale = unit_scale<double>(sequence);
+  sequence.insert(CopyTile<double>{.source = source,
+                                   .scale = scale,
+                                   .destination = destination,
+                                   .from = whole,
+                                   .to = whole,
+                                   .row0 = 8},
+                  {.gpu = 99});
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_EQ(difference(download<double>(destination), a), 0);
 }

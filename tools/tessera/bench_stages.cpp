@@ -342,8 +342,12 @@ class GemmBench final : public Stage<T> {
       for (Index j = 0; j < c_.col_tiles(); ++j)
         for (Index i = 0; i < c_.row_tiles(); ++i) {
           const Index m = c_.tile_rows(i), n = c_.tile_cols(j), depth = a_.tile_cols(k);
-          insert_gemm<T>(sequence, 0, Op::none, Op::none, T(1), a_.tile(i, k), {0, 0, m, depth},
-                         b_.tile(k, j), {0, 0, depth, n}, T(k == 0 ? 0 : 1), c_.tile(i, j), {0, 0, m, n});
+          sequence.insert(Gemm<T>{.a = a_.tile(i, k),
+                                  .b = b_.tile(k, j),
+                                  .sum = c_.tile(i, j),
+                                  .part_a = {0, 0, m, depth},
+                                  .part_b = {0, 0, depth, n},
+                                  .part_c = {0, 0, m, n}});
         }
   }
   CheckRecord check() override {

@@ -115,8 +115,10 @@ Index tasks_there(Runtime& runtime, int gpu, bool by_task) {
   sequence.begin_stage("copies");
   runtime.profile(true);
   for (int k = 0; k < 50; ++k)
-    insert_copy_tile<double>(sequence, 0, source, whole, Op::none, scale, destination, whole, true, 0, 0,
-                             by_task ? gpu : -1);
+    sequence.insert(
+        CopyTile<double>{
+            .source = source, .scale = scale, .destination = destination, .from = whole, .to = whole},
+        {.gpu = by_task ? gpu : -1});
   EXPECT_TRUE(sequence.wait().ok());
   const Index count = tasks_of_gpus(runtime)[static_cast<std::size_t>(gpu)];
   runtime.profile(false);

@@ -310,7 +310,8 @@ TEST(EigensolveGpus, LargeTasksAreNotForCpus) {
     std::vector<Data> products;
     for (int i = 0; i < 40; ++i) {
       products.push_back(Data::matrix(runtime, n, n, sizeof(double)));
-      insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, a, whole, a, whole, 0, products.back(), whole);
+      sequence.insert(Gemm<double>{
+          .a = a, .b = a, .sum = products.back(), .part_a = whole, .part_b = whole, .part_c = whole});
     }
     ASSERT_TRUE(sequence.wait().ok());
     const auto& stage = sequence.statistics().stages.back();

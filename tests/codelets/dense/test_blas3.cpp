@@ -28,7 +28,8 @@ TYPED_TEST(Blas3Codelets, HerkSubtract) {
     const auto a = random_matrix<T>(n, k, 1), c = random_hermitian<T>(n, 2);
     const Data data_a = upload(this->runtime(), a);
     const Data data_c = upload(this->runtime(), poison_other_triangle(c, Uplo::lower));
-    ASSERT_TRUE(this->run([&](Sequence& s) { insert_herk_subtract<T>(s, 0, data_a, data_c, n, k); }));
+    ASSERT_TRUE(this->run(
+        [&](Sequence& s) { s.insert(HerkSubtract<T>{.a = data_a, .c = data_c, .n = n, .k = k}); }));
     const auto expected = multiply(Op::none, a, Op::adjoint, a, T(-1), T(1), c);
     EXPECT_LE(difference(download<T>(data_c), expected, Uplo::lower), this->tolerance(k));
   }
@@ -40,8 +41,9 @@ TYPED_TEST(Blas3Codelets, Her2kSubtract) {
     const auto a = random_matrix<T>(n, k, 1), b = random_matrix<T>(n, k, 2), c = random_hermitian<T>(n, 3);
     const Data data_a = upload(this->runtime(), a), data_b = upload(this->runtime(), b);
     const Data data_c = upload(this->runtime(), poison_other_triangle(c, Uplo::lower));
-    ASSERT_TRUE(
-        this->run([&](Sequence& s) { insert_her2k_subtract<T>(s, 0, data_a, data_b, data_c, n, k); }));
+    ASSERT_TRUE(this->run([&](Sequence& s) {
+      s.insert(Her2kSubtract<T>{.a = data_a, .b = data_b, .c = data_c, .n = n, .k = k});
+    }));
     auto expected = multiply(Op::none, a, Op::adjoint, b, T(-1), T(1), c);
     expected = multiply(Op::none, b, Op::adjoint, a, T(-1), T(1), expected);
     EXPECT_LE(difference(download<T>(data_c), expected, Uplo::lower), this->tolerance(2 * k));
@@ -55,8 +57,10 @@ TYPED_TEST(Blas3Codelets, GemmPairSubtract) {
                b2 = random_matrix<T>(n, k, 4), c = random_matrix<T>(m, n, 5);
     const Data d[] = {upload(this->runtime(), a1), upload(this->runtime(), b1), upload(this->runtime(), a2),
                       upload(this->runtime(), b2), upload(this->runtime(), c)};
-    ASSERT_TRUE(this->run(
-        [&](Sequence& s) { insert_gemm_pair_subtract<T>(s, 0, d[0], d[1], d[2], d[3], d[4], m, n, k); }));
+    ASSERT_TRUE(this->run([&](Sequence& s) {
+      s.insert(GemmPairSubtract<T>{
+          .a1 = d[0], .b1 = d[1], .a2 = d[2], .b2 = d[3], .c = d[4], .m = m, .n = n, .k = k});
+    }));
     auto expected = multiply(Op::none, a1, Op::adjoint, b1, T(-1), T(1), c);
     expected = multiply(Op::none, a2, Op::adjoint, b2, T(-1), T(1), expected);
     EXPECT_LE(difference(download<T>(d[4]), expected), this->tolerance(2 * k));
@@ -71,8 +75,9 @@ TYPED_TEST(Blas3Codelets, HemmRight) {
     const T alpha = random_scalar<T>(9, 1, 2);
     const Data data_a = upload(this->runtime(), poison_other_triangle(a, Uplo::lower)),
                data_b = upload(this->runtime(), b), data_c = upload(this->runtime(), c);
-    ASSERT_TRUE(
-        this->run([&](Sequence& s) { insert_hemm_right<T>(s, 0, alpha, data_a, data_b, data_c, m, n); }));
+    ASSERT_TRUE(this->run([&](Sequence& s) {
+      s.insert(HemmRight<T>{.a = data_a, .b = data_b, .c = data_c, .alpha = alpha, .m = m, .n = n});
+    }));
     EXPECT_LE(difference(download<T>(data_c), multiply(Op::none, b, Op::none, a, alpha, T(1), c)),
               this->tolerance(n));
   }
@@ -89,7 +94,9 @@ TYPED_TEST(Blas3Codelets, TrsmOnBothSides) {
         const auto b = random_matrix<T>(m, n, 2);
         const Data data_l = upload(this->runtime(), poison_other_triangle(l, Uplo::lower)),
                    data_b = upload(this->runtime(), b);
-        ASSERT_TRUE(this->run([&](Sequence& s) { insert_trsm<T>(s, 0, side, op, data_l, data_b, m, n); }));
+        ASSERT_TRUE(this->run([&](Sequence& s) {
+          s.insert(Trsm<T>{.l = data_l, .b = data_b, .side = side, .op = op, .m = m, .n = n});
+        }));
         const auto x = download<T>(data_b);
         const auto back = side == Side::left ? multiply(op, l, Op::none, x) : multiply(Op::none, x, op, l);
         EXPECT_LE(difference(back, b), this->tolerance(order));
@@ -101,13 +108,14 @@ TYPED_TEST(Blas3Codelets, PotrfAndHegst) {
   for (const Index n : {1, 2, 3, 8, 19}) {
     const auto b = random_hermitian<T>(n, 1, 2.0 * n);
     const Data data_l = upload(this->runtime(), poison_other_triangle(b, Uplo::lower));
-    ASSERT_TRUE(this->run([&](Sequence& s) { insert_potrf<T>(s, 0, data_l, n, 0); }));
+    const Data work = potrf_work<T>(this->runtime(), n);
+    ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(Potrf<T>{.a = data_l, .work = work, .n = n}); }));
     const auto l = triangle(download<T>(data_l), Uplo::lower);
     EXPECT_LE(difference(multiply(Op::none, l, Op::adjoint, l), b), this->tolerance(n) * double(n));
 
     const auto a = random_hermitian<T>(n, 2);
     const Data data_a = upload(this->runtime(), poison_other_triangle(a, Uplo::lower));
-    ASSERT_TRUE(this->run([&](Sequence& s) { insert_hegst<T>(s, 0, data_a, data_l, n); }));
+    ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(Hegst<T>{.a = data_a, .l = data_l, .n = n}); }));
     auto c = download<T>(data_a);
     for (Index j = 0; j < n; ++j)
       for (Index i = 0; i < j; ++i) c(i, j) = conjugate(c(j, i));
@@ -122,7 +130,9 @@ TYPED_TEST(Blas3Codelets, PotrfNamesTheLeadingMinor) {
     auto b = random_hermitian<T>(n, 1, 2.0 * n);
     b(minor - 1, minor - 1) = T(-1);
     const Data data = upload(this->runtime(), b);
-    const Status status = this->run([&](Sequence& s) { insert_potrf<T>(s, 0, data, n, 100); });
+    const Data work = potrf_work<T>(this->runtime(), n);
+    const Status status = this->run(
+        [&](Sequence& s) { s.insert(Potrf<T>{.a = data, .work = work, .n = n, .first_row = 100}); });
     EXPECT_EQ(status.code, StatusCode::not_positive_definite);
     EXPECT_EQ(status.stage, "test");
     EXPECT_EQ(status.index, 100 + minor);
@@ -145,8 +155,20 @@ TYPED_TEST(Blas3Codelets, GemmOnPartsOfTiles) {
           const Data data_a = upload(this->runtime(), a), data_b = upload(this->runtime(), b),
                      data_c = upload(this->runtime(), c);
           ASSERT_TRUE(this->run([&](Sequence& s) {
-            insert_gemm<T>(s, 0, op_a, op_b, alpha, data_a, {3, 1, rows_a, cols_a}, data_b,
-                           {1, 4, rows_b, cols_b}, beta, data_c, {1, 2, m, n});
+            Gemm<T> task{.a = data_a,
+                         .b = data_b,
+                         .op_a = op_a,
+                         .op_b = op_b,
+                         .alpha = alpha,
+                         .beta = beta,
+                         .part_a = {3, 1, rows_a, cols_a},
+                         .part_b = {1, 4, rows_b, cols_b},
+                         .part_c = {1, 2, m, n}};
+            if (beta == T(0))
+              task.sum = data_c;
+            else
+              task.c = data_c;
+            s.insert(task);
           }));
           auto expected = c;
           expected.set_block(1, 2,

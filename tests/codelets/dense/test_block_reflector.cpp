@@ -23,12 +23,14 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
       const Index k = std::min<Index>(9, rows);
       const auto tile = random_matrix<T>(rows, rows, 1), lower = random_matrix<T>(below, rows, 2);
       const Data data = upload(this->runtime(), tile), data_lower = upload(this->runtime(), lower);
-      const Data* pieces[] = {&data, &data_lower};
+      const std::vector<const Data*> pieces{&data, &data_lower};
       for (const Index first : {Index(0), b}) {
         const Index m = rows + below - first, cols = k - first;
         const Data v = Data::matrix(this->runtime(), m, cols, sizeof(T));
-        ASSERT_TRUE(
-            this->run([&](Sequence& s) { insert_gather_reflectors<T>(s, 0, pieces, v, b, first, first); }));
+        ASSERT_TRUE(this->run([&](Sequence& s) {
+          s.insert(
+              GatherReflectors<T>{.tiles = pieces, .v = v, .b = b, .first_row = first, .first_col = first});
+        }));
         Matrix<T> expected(m, cols);
         for (Index j = 0; j < cols; ++j)
           for (Index i = (j / b + 1) * b; i < m; ++i)
@@ -62,15 +64,22 @@ TYPED_TEST(BlockReflectorCodelets, MergedFactorIsTheProductOfThePanels) {
       for (const Data& t : t_data) t_pieces.push_back(&t);
       const Data v1 = upload(this->runtime(), v.block(0, 0, m1, k)),
                  v2 = upload(this->runtime(), v.block(m1, 0, m2, k));
-      const Data* pieces[] = {&v1, &v2};
+      const std::vector<const Data*> pieces{&v1, &v2};
       const Data t = upload(this->runtime(), random_matrix<T>(k, k, 4));
       const auto c = random_matrix<T>(first_row + m, cols, 3);
       const Data data_c = upload(this->runtime(), c);
       const Data workspace =
           Data::scratch(this->runtime(), sizeof(T) * static_cast<std::size_t>(2 * k * cols));
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_merge_t<T>(s, 0, pieces, t_pieces, t, m, k, b);
-        insert_apply_block_reflector<T>(s, 0, pieces, t, data_c, first_row, m, k, cols, workspace);
+        s.insert(MergeT<T>{.v = pieces, .t_panels = t_pieces, .t = t, .rows = m, .k = k, .b = b});
+        s.insert(ApplyBlockReflector<T>{.v = pieces,
+                                        .t = t,
+                                        .c = data_c,
+                                        .work = workspace,
+                                        .first_row = first_row,
+                                        .rows = m,
+                                        .k = k,
+                                        .cols = cols});
       }));
       // V and T grow like powers of ten here: the error is relative to the product.
       const double scale = std::max(1.0, norm_1(product));
@@ -102,7 +111,7 @@ TYPED_TEST(BlockReflectorCodelets, SolveAdjointRowByRowIsTheWholeSolve) {
             upload(this->runtime(), poison_other_triangle(l, Uplo::lower)
                                         .block(k * tile, i * tile, rows, std::min(tile, n - i * tile))));
       for (const Data& piece : row) pieces.push_back(&piece);
-      insert_solve_adjoint_row<T>(s, 0, pieces, data, tile, rows, cols);
+      s.insert(SolveAdjointRow<T>{.l_row = pieces, .x = data, .tile = tile, .rows = rows, .cols = cols});
     }
   }));
   EXPECT_LE(difference(multiply(Op::adjoint, l, Op::none, download<T>(data)), x), this->tolerance(n));

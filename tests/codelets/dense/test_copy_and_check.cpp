@@ -39,7 +39,8 @@ TYPED_TEST(CopyCodelets, MaxAbsOfThePartThatCounts) {
             a(i, j) = not_a_number<T>();
         }
       const Data data = upload(this->runtime(), a), out = Data::bytes(this->runtime(), sizeof(R));
-      ASSERT_TRUE(this->run([&](Sequence& s) { insert_max_abs<T>(s, 0, data, uplo, row0, col0, out); }));
+      MaxAbs<T> task{.tile = data, .out = out, .uplo = uplo, .row0 = row0, .col0 = col0};
+      ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(task); }));
       EXPECT_EQ(download_values<R>(out)[0], largest);
       // NaN and infinity in an entry that counts: the status names its column.
       for (const R bad : {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()}) {
@@ -52,8 +53,8 @@ TYPED_TEST(CopyCodelets, MaxAbsOfThePartThatCounts) {
         broken(bad_row, bad_col) = T(bad);
         if constexpr (is_complex<T>) broken(bad_row, bad_col) = T(0, bad);
         const Data data_broken = upload(this->runtime(), broken);
-        const Status status =
-            this->run([&](Sequence& s) { insert_max_abs<T>(s, 0, data_broken, uplo, row0, col0, out); });
+        task.tile = data_broken;
+        const Status status = this->run([&](Sequence& s) { s.insert(task); });
         EXPECT_EQ(status.code, StatusCode::not_finite);
         EXPECT_EQ(status.index, col0 + bad_col + 1);
       }
@@ -68,7 +69,8 @@ TYPED_TEST(CopyCodelets, ScaleBringsTheLargestToOne) {
     for (R value : values) pieces.push_back(this->reals({value}));
     for (const Data& piece : pieces) pointers.push_back(&piece);
     const Data scale = Data::bytes(this->runtime(), sizeof(R));
-    EXPECT_TRUE(this->run([&](Sequence& s) { insert_choose_scale<R>(s, 0, pointers, scale); }));
+    EXPECT_TRUE(
+        this->run([&](Sequence& s) { s.insert(ChooseScale<R>{.values = pointers, .scale = scale}); }));
     return download_values<R>(scale)[0];
   };
   EXPECT_EQ(scale_of({0, 0}), 1);
@@ -93,14 +95,28 @@ TYPED_TEST(CopyCodelets, CopyTileMirrorsScalesAndDropsImaginaryDiagonals) {
   using T = TypeParam;
   using R = RealOf<T>;
   const auto source = random_matrix<T>(9, 8, 1), before = random_matrix<T>(7, 6, 2);
-  const Data scale = this->reals({R(0.25)});
-  const Data data_source = upload(this->runtime(), source);
+  const Data scale = this->reals({R(0.25)}), one = this->reals({1});
+  const Data data_source = upload(this->runtime(), source), data_before = upload(this->runtime(), before);
   for (const Op op : {Op::none, Op::adjoint}) {
     const TilePart to(1, 2, 4, 3), from = op == Op::none ? TilePart(5, 3, 4, 3) : TilePart(3, 4, 3, 4);
-    const Data data = upload(this->runtime(), before);
-    // The part begins at (11, 10) of the whole matrix: its diagonal entries are (0, 1), (1, 2).
+    const Data data = Data::matrix(this->runtime(), 7, 6, sizeof(T));
+    // The part begins at (11, 10) of the whole matrix: its diagonal entries are (0, 1), (1, 2). What another
+    // task of the sequence has written beside it stays.
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_copy_tile<T>(s, 0, data_source, from, op, scale, data, to, false, 11, 10);
+      s.insert(CopyTile<T>{.source = data_before,
+                           .scale = one,
+                           .destination = data,
+                           .from = {0, 0, 7, 6},
+                           .to = {0, 0, 7, 6},
+                           .col0 = 100});
+      s.insert(CopyTile<T>{.source = data_source,
+                           .scale = scale,
+                           .destination = data,
+                           .from = from,
+                           .to = to,
+                           .op = op,
+                           .row0 = 11,
+                           .col0 = 10});
     }));
     auto expected = before;
     for (Index j = 0; j < to.cols; ++j)
@@ -113,7 +129,12 @@ TYPED_TEST(CopyCodelets, CopyTileMirrorsScalesAndDropsImaginaryDiagonals) {
   }
   const Data fresh = Data::matrix(this->runtime(), 9, 8, sizeof(T));
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_copy_tile<T>(s, 0, data_source, {0, 0, 9, 8}, Op::none, scale, fresh, {0, 0, 9, 8}, true, 0, 100);
+    s.insert(CopyTile<T>{.source = data_source,
+                         .scale = scale,
+                         .destination = fresh,
+                         .from = {0, 0, 9, 8},
+                         .to = {0, 0, 9, 8},
+                         .col0 = 100});
   }));
   EXPECT_EQ(difference(download<T>(fresh), multiply(Op::none, source, Op::none, identity<T>(8), T(0.25))), 0);
 }
@@ -123,8 +144,8 @@ TYPED_TEST(CopyCodelets, BytesAndValues) {
   const Data source = this->reals({1, 2, 3, 4, 5}), copy = Data::bytes(this->runtime(), 5 * sizeof(R));
   const Data scale = this->reals({4}), out = Data::bytes(this->runtime(), 3 * sizeof(R));
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_copy_bytes(s, 0, source, copy, 0);
-    insert_export_values<R>(s, 0, copy, scale, 1, 3, out);
+    s.insert(CopyBytes{.source = source, .destination = copy}, {.execute_on = 0});
+    s.insert(ExportValues<R>{.values = copy, .scale = scale, .out = out, .first = 1, .count = 3});
   }));
   EXPECT_EQ(download_values<R>(copy), (std::vector<R>{1, 2, 3, 4, 5}));
   EXPECT_EQ(download_values<R>(out), (std::vector<R>{0.5, 0.75, 1}));
@@ -138,14 +159,12 @@ TYPED_TEST(CopyCodelets, HermitianTimesSlab) {
   const Data data_x = upload(this->runtime(), x),
              data_y = upload(this->runtime(), random_matrix<T>(n, cols, 3));
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    bool fresh = true;
     for (Index j = 0; j < n; j += tile)
       for (Index i = j; i < n; i += tile) {
         const auto block =
             poison_other_triangle(a, Uplo::lower).block(i, j, std::min(tile, n - i), std::min(tile, n - j));
         const Data piece = upload(this->runtime(), block);
-        insert_hermitian_times_slab<T>(s, piece, i, j, data_x, data_y, fresh);
-        fresh = false;
+        s.insert(HermitianTimesSlab<T>{.a = piece, .x = data_x, .y = data_y, .row0 = i, .col0 = j});
       }
   }));
   EXPECT_LE(difference(download<T>(data_y), multiply(a, x)), 10 * n * precision<T>);
@@ -173,14 +192,21 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
   const auto h = random_hermitian<T>(n, 4);
   const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_column_sums<T>(s, data_r, nullptr, nullptr, 0, plain);
-    insert_column_sums<T>(s, data_r, &data_y, &data_values, first, weighted);
-    insert_inner_sums<T>(s, &data_x, data_y, false, inner, workspace);
-    insert_inner_sums<T>(s, nullptr, data_y, true, own, workspace);
-    insert_inner_sums<T>(s, &data_x, data_y, false, inner_by_columns, narrow);
-    insert_inner_sums<T>(s, nullptr, data_y, true, own_by_columns, narrow);
-    insert_tile_sums<T>(s, data_r, false, tile);
-    insert_tile_sums<T>(s, data_h, true, diagonal);
+    s.insert(AbsoluteColumnSums<T>{.r = data_r, .sums = plain});
+    s.insert(AbsoluteColumnSums<T>{
+        .r = data_r, .y = data_y, .values = data_values, .sums = weighted, .first = first});
+    for (const bool by_columns : {false, true}) {
+      const Data& work = by_columns ? narrow : workspace;
+      s.insert(AbsoluteInnerSums<T>{
+          .x = data_x, .y = data_y, .sums = by_columns ? inner_by_columns : inner, .work = work});
+      s.insert(AbsoluteInnerSums<T>{.x = data_y,
+                                    .y = data_y,
+                                    .sums = by_columns ? own_by_columns : own,
+                                    .work = work,
+                                    .same = true});
+    }
+    s.insert(AbsoluteTileSums<T>{.a = data_r, .sums = tile});
+    s.insert(AbsoluteTileSums<T>{.a = data_h, .sums = diagonal, .diagonal = true});
   }));
   const auto x_y = multiply(Op::adjoint, x, Op::none, y), y_y = multiply(Op::adjoint, y, Op::none, y);
   for (Index c = 0; c < cols; ++c) {

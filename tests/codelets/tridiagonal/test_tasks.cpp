@@ -324,7 +324,7 @@ TYPED_TEST(TridiagonalCodelets, CopyAndUnscale) {
     const Data data = upload(this->runtime(), scaled),
                w = Data::bytes(this->runtime(), sizeof(R) * std::size_t(n), Data::every_rank);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_copy_bytes(s, 0, spectrum, copy, 0);
+      s.insert(CopyBytes{.source = spectrum, .destination = copy}, {.execute_on = 0});
       insert_tridiagonal_unscale<R>(s, 0, n, data, copy, w);
     }));
     EXPECT_EQ(download_values<double>(copy), values);

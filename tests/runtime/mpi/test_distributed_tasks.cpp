@@ -95,7 +95,8 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   // On all ranks, without communication; then from one rank to every copy.
   sequence.insert(set_codelet, AddArguments{7}, {}, {write(copies)});
   sequence.insert(add_codelet, AddArguments{1}, {}, {read(copies), write(distributed)});
-  for (int rank = 0; rank < size; ++rank) insert_copy_bytes(sequence, 0, distributed, copies, rank);
+  for (int rank = 0; rank < size; ++rank)
+    sequence.insert(CopyBytes{.source = distributed, .destination = copies}, {.execute_on = rank});
   sequence.insert(add_codelet, AddArguments{100}, {.execute_on = size - 1}, {read(copies), write(result)});
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_EQ(download_values<double>(copies)[0], 8);
@@ -128,8 +129,12 @@ TEST_F(DistributedTasks, PiecesGoFromGpuToGpu) {
   runtime().profile(true);
   Sequence sequence(runtime());
   for (int k = 0; k < size; ++k)
-    insert_copy_tile<double>(sequence, 0, pieces[k], {0, 0, n, n}, Op::none, scales[k + 1], pieces[k + 1],
-                             {0, 0, n, n}, true, 0, n);
+    sequence.insert(CopyTile<double>{.source = pieces[k],
+                                     .scale = scales[k + 1],
+                                     .destination = pieces[k + 1],
+                                     .from = {0, 0, n, n},
+                                     .to = {0, 0, n, n},
+                                     .col0 = n});
   ASSERT_TRUE(sequence.wait().ok());
   // The first piece goes to rank 0's GPU, and a number to each.
   const double bytes = runtime().bytes_moved();
@@ -161,9 +166,12 @@ TEST_F(DistributedTasks, ProductOfDistributedMatrices) {
   for (Index j = 0; j < n / tile; ++j)
     for (Index i = 0; i < n / tile; ++i)
       for (Index k = 0; k < n / tile; ++k)
-        insert_gemm<double>(sequence, 0, Op::none, Op::none, 1, tiles_a.tile(i, k), {0, 0, tile, tile},
-                            tiles_b.tile(k, j), {0, 0, tile, tile}, k > 0, tiles_c.tile(i, j),
-                            {0, 0, tile, tile});
+        sequence.insert(Gemm<double>{.a = tiles_a.tile(i, k),
+                                     .b = tiles_b.tile(k, j),
+                                     .sum = tiles_c.tile(i, j),
+                                     .part_a = {0, 0, tile, tile},
+                                     .part_b = {0, 0, tile, tile},
+                                     .part_c = {0, 0, tile, tile}});
   tiles_a.flush_remote_copies();
   tiles_b.flush_remote_copies();
   ASSERT_TRUE(sequence.wait().ok());

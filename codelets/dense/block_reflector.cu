@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <vector>
+
 #include <tessera/codelets/cublas.hpp>
+#include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/dense/block_reflector_cuda.hpp>
 #include <tessera/codelets/device_launch.cuh>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace {
@@ -70,6 +74,13 @@ void join(cublasHandle_t handle, Index first, Index n1, Index n2, Index count, I
                                   t.ld, stride, T(0), work, t.ld, stride, count);
   cublas::gemm_strided_batched<T>(handle, Op::none, Op::adjoint, n1, n2, n1, T(-1), t1, t.ld, stride, work,
                                   t.ld, stride, T(0), s, t.ld, stride, count);
+}
+
+template <class T>
+std::vector<MatrixView<const T>> views_of(const ReadAll<Matrix<T>>& pieces) {
+  std::vector<MatrixView<const T>> views;
+  for (int i = 0; i < pieces.size(); ++i) views.push_back(pieces[i]);
+  return views;
 }
 
 }  // namespace
@@ -162,5 +173,40 @@ void launch_solve_adjoint_row(cublasHandle_t handle, std::span<const MatrixView<
   template void launch_solve_adjoint_row<T>(cublasHandle_t, std::span<const MatrixView<const T>>, Index, \
                                             MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+template <class T>
+void run(const DeviceContext& on, const GatherReflectors<T>& task) {
+  const auto v = *task.v;
+  auto pieces = views_of(task.tiles);
+  for (auto& piece : pieces) {
+    const Index skipped = &piece == &pieces.front() ? task.first_row : 0;
+    piece = piece.block(skipped, task.first_col, piece.rows - skipped, v.cols);
+  }
+  launch_gather_reflectors<T>(on.stream, pieces, task.b, v);
+}
+
+template <class T>
+void run(const DeviceContext& on, const MergeT<T>& task) {
+  launch_merge_t<T>(on.cublas, views_of(task.v), views_of(task.t_panels), task.b, *task.t);
+}
+
+template <class T>
+void run(const DeviceContext& on, const ApplyBlockReflector<T>& task) {
+  const auto slab = *task.c;
+  launch_apply_block_reflector<T>(on.cublas, views_of(task.v), *task.t, task.work.view().data(),
+                                  slab.block(task.first_row, 0, task.rows, slab.cols));
+}
+
+template <class T>
+void run(const DeviceContext& on, const SolveAdjointRow<T>& task) {
+  launch_solve_adjoint_row<T>(on.cublas, views_of(task.l_row), task.tile, *task.x);
+}
+
+#define TESSERA_DEFINE(T)                       \
+  TESSERA_DEFINE_ON_GPU(GatherReflectors<T>)    \
+  TESSERA_DEFINE_ON_GPU(MergeT<T>)              \
+  TESSERA_DEFINE_ON_GPU(ApplyBlockReflector<T>) \
+  TESSERA_DEFINE_ON_GPU(SolveAdjointRow<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <limits>
+#include <vector>
 
+#include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/copy_cuda.hpp>
 #include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/device_warp.cuh>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera::device {
 namespace {
@@ -252,3 +255,63 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 
 }  // namespace tessera::device
+
+namespace tessera {
+
+template <class T>
+void run(const DeviceContext& on, const MaxAbs<T>& task) {
+  DeviceFailure failure(on, StatusCode::not_finite);
+  device::launch_max_abs<T>(on.stream, *task.tile, task.uplo, task.row0, task.col0, task.out.view().data(),
+                            failure.index());
+  failure.report(task.col0);
+}
+
+template <class R>
+void run(const DeviceContext& on, const ChooseScale<R>& task) {
+  std::vector<const R*> values;
+  for (int k = 0; k < task.values.size(); ++k) values.push_back(task.values[k].data());
+  device::launch_choose_scale<R>(on.stream, values, task.scale.view().data(), task.power_of_four);
+}
+
+void run(const DeviceContext& on, const CopyBytes& task) {
+  const auto source = *task.source;
+  cudaMemcpyAsync(task.destination.view().data(), source.data(), source.size(), cudaMemcpyDeviceToDevice,
+                  on.stream);
+}
+
+template <class T>
+void run(const DeviceContext& on, const CopyTile<T>& task) {
+  device::launch_copy<T>(on.stream, task.from.of(*task.source), task.op, task.scale.view().data(),
+                         task.to.of(*task.destination), task.row0, task.col0);
+}
+
+template <class R>
+void run(const DeviceContext& on, const ExportValues<R>& task) {
+  device::launch_divide_by<R>(on.stream, task.values.view().data() + task.first, task.scale.view().data(),
+                              task.count, task.out.view().data());
+}
+
+template <class R>
+void run(const DeviceContext& on, const DivideScales<R>& task) {
+  device::launch_divide_by<R>(on.stream, task.a.view().data(), task.b.view().data(), 1,
+                              task.quotient.view().data());
+}
+
+template <class T>
+void run(const DeviceContext& on, const ScaleByRoot<T>& task) {
+  device::launch_scale_by_root<T>(on.stream, task.scale.view().data(), *task.x);
+}
+
+TESSERA_DEFINE_ON_GPU(CopyBytes)
+#define TESSERA_DEFINE(T)            \
+  TESSERA_DEFINE_ON_GPU(MaxAbs<T>)   \
+  TESSERA_DEFINE_ON_GPU(CopyTile<T>) \
+  TESSERA_DEFINE_ON_GPU(ScaleByRoot<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+#define TESSERA_DEFINE_REAL(R)           \
+  TESSERA_DEFINE_ON_GPU(ChooseScale<R>)  \
+  TESSERA_DEFINE_ON_GPU(ExportValues<R>) \
+  TESSERA_DEFINE_ON_GPU(DivideScales<R>)
+TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
+
+}  // namespace tessera

@@ -3,9 +3,11 @@
 #include <vector>
 
 #include <tessera/codelets/cusolver.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/blas3_cuda.hpp>
 #include <tessera/codelets/dense/hermitian_cuda.hpp>
 #include <tessera/codelets/device_scalar.cuh>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace {
@@ -134,5 +136,66 @@ void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l,
                                 long long*);                                                          \
   template void launch_hegst<T>(cublasHandle_t, MatrixView<T>, MatrixView<const T>, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+template <class T>
+void run(const DeviceContext& on, const HerkSubtract<T>& task) {
+  launch_herk_subtract<T>(on.cublas, *task.a, *task.c);
+}
+
+template <class T>
+void run(const DeviceContext& on, const Her2kSubtract<T>& task) {
+  launch_her2k_subtract<T>(on.cublas, *task.a, *task.b, *task.c);
+}
+
+template <class T>
+void run(const DeviceContext& on, const GemmPairSubtract<T>& task) {
+  const auto c = *task.c;
+  const auto subtract = [&](MatrixView<const T> a, MatrixView<const T> b) {
+    cublas::gemm<T>(on.cublas, Op::none, Op::adjoint, c.rows, c.cols, a.cols, T(-1), a.data, a.ld, b.data,
+                    b.ld, T(1), c.data, c.ld);
+  };
+  subtract(*task.a1, *task.b1);
+  subtract(*task.a2, *task.b2);
+}
+
+template <class T>
+void run(const DeviceContext& on, const HemmRight<T>& task) {
+  const auto a = *task.a, b = *task.b;
+  const auto c = *task.c;
+  cublas::hemm<T>(on.cublas, Side::right, Uplo::lower, c.rows, c.cols, task.alpha, a.data, a.ld, b.data, b.ld,
+                  T(1), c.data, c.ld);
+}
+
+template <class T>
+void run(const DeviceContext& on, const Trsm<T>& task) {
+  const auto l = *task.l;
+  const auto b = *task.b;
+  cublas::trsm<T>(on.cublas, task.side, Uplo::lower, task.op, Diag::non_unit, b.rows, b.cols, T(1), l.data,
+                  l.ld, b.data, b.ld);
+}
+
+template <class T>
+void run(const DeviceContext& on, const Potrf<T>& task) {
+  DeviceFailure failure(on, StatusCode::not_positive_definite);
+  const auto work = *task.work;
+  if (!launch_potrf<T>(on.cusolver, on.stream, *task.a, work.data(), work.size(), failure.index()))
+    on.fail(StatusCode::no_convergence, task.first_row + 1);
+  failure.report(task.first_row);
+}
+
+template <class T>
+void run(const DeviceContext& on, const Hegst<T>& task) {
+  launch_hegst<T>(on.cublas, *task.a, *task.l);
+}
+
+#define TESSERA_DEFINE(T)                    \
+  TESSERA_DEFINE_ON_GPU(HerkSubtract<T>)     \
+  TESSERA_DEFINE_ON_GPU(Her2kSubtract<T>)    \
+  TESSERA_DEFINE_ON_GPU(GemmPairSubtract<T>) \
+  TESSERA_DEFINE_ON_GPU(HemmRight<T>)        \
+  TESSERA_DEFINE_ON_GPU(Trsm<T>)             \
+  TESSERA_DEFINE_ON_GPU(Potrf<T>)            \
+  TESSERA_DEFINE_ON_GPU(Hegst<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/cublas.hpp>
+#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/runtime/device_task.hpp>
+
+namespace tessera {
+
+template <class T>
+void run(const DeviceContext& on, const Gemm<T>& task) {
+  const auto a = task.part_a.of(*task.a), b = task.part_b.of(*task.b);
+  const auto c = task.result();
+  cublas::gemm<T>(on.cublas, task.op_a, task.op_b, c.rows, c.cols, task.depth(), task.alpha, a.data, a.ld,
+                  b.data, b.ld, task.factor_of_result(), c.data, c.ld);
+}
+
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Gemm<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
+}  // namespace tessera
