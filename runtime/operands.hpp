@@ -25,7 +25,7 @@
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
 ///
 /// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
-/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S>` any number.
+/// several operands of a task. `std::array<Read<S>, n>` has up to n, `ReadAll<S>` and `WriteAll<S>` any number.
 namespace tessera {
 
 /// How a task uses a piece of data.
@@ -148,7 +148,8 @@ template <class Shape, AccessMode access>
 class OperandList {
  public:
   static constexpr AccessMode mode = access;
-  using View = std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
+  using View =
+      std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
   OperandList() = default;
   /// The pointers must live until the task is inserted.
   OperandList(std::span<const Data* const> data) noexcept

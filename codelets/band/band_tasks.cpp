@@ -37,7 +37,8 @@ void run(const HostContext&, const ChaseTile<T>& task) {
   T* const segments[2] = {task.segments[0].view().data(), task.segments[1].view().data()};
   kernels::Reflectors<T> reflectors = task.reflectors;
   if (task.kept) reflectors.data = task.kept.view().data();
-  const kernels::BandView<T> view{place.n, place.bandwidth, place.first_column, place.segment_width, segments};
+  const kernels::BandView<T> view{place.n, place.bandwidth, place.first_column, place.segment_width,
+                                  segments};
   kernels::chase_tile<T>(view, place.first_sweep, place.sweeps, place.column_begin, place.column_end,
                          reflectors, task.workspace.view().data());
 }

@@ -17,11 +17,10 @@ struct BandColumns {
 };
 
 /// Some columns of a band in the chase's storage: room for the bulge and padding are zeroed.
-/// | operand | mode  | shape                                    | what                                       |
-/// |---------|-------|------------------------------------------|--------------------------------------------|
-/// | segment | write | array of kernels::BandLayout             | the columns with room for the bulge        |
-/// | pieces  | read  | matrices of 2 b rows, of a BandMatrix    | column j from its diagonal down; the first |
-/// |         |       |                                          | piece begins with the first column         |
+/// | operand | mode  | shape                        | what                                            |
+/// |---------|-------|------------------------------|-------------------------------------------------|
+/// | segment | write | array of kernels::BandLayout | the columns with room for the bulge             |
+/// | pieces  | read  | matrices: 2 b rows           | of a BandMatrix: columns from the diagonal down |
 /// Errors: not_finite with index = column, from 1, where a number of the band is NaN or infinite.
 template <class T>
 struct BandGather {
@@ -41,13 +40,12 @@ struct ChaseTilePlace {
   Index hops() const noexcept;
 };
 
-/// One tile of a chase, kernels::chase_tile, on CPUs.       [12 b^2 a hop]
-/// | operand   | mode         | shape                         | what                                              |
-/// |-----------|--------------|-------------------------------|---------------------------------------------------|
-/// | workspace | scratch      | array: kernels::chase_workspace |                                                 |
-/// | segments  | read-write   | arrays of kernels::BandLayout | one or two consecutive ones                       |
-/// | kept      | write or add | array: reflectors.size()      | the tile's reflectors beside those of other tiles;|
-/// |           |              |                               | absent: they are not kept                         |
+/// One tile of a chase, kernels::chase_tile, on CPUs.  [12 b^2 a hop]
+/// | operand   | mode         | shape                           | what                                             |
+/// |-----------|--------------|---------------------------------|--------------------------------------------------|
+/// | workspace | scratch      | array: kernels::chase_workspace |                                                  |
+/// | segments  | read-write   | arrays of kernels::BandLayout   | one or two consecutive ones                      |
+/// | kept      | write or add | array: reflectors.size()        | reflectors beside other tiles'; absent: not kept |
 template <class T>
 struct ChaseTile {
   static constexpr const char* name = "chase_tile";
@@ -62,16 +60,17 @@ struct ChaseTile {
     return flop_factor<T> * 12 * b * b * static_cast<double>(place.hops());
   }
   std::uint32_t footprint() const noexcept {
-    return footprint_of(place.bandwidth, place.sweeps, static_cast<bool>(segments[1]), static_cast<bool>(kept));
+    return footprint_of(place.bandwidth, place.sweeps, static_cast<bool>(segments[1]),
+                        static_cast<bool>(kept));
   }
 };
 
 /// Consecutive sweeps over all columns of a band in one segment: kernels::chase_sweeps.  [12 b^2 a hop]
-/// | operand   | mode       | shape                                    | what                               |
-/// |-----------|------------|------------------------------------------|------------------------------------|
-/// | workspace | scratch    | array: kernels::chase_sweeps_workspace bytes |                                |
-/// | segment   | read-write | array of kernels::BandLayout             | the band                           |
-/// | kept      | write      | array: sweeps.size()                     | reflectors; absent: not kept       |
+/// | operand   | mode       | shape                                        | what                         |
+/// |-----------|------------|----------------------------------------------|------------------------------|
+/// | workspace | scratch    | array: kernels::chase_sweeps_workspace bytes |                              |
+/// | segment   | read-write | array of kernels::BandLayout                 | the band                     |
+/// | kept      | write      | array: sweeps.size()                         | reflectors; absent: not kept |
 /// One task takes a whole GPU.
 template <class T>
 struct ChaseSweeps {
@@ -95,9 +94,9 @@ struct ChaseSweeps {
 };
 
 /// Diagonal and subdiagonal of some columns that the chase has finished.
-/// | operand | mode  | shape                        | what                                                    |
-/// |---------|-------|------------------------------|---------------------------------------------------------|
-/// | segment | read  | array of kernels::BandLayout | begins with the first column                            |
+/// | operand | mode  | shape                        | what                                                       |
+/// |---------|-------|------------------------------|------------------------------------------------------------|
+/// | segment | read  | array of kernels::BandLayout | begins with the first column                               |
 /// | piece   | write | array of 2 columns           | the columns' part of d, then that of e (0 in column n - 1) |
 template <class T>
 struct TridiagonalPiece {
@@ -108,11 +107,11 @@ struct TridiagonalPiece {
 };
 
 /// The pieces of a tridiagonal matrix in one, on CPUs.
-/// | operand | mode  | shape               | what                            |
-/// |---------|-------|---------------------|---------------------------------|
-/// | d       | write | array: n            | diagonal                        |
-/// | e       | write | array: max(n - 1, 1) | subdiagonal                    |
-/// | pieces  | read  | arrays              | of TridiagonalPiece, in order   |
+/// | operand | mode  | shape                | what                          |
+/// |---------|-------|----------------------|-------------------------------|
+/// | d       | write | array: n             | diagonal                      |
+/// | e       | write | array: max(n - 1, 1) | subdiagonal                   |
+/// | pieces  | read  | arrays               | of TridiagonalPiece, in order |
 template <class R>
 struct TridiagonalAssemble {
   static constexpr const char* name = "tridiagonal_assemble";

@@ -6,8 +6,8 @@
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// The tasks that apply the reflectors of a chase by ChaseSweeps, a piece of them at a time. On a GPU a task is
-/// as large as a GPU can take, and the CPU's side is plain loops: with GPUs no CPU runs them.
+/// The tasks that apply the reflectors of a chase by ChaseSweeps, a piece of them at a time. On a GPU a task
+/// is as large as a GPU can take, and the CPU's side is plain loops: with GPUs no CPU runs them.
 namespace tessera {
 
 /// Flops of applying a piece's reflectors: sweep s covers n - 1 - s rows once.
@@ -19,10 +19,10 @@ double reflector_flops(const kernels::DeviceReflectors& piece, Index columns) no
 }
 
 /// The WY blocks of a piece of reflectors: kernels::form_chase_t.    [2 g^2 (b + g) a block of g sweeps]
-/// | operand    | mode  | shape                                                | what                       |
-/// |------------|-------|------------------------------------------------------|----------------------------|
-/// | reflectors | read  | array: piece.size()                                  | as ChaseSweeps keeps them  |
-/// | blocks     | write | array of double: kernels::chase_blocks<T>(piece).size() | V and W                 |
+/// | operand    | mode  | shape                                                   | what                      |
+/// |------------|-------|---------------------------------------------------------|---------------------------|
+/// | reflectors | read  | array: piece.size()                                     | as ChaseSweeps keeps them |
+/// | blocks     | write | array of double: kernels::chase_blocks<T>(piece).size() | V and W                   |
 template <class T>
 struct FormChaseT {
   static constexpr const char* name = "form_chase_t";
@@ -44,11 +44,11 @@ struct FormChaseT {
 
 /// C := (product of a piece's reflectors) C by their WY blocks: kernels::apply_chase.
 ///                                                                        [4 b a reflector and column]
-/// | operand   | mode       | shape                                       | what                               |
-/// |-----------|------------|---------------------------------------------|------------------------------------|
-/// | workspace | scratch    | array: kernels::apply_chase_workspace bytes | for the widest C; GPUs use it      |
-/// | c         | read-write | n x columns                                 |                                    |
-/// | blocks    | read       | array of double                             | of FormChaseT                      |
+/// | operand   | mode       | shape                                       | what                          |
+/// |-----------|------------|---------------------------------------------|-------------------------------|
+/// | workspace | scratch    | array: kernels::apply_chase_workspace bytes | for the widest C; GPUs use it |
+/// | c         | read-write | n x columns                                 |                               |
+/// | blocks    | read       | array of double                             | of FormChaseT                 |
 /// A task takes all of a GPU with any number of columns: the more, the less the blocks are read.
 template <class T>
 struct ApplyChase {
@@ -66,12 +66,12 @@ struct ApplyChase {
   }
 };
 
-/// The same from the reflectors themselves: kernels::apply_one_by_one, on a GPU ELPA2's kernel, for bandwidths
-/// that are powers of two, at most 128.                                  [4 b a reflector and column]
-/// | operand    | mode       | shape               | what                       |
-/// |------------|------------|---------------------|----------------------------|
-/// | c          | read-write | n x columns         |                            |
-/// | reflectors | read       | array: piece.size() | as ChaseSweeps keeps them  |
+/// The same from the reflectors themselves: kernels::apply_one_by_one, on a GPU ELPA2's kernel, for
+/// bandwidths that are powers of two, at most 128.                       [4 b a reflector and column]
+/// | operand    | mode       | shape               | what                      |
+/// |------------|------------|---------------------|---------------------------|
+/// | c          | read-write | n x columns         |                           |
+/// | reflectors | read       | array: piece.size() | as ChaseSweeps keeps them |
 template <class T>
 struct ApplyOneByOne {
   static constexpr const char* name = "apply_one_by_one";

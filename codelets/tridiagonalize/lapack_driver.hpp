@@ -11,21 +11,22 @@ namespace tessera {
 
 /// A x = lambda x by heevd, or A x = lambda B x by hegvd, as one task.
 ///                                  [4/3 n^3 flops, with vectors 9 n^3, complex x 4, as LAPACK's own counts]
-/// | operand   | mode    | shape                                    | what                                        |
-/// |-----------|---------|------------------------------------------|---------------------------------------------|
-/// | values    | write   | array of reals: n                        | the eigenvalues                             |
-/// | workspace | scratch | array: lapack_eigensolve_workspace_bytes | the whole problem                           |
-/// | a, b      | read    | tiles                                    | of the lower triangles, column by column; b absent: I |
-/// | z         | write   | slabs of n rows                          | the eigenvectors number lo to hi - 1; none: values only |
+/// | operand   | mode    | shape                                    | what                                          |
+/// |-----------|---------|------------------------------------------|-----------------------------------------------|
+/// | values    | write   | array of reals: n                        | the eigenvalues                               |
+/// | workspace | scratch | array: lapack_eigensolve_workspace_bytes | the whole problem                             |
+/// | a, b      | read    | tiles                                    | of the lower triangles, by columns; b or none |
+/// | z         | write   | slabs of n rows                          | eigenvectors number lo to hi - 1; or none     |
 /// BLAS runs with `threads` threads while the task lasts, and with one again afterwards. Errors:
 /// not_positive_definite (index: leading minor of B), no_convergence (index: LAPACK's info). Source: LAPACK
 /// heevd, hegvd.
 ///
 /// On a GPU, and where there are GPUs on nothing else, for the order may be one that LAPACK cannot take:
-/// cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted (then only the values number [lo, hi)
-/// are written, the others become NaN), and sygvd. cuSOLVER waits for its stream inside, so the worker feeds no
-/// other task meanwhile, and its work space on the host is kept for the next call. no_convergence: cuSOLVER's
-/// info, or n + 1 if it refuses the call. sygvd counts its work space in 32 bits, the others do not.
+/// cuSOLVER's Xsyevd, Xsyevdx where only a part of the vectors is wanted (then only the values number
+/// [lo, hi) are written, the others become NaN), and sygvd. cuSOLVER waits for its stream inside, so the
+/// worker feeds no other task meanwhile, and its work space on the host is kept for the next call.
+/// no_convergence: cuSOLVER's info, or n + 1 if it refuses the call. sygvd counts its work space in 32 bits,
+/// the others do not.
 template <class T>
 struct LapackEigensolve {
   static constexpr const char* name = "lapack_eigensolve";
@@ -45,7 +46,7 @@ struct LapackEigensolve {
   std::uint32_t footprint() const noexcept { return footprint_of(n, vectors(), generalized()); }
 };
 
-/// Inserts it, on rank 0, for all tiles of A, of B unless that is null, and the slabs of z, which may be null.
+/// Inserts it, on rank 0, for the tiles of A and, unless these are null, of B and the slabs of z.
 template <class T>
 void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatrix<T>& a,
                               const TiledMatrix<T>* b, Index lo, int threads, const Data& values,

@@ -5,8 +5,8 @@
 #include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
 
 /// Tasks of the one-stage tridiagonalisation on whole groups of work tiles, and what ends it (layout:
-/// work_layout.hpp, panels: panel_tasks.hpp). They run where the group lives unless stated. Where no flops are
-/// given they move data; complex x 4. All run on CPUs only.
+/// work_layout.hpp, panels: panel_tasks.hpp). They run where the group lives unless stated. Where no flops
+/// are given they move data; complex x 4. All run on CPUs only.
 namespace tessera {
 
 /// What a tile (i, j) of A has of a group comes there.
@@ -26,10 +26,10 @@ struct TridiagonalizePack {
 /// columns := the `count` columns from padded index `column` on of the group's tiles, from the diagonal's
 /// work row down (the trailing height); zero where the group has no tile. Also the square that remains at the
 /// end, with all its columns.
-/// | operand | mode  | shape                            | what                |
-/// |---------|-------|----------------------------------|---------------------|
-/// | group   | read  | w x (w tiles)                    | the work tiles      |
-/// | columns | write | trailing height x at least count |                     |
+/// | operand | mode  | shape                            | what           |
+/// |---------|-------|----------------------------------|----------------|
+/// | group   | read  | w x (w tiles)                    | the work tiles |
+/// | columns | write | trailing height x at least count |                |
 template <class T>
 struct TridiagonalizeExtract {
   static constexpr const char* name = "tridiagonalize_extract";
@@ -65,9 +65,9 @@ struct TridiagonalizeUpdate {
 
 /// Keeps a panel's reflectors: columns [at, at + k) of a piece of the back-transform's block := V_c without
 /// the padding.
-/// | operand | mode         | shape                                        | what                          |
-/// |---------|--------------|----------------------------------------------|-------------------------------|
-/// | v       | read         | chunk rows x 3 k                             | V_c                           |
+/// | operand | mode         | shape                                         | what                              |
+/// |---------|--------------|-----------------------------------------------|-----------------------------------|
+/// | v       | read         | chunk rows x 3 k                              | V_c                               |
 /// | piece   | write or add | rows of A in the chunk x columns of the block | other columns are of other panels |
 template <class T>
 struct TridiagonalizeStore {
@@ -80,12 +80,12 @@ struct TridiagonalizeStore {
 };
 
 /// The square that remains, from work row `first` on and of order m, by LAPACK hetrd.     [4/3 m^3 flops]
-/// | operand   | mode    | shape                          | what                                              |
-/// |-----------|---------|--------------------------------|---------------------------------------------------|
-/// | scalars   | write   | array: ScalarPiece of m        |                                                   |
-/// | v         | write   | m x (m - 1)                    | the reflectors with explicit ones and zeros; absent: not kept |
-/// | workspace | scratch | array: rest_workspace_bytes    |                                                   |
-/// | squares   | read    | matrices: the trailing height  | their sum is the square                           |
+/// | operand   | mode    | shape                         | what                                              |
+/// |-----------|---------|-------------------------------|---------------------------------------------------|
+/// | scalars   | write   | array: ScalarPiece of m       |                                                   |
+/// | v         | write   | m x (m - 1)                   | reflectors, with ones and zeros; absent: not kept |
+/// | workspace | scratch | array: rest_workspace_bytes   |                                                   |
+/// | squares   | read    | matrices: the trailing height | their sum is the square                           |
 template <class T>
 struct TridiagonalizeRest {
   static constexpr const char* name = "tridiagonalize_rest";
@@ -105,10 +105,10 @@ template <class T>
 std::size_t rest_workspace_bytes(Index m);
 
 /// d[at ..] and e[at ..] := one piece of scalars.
-/// | operand | mode         | shape                       | what                                 |
-/// |---------|--------------|-----------------------------|--------------------------------------|
-/// | scalars | read         | array: ScalarPiece of count | `elements` of its e exist            |
-/// | d, e    | write or add | arrays of reals             | other elements are of other panels   |
+/// | operand | mode         | shape                       | what                               |
+/// |---------|--------------|-----------------------------|------------------------------------|
+/// | scalars | read         | array: ScalarPiece of count | `elements` of its e exist          |
+/// | d, e    | write or add | arrays of reals             | other elements are of other panels |
 template <class T>
 struct TridiagonalizePlace {
   static constexpr const char* name = "tridiagonalize_place";
@@ -118,11 +118,11 @@ struct TridiagonalizePlace {
 };
 
 /// T := the triangular factor of H_0 H_1 ... = I - V T V^H (LAPACK larft).    [rows k^2 + k^3 / 3 flops]
-/// | operand | mode  | shape                | what                                            |
-/// |---------|-------|----------------------|-------------------------------------------------|
-/// | v       | read  | matrices, k columns  | V in pieces of its rows                         |
-/// | scalars | read  | arrays: ScalarPiece  | of the panels; their first k columns in all     |
-/// | t       | write | k x k                | zeros below the diagonal                        |
+/// | operand | mode  | shape               | what                                        |
+/// |---------|-------|---------------------|---------------------------------------------|
+/// | v       | read  | matrices, k columns | V in pieces of its rows                     |
+/// | scalars | read  | arrays: ScalarPiece | of the panels; their first k columns in all |
+/// | t       | write | k x k               | zeros below the diagonal                    |
 template <class T>
 struct TridiagonalizeFactor {
   static constexpr const char* name = "tridiagonalize_factor";

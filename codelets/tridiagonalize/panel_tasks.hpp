@@ -83,11 +83,11 @@ struct PanelPieces {
 
 /// A panel begins: P_c := the chunk's rows of the sum of the groups' extracted columns, x_c := its first
 /// column. Flops are not counted (rows k a group).
-/// | operand   | mode  | shape                        | what                                                  |
-/// |-----------|-------|------------------------------|-------------------------------------------------------|
-/// | x         | write | array: ColumnPiece           | x_c                                                   |
-/// | p         | write | chunk rows x k               | P_c                                                   |
-/// | extracted | read  | matrices: trailing height x k | of the groups that have the panel's columns          |
+/// | operand   | mode  | shape                         | what                                        |
+/// |-----------|-------|-------------------------------|---------------------------------------------|
+/// | x         | write | array: ColumnPiece            | x_c                                         |
+/// | p         | write | chunk rows x k                | P_c                                         |
+/// | extracted | read  | matrices: trailing height x k | of the groups that have the panel's columns |
 template <class T>
 struct TridiagonalizeStart {
   static constexpr const char* name = "tridiagonalize_start";
@@ -102,8 +102,8 @@ template <class T>
 void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                         const PanelPieces& pieces);
 
-/// What a product task multiplies: groups `first_group`, `first_group` + `stride`, ... (`count` of them; numbers
-/// over all ranks), and the sums s of the chunks `first_inner`, `first_inner` + `inner_stride`, ...
+/// What a product task multiplies: groups `first_group`, `first_group` + `stride`, ... (`count` of them;
+/// numbers over all ranks), and the sums s of the chunks `first_inner`, `first_inner` + `inner_stride`, ...
 struct ProductWork {
   const WorkTiles* tiles = nullptr;
   int rank = 0;
@@ -119,14 +119,14 @@ struct ProductWork {
     return sum;
   }
 };
-/// One part of round 1.                                      [4 flops x the area of the groups' trailing tiles]
-/// | operand   | mode    | shape                        | what                                                |
-/// |-----------|---------|------------------------------|-----------------------------------------------------|
-/// | y         | write   | array: ProductPiece          | y_t                                                 |
-/// | workspace | scratch | array: trailing height       | v                                                   |
-/// | x         | read    | arrays: ColumnPiece          | x_c of all chunks                                   |
-/// | groups    | read    | matrices                     | the groups' work tiles                              |
-/// | v         | read    | matrices: chunk rows x 3 k   | V_c of the inner chunks                             |
+/// One part of round 1.                                    [4 flops x the area of the groups' trailing tiles]
+/// | operand   | mode    | shape                      | what                    |
+/// |-----------|---------|----------------------------|-------------------------|
+/// | y         | write   | array: ProductPiece        | y_t                     |
+/// | workspace | scratch | array: trailing height     | v                       |
+/// | x         | read    | arrays: ColumnPiece        | x_c of all chunks       |
+/// | groups    | read    | matrices                   | the groups' work tiles  |
+/// | v         | read    | matrices: chunk rows x 3 k | V_c of the inner chunks |
 template <class T>
 struct TridiagonalizeProduct {
   static constexpr const char* name = "tridiagonalize_product";
@@ -141,8 +141,8 @@ struct TridiagonalizeProduct {
     const Index w = work.tiles->layout().w;
     return 4 * work.live_tiles(step.next / w) * double(w) * double(w) * flop_factor<T>;
   }
-  /// The rows that remain, in steps of 256, numbers of groups and inner chunks, the columns before this one in
-  /// steps of 16.
+  /// The rows that remain, in steps of 256, numbers of groups and inner chunks, the columns before this one
+  /// in steps of 16.
   std::uint32_t footprint() const noexcept {
     return footprint_of((step.chunks.end * step.chunks.w - step.next) / 256, work.count, work.inner,
                         step.p / 16);
@@ -155,13 +155,15 @@ void insert_column_product(Sequence& sequence, int priority, const ColumnStep& s
                            const Data& workspace);
 
 /// Round 2 for one chunk.                                                               [8 p flops a row]
-/// | operand       | mode       | shape              | what                                                    |
-/// |---------------|------------|--------------------|---------------------------------------------------------|
-/// | x             | read-write | array: ColumnPiece | x_c; of the next column then                            |
-/// | new_v, v      | write, read-write | chunk rows x 3 k | V_c gets a column: new_v of a panel's first one, v of others |
-/// | p             | read       | chunk rows x k     | P_c                                                     |
-/// | new_scalars, scalars | write, read-write | array: ScalarPiece | in the first chunk; likewise              |
-/// | parts         | read       | arrays: ProductPiece | the y_t that were written                             |
+/// | operand     | mode       | shape                | what                                            |
+/// |-------------|------------|----------------------|-------------------------------------------------|
+/// | x           | read-write | array: ColumnPiece   | x_c; of the next column then                    |
+/// | new_v       | write      | chunk rows x 3 k     | V_c, which gets a column: the panel's first one |
+/// | v           | read-write | chunk rows x 3 k     | V_c for the columns after that                  |
+/// | p           | read       | chunk rows x k       | P_c                                             |
+/// | new_scalars | write      | array: ScalarPiece   | likewise; in the first chunk only               |
+/// | scalars     | read-write | array: ScalarPiece   | likewise                                        |
+/// | parts       | read       | arrays: ProductPiece | the y_t that were written                       |
 template <class T>
 struct TridiagonalizeColumn {
   static constexpr const char* name = "tridiagonalize_column";
@@ -188,7 +190,7 @@ template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces);
 
-/// Of pieces, as an operand for any number takes them.
+/// What an operand for any number of pieces takes.
 std::vector<const Data*> pointers_to(std::span<const Data> pieces);
 
 }  // namespace tessera

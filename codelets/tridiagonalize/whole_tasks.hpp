@@ -9,18 +9,18 @@
 /// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits; cuSOLVER accepts
 /// orders to 65536, but nothing says that it is right where n^2 is beyond 2^31 (n > 46340). Its reduction
 /// does not wait for the stream, but enqueues several kernels a column, so that the worker is busy with it
-/// nearly as long as the GPU. With GPUs no CPU runs these tasks: the reflectors are applied by the library that
-/// made them. Source: LAPACK hetrd, unmtr.
+/// nearly as long as the GPU. With GPUs no CPU runs these tasks: the reflectors are applied by the library
+/// that made them. Source: LAPACK hetrd, unmtr.
 namespace tessera {
 
 /// A := reflectors below the first subdiagonal, T := Q^H A Q.          [4/3 n^3 flops, complex x 4]
-/// | operand   | mode       | shape                                             | what                           |
-/// |-----------|------------|---------------------------------------------------|--------------------------------|
-/// | a         | read-write | n x n                                             | the lower triangle             |
-/// | tau       | write      | array: max(n - 1, 1)                              | factors of the reflectors      |
-/// | d         | write      | array of reals: n                                 | diagonal of T                  |
-/// | e         | write      | array of reals: max(n - 1, 1)                     | subdiagonal of T               |
-/// | workspace | scratch    | array: tridiagonalize_whole_workspace_bytes       |                                |
+/// | operand   | mode       | shape                                       | what                      |
+/// |-----------|------------|---------------------------------------------|---------------------------|
+/// | a         | read-write | n x n                                       | the lower triangle        |
+/// | tau       | write      | array: max(n - 1, 1)                        | factors of the reflectors |
+/// | d         | write      | array of reals: n                           | diagonal of T             |
+/// | e         | write      | array of reals: max(n - 1, 1)               | subdiagonal of T          |
+/// | workspace | scratch    | array: tridiagonalize_whole_workspace_bytes |                           |
 /// Errors on GPUs: no_convergence with index n + 1 if cuSOLVER refuses the call.
 template <class T>
 struct TridiagonalizeWhole {
@@ -40,12 +40,12 @@ template <class T>
 std::size_t tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n);
 
 /// Z := Q Z with the Q of TridiagonalizeWhole.                  [2 n^2 columns flops, complex x 4]
-/// | operand   | mode       | shape                                                 | what                       |
-/// |-----------|------------|-------------------------------------------------------|----------------------------|
-/// | a         | read       | n x n                                                 | the reflectors             |
-/// | tau       | read       | array                                                 | their factors              |
-/// | z         | read-write | n x columns                                           |                            |
-/// | workspace | scratch    | array: apply_tridiagonalize_whole_workspace_bytes     |                            |
+/// | operand   | mode       | shape                                             | what           |
+/// |-----------|------------|---------------------------------------------------|----------------|
+/// | a         | read       | n x n                                             | the reflectors |
+/// | tau       | read       | array                                             | their factors  |
+/// | z         | read-write | n x columns                                       |                |
+/// | workspace | scratch    | array: apply_tridiagonalize_whole_workspace_bytes |                |
 /// Errors as above.
 template <class T>
 struct ApplyTridiagonalizeWhole {
