@@ -25,7 +25,7 @@
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
 ///
 /// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
-/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` any number.
+/// several operands of a task. `std::array<Read<S>, n>` has up to n, `ReadAll<S>` and `WriteAll<S>` any number.
 namespace tessera {
 
 /// How a task uses a piece of data.
@@ -143,15 +143,19 @@ using GpuScratch = Operand<Shape, AccessMode::scratch, internal::OperandKind::gp
 template <class Shape>
 using ReadOnHost = Operand<Shape, AccessMode::read, internal::OperandKind::on_host>;
 
-/// Any number of pieces that are read; no other operand of the task is one of them.
-template <class Shape>
-class ReadAll {
+/// Any number of pieces in one mode; no other operand of the task is one of them.
+template <class Shape, AccessMode access>
+class OperandList {
  public:
-  using View = typename Shape::ConstView;
-  ReadAll() = default;
+  static constexpr AccessMode mode = access;
+  using View =
+      std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
+  OperandList() = default;
   /// The pointers must live until the task is inserted.
-  ReadAll(std::span<const Data* const> data) noexcept : data_(data.data()), count_(static_cast<int>(data.size())) {}
-  ReadAll(const std::vector<const Data*>& data) noexcept : ReadAll(std::span<const Data* const>(data)) {}
+  OperandList(std::span<const Data* const> data) noexcept
+      : data_(data.data()), count_(static_cast<int>(data.size())) {}
+  OperandList(const std::vector<const Data*>& data) noexcept
+      : OperandList(std::span<const Data* const>(data)) {}
   int size() const noexcept { return count_; }
 
   // In the body:
@@ -169,5 +173,10 @@ class ReadAll {
   void** buffers_ = nullptr;
   int first_ = 0, count_ = 0;
 };
+
+template <class Shape>
+using ReadAll = OperandList<Shape, AccessMode::read>;
+template <class Shape>
+using WriteAll = OperandList<Shape, AccessMode::write>;
 
 }  // namespace tessera

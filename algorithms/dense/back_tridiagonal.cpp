@@ -4,8 +4,9 @@
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
-#include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/band/chase_blocks.hpp>
+#include <tessera/codelets/band/chase_block_tasks.hpp>
+#include <tessera/codelets/band/wy_tasks.hpp>
+#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 namespace {
@@ -92,10 +93,24 @@ void BackTransform<T>::form_hops(Index group, Index first_hop, Index last_hop, i
     form_hops(group, middle, last_hop, priority);
     return;
   }
+  if (static_cast<Index>(shapes.size()) > max_form_pieces)
+    throw RuntimeError("too many pieces of reflectors in one WY group");
+  FormWy<T> task{.workspace = workspace_,
+                 .blocks = blocks(group),
+                 .kept = data,
+                 .n = n_,
+                 .bandwidth = bandwidth_,
+                 .first_sweep = first,
+                 .sweeps = sweeps,
+                 .first_hop = first_hop,
+                 .last_hop = last_hop};
+  std::copy(shapes.begin(), shapes.end(), task.pieces.begin());
   const int ranks = static_cast<int>(std::min<Index>(sequence_.runtime().size(), z_.count()));
-  for (int rank = 0; rank < ranks; ++rank)
-    insert_form_wy<T>(sequence_, priority, rank, n_, bandwidth_, first, sweeps, first_hop, last_hop, shapes,
-                      data, blocks(group), workspace_);
+  for (int rank = 0; rank < ranks; ++rank) {
+    // Each rank has a buffer of its own, in which another group may have been.
+    if (first_hop == 0) blocks(group).forget();
+    sequence_.insert(task, {.priority = priority, .execute_on = rank});
+  }
 }
 
 /// All WY blocks of a group; pieces that no earlier group needs are released.
@@ -115,8 +130,16 @@ void BackTransform<T>::apply(Index begin, Index end) {
     form(group, priority + 2 * static_cast<int>(per_task_));
   for (Index group = begin; group < end; ++group) data.push_back(&blocks(group));
   for (Index j = 0; j < z_.count(); ++j)
-    insert_apply_wy<T>(sequence_, priority, n_, bandwidth_, begin * sweeps_, sweeps_, group_sweeps(end - 1),
-                       data, z_.slab(j), z_.slab_cols(j), workspace_);
+    sequence_.insert(ApplyWy<T>{.workspace = workspace_,
+                                .c = z_.slab(j),
+                                .blocks = data,
+                                .n = n_,
+                                .bandwidth = bandwidth_,
+                                .first_sweep = begin * sweeps_,
+                                .sweeps = sweeps_,
+                                .last_sweeps = group_sweeps(end - 1),
+                                .columns = z_.slab_cols(j)},
+                     {.priority = priority});
 }
 
 /// The reflectors of a GPU's chase: the WY blocks of a whole piece at a time, in one of two buffers, so that
@@ -139,10 +162,16 @@ void apply_device_pieces(Sequence& sequence, ChaseReflectors<T>& reflectors, con
     const kernels::DeviceReflectors& shape = pieces.back().shape;
     const Data& blocks = ring[(pieces.size() - 1) % 2];
     for (int rank = 0; rank < ranks; ++rank)
-      insert_form_chase_t<T>(sequence, form_priority, rank, shape, pieces.back().data, blocks);
+      sequence.insert(FormChaseT<T>{.reflectors = pieces.back().data, .blocks = blocks, .piece = shape},
+                      {.priority = form_priority, .execute_on = rank});
     z.prefetch_to_gpus(blocks);
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_chase<T>(sequence, apply_priority, shape, blocks, z.slab(j), z.slab_cols(j), workspace);
+      sequence.insert(ApplyChase<T>{.workspace = workspace,
+                                    .c = z.slab(j),
+                                    .blocks = blocks,
+                                    .piece = shape,
+                                    .columns = z.slab_cols(j)},
+                      {.priority = apply_priority});
   }
 }
 
@@ -151,8 +180,11 @@ void apply_one_by_one(Sequence& sequence, ChaseReflectors<T>& reflectors, const 
   auto& pieces = reflectors.device_pieces();
   for (; !pieces.empty(); pieces.pop_back())
     for (Index j = 0; j < z.count(); ++j)
-      insert_apply_one_by_one<T>(sequence, static_cast<int>(pieces.size()), pieces.back().shape,
-                                 pieces.back().data, z.slab(j), z.slab_cols(j));
+      sequence.insert(ApplyOneByOne<T>{.c = z.slab(j),
+                                       .reflectors = pieces.back().data,
+                                       .piece = pieces.back().shape,
+                                       .columns = z.slab_cols(j)},
+                      {.priority = static_cast<int>(pieces.size())});
 }
 
 template <class T>

@@ -70,8 +70,10 @@ void Chase<T>::gather(const BandMatrix<T>& band) {
     pieces.clear();
     for (Index s = k * sweeps_; s < std::min((k + 1) * sweeps_, band.segment_count()); ++s)
       pieces.push_back(&band.segment(s));
-    insert_band_gather<T>(sequence_, 0, n_, bandwidth_, k * width_, columns(k), band.segment_width(), pieces,
-                          segments_[static_cast<std::size_t>(k)]);
+    sequence_.insert(BandGather<T>{.segment = segments_[static_cast<std::size_t>(k)],
+                                   .pieces = pieces,
+                                   .band = {n_, bandwidth_, k * width_, columns(k)},
+                                   .piece_columns = band.segment_width()});
   }
 }
 
@@ -82,35 +84,40 @@ void Chase<T>::group(Index first_sweep, Index sweeps, ChaseReflectors<T>* reflec
   const Index end_tile = (last_position + 2 * bandwidth_) / width_ + 1;
   int rank = -1;
   const Data* kept = nullptr;
-  ChaseTile<T> tile{n_, bandwidth_, first_sweep, sweeps, 0, 0, 0, width_, {}};
+  kernels::Reflectors<T> shape;
   for (Index t = first_tile; t < end_tile; ++t) {
-    bool fresh = false;
     if (reflectors && tile_rank(t) != rank) {
       // A new piece for the tiles from here on that run on the same rank.
       rank = tile_rank(t);
       Index end = t + 1;
       while (end < end_tile && tile_rank(end) == rank) ++end;
-      tile.reflectors = kernels::Reflectors<T>::of_tiles(n_, bandwidth_, first_sweep, sweeps, tile_begin(t),
-                                                         tile_begin(end));
+      shape = kernels::Reflectors<T>::of_tiles(n_, bandwidth_, first_sweep, sweeps, tile_begin(t),
+                                               tile_begin(end));
       kept = nullptr;
-      if (tile.reflectors.size() > 0) {
+      if (shape.size() > 0) {
         reflectors->pieces().push_back(
-            {tile.reflectors,
-             Data::bytes(sequence_.runtime(), static_cast<std::size_t>(tile.reflectors.size()) * sizeof(T),
-                         rank)});
+            {shape,
+             Data::bytes(sequence_.runtime(), static_cast<std::size_t>(shape.size()) * sizeof(T), rank)});
         kept = &reflectors->pieces().back().data;
-        fresh = true;
       }
     }
     const Index first_segment = std::max<Index>(t - 1, 0);
-    tile.column_begin = tile_begin(t);
-    tile.column_end = tile_begin(t + 1);
-    tile.first_column = first_segment * width_;
-    const Index second = t == 0 || t >= segment_count() ? -1 : t;
-    insert_chase_tile<T>(sequence_, static_cast<int>(-(2 * (first_sweep / sweeps_) + t)), tile,
-                         segments_[static_cast<std::size_t>(first_segment)],
-                         second < 0 ? nullptr : &segments_[static_cast<std::size_t>(second)], kept, fresh,
-                         workspace_);
+    const bool second = t > 0 && t < segment_count();
+    sequence_.insert(
+        ChaseTile<T>{.workspace = workspace_,
+                     .segments = {segments_[static_cast<std::size_t>(first_segment)],
+                                  second ? &segments_[static_cast<std::size_t>(t)] : nullptr},
+                     .kept = kept,
+                     .place = {.n = n_,
+                               .bandwidth = bandwidth_,
+                               .first_sweep = first_sweep,
+                               .sweeps = sweeps,
+                               .column_begin = tile_begin(t),
+                               .column_end = tile_begin(t + 1),
+                               .first_column = first_segment * width_,
+                               .segment_width = width_},
+                     .reflectors = shape},
+        {.priority = static_cast<int>(-(2 * (first_sweep / sweeps_) + t))});
   }
 }
 
@@ -130,11 +137,14 @@ void Chase<T>::extract(const Data& d, const Data& e) {
     pieces.push_back(
         Data::bytes(sequence_.runtime(), static_cast<std::size_t>(2 * columns(k)) * sizeof(R), owner(k)));
     pointers.push_back(&pieces.back());
-    insert_tridiagonal_piece<T>(sequence_, 0, n_, bandwidth_, k * width_, columns(k),
-                                segments_[static_cast<std::size_t>(k)], pieces.back());
+    sequence_.insert(TridiagonalPiece<T>{.segment = segments_[static_cast<std::size_t>(k)],
+                                         .piece = pieces.back(),
+                                         .band = {n_, bandwidth_, k * width_, columns(k)}});
   }
   for (int rank = 0; rank < sequence_.runtime().size(); ++rank)
-    insert_tridiagonal_assemble<R>(sequence_, 0, rank, n_, width_, pointers, d, e);
+    sequence_.insert(
+        TridiagonalAssemble<R>{.d = d, .e = e, .pieces = pointers, .n = n_, .piece_columns = width_},
+        {.execute_on = rank});
 }
 
 /// The whole band on rank 0, by ranges of sweeps.
@@ -152,7 +162,10 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   const Data segment = Data::bytes(runtime, segment_elements * sizeof(T));
   std::vector<const Data*> pieces;
   for (Index s = 0; s < band.segment_count(); ++s) pieces.push_back(&band.segment(s));
-  insert_band_gather<T>(sequence, 0, n, b, 0, n, band.segment_width(), pieces, segment);
+  sequence.insert(BandGather<T>{.segment = segment,
+                                .pieces = pieces,
+                                .band = {n, b, 0, n},
+                                .piece_columns = band.segment_width()});
   band.release();
 
   const Data workspace = Data::scratch(runtime, kernels::chase_sweeps_workspace<T>(n, b, n));
@@ -165,14 +178,16 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
           {shape, Data::bytes(runtime, static_cast<std::size_t>(shape.size()) * sizeof(T))});
       kept = &reflectors->device_pieces().back().data;
     }
-    insert_chase_sweeps<T>(sequence, 0, shape, segment, kept, workspace);
+    sequence.insert(
+        ChaseSweeps<T>{.workspace = workspace, .segment = segment, .kept = kept, .sweeps = shape});
   }
 
   const Data piece = Data::bytes(runtime, static_cast<std::size_t>(2 * n) * sizeof(R));
-  insert_tridiagonal_piece<T>(sequence, 0, n, b, 0, n, segment, piece);
-  const Data* const list[] = {&piece};
+  sequence.insert(TridiagonalPiece<T>{.segment = segment, .piece = piece, .band = {n, b, 0, n}});
+  const std::vector<const Data*> list{&piece};
   for (int rank = 0; rank < runtime.size(); ++rank)
-    insert_tridiagonal_assemble<R>(sequence, 0, rank, n, n, list, d, e);
+    sequence.insert(TridiagonalAssemble<R>{.d = d, .e = e, .pieces = list, .n = n, .piece_columns = n},
+                    {.execute_on = rank});
 }
 
 template <class T>

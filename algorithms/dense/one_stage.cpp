@@ -44,15 +44,18 @@ class OneStage {
   }
 
   void pack(TiledMatrix<T>& a) {
-    std::vector<bool> fresh(at(tiles_->groups()), true);
     const Index per_rank = tiles_->groups_per_rank();
     for (Index j = 0; j < a.col_tiles(); ++j)
       for (Index i = j; i < a.row_tiles(); ++i) {
         for (Index g = a.owner(i, j) * per_rank; g < (a.owner(i, j) + 1) * per_rank; ++g) {
           if (!has_part(g, i, j)) continue;
-          insert_pack_tile<T>(sequence_, matrix_priority, *tiles_, g, i, j, a.tile(i, j), groups_[at(g)],
-                              fresh[at(g)]);
-          fresh[at(g)] = false;
+          sequence_.insert(TridiagonalizePack<T>{.tile = a.tile(i, j),
+                                                 .group = groups_[at(g)],
+                                                 .tiles = tiles_.get(),
+                                                 .group_number = g,
+                                                 .i = i,
+                                                 .j = j},
+                           {.priority = matrix_priority});
         }
         a.release_tile(i, j);
       }
@@ -96,13 +99,26 @@ class OneStage {
       pieces_.scalars = Data::bytes(runtime_, ScalarPiece<T>::bytes(k), owner_of_chunk(0));
       reduce_panel(column, done, k);
       for (Index c = 0; keep_ && c < chunks_.chunks; ++c)
-        insert_store_reflectors<T>(sequence_, matrix_priority, layout_, chunks_, c, k, done, pieces_.v[at(c)],
-                                   block.v[at(c)]);
+        sequence_.insert(TridiagonalizeStore<T>{.v = pieces_.v[at(c)],
+                                                .piece = block.v[at(c)],
+                                                .layout = layout_,
+                                                .chunks = chunks_,
+                                                .chunk = c,
+                                                .k = k,
+                                                .at = done},
+                         {.priority = matrix_priority});
       const Index first = done + k < columns ? column : column + 1;
+      const auto v = pointers_to(pieces_.v);
       for (Index g = 0; g < tiles_->groups(); ++g)
         if (live(g, first))
-          insert_rank_update<T>(sequence_, matrix_priority, *tiles_, g, chunks_, k, first, pieces_.v,
-                                groups_[at(g)]);
+          sequence_.insert(TridiagonalizeUpdate<T>{.v = v,
+                                                   .group = groups_[at(g)],
+                                                   .tiles = tiles_.get(),
+                                                   .chunks = chunks_,
+                                                   .group_number = g,
+                                                   .k = k,
+                                                   .first_column = first},
+                           {.priority = matrix_priority});
       block.scalars.push_back(std::move(pieces_.scalars));
       block.scalar_counts.push_back(k);
     }
@@ -144,12 +160,21 @@ class OneStage {
     }
   }
 
+  void extract(Index g, Index column, Index count, const Data& columns) {
+    sequence_.insert(TridiagonalizeExtract<T>{.group = groups_[at(g)],
+                                              .columns = columns,
+                                              .tiles = tiles_.get(),
+                                              .group_number = g,
+                                              .column = column,
+                                              .count = count},
+                     {.priority = matrix_priority});
+  }
+
   void reduce_panel(Index column, Index done, Index k) {
     const Index first = layout_.start(column) + done;
     for (Index g = 0; g < tiles_->groups(); ++g)
       if (pieces_.extracted[at(g)].valid())
-        insert_extract_columns<T>(sequence_, matrix_priority, *tiles_, g, layout_.padded(first), k,
-                                  groups_[at(g)], pieces_.extracted[at(g)]);
+        extract(g, layout_.padded(first), k, pieces_.extracted[at(g)]);
     for (Index p = 0; p < k; ++p) {
       ColumnStep step{chunks_, static_cast<std::int32_t>(p), static_cast<std::int32_t>(k),
                       layout_.padded(first + p), layout_.padded(first + p + 1)};
@@ -195,14 +220,12 @@ class OneStage {
   void reduce_rest(std::vector<typename OneStageReflectors<T>::Block>& blocks) {
     const Index m = layout_.n - layout_.start(rest_), padded = (rows_ - rest_) * layout_.w;
     std::vector<Data> squares;
-    std::vector<const Data*> pointers;
     for (Index g = 0; g < tiles_->groups(); ++g)
       if (live(g, rest_)) {
         squares.push_back(Data::matrix(runtime_, padded, padded, sizeof(T), rank_of(g)));
-        insert_extract_columns<T>(sequence_, matrix_priority, *tiles_, g, rest_ * layout_.w, padded,
-                                  groups_[at(g)], squares.back());
+        extract(g, rest_ * layout_.w, padded, squares.back());
       }
-    for (const Data& square : squares) pointers.push_back(&square);
+    const auto pointers = pointers_to(squares);
     auto& block = blocks.emplace_back();
     block.first_row = layout_.start(rest_);
     block.rows = m;
@@ -211,8 +234,13 @@ class OneStage {
     block.scalar_counts.push_back(m);
     if (keep_ && m > 1) block.v.push_back(Data::matrix(runtime_, m, m - 1, sizeof(T), 0));
     const Data workspace = Data::scratch(runtime_, rest_workspace_bytes<T>(m));
-    insert_tridiagonalize_rest<T>(sequence_, column_priority, layout_, rest_, pointers, block.scalars.back(),
-                                  block.v.empty() ? nullptr : &block.v.back(), workspace);
+    sequence_.insert(TridiagonalizeRest<T>{.scalars = block.scalars.back(),
+                                           .v = block.v.empty() ? nullptr : &block.v.back(),
+                                           .workspace = workspace,
+                                           .squares = pointers,
+                                           .layout = layout_,
+                                           .first = rest_},
+                     {.priority = column_priority});
   }
 
   Sequence& sequence_;
@@ -237,11 +265,18 @@ void place_all_scalars(Sequence& sequence, Index n,
                        const Data& e) {
   for (int rank = 0; rank < sequence.runtime().size(); ++rank) {
     Index first = 0;
+    d.forget();  // this rank's copy holds nothing yet
+    e.forget();
     for (const auto& block : blocks)
       for (std::size_t panel = 0; panel < block.scalars.size(); ++panel) {
         const Index count = block.scalar_counts[panel];
-        insert_place_scalars<T>(sequence, column_priority, rank, first, count, std::min(count, n - 1 - first),
-                                block.scalars[panel], d, e);
+        sequence.insert(TridiagonalizePlace<T>{.scalars = block.scalars[panel],
+                                               .d = d,
+                                               .e = e,
+                                               .at = first,
+                                               .count = count,
+                                               .elements = std::min(count, n - 1 - first)},
+                        {.priority = column_priority, .execute_on = rank});
         first += count;
       }
   }
@@ -280,7 +315,10 @@ void tridiagonalize_in_one_piece(Sequence& sequence, TiledMatrix<T>&& a, const D
   TiledMatrix<T> whole = in_one_tile(sequence, std::move(a));
   Data tau = Data::bytes(runtime, sizeof(T) * static_cast<std::size_t>(std::max<Index>(n - 1, 1)));
   const Data workspace = Data::scratch(runtime, tridiagonalize_whole_workspace_bytes<T>(runtime, n));
-  insert_tridiagonalize_whole<T>(sequence, column_priority, whole.tile(0, 0), n, tau, d, e, workspace);
+  sequence.insert(
+      TridiagonalizeWhole<T>{
+          .a = whole.tile(0, 0), .tau = tau, .d = d, .e = e, .workspace = workspace, .n = n},
+      {.priority = column_priority});
   if (!reflectors) return;
   reflectors->whole = std::move(whole);
   reflectors->tau = std::move(tau);
@@ -293,8 +331,13 @@ void back_in_one_piece(Sequence& sequence, const OneStageReflectors<T>& q, const
   const Data workspace =
       Data::scratch(runtime, apply_tridiagonalize_whole_workspace_bytes<T>(runtime, n, z.width()));
   for (Index j = 0; j < z.count(); ++j)
-    insert_apply_tridiagonalize_whole<T>(sequence, apply_priority, q.whole.tile(0, 0), n, q.tau, z.slab(j),
-                                         z.slab_cols(j), workspace);
+    sequence.insert(ApplyTridiagonalizeWhole<T>{.a = q.whole.tile(0, 0),
+                                                .tau = q.tau,
+                                                .z = z.slab(j),
+                                                .workspace = workspace,
+                                                .n = n,
+                                                .columns = z.slab_cols(j)},
+                    {.priority = apply_priority});
 }
 
 void check(const Runtime& runtime, const TileLayout& a, const Data& d, const Data& e,
@@ -341,10 +384,10 @@ void insert_back(Sequence& sequence, OneStageReflectors<T> q, const ColumnSlabs<
     const auto& block = q.blocks.back();
     if (block.k == 0) continue;
     const Data t = Data::matrix(sequence.runtime(), block.k, block.k, sizeof(T), block.v.front().owner());
-    std::vector<const Data*> scalars, v;
-    for (const Data& panel : block.scalars) scalars.push_back(&panel);
-    for (const Data& piece : block.v) v.push_back(&piece);
-    insert_reflector_factor<T>(sequence, factor_priority, block.v, scalars, block.rows, block.k, t);
+    const auto scalars = pointers_to(block.scalars), v = pointers_to(block.v);
+    sequence.insert(
+        TridiagonalizeFactor<T>{.v = v, .scalars = scalars, .t = t, .rows = block.rows, .k = block.k},
+        {.priority = factor_priority});
     for (Index j = 0; j < z.count(); ++j)
       sequence.insert(ApplyBlockReflector<T>{.v = v,
                                              .t = t,

@@ -3,16 +3,12 @@
 #include <algorithm>
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
-#include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver_cuda.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 
 namespace tessera {
 namespace {
-
-using namespace lapack_driver_codelets;
 
 /// Work array sizes of heevd and hegvd, with room for blocked reductions.
 template <class T>
@@ -42,7 +38,7 @@ struct Workspace {
     std::size_t at = 0;
     const auto take = [&](Index count, std::size_t element) {
       char* const place = memory + at;
-      at += aligned(static_cast<std::size_t>(count) * element);
+      at += internal::aligned_part(static_cast<std::size_t>(count) * element);
       return place;
     };
     a = reinterpret_cast<T*>(take(n * n, sizeof(T)));
@@ -54,74 +50,75 @@ struct Workspace {
   }
 };
 
-/// The lower tiles, column by column from buffer `first`, as one array; returns the next buffer.
+/// The lower tiles as one array.
 template <class T>
-int assemble_lower(TaskBuffers buffers, int first, Index n, Index tile, T* array) noexcept {
+void assemble_lower(const ReadAll<Matrix<T>>& tiles, Index n, Index tile, T* array) noexcept {
   const Index count = ceil_div(n, tile);
+  int next = 0;
   for (Index j = 0; j < count; ++j)
     for (Index i = j; i < count; ++i) {
-      const auto source = buffers.matrix<const T>(first++);
+      const auto source = tiles[next++];
       blas::lacpy(i == j ? Uplo::lower : Uplo::general, source.rows, source.cols, source.data, source.ld,
                   array + i * tile + j * tile * n, n);
     }
-  return first;
 }
 
 template <class T>
-void lapack_eigensolve_task(const TaskContext& task, TaskBuffers buffers, const DriverArguments& a) {
-  const Index n = a.n;
-  const bool vectors = a.slabs > 0;
-  const Workspace<T> space(buffers.array<char>(1).data(), n, a.generalized, vectors);
-  int buffer = assemble_lower(buffers, 2, n, a.tile_a, space.a);
-  if (a.generalized) buffer = assemble_lower(buffers, buffer, n, a.tile_b, space.b);
-  RealOf<T>* const values = buffers.array<RealOf<T>>(0).data();
+std::vector<const Data*> lower_tiles(const TiledMatrix<T>& matrix) {
+  std::vector<const Data*> tiles;
+  for (Index j = 0; j < matrix.col_tiles(); ++j)
+    for (Index i = j; i < matrix.row_tiles(); ++i) tiles.push_back(&matrix.tile(i, j));
+  return tiles;
+}
+
+}  // namespace
+
+template <class T>
+void run(const HostContext& on, const LapackEigensolve<T>& task) {
+  const Index n = task.n;
+  const bool generalized = task.generalized(), vectors = task.vectors();
+  const Workspace<T> space(task.workspace.view().data(), n, generalized, vectors);
+  assemble_lower(task.a, n, task.tile_a, space.a);
+  if (generalized) assemble_lower(task.b, n, task.tile_b, space.b);
+  RealOf<T>* const values = task.values.view().data();
   const DriverSizes<T> sizes(n, vectors);
   const char job = vectors ? 'V' : 'N';
-  set_blas_threads(a.threads);
-  const int info = a.generalized
-                       ? blas::hegvd(1, job, Uplo::lower, n, space.a, n, space.b, n, values, space.work,
-                                     sizes.work, space.rwork, sizes.rwork, space.iwork, sizes.iwork)
-                       : blas::heevd(job, Uplo::lower, n, space.a, n, values, space.work, sizes.work,
-                                     space.rwork, sizes.rwork, space.iwork, sizes.iwork);
+  set_blas_threads(task.threads);
+  const int info = generalized ? blas::hegvd(1, job, Uplo::lower, n, space.a, n, space.b, n, values,
+                                             space.work, sizes.work, space.rwork, sizes.rwork, space.iwork,
+                                             sizes.iwork)
+                               : blas::heevd(job, Uplo::lower, n, space.a, n, values, space.work, sizes.work,
+                                             space.rwork, sizes.rwork, space.iwork, sizes.iwork);
   set_blas_threads(1);
-  if (info > n) return task.fail(StatusCode::not_positive_definite, info - n);
-  if (info != 0) return task.fail(StatusCode::no_convergence, info);
-  Index column = a.lo;
-  for (; buffer < buffers.count(); ++buffer) {
-    const auto slab = buffers.matrix<T>(buffer);
+  if (info > n) return on.fail(StatusCode::not_positive_definite, info - n);
+  if (info != 0) return on.fail(StatusCode::no_convergence, info);
+  Index column = task.lo;
+  for (int j = 0; j < task.z.size(); ++j) {
+    const auto slab = task.z[j];
     blas::lacpy(Uplo::general, n, slab.cols, space.a + column * n, n, slab.data, slab.ld);
     column += slab.cols;
   }
 }
-template <class T>
-Codelet lapack_eigensolve_codelet =
-    make_codelet<DriverArguments, lapack_eigensolve_task<T>>("lapack_eigensolve", type_letter<T>);
-
-}  // namespace
 
 template <class T>
 void insert_lapack_eigensolve(Sequence& sequence, int priority, const TiledMatrix<T>& a,
                               const TiledMatrix<T>* b, Index lo, int threads, const Data& values,
                               const ColumnSlabs<T>* z, const Data& workspace) {
-  std::vector<Access> accesses{write(values), scratch(workspace)};
-  for (const TiledMatrix<T>* matrix : {&a, b}) {
-    if (!matrix) continue;
-    for (Index j = 0; j < matrix->col_tiles(); ++j)
-      for (Index i = j; i < matrix->row_tiles(); ++i) accesses.push_back(read(matrix->tile(i, j)));
-  }
-  for (Index j = 0; z && j < z->count(); ++j) accesses.push_back(write(z->slab(j)));
-  const Index n = a.rows();
-  const DriverArguments arguments{n,
-                                  a.layout().tile_rows,
-                                  b ? b->layout().tile_rows : 1,
-                                  lo,
-                                  z ? lo + z->cols() : n,
-                                  static_cast<std::int32_t>(z ? z->count() : 0),
-                                  threads,
-                                  b != nullptr};
-  const double flops = (z ? 9.0 : 4.0 / 3.0) * double(n) * n * n * flop_factor<T>;
-  sequence.insert(lapack_eigensolve_codelet<T>, arguments,
-                  {.priority = priority, .flops = flops, .execute_on = 0}, std::span<const Access>(accesses));
+  const auto tiles_a = lower_tiles(a), tiles_b = b ? lower_tiles(*b) : std::vector<const Data*>();
+  std::vector<const Data*> slabs;
+  for (Index j = 0; z && j < z->count(); ++j) slabs.push_back(&z->slab(j));
+  sequence.insert(LapackEigensolve<T>{.values = values,
+                                      .workspace = workspace,
+                                      .a = tiles_a,
+                                      .b = tiles_b,
+                                      .z = slabs,
+                                      .n = a.rows(),
+                                      .tile_a = a.layout().tile_rows,
+                                      .tile_b = b ? b->layout().tile_rows : 1,
+                                      .lo = lo,
+                                      .hi = z ? lo + z->cols() : a.rows(),
+                                      .threads = threads},
+                  {.priority = priority, .execute_on = 0});
 }
 
 template <class T>
@@ -136,10 +133,11 @@ std::size_t lapack_eigensolve_workspace_bytes([[maybe_unused]] const Runtime& ru
   return bytes;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
+#define TESSERA_DEFINE(T)                                                                                 \
+  TESSERA_DEFINE_TASK(LapackEigensolve<T>)                                                                \
   template void insert_lapack_eigensolve<T>(Sequence&, int, const TiledMatrix<T>&, const TiledMatrix<T>*, \
                                             Index, int, const Data&, const ColumnSlabs<T>*, const Data&); \
   template std::size_t lapack_eigensolve_workspace_bytes<T>(const Runtime&, Index, bool, bool, Index, Index);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

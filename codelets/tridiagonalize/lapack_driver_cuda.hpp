@@ -8,7 +8,7 @@
 
 #include <tessera/runtime/data.hpp>
 
-/// The kernels behind the codelets of lapack_driver.hpp on a GPU: cuSOLVER's drivers on the whole matrix.
+/// What the task of lapack_driver.hpp does on a GPU: cuSOLVER's drivers on the whole matrix.
 namespace tessera::device {
 
 /// One problem for a driver: the vectors number [lo, hi) from 0 of n, or none.

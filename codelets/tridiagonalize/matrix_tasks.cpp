@@ -3,19 +3,12 @@
 #include <algorithm>
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/reading.hpp>
-#include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
 
 namespace tessera {
 namespace {
 
 constexpr Index hetrd_block = 32;
-
-struct GroupArguments {
-  const WorkTiles* tiles;
-  Index group, i, j;
-};
 
 /// One diagonal tile between "strict lower triangle and half the diagonal" (factor 1/2) and the plain one
 /// (factor 2).
@@ -24,14 +17,18 @@ void scale_diagonal(Index w, T* a, RealOf<T> factor) noexcept {
   for (Index l = 0; l < w; ++l) a[l + l * w] = real_part(a[l + l * w]) * factor;
 }
 
+}  // namespace
+
 template <class T>
-void pack_tile_task(const TaskContext&, TaskBuffers buffers, const GroupArguments& a) {
-  const auto tile = buffers.matrix<const T>(0);
-  T* const group = buffers.matrix<T>(1).data;
-  const WorkLayout& layout = a.tiles->layout();
-  const Index w = layout.w, i0 = a.i * layout.pieces, j0 = a.j * layout.pieces;
-  const auto& list = a.tiles->group(a.group);
-  for (Index slot = a.tiles->first_slot(a.group, j0), end = a.tiles->first_slot(a.group, j0 + layout.pieces);
+void run(const HostContext&, const TridiagonalizePack<T>& task) {
+  const auto tile = *task.tile;
+  T* const group = task.group.view().data;
+  const WorkTiles& tiles = *task.tiles;
+  const WorkLayout& layout = tiles.layout();
+  const Index number = task.group_number, w = layout.w, i0 = task.i * layout.pieces,
+              j0 = task.j * layout.pieces;
+  const auto& list = tiles.group(number);
+  for (Index slot = tiles.first_slot(number, j0), end = tiles.first_slot(number, j0 + layout.pieces);
        slot < end; ++slot) {
     const auto [i, j] = list[static_cast<std::size_t>(slot)];
     if (i < i0 || i >= i0 + layout.pieces) continue;
@@ -46,54 +43,39 @@ void pack_tile_task(const TaskContext&, TaskBuffers buffers, const GroupArgument
     if (i == j) scale_diagonal(w, target, RealOf<T>(0.5));
   }
 }
-template <class T>
-Codelet pack_tile_codelet = make_codelet<GroupArguments, pack_tile_task<T>>("tridiagonalize_pack",
-                                                                            type_letter<T>);
 
-struct ExtractArguments {
-  const WorkTiles* tiles;
-  Index group, column, count;
-};
 template <class T>
-void extract_columns_task(const TaskContext&, TaskBuffers buffers, const ExtractArguments& a) {
-  const T* const group = buffers.matrix<const T>(0).data;
-  const auto columns = buffers.matrix<T>(1);
-  const Index w = a.tiles->layout().w, first = a.column / w, last = (a.column + a.count - 1) / w;
-  for (Index c = 0; c < a.count; ++c) std::fill_n(&columns(0, c), columns.rows, T(0));
-  for (Index slot = a.tiles->first_slot(a.group, first), end = a.tiles->first_slot(a.group, last + 1);
-       slot < end; ++slot) {
-    const auto [i, j] = a.tiles->group(a.group)[static_cast<std::size_t>(slot)];
-    const Index begin = std::max(a.column, j * w), stop = std::min(a.column + a.count, (j + 1) * w);
+void run(const HostContext&, const TridiagonalizeExtract<T>& task) {
+  const T* const group = task.group.view().data;
+  const auto columns = *task.columns;
+  const WorkTiles& tiles = *task.tiles;
+  const Index number = task.group_number, column = task.column, count = task.count;
+  const Index w = tiles.layout().w, first = column / w, last = (column + count - 1) / w;
+  for (Index c = 0; c < count; ++c) std::fill_n(&columns(0, c), columns.rows, T(0));
+  for (Index slot = tiles.first_slot(number, first), end = tiles.first_slot(number, last + 1); slot < end;
+       ++slot) {
+    const auto [i, j] = tiles.group(number)[static_cast<std::size_t>(slot)];
+    const Index begin = std::max(column, j * w), stop = std::min(column + count, (j + 1) * w);
     for (Index q = begin; q < stop; ++q) {
-      T* const target = &columns((i - first) * w, q - a.column);
+      T* const target = &columns((i - first) * w, q - column);
       std::copy_n(group + slot * w * w + (q - j * w) * w, w, target);
       if (i == j) target[q - j * w] *= T(2);
     }
   }
 }
-template <class T>
-Codelet extract_columns_codelet =
-    make_codelet<ExtractArguments, extract_columns_task<T>>("tridiagonalize_extract", type_letter<T>);
 
-struct UpdateArguments {
-  const WorkTiles* tiles;
-  RowChunks chunks;
-  Index group, k, first_column;
-  std::uint32_t footprint() const noexcept { return footprint_of(k, (chunks.end - first_column)); }
-};
 template <class T>
-void rank_update_task(const TaskContext&, TaskBuffers buffers, const UpdateArguments& a) {
-  const int chunks = a.chunks.chunks;
-  T* const group = buffers.matrix<T>(chunks).data;
-  const Index w = a.chunks.w, k = a.k;
+void run(const HostContext&, const TridiagonalizeUpdate<T>& task) {
+  const RowChunks& chunks = task.chunks;
+  T* const group = task.group.view().data;
+  const Index w = chunks.w, k = task.k;
   const auto rows_of = [&](Index i) {
-    const Index c = a.chunks.chunk_of(i);
-    const auto v = buffers.matrix<const T>(static_cast<int>(c));
-    return v.block(i * w - a.chunks.padded_begin(c), 0, w, 3 * k);
+    const Index c = chunks.chunk_of(i);
+    return task.v[static_cast<int>(c)].block(i * w - chunks.padded_begin(c), 0, w, 3 * k);
   };
-  const auto& list = a.tiles->group(a.group);
-  for (Index slot = a.tiles->first_slot(a.group, a.first_column); slot < static_cast<Index>(list.size());
-       ++slot) {
+  const auto& list = task.tiles->group(task.group_number);
+  for (Index slot = task.tiles->first_slot(task.group_number, task.first_column);
+       slot < static_cast<Index>(list.size()); ++slot) {
     const auto [i, j] = list[static_cast<std::size_t>(slot)];
     const auto v_i = rows_of(i), v_j = rows_of(j);
     T* const tile = group + slot * w * w;
@@ -108,43 +90,29 @@ void rank_update_task(const TaskContext&, TaskBuffers buffers, const UpdateArgum
     scale_diagonal(w, tile, RealOf<T>(0.5));
   }
 }
-template <class T>
-Codelet rank_update_codelet = make_codelet<UpdateArguments, rank_update_task<T>>("tridiagonalize_update",
-                                                                                 type_letter<T>);
 
-struct StoreArguments {
-  WorkLayout layout;
-  RowChunks chunks;
-  Index chunk, k, at;
-};
 template <class T>
-void store_reflectors_task(const TaskContext&, TaskBuffers buffers, const StoreArguments& a) {
-  const auto v = buffers.matrix<const T>(0);
-  const auto piece = buffers.matrix<T>(1);
-  const Index first = a.chunks.begin(a.chunk), end = a.chunks.begin(a.chunk + 1),
-              start = a.layout.start(first);
+void run(const HostContext&, const TridiagonalizeStore<T>& task) {
+  const auto v = *task.v;
+  const auto piece = *task.piece;
+  const WorkLayout& layout = task.layout;
+  const Index first = task.chunks.begin(task.chunk), end = task.chunks.begin(task.chunk + 1),
+              start = layout.start(first);
   for (Index r = first; r < end; ++r)
-    blas::lacpy(Uplo::general, a.layout.count(r), a.k, &v((r - first) * a.layout.w, 0), v.ld,
-                &piece(a.layout.start(r) - start, a.at), piece.ld);
+    blas::lacpy(Uplo::general, layout.count(r), task.k, &v((r - first) * layout.w, 0), v.ld,
+                &piece(layout.start(r) - start, task.at), piece.ld);
 }
-template <class T>
-Codelet store_reflectors_codelet =
-    make_codelet<StoreArguments, store_reflectors_task<T>>("tridiagonalize_store", type_letter<T>);
 
-struct RestArguments {
-  WorkLayout layout;
-  Index first;
-  bool keep;
-};
+namespace {
 
 /// m x m, without the padding.
 template <class T>
-void assemble_square(TaskBuffers buffers, int first_buffer, const WorkLayout& layout, Index first, Index m,
+void assemble_square(const ReadAll<Matrix<T>>& squares, const WorkLayout& layout, Index first, Index m,
                      T* square) noexcept {
   std::fill_n(square, m * m, T(0));
   const Index base = layout.start(first), rows = layout.rows();
-  for (int g = first_buffer; g < buffers.count(); ++g) {
-    const auto part = buffers.matrix<const T>(g);
+  for (int g = 0; g < squares.size(); ++g) {
+    const auto part = squares[g];
     for (Index s = first; s < rows; ++s)
       for (Index c = 0; c < layout.count(s); ++c)
         for (Index r = s; r < rows; ++r)
@@ -153,122 +121,26 @@ void assemble_square(TaskBuffers buffers, int first_buffer, const WorkLayout& la
   }
 }
 
+}  // namespace
+
 template <class T>
-void tridiagonalize_rest_task(const TaskContext&, TaskBuffers buffers, const RestArguments& a) {
-  const Index m = a.layout.n - a.layout.start(a.first);
-  const ScalarPiece<T> scalars(buffers.array<char>(0).data(), m);
-  const int workspace = a.keep && m > 1 ? 2 : 1;
-  T* const square = buffers.array<T>(workspace).data();
+void run(const HostContext&, const TridiagonalizeRest<T>& task) {
+  const Index m = task.layout.n - task.layout.start(task.first);
+  const ScalarPiece<T> scalars(task.scalars.view().data(), m);
+  T* const square = task.workspace.view().data();
   T* const work = square + m * m;
-  assemble_square(buffers, workspace + 1, a.layout, a.first, m, square);
+  assemble_square(task.squares, task.layout, task.first, m, square);
   // LAPACK fills only m - 1 elements of e and tau.
   scalars.e[m - 1] = 0;
   scalars.tau[m - 1] = T(0);
   blas::hetrd(Uplo::lower, m, square, m, scalars.d, scalars.e, scalars.tau, work, hetrd_block * m);
-  if (workspace == 1) return;
-  const auto v = buffers.matrix<T>(1);
+  if (!task.v) return;
+  const auto v = *task.v;
   for (Index j = 0; j < m - 1; ++j) {
     std::fill_n(&v(0, j), j + 1, T(0));
     v(j + 1, j) = T(1);
     std::copy(square + j + 2 + j * m, square + m + j * m, &v(0, j) + j + 2);
   }
-}
-template <class T>
-Codelet tridiagonalize_rest_codelet =
-    make_codelet<RestArguments, tridiagonalize_rest_task<T>>("tridiagonalize_rest", type_letter<T>);
-
-struct PlaceArguments {
-  Index at, count, elements;
-};
-template <class T>
-void place_scalars_task(const TaskContext&, TaskBuffers buffers, const PlaceArguments& a) {
-  const ScalarPiece<T> scalars(const_cast<char*>(buffers.array<const char>(0).data()), a.count);
-  std::copy_n(scalars.d, a.count, buffers.array<RealOf<T>>(1).data() + a.at);
-  std::copy_n(scalars.e, a.elements, buffers.array<RealOf<T>>(2).data() + a.at);
-}
-template <class T>
-Codelet place_scalars_codelet = make_codelet<PlaceArguments, place_scalars_task<T>>("tridiagonalize_place",
-                                                                                    type_letter<T>);
-
-struct FactorArguments {
-  std::int32_t pieces, panels;
-  Index k;
-};
-template <class T>
-void reflector_factor_task(const TaskContext&, TaskBuffers buffers, const FactorArguments& a) {
-  const auto t = buffers.matrix<T>(buffers.count() - 1);
-  for (int piece = 0; piece < a.pieces; ++piece) {
-    const auto v = buffers.matrix<const T>(piece);
-    blas::herk(Uplo::upper, Op::adjoint, a.k, v.rows, 1, v.data, v.ld, piece == 0 ? 0 : 1, t.data, t.ld);
-  }
-  // T takes the place of V^H V column by column: T(:, j) = -tau_j T (V^H V)(:, j) above the diagonal.
-  Index j = 0;
-  for (int panel = 0; panel < a.panels; ++panel) {
-    const auto memory = buffers.array<const char>(a.pieces + panel);
-    const Index width = static_cast<Index>(memory.size() / ScalarPiece<T>::bytes(1));
-    const ScalarPiece<T> scalars(const_cast<char*>(memory.data()), width);
-    for (Index l = 0; l < width && j < a.k; ++l, ++j) {
-      const T tau = scalars.tau[l];
-      blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, j, 1, -tau, t.data, t.ld, &t(0, j), t.ld);
-      t(j, j) = tau;
-    }
-  }
-  if (a.k > 1) blas::laset(Uplo::lower, a.k - 1, a.k - 1, T(0), T(0), &t(1, 0), t.ld);
-}
-template <class T>
-Codelet reflector_factor_codelet =
-    make_codelet<FactorArguments, reflector_factor_task<T>>("tridiagonalize_factor", type_letter<T>);
-
-}  // namespace
-
-template <class T>
-void insert_pack_tile(Sequence& sequence, int priority, const WorkTiles& tiles, Index group_number, Index i,
-                      Index j, const Data& tile, const Data& group, bool fresh) {
-  sequence.insert(pack_tile_codelet<T>, GroupArguments{&tiles, group_number, i, j}, {.priority = priority},
-                  {read(tile), fresh ? write(group) : read_write(group)});
-}
-
-template <class T>
-void insert_extract_columns(Sequence& sequence, int priority, const WorkTiles& tiles, Index group_number,
-                            Index column, Index count, const Data& group, const Data& columns) {
-  sequence.insert(extract_columns_codelet<T>, ExtractArguments{&tiles, group_number, column, count},
-                  {.priority = priority}, {read(group), write(columns)});
-}
-
-template <class T>
-void insert_rank_update(Sequence& sequence, int priority, const WorkTiles& tiles, Index group_number,
-                        const RowChunks& chunks, Index k, Index first_column, std::span<const Data> v,
-                        const Data& group) {
-  auto accesses = reading(v);
-  accesses.push_back(read_write(group));
-  const Index w = tiles.layout().w;
-  const double count = double(static_cast<Index>(tiles.group(group_number).size()) -
-                              tiles.first_slot(group_number, first_column));
-  sequence.insert(rank_update_codelet<T>, UpdateArguments{&tiles, chunks, group_number, k, first_column},
-                  {.priority = priority, .flops = 4.0 * count * double(w) * w * k * flop_factor<T>},
-                  std::span<const Access>(accesses));
-}
-
-template <class T>
-void insert_store_reflectors(Sequence& sequence, int priority, const WorkLayout& layout,
-                             const RowChunks& chunks, Index chunk, Index k, Index at, const Data& v,
-                             const Data& piece) {
-  sequence.insert(store_reflectors_codelet<T>, StoreArguments{layout, chunks, chunk, k, at},
-                  {.priority = priority}, {read(v), at == 0 ? write(piece) : read_write(piece)});
-}
-
-template <class T>
-void insert_tridiagonalize_rest(Sequence& sequence, int priority, const WorkLayout& layout, Index first,
-                                std::span<const Data* const> squares, const Data& scalars, const Data* v,
-                                const Data& workspace) {
-  std::vector<Access> accesses{write(scalars)};
-  if (v) accesses.push_back(write(*v));
-  accesses.push_back(scratch(workspace));
-  for (const Data* square : squares) accesses.push_back(read(*square));
-  const double m = double(layout.n - layout.start(first));
-  sequence.insert(tridiagonalize_rest_codelet<T>, RestArguments{layout, first, v != nullptr},
-                  {.priority = priority, .flops = 4.0 / 3.0 * m * m * m * flop_factor<T>},
-                  std::span<const Access>(accesses));
 }
 
 template <class T>
@@ -277,43 +149,44 @@ std::size_t rest_workspace_bytes(Index m) {
 }
 
 template <class T>
-void insert_place_scalars(Sequence& sequence, int priority, int rank, Index at, Index count, Index elements,
-                          const Data& scalars, const Data& d, const Data& e) {
-  sequence.insert(place_scalars_codelet<T>, PlaceArguments{at, count, elements},
-                  {.priority = priority, .execute_on = rank},
-                  {read(scalars), at == 0 ? write(d) : read_write(d), at == 0 ? write(e) : read_write(e)});
+void run(const HostContext&, const TridiagonalizePlace<T>& task) {
+  const ScalarPiece<T> scalars(const_cast<char*>(task.scalars.view().data()), task.count);
+  std::copy_n(scalars.d, task.count, task.d.view().data() + task.at);
+  std::copy_n(scalars.e, task.elements, task.e.view().data() + task.at);
 }
 
 template <class T>
-void insert_reflector_factor(Sequence& sequence, int priority, std::span<const Data> v,
-                             std::span<const Data* const> scalars, Index rows, Index k, const Data& t) {
-  auto accesses = reading(v);
-  for (const Data* panel : scalars) accesses.push_back(read(*panel));
-  accesses.push_back(write(t));
-  const FactorArguments arguments{static_cast<std::int32_t>(v.size()),
-                                  static_cast<std::int32_t>(scalars.size()), k};
-  const double flops = (double(rows) * k * k + double(k) * k * k / 3) * flop_factor<T>;
-  sequence.insert(reflector_factor_codelet<T>, arguments, {.priority = priority, .flops = flops},
-                  std::span<const Access>(accesses));
+void run(const HostContext&, const TridiagonalizeFactor<T>& task) {
+  const auto t = *task.t;
+  const Index k = task.k;
+  for (int piece = 0; piece < task.v.size(); ++piece) {
+    const auto v = task.v[piece];
+    blas::herk(Uplo::upper, Op::adjoint, k, v.rows, 1, v.data, v.ld, piece == 0 ? 0 : 1, t.data, t.ld);
+  }
+  // T takes the place of V^H V column by column: T(:, j) = -tau_j T (V^H V)(:, j) above the diagonal.
+  Index j = 0;
+  for (int panel = 0; panel < task.scalars.size(); ++panel) {
+    const auto memory = task.scalars[panel];
+    const Index width = static_cast<Index>(memory.size() / ScalarPiece<T>::bytes(1));
+    const ScalarPiece<T> scalars(const_cast<char*>(memory.data()), width);
+    for (Index l = 0; l < width && j < k; ++l, ++j) {
+      const T tau = scalars.tau[l];
+      blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, j, 1, -tau, t.data, t.ld, &t(0, j), t.ld);
+      t(j, j) = tau;
+    }
+  }
+  if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), &t(1, 0), t.ld);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                              \
-  template void insert_pack_tile<T>(Sequence&, int, const WorkTiles&, Index, Index, Index, const Data&,     \
-                                    const Data&, bool);                                                     \
-  template void insert_extract_columns<T>(Sequence&, int, const WorkTiles&, Index, Index, Index,            \
-                                          const Data&, const Data&);                                        \
-  template void insert_rank_update<T>(Sequence&, int, const WorkTiles&, Index, const RowChunks&, Index,     \
-                                      Index, std::span<const Data>, const Data&);                           \
-  template void insert_store_reflectors<T>(Sequence&, int, const WorkLayout&, const RowChunks&, Index,      \
-                                           Index, Index, const Data&, const Data&);                         \
-  template void insert_tridiagonalize_rest<T>(Sequence&, int, const WorkLayout&, Index,                     \
-                                              std::span<const Data* const>, const Data&, const Data*,       \
-                                              const Data&);                                                 \
-  template std::size_t rest_workspace_bytes<T>(Index);                                                      \
-  template void insert_place_scalars<T>(Sequence&, int, int, Index, Index, Index, const Data&, const Data&, \
-                                        const Data&);                                                       \
-  template void insert_reflector_factor<T>(Sequence&, int, std::span<const Data>,                           \
-                                           std::span<const Data* const>, Index, Index, const Data&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T)                      \
+  TESSERA_DEFINE_TASK(TridiagonalizePack<T>)    \
+  TESSERA_DEFINE_TASK(TridiagonalizeExtract<T>) \
+  TESSERA_DEFINE_TASK(TridiagonalizeUpdate<T>)  \
+  TESSERA_DEFINE_TASK(TridiagonalizeStore<T>)   \
+  TESSERA_DEFINE_TASK(TridiagonalizeRest<T>)    \
+  TESSERA_DEFINE_TASK(TridiagonalizePlace<T>)   \
+  TESSERA_DEFINE_TASK(TridiagonalizeFactor<T>)  \
+  template std::size_t rest_workspace_bytes<T>(Index);
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

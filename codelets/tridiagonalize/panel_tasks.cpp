@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
 
 namespace tessera {
@@ -82,52 +81,39 @@ void publish_column(T* piece, const ColumnStep& step, Index chunk, Index q, Inde
   piece[ColumnPiece::norm_squares] = norm.squares;
 }
 
-struct StartArguments {
-  ColumnStep step;
-  std::int32_t chunk;
-};
+}  // namespace
 
 template <class T>
-void panel_start_task(const TaskContext&, TaskBuffers buffers, const StartArguments& a) {
-  T* const piece = buffers.array<T>(0).data();
-  const auto panel = buffers.matrix<T>(1);
-  const Index offset = a.step.chunks.padded_begin(a.chunk) - a.step.chunks.padded_begin(0);
-  for (Index j = 0; j < a.step.k; ++j) {
+void run(const HostContext&, const TridiagonalizeStart<T>& task) {
+  const ColumnStep& step = task.step;
+  T* const piece = task.x.view().data();
+  const auto panel = *task.p;
+  const Index offset = step.chunks.padded_begin(task.chunk) - step.chunks.padded_begin(0);
+  for (Index j = 0; j < step.k; ++j) {
     std::fill_n(&panel(0, j), panel.rows, T(0));
-    for (int g = 2; g < buffers.count(); ++g)
-      blas::axpy(panel.rows, T(1), &buffers.matrix<T>(g)(offset, j), 1, &panel(0, j), 1);
+    for (int g = 0; g < task.extracted.size(); ++g)
+      blas::axpy(panel.rows, T(1), &task.extracted[g](offset, j), 1, &panel(0, j), 1);
   }
-  std::copy_n(panel.data, panel.rows, piece + ColumnPiece::header(a.step.k));
-  publish_column(piece, a.step, a.chunk, a.step.q, a.step.next);
+  std::copy_n(panel.data, panel.rows, piece + ColumnPiece::header(step.k));
+  publish_column(piece, step, task.chunk, step.q, step.next);
 }
-template <class T>
-Codelet panel_start_codelet = make_codelet<StartArguments, panel_start_task<T>>("tridiagonalize_start",
-                                                                                type_letter<T>);
 
-struct ProductArguments {
-  ColumnStep step;
-  ProductWork work;
-  bool backwards;
-  std::uint32_t footprint() const noexcept {
-    return footprint_of((step.chunks.end * step.chunks.w - step.next) / 256, work.count, work.inner,
-                        step.p / 16);
-  }
-};
+namespace {
 
 /// Reflector and v (trailing height) from the pieces of x.
 template <class T>
-Reflector<T> form_vector(TaskBuffers buffers, const ColumnStep& step, T* v) noexcept {
+Reflector<T> form_vector(const ReadAll<Array<T>>& pieces, const ColumnStep& step, T* v) noexcept {
   ScaledSquares<RealOf<T>> squares;
   T alpha(0);
   const Index base = step.chunks.padded_begin(0), header = ColumnPiece::header(step.k);
   for (int c = 0; c < step.chunks.chunks; ++c) {
-    const T* x = buffers.array<T>(2 + c).data();
+    const T* x = pieces[c].data();
     squares.add({real_part(x[ColumnPiece::norm_scale]), real_part(x[ColumnPiece::norm_squares])});
     alpha += x[ColumnPiece::alpha];
   }
   const Reflector<T> reflector(alpha, squares.norm());
   for (int c = 0; c < step.chunks.chunks; ++c) {
-    const T* x = buffers.array<T>(2 + c).data() + header;
+    const T* x = pieces[c].data() + header;
     T* const part = v + step.chunks.padded_begin(c) - base;
     for (Index i = 0; i < step.chunks.rows(c); ++i) part[i] = x[i] * reflector.factor;
   }
@@ -153,21 +139,23 @@ void multiply_group(const WorkTiles& tiles, Index group, const T* a, Index next,
   }
 }
 
+}  // namespace
+
 template <class T>
-void column_product_task(const TaskContext&, TaskBuffers buffers, const ProductArguments& a) {
-  const ColumnStep& step = a.step;
+void run(const HostContext&, const TridiagonalizeProduct<T>& task) {
+  const ColumnStep& step = task.step;
+  const ProductWork& work = task.work;
   const Index base = step.chunks.padded_begin(0), k = step.k,
               height = step.chunks.end * Index(step.chunks.w) - base;
-  T* const piece = buffers.array<T>(0).data();
-  T* const v = buffers.array<T>(1).data();
-  const Reflector<T> reflector = form_vector(buffers, step, v);
+  T* const piece = task.y.view().data();
+  T* const v = task.workspace.view().data();
+  const Reflector<T> reflector = form_vector(task.x, step, v);
   T* const y = piece + ProductPiece::header(k);
   const Index live = step.next / step.chunks.w * step.chunks.w - base;
   std::fill_n(y + live, height - live, T(0));
-  int buffer = 2 + step.chunks.chunks;
-  for (Index g = 0; g < a.work.count; ++g)
-    multiply_group(*a.work.tiles, a.work.first_group + g * a.work.stride,
-                   buffers.matrix<const T>(buffer++).data, step.next, base, a.backwards, v, y);
+  for (int g = 0; g < work.count; ++g)
+    multiply_group(*work.tiles, work.first_group + g * work.stride, task.groups[g].data, step.next, base,
+                   step.p % 2 != 0, v, y);
   piece[ProductPiece::tau] = reflector.tau;
   piece[ProductPiece::beta] = reflector.beta;
   piece[ProductPiece::factor] = reflector.factor;
@@ -176,9 +164,9 @@ void column_product_task(const TaskContext&, TaskBuffers buffers, const ProductA
   piece[ProductPiece::v_y] = v_y;
   T* const sums = piece + ProductPiece::sums;
   std::fill_n(sums, 2 * k, T(0));
-  for (Index inner = 0; inner < a.work.inner; ++inner) {
-    const auto vw = buffers.matrix<const T>(buffer++);
-    const Index chunk = a.work.first_inner + inner * a.work.inner_stride;
+  for (int inner = 0; inner < work.inner; ++inner) {
+    const auto vw = task.v[inner];
+    const Index chunk = work.first_inner + inner * work.inner_stride;
     const T* part = v + step.chunks.padded_begin(chunk) - base;
     T* const row = piece + ProductPiece::row(k);  // free until the rows are copied
     for (int operand = 0; operand < 2; ++operand) {
@@ -186,19 +174,10 @@ void column_product_task(const TaskContext&, TaskBuffers buffers, const ProductA
       for (Index l = 0; l < step.p; ++l) sums[operand * k + l] += row[l];
     }
   }
-  std::copy_n(buffers.array<const T>(2).data() + ColumnPiece::row, 2 * k, piece + ProductPiece::row(k));
+  std::copy_n(task.x[0].data() + ColumnPiece::row, 2 * k, piece + ProductPiece::row(k));
 }
-template <class T>
-Codelet column_product_codelet =
-    make_codelet<ProductArguments, column_product_task<T>>("tridiagonalize_product", type_letter<T>);
 
-struct ColumnArguments {
-  ColumnStep step;
-  std::int32_t chunk, parts;
-  std::uint32_t footprint() const noexcept {
-    return footprint_of(step.chunks.rows(chunk) / 256, step.p / 16, parts);
-  }
-};
+namespace {
 
 /// The sums of round 1.
 template <class T>
@@ -209,21 +188,19 @@ struct ColumnSums {
 };
 
 template <class T>
-void add_up(TaskBuffers buffers, const ColumnArguments& a, ColumnSums<T>& sums) noexcept {
-  const Index k = a.step.k, p = a.step.p;
-  const int first = buffers.count() - a.parts;
+void add_up(const ReadAll<Array<T>>& parts, Index k, Index p, ColumnSums<T>& sums) noexcept {
   std::fill_n(sums.v_v, p, T(0));
   std::fill_n(sums.w_v, p, T(0));
   T v_y(0);
-  for (int part = first; part < buffers.count(); ++part) {
-    const T* piece = buffers.array<const T>(part).data();
+  for (int part = 0; part < parts.size(); ++part) {
+    const T* piece = parts[part].data();
     v_y += piece[ProductPiece::v_y];
     for (Index l = 0; l < p; ++l) {
       sums.w_v[l] += piece[ProductPiece::sums + l];
       sums.v_v[l] += piece[ProductPiece::sums + k + l];
     }
   }
-  const T* piece = buffers.array<const T>(first).data();
+  const T* piece = parts[0].data();
   sums.tau = piece[ProductPiece::tau];
   sums.factor = piece[ProductPiece::factor];
   sums.beta = real_part(piece[ProductPiece::beta]);
@@ -234,29 +211,32 @@ void add_up(TaskBuffers buffers, const ColumnArguments& a, ColumnSums<T>& sums) 
 
 /// w(next), from the rows of V and W that the pieces carry.
 template <class T>
-T next_element(TaskBuffers buffers, const ColumnArguments& a, const ColumnSums<T>& sums,
+T next_element(const ReadAll<Array<T>>& parts, const ColumnStep& step, const ColumnSums<T>& sums,
                const T* row) noexcept {
-  const Index k = a.step.k, at = ProductPiece::header(k) + a.step.next - a.step.chunks.padded_begin(0);
+  const Index k = step.k, at = ProductPiece::header(k) + step.next - step.chunks.padded_begin(0);
   T y(0);
-  for (int part = buffers.count() - a.parts; part < buffers.count(); ++part)
-    y += buffers.array<const T>(part)[at];
-  for (Index l = 0; l < a.step.p; ++l) y -= row[l] * sums.v_v[l] + row[k + l] * sums.w_v[l];
+  for (int part = 0; part < parts.size(); ++part) y += parts[part][static_cast<std::size_t>(at)];
+  for (Index l = 0; l < step.p; ++l) y -= row[l] * sums.v_v[l] + row[k + l] * sums.w_v[l];
   return sums.tau * y - sums.correction;
 }
 
+}  // namespace
+
 template <class T>
-void column_update_task(const TaskContext&, TaskBuffers buffers, const ColumnArguments& a) {
-  const ColumnStep& step = a.step;
-  const Index k = step.k, p = step.p, begin = step.chunks.padded_begin(a.chunk),
+void run(const HostContext&, const TridiagonalizeColumn<T>& task) {
+  const ColumnStep& step = task.step;
+  const ReadAll<Array<T>>& parts = task.parts;
+  const Index k = step.k, p = step.p, begin = step.chunks.padded_begin(task.chunk),
               base = step.chunks.padded_begin(0);
-  T* const piece = buffers.array<T>(0).data();
+  T* const piece = task.x.view().data();
   T* const x = piece + ColumnPiece::header(k);
-  const auto vw = buffers.matrix<T>(1);
-  const auto panel = buffers.matrix<const T>(2);
+  const auto vw = task.new_v ? *task.new_v : *task.v;
+  const auto panel = *task.p;
   ColumnSums<T> sums;
-  add_up(buffers, a, sums);
-  if (a.chunk == 0) {
-    const ScalarPiece<T> scalars(buffers.array<char>(3).data(), k);
+  add_up(parts, k, p, sums);
+  if (task.chunk == 0) {
+    const auto memory = task.new_scalars ? *task.new_scalars : *task.scalars;
+    const ScalarPiece<T> scalars(memory.data(), k);
     scalars.d[p] = real_part(piece[ColumnPiece::diagonal]);
     scalars.e[p] = sums.beta;
     scalars.tau[p] = sums.tau;
@@ -269,13 +249,13 @@ void column_update_task(const TaskContext&, TaskBuffers buffers, const ColumnArg
   if (step.next >= begin && step.next < begin + rows) v[step.next - begin] = T(1);
   std::copy_n(v, rows, copy);
   std::fill_n(w, rows, T(0));
-  for (int part = buffers.count() - a.parts; part < buffers.count(); ++part) {
-    const T* y = buffers.array<const T>(part).data() + ProductPiece::header(k) + begin - base;
+  for (int part = 0; part < parts.size(); ++part) {
+    const T* y = parts[part].data() + ProductPiece::header(k) + begin - base;
     for (Index i = from; i < rows; ++i) w[i] += y[i];
   }
 
   T factors_v[widest_panel], factors_w[widest_panel];  // of V and of W in the next column
-  const T* const row = buffers.array<const T>(buffers.count() - a.parts).data() + ProductPiece::row(k);
+  const T* const row = parts[0].data() + ProductPiece::row(k);
   T* next_x = nullptr;
   if (!step.last()) {
     next_x = x + from;
@@ -292,80 +272,80 @@ void column_update_task(const TaskContext&, TaskBuffers buffers, const ColumnArg
   for (Index i = zeros; i < rows; ++i) w[i] = sums.tau * w[i] - sums.correction * v[i];
   if (step.last()) return;
 
-  const T w_next = conjugate(next_element(buffers, a, sums, row));
+  const T w_next = conjugate(next_element(parts, step, sums, row));
   for (Index i = zeros; i < rows; ++i) x[i] -= v[i] * w_next + w[i];
-  publish_column(piece, step, a.chunk, step.next, step.after);
+  publish_column(piece, step, task.chunk, step.next, step.after);
   // The column after the next one needs these rows; they are in the first chunk as long as it is in the
   // panel.
-  if (a.chunk == 0 && p + 2 < k)
+  if (task.chunk == 0 && p + 2 < k)
     for (Index l = 0; l <= p; ++l) {
       piece[ColumnPiece::row + l] = vw(step.after - begin, l);
       piece[ColumnPiece::row + k + l] = vw(step.after - begin, k + l);
     }
 }
-template <class T>
-Codelet column_update_codelet = make_codelet<ColumnArguments, column_update_task<T>>("tridiagonalize_column",
-                                                                                     type_letter<T>);
-
-}  // namespace
+std::vector<const Data*> pointers_to(std::span<const Data> pieces) {
+  std::vector<const Data*> pointers;
+  for (const Data& piece : pieces) pointers.push_back(&piece);
+  return pointers;
+}
 
 template <class T>
 void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                         const PanelPieces& pieces) {
   const auto c = static_cast<std::size_t>(chunk);
-  std::vector<Access> accesses{write(pieces.x[c]), write(pieces.p[c])};
+  std::vector<const Data*> extracted;
   for (const Data& columns : pieces.extracted)
-    if (columns.valid()) accesses.push_back(read(columns));
-  sequence.insert(panel_start_codelet<T>, StartArguments{step, std::int32_t(chunk)}, {.priority = priority},
-                  std::span<const Access>(accesses));
+    if (columns.valid()) extracted.push_back(&columns);
+  sequence.insert(
+      TridiagonalizeStart<T>{
+          .x = pieces.x[c], .p = pieces.p[c], .extracted = extracted, .step = step, .chunk = chunk},
+      {.priority = priority});
 }
 
 template <class T>
 void insert_column_product(Sequence& sequence, int priority, const ColumnStep& step, const ProductWork& work,
                            std::span<const Data* const> groups, const PanelPieces& pieces, const Data& y,
                            const Data& workspace) {
-  std::vector<Access> accesses{write(y), scratch(workspace)};
-  for (const Data& x : pieces.x) accesses.push_back(read(x));
-  for (const Data* group : groups) accesses.push_back(read(*group));
+  const auto x = pointers_to(pieces.x);
+  std::vector<const Data*> v;
   for (Index inner = 0; inner < work.inner; ++inner)
-    accesses.push_back(
-        read(pieces.v[static_cast<std::size_t>(work.first_inner + inner * work.inner_stride)]));
-  const Index w = work.tiles->layout().w;
-  double area = 0;
-  for (Index g = 0; g < work.count; ++g) {
-    const Index group = work.first_group + g * work.stride;
-    area += double(static_cast<Index>(work.tiles->group(group).size()) -
-                   work.tiles->first_slot(group, step.next / w));
-  }
-  sequence.insert(
-      column_product_codelet<T>, ProductArguments{step, work, step.p % 2 != 0},
-      {.priority = priority, .flops = 4 * area * double(w) * w * flop_factor<T>, .execute_on = work.rank},
-      std::span<const Access>(accesses));
+    v.push_back(&pieces.v[static_cast<std::size_t>(work.first_inner + inner * work.inner_stride)]);
+  sequence.insert(TridiagonalizeProduct<T>{.y = y,
+                                           .workspace = workspace,
+                                           .x = x,
+                                           .groups = groups,
+                                           .v = v,
+                                           .step = step,
+                                           .work = work},
+                  {.priority = priority, .execute_on = work.rank});
 }
 
 template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces) {
   const auto c = static_cast<std::size_t>(chunk);
-  const bool first = step.p == 0;
-  std::vector<Access> accesses{read_write(pieces.x[c]), first ? write(pieces.v[c]) : read_write(pieces.v[c]),
-                               read(pieces.p[c])};
-  if (chunk == 0) accesses.push_back(first ? write(pieces.scalars) : read_write(pieces.scalars));
-  for (const Data* part : parts) accesses.push_back(read(*part));
-  sequence.insert(
-      column_update_codelet<T>,
-      ColumnArguments{step, std::int32_t(chunk), static_cast<std::int32_t>(parts.size())},
-      {.priority = priority, .flops = 8.0 * double(step.chunks.rows(chunk)) * step.p * flop_factor<T>},
-      std::span<const Access>(accesses));
+  TridiagonalizeColumn<T> task{
+      .x = pieces.x[c], .p = pieces.p[c], .parts = parts, .step = step, .chunk = chunk};
+  if (step.p == 0) {
+    task.new_v = pieces.v[c];
+    if (chunk == 0) task.new_scalars = pieces.scalars;
+  } else {
+    task.v = pieces.v[c];
+    if (chunk == 0) task.scalars = pieces.scalars;
+  }
+  sequence.insert(task, {.priority = priority});
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                          \
+#define TESSERA_DEFINE(T)                                                                               \
+  TESSERA_DEFINE_TASK(TridiagonalizeStart<T>)                                                           \
+  TESSERA_DEFINE_TASK(TridiagonalizeProduct<T>)                                                         \
+  TESSERA_DEFINE_TASK(TridiagonalizeColumn<T>)                                                          \
   template void insert_panel_start<T>(Sequence&, int, const ColumnStep&, Index, const PanelPieces&);    \
   template void insert_column_product<T>(Sequence&, int, const ColumnStep&, const ProductWork&,         \
                                          std::span<const Data* const>, const PanelPieces&, const Data&, \
                                          const Data&);                                                  \
   template void insert_column_update<T>(Sequence&, int, const ColumnStep&, Index,                       \
                                         std::span<const Data* const>, const PanelPieces&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
+#include <tessera/codelets/tile_part.hpp>
 #include <tessera/codelets/tridiagonalize/work_layout.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets of a panel of the one-stage tridiagonalisation: two rounds of tasks for each column.
+/// Tasks of a panel of the one-stage tridiagonalisation: two rounds of tasks for each column.
 ///
 /// Column q of A, up to date, is x with x(q) = d_q; the reflector H = I - tau v v^H, v(q+1) = 1, makes it
 /// (.., d_q, e_q, 0, ..) with real e_q (LAPACK larfg). With the p reflectors of the panel before it, A = A0 -
@@ -34,7 +34,7 @@
 ///   P_c      chunk rows x k: the panel's columns of A0
 ///   scalars  k real d, k real e, k tau: ScalarPiece
 ///
-/// Flops: complex x 4. Footprint: buffer sizes, and what is named below. All run on CPUs only.
+/// Flops: complex x 4. All run on CPUs only.
 /// Source: LAPACK latrd; the delayed sums as in ELPA1 (tridiag).
 namespace tessera {
 
@@ -81,33 +81,116 @@ struct PanelPieces {
   Data scalars;
 };
 
-/// P_c := the chunk's rows of the sum of the groups' extracted columns, x_c := its first column.
-/// Buffers: x_c, P_c (write), extracted (read). Flops: not counted (rows k a group).
+/// A panel begins: P_c := the chunk's rows of the sum of the groups' extracted columns, x_c := its first
+/// column. Flops are not counted (rows k a group).
+/// | operand   | mode  | shape                         | what                                        |
+/// |-----------|-------|-------------------------------|---------------------------------------------|
+/// | x         | write | array: ColumnPiece            | x_c                                         |
+/// | p         | write | chunk rows x k                | P_c                                         |
+/// | extracted | read  | matrices: trailing height x k | of the groups that have the panel's columns |
+template <class T>
+struct TridiagonalizeStart {
+  static constexpr const char* name = "tridiagonalize_start";
+  Write<Array<T>> x;
+  Write<Matrix<T>> p;
+  ReadAll<Matrix<T>> extracted;
+  ColumnStep step;
+  Index chunk = 0;
+};
+/// Inserts it for the pieces of a panel.
 template <class T>
 void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                         const PanelPieces& pieces);
 
-/// One product task: groups `first_group`, `first_group` + `stride`, ... (`count` of them; numbers over all
-/// ranks), and the sums s of the chunks in `inner`. Buffers: y_t (write), x (read, all), groups (read), V of
-/// the inner chunks (read), scratch of the trailing height. Flops: 4 x the area of the groups' trailing
-/// tiles. Footprint: the rows that remain, in steps of 256, numbers of groups and inner chunks, the columns
-/// before this one in steps of 16.
+/// What a product task multiplies: groups `first_group`, `first_group` + `stride`, ... (`count` of them;
+/// numbers over all ranks), and the sums s of the chunks `first_inner`, `first_inner` + `inner_stride`, ...
 struct ProductWork {
   const WorkTiles* tiles = nullptr;
   int rank = 0;
   Index first_group = 0, stride = 1, count = 0;
   Index first_inner = 0, inner_stride = 1, inner = 0;
+  /// Work tiles of the groups from work column `column` on.
+  double live_tiles(Index column) const noexcept {
+    double sum = 0;
+    for (Index g = 0; g < count; ++g) {
+      const Index group = first_group + g * stride;
+      sum += double(static_cast<Index>(tiles->group(group).size()) - tiles->first_slot(group, column));
+    }
+    return sum;
+  }
 };
+/// One part of round 1.                                    [4 flops x the area of the groups' trailing tiles]
+/// | operand   | mode    | shape                      | what                    |
+/// |-----------|---------|----------------------------|-------------------------|
+/// | y         | write   | array: ProductPiece        | y_t                     |
+/// | workspace | scratch | array: trailing height     | v                       |
+/// | x         | read    | arrays: ColumnPiece        | x_c of all chunks       |
+/// | groups    | read    | matrices                   | the groups' work tiles  |
+/// | v         | read    | matrices: chunk rows x 3 k | V_c of the inner chunks |
+template <class T>
+struct TridiagonalizeProduct {
+  static constexpr const char* name = "tridiagonalize_product";
+  Write<Array<T>> y;
+  Scratch<Array<T>> workspace;
+  ReadAll<Array<T>> x;
+  ReadAll<Matrix<T>> groups, v;
+  ColumnStep step;
+  ProductWork work;
+
+  double flops() const noexcept {
+    const Index w = work.tiles->layout().w;
+    return 4 * work.live_tiles(step.next / w) * double(w) * double(w) * flop_factor<T>;
+  }
+  /// The rows that remain, in steps of 256, numbers of groups and inner chunks, the columns before this one
+  /// in steps of 16.
+  std::uint32_t footprint() const noexcept {
+    return footprint_of((step.chunks.end * step.chunks.w - step.next) / 256, work.count, work.inner,
+                        step.p / 16);
+  }
+};
+/// Inserts it for the pieces of a panel, on rank work.rank.
 template <class T>
 void insert_column_product(Sequence& sequence, int priority, const ColumnStep& step, const ProductWork& work,
                            std::span<const Data* const> groups, const PanelPieces& pieces, const Data& y,
                            const Data& workspace);
 
-/// Round 2 for one chunk. `parts`: the y_t that were written. The first chunk also writes the scalars.
-/// Buffers: x_c (read-write), V_c (write in the first step, else read-write), P_c (read), scalars, parts
-/// (read). Flops: 8 p a row. Footprint: the chunk's rows in steps of 256, p in steps of 16, number of parts.
+/// Round 2 for one chunk.                                                               [8 p flops a row]
+/// | operand     | mode       | shape                | what                                            |
+/// |-------------|------------|----------------------|-------------------------------------------------|
+/// | x           | read-write | array: ColumnPiece   | x_c; of the next column then                    |
+/// | new_v       | write      | chunk rows x 3 k     | V_c, which gets a column: the panel's first one |
+/// | v           | read-write | chunk rows x 3 k     | V_c for the columns after that                  |
+/// | p           | read       | chunk rows x k       | P_c                                             |
+/// | new_scalars | write      | array: ScalarPiece   | likewise; in the first chunk only               |
+/// | scalars     | read-write | array: ScalarPiece   | likewise                                        |
+/// | parts       | read       | arrays: ProductPiece | the y_t that were written                       |
+template <class T>
+struct TridiagonalizeColumn {
+  static constexpr const char* name = "tridiagonalize_column";
+  ReadWrite<Array<T>> x;
+  Write<Matrix<T>> new_v{};
+  ReadWrite<Matrix<T>> v{};
+  Read<Matrix<T>> p;
+  Write<Array<char>> new_scalars{};
+  ReadWrite<Array<char>> scalars{};
+  ReadAll<Array<T>> parts;
+  ColumnStep step;
+  Index chunk = 0;
+
+  double flops() const noexcept {
+    return 8.0 * double(step.chunks.rows(chunk)) * step.p * flop_factor<T>;
+  }
+  /// The chunk's rows in steps of 256, p in steps of 16, number of parts.
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(step.chunks.rows(chunk) / 256, step.p / 16, parts.size());
+  }
+};
+/// Inserts it for the pieces of a panel.
 template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces);
+
+/// What an operand for any number of pieces takes.
+std::vector<const Data*> pointers_to(std::span<const Data> pieces);
 
 }  // namespace tessera

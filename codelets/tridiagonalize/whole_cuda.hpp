@@ -8,7 +8,7 @@
 
 #include <tessera/runtime/data.hpp>
 
-/// The kernels behind the codelets of whole_tasks.hpp on a GPU. Everything is device memory.
+/// What the tasks of whole_tasks.hpp do on a GPU. Everything is device memory.
 namespace tessera::device {
 
 /// Sizes of the work spaces.

@@ -2,31 +2,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime/task.hpp>
 
 /// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by the library at hand: LAPACK's hetrd and
 /// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits; cuSOLVER accepts
 /// orders to 65536, but nothing says that it is right where n^2 is beyond 2^31 (n > 46340). Its reduction
 /// does not wait for the stream, but enqueues several kernels a column, so that the worker is busy with it
-/// nearly as long as the GPU. Footprint: buffer sizes. On CPUs only where there are no GPUs (not with
-/// RuntimeOptions::hybrid either): the reflectors are applied by the library that made them. Source: LAPACK
-/// hetrd, unmtr.
+/// nearly as long as the GPU. With GPUs no CPU runs these tasks: the reflectors are applied by the library
+/// that made them. Source: LAPACK hetrd, unmtr.
 namespace tessera {
 
-/// A := reflectors below the first subdiagonal, d := diagonal and e := subdiagonal of T (real). Buffers: A
-/// (n x n, lower triangle, read-write), tau (write, max(n - 1, 1) elements), d (write, n reals), e (write,
-/// max(n - 1, 1) reals), scratch. Flops: 4/3 n^3 (complex: x 4).
+/// A := reflectors below the first subdiagonal, T := Q^H A Q.          [4/3 n^3 flops, complex x 4]
+/// | operand   | mode       | shape                                       | what                      |
+/// |-----------|------------|---------------------------------------------|---------------------------|
+/// | a         | read-write | n x n                                       | the lower triangle        |
+/// | tau       | write      | array: max(n - 1, 1)                        | factors of the reflectors |
+/// | d         | write      | array of reals: n                           | diagonal of T             |
+/// | e         | write      | array of reals: max(n - 1, 1)               | subdiagonal of T          |
+/// | workspace | scratch    | array: tridiagonalize_whole_workspace_bytes |                           |
+/// Errors on GPUs: no_convergence with index n + 1 if cuSOLVER refuses the call.
 template <class T>
-void insert_tridiagonalize_whole(Sequence& sequence, int priority, const Data& a, Index n, const Data& tau,
-                                 const Data& d, const Data& e, const Data& workspace);
+struct TridiagonalizeWhole {
+  static constexpr const char* name = "tridiagonalize_whole";
+  static constexpr bool gpu_instead_of_cpu = true;
+  ReadWrite<Matrix<T>> a;
+  Write<Array<T>> tau;
+  Write<Array<RealOf<T>>> d, e;
+  Scratch<Array<char>> workspace;
+  Index n = 0;
+  double flops() const noexcept {
+    const double order = static_cast<double>(n);
+    return flop_factor<T> * 4 / 3 * order * order * order;
+  }
+};
 template <class T>
 std::size_t tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n);
 
-/// Z := Q Z for a slab of columns. Buffers: A (n x n, read), tau (read), Z (n x columns, read-write),
-/// scratch. Flops: 2 n^2 columns (complex: x 4).
+/// Z := Q Z with the Q of TridiagonalizeWhole.                  [2 n^2 columns flops, complex x 4]
+/// | operand   | mode       | shape                                             | what           |
+/// |-----------|------------|---------------------------------------------------|----------------|
+/// | a         | read       | n x n                                             | the reflectors |
+/// | tau       | read       | array                                             | their factors  |
+/// | z         | read-write | n x columns                                       |                |
+/// | workspace | scratch    | array: apply_tridiagonalize_whole_workspace_bytes |                |
+/// Errors as above.
 template <class T>
-void insert_apply_tridiagonalize_whole(Sequence& sequence, int priority, const Data& a, Index n,
-                                       const Data& tau, const Data& z, Index columns, const Data& workspace);
+struct ApplyTridiagonalizeWhole {
+  static constexpr const char* name = "apply_tridiagonalize_whole";
+  static constexpr bool gpu_instead_of_cpu = true;
+  Read<Matrix<T>> a;
+  Read<Array<T>> tau;
+  ReadWrite<Matrix<T>> z;
+  Scratch<Array<char>> workspace;
+  Index n = 0, columns = 0;
+  double flops() const noexcept { return flop_factor<T> * 2 * double(n) * double(n) * double(columns); }
+};
 template <class T>
 std::size_t apply_tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n, Index columns);
 

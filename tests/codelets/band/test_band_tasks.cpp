@@ -8,6 +8,7 @@
 
 #include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/band/wy_tasks.hpp>
 #include <tessera/codelets/dispatch.hpp>
 
 #include "band_problem.hpp"
@@ -65,12 +66,20 @@ class BandCodelets : public RuntimeTest<T, true> {
       if (seen >= Index(segments.size())) break;
       const std::size_t at = piece + (tile < cut ? 0 : 1);
       const bool keep = kept && kept->shapes[at].size() > 0;
-      ChaseTile<T> arguments{p.n,          p.b,   first, sweeps, begin_of(tile), begin_of(tile + 1),
-                             seen * width, width, {}};
-      if (keep) arguments.reflectors = kept->shapes[at];
-      insert_chase_tile<T>(s, 0, arguments, segments[std::size_t(seen)],
-                           tile > 0 && tile < Index(segments.size()) ? &segments[std::size_t(tile)] : nullptr,
-                           keep ? &kept->data[at] : nullptr, tile == 0 || tile == cut, workspace);
+      const bool second = tile > 0 && tile < Index(segments.size());
+      s.insert(ChaseTile<T>{
+          .workspace = workspace,
+          .segments = {segments[std::size_t(seen)], second ? &segments[std::size_t(tile)] : nullptr},
+          .kept = keep ? &kept->data[at] : nullptr,
+          .place = {.n = p.n,
+                    .bandwidth = p.b,
+                    .first_sweep = first,
+                    .sweeps = sweeps,
+                    .column_begin = begin_of(tile),
+                    .column_end = begin_of(tile + 1),
+                    .first_column = seen * width,
+                    .segment_width = width},
+          .reflectors = keep ? kept->shapes[at] : kernels::Reflectors<T>()});
     }
   }
   static Data chase_scratch(Index b) {
@@ -94,7 +103,10 @@ TYPED_TEST(BandCodelets, BandGather) {
     for (const Data& piece : pieces) pointers.push_back(&piece);
     const Data segment = this->bytes_of(kernels::BandLayout<T>::size(b, columns));
     const Status status = this->run([&](Sequence& s) {
-      insert_band_gather<T>(s, 0, n, b, first, columns, piece_columns, pointers, segment);
+      s.insert(BandGather<T>{.segment = segment,
+                             .pieces = pointers,
+                             .band = {n, b, first, columns},
+                             .piece_columns = piece_columns});
     });
     EXPECT_EQ(status.code, bad < 0 ? StatusCode::success : StatusCode::not_finite);
     EXPECT_EQ(status.index, bad < 0 ? 0 : first + bad + 1);
@@ -126,11 +138,14 @@ TYPED_TEST(BandCodelets, ChaseToTridiagonal) {
         for (Index k = 0; k < Index(segments.size()); ++k) {
           const Index columns = std::min(p.width, n - k * p.width);
           pieces.push_back(Data::bytes(this->runtime(), 2 * sizeof(R) * std::size_t(columns)));
-          insert_tridiagonal_piece<T>(s, 0, n, b, k * p.width, columns, segments[std::size_t(k)],
-                                      pieces.back());
+          s.insert(TridiagonalPiece<T>{.segment = segments[std::size_t(k)],
+                                       .piece = pieces.back(),
+                                       .band = {n, b, k * p.width, columns}});
         }
         for (const Data& piece : pieces) pointers.push_back(&piece);
-        insert_tridiagonal_assemble<R>(s, 0, 0, n, p.width, pointers, d, e);
+        s.insert(
+            TridiagonalAssemble<R>{.d = d, .e = e, .pieces = pointers, .n = n, .piece_columns = p.width},
+            {.execute_on = 0});
       }));
       p.chase(kernels::cpu_level());
       const auto result_d = download_values<R>(d), result_e = download_values<R>(e);
@@ -206,13 +221,29 @@ TYPED_TEST(BandCodelets, FormAndApplyWy) {
             own.push_back(piece);
             own_data.push_back(&kept[i]);
           }
-          if (begin < end)
-            insert_form_wy<T>(s, 0, 0, n, b, wy.first_sweep, wy.sweeps, begin, end, own, own_data,
-                              data.back(), workspace);
+          FormWy<T> task{.workspace = workspace,
+                         .blocks = data.back(),
+                         .kept = own_data,
+                         .n = n,
+                         .bandwidth = b,
+                         .first_sweep = wy.first_sweep,
+                         .sweeps = wy.sweeps,
+                         .first_hop = begin,
+                         .last_hop = end};
+          std::copy(own.begin(), own.end(), task.pieces.begin());
+          if (begin < end) s.insert(task, {.execute_on = 0});
         }
       }
       for (const Data& piece : data) pointers.push_back(&piece);
-      insert_apply_wy<T>(s, 0, n, b, first, sweeps, last_sweeps, pointers, slab, columns, workspace);
+      s.insert(ApplyWy<T>{.workspace = workspace,
+                          .c = slab,
+                          .blocks = pointers,
+                          .n = n,
+                          .bandwidth = b,
+                          .first_sweep = first,
+                          .sweeps = sweeps,
+                          .last_sweeps = last_sweeps,
+                          .columns = columns});
     }));
     for (std::size_t i = 0; i < groups.size(); ++i) EXPECT_EQ(download_values<T>(data[i]), blocks[i]);
     EXPECT_EQ(difference(download<T>(slab), expected), 0);

@@ -37,8 +37,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PackTile) {
       groups.push_back(Data::matrix(this->runtime(), expected.rows(), expected.cols(), sizeof(T)));
     }
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      for (Index g = 0; g < shape.groups; ++g) {
-        bool fresh = true;
+      for (Index g = 0; g < shape.groups; ++g)
         for (Index j = 0; j * tile < shape.n; ++j)
           for (Index i = j; i * tile < shape.n; ++i) {
             bool has_part = false;
@@ -48,10 +47,13 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PackTile) {
             const Data piece =
                 upload(this->runtime(), lower.block(i * tile, j * tile, std::min(tile, shape.n - i * tile),
                                                     std::min(tile, shape.n - j * tile)));
-            insert_pack_tile<T>(s, 0, problem.tiles, g, i, j, piece, groups[std::size_t(g)], fresh);
-            fresh = false;
+            s.insert(TridiagonalizePack<T>{.tile = piece,
+                                           .group = groups[std::size_t(g)],
+                                           .tiles = &problem.tiles,
+                                           .group_number = g,
+                                           .i = i,
+                                           .j = j});
           }
-      }
     }));
     for (Index g = 0; g < shape.groups; ++g)
       EXPECT_EQ(difference(download<T>(groups[std::size_t(g)]), problem.group(g, problem.a)), 0);
@@ -80,7 +82,12 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, ExtractColumns) {
           for (Index i = 0; i < height; ++i) before(i, j) = not_a_number<T>();
         const Data columns = upload(this->runtime(), before);
         ASSERT_TRUE(this->run([&](Sequence& s) {
-          insert_extract_columns<T>(s, 0, problem.tiles, g, column, count, group, columns);
+          s.insert(TridiagonalizeExtract<T>{.group = group,
+                                            .columns = columns,
+                                            .tiles = &problem.tiles,
+                                            .group_number = g,
+                                            .column = column,
+                                            .count = count});
         }));
         Matrix<T> expected(height, count);
         for (Index j = 0; j < count; ++j)
@@ -120,8 +127,15 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, RankUpdate) {
         for (Index g = 0; g < shape.groups; ++g)
           groups.push_back(upload(this->runtime(), problem.group(g, problem.a)));
         ASSERT_TRUE(this->run([&](Sequence& s) {
+          const auto pointers = pointers_to(pieces);
           for (Index g = 0; g < shape.groups; ++g)
-            insert_rank_update<T>(s, 0, problem.tiles, g, chunks, k, first, pieces, groups[std::size_t(g)]);
+            s.insert(TridiagonalizeUpdate<T>{.v = pointers,
+                                             .group = groups[std::size_t(g)],
+                                             .tiles = &problem.tiles,
+                                             .chunks = chunks,
+                                             .group_number = g,
+                                             .k = k,
+                                             .first_column = first});
         }));
         const auto updated = multiply(Op::none, w, Op::adjoint, v, T(-1), T(1),
                                       multiply(Op::none, v, Op::adjoint, w, T(-1), T(1), problem.a));
@@ -158,7 +172,13 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, StoreReflectors) {
             vwv(problem.layout.padded(problem.layout.start(first) + i) - first * problem.layout.w, j) =
                 block(i, at + j);
         const Data v = upload(this->runtime(), problem.chunk(chunks, c, vwv));
-        insert_store_reflectors<T>(s, 0, problem.layout, chunks, c, width, at, v, piece);
+        s.insert(TridiagonalizeStore<T>{.v = v,
+                                        .piece = piece,
+                                        .layout = problem.layout,
+                                        .chunks = chunks,
+                                        .chunk = c,
+                                        .k = width,
+                                        .at = at});
         at += width;
       }
     }));
@@ -180,7 +200,6 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, TridiagonalizeRest) {
         const Index start = problem.layout.start(first), m = shape.n - start;
         SCOPED_TRACE(::testing::Message() << "n " << shape.n << ", order " << m << ", keep " << keep);
         std::vector<Data> squares;
-        std::vector<const Data*> pointers;
         for (Index g = 0; g < shape.groups; ++g) {
           Matrix<T> square((problem.rows() - first) * w, (problem.rows() - first) * w);
           for (Index j = start; j < shape.n; ++j)
@@ -190,13 +209,17 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, TridiagonalizeRest) {
                     problem.a(i, j);
           squares.push_back(upload(this->runtime(), square));
         }
-        for (const Data& square : squares) pointers.push_back(&square);
+        const auto pointers = pointers_to(squares);
         const Data data = this->scalars(m),
                    workspace = Data::scratch(this->runtime(), rest_workspace_bytes<T>(m));
         const Data v = Data::matrix(this->runtime(), m, std::max<Index>(m - 1, 1), sizeof(T));
         ASSERT_TRUE(this->run([&](Sequence& s) {
-          insert_tridiagonalize_rest<T>(s, 0, problem.layout, first, pointers, data,
-                                        keep && m > 1 ? &v : nullptr, workspace);
+          s.insert(TridiagonalizeRest<T>{.scalars = data,
+                                         .v = keep && m > 1 ? &v : nullptr,
+                                         .workspace = workspace,
+                                         .squares = pointers,
+                                         .layout = problem.layout,
+                                         .first = first});
         }));
         auto memory = download_values<char>(data);
         const ScalarPiece<T> scalars(memory.data(), m);
@@ -252,8 +275,13 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PlaceScalars) {
   ASSERT_TRUE(this->run([&](Sequence& s) {
     Index at = 0;
     for (std::size_t i = 0; i < 3; ++i) {
-      insert_place_scalars<T>(s, 0, 0, at, counts[i], std::min(counts[i], n - 1 - at), pieces[i], data_d,
-                              data_e);
+      s.insert(TridiagonalizePlace<T>{.scalars = pieces[i],
+                                      .d = data_d,
+                                      .e = data_e,
+                                      .at = at,
+                                      .count = counts[i],
+                                      .elements = std::min(counts[i], n - 1 - at)},
+               {.execute_on = 0});
       at += counts[i];
     }
   }));
@@ -271,7 +299,6 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, ReflectorFactor) {
     for (Index i = 0; i <= j; ++i) v(i, j) = T(i == j);
   std::vector<T> tau;
   std::vector<Data> panels, pieces;
-  std::vector<const Data*> pointers;
   for (const Index width : widths) {
     std::vector<char> memory(ScalarPiece<T>::bytes(width));
     const ScalarPiece<T> scalars(memory.data(), width);
@@ -279,11 +306,13 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, ReflectorFactor) {
       tau.push_back(scalars.tau[i] = random_scalar<T>(2, Index(tau.size()), 0));
     panels.push_back(upload(this->runtime(), memory));
   }
-  for (const Data& panel : panels) pointers.push_back(&panel);
   pieces.push_back(upload(this->runtime(), v.block(0, 0, rows[0], k)));
   pieces.push_back(upload(this->runtime(), v.block(rows[0], 0, rows[1], k)));
   const Data t = upload(this->runtime(), random_matrix<T>(k, k, 3));
-  ASSERT_TRUE(this->run([&](Sequence& s) { insert_reflector_factor<T>(s, 0, pieces, pointers, n, k, t); }));
+  const auto of_v = pointers_to(pieces), of_panels = pointers_to(panels);
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+    s.insert(TridiagonalizeFactor<T>{.v = of_v, .scalars = of_panels, .t = t, .rows = n, .k = k});
+  }));
   const auto factor = download<T>(t);
   EXPECT_EQ(difference(factor, triangle(factor, Uplo::upper)), 0) << "GPUs multiply by all of T";
   const auto q = multiply(Op::none, multiply(v, factor), Op::adjoint, v, T(-1), T(1), identity<T>(n));

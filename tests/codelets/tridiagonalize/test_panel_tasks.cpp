@@ -370,8 +370,12 @@ TYPED_TEST(TridiagonalizePanelCodelets, WholePanel) {
   const Data workspace = Data::scratch(this->runtime(), sizeof(T) * std::size_t(height));
   ASSERT_TRUE(this->run([&](Sequence& s) {
     for (Index g = 0; g < groups; ++g)
-      insert_extract_columns<T>(s, 0, problem.tiles, g, 0, k, tiles[std::size_t(g)],
-                                pieces.extracted[std::size_t(g)]);
+      s.insert(TridiagonalizeExtract<T>{.group = tiles[std::size_t(g)],
+                                        .columns = pieces.extracted[std::size_t(g)],
+                                        .tiles = &problem.tiles,
+                                        .group_number = g,
+                                        .column = 0,
+                                        .count = k});
     for (Index p = 0; p < k; ++p) {
       const auto step = this->step(problem, chunks, 0, p, k);
       for (Index c = 0; c < count && p == 0; ++c) insert_panel_start<T>(s, 0, step, c, pieces);
@@ -384,8 +388,15 @@ TYPED_TEST(TridiagonalizePanelCodelets, WholePanel) {
       const Data* parts[] = {&pieces.y[0], &pieces.y[1]};
       for (Index c = 0; c < count; ++c) insert_column_update<T>(s, 0, step, c, parts, pieces);
     }
+    const auto v = pointers_to(pieces.v);
     for (Index g = 0; g < groups; ++g)
-      insert_rank_update<T>(s, 0, problem.tiles, g, chunks, k, 1, pieces.v, tiles[std::size_t(g)]);
+      s.insert(TridiagonalizeUpdate<T>{.v = v,
+                                       .group = tiles[std::size_t(g)],
+                                       .tiles = &problem.tiles,
+                                       .chunks = chunks,
+                                       .group_number = g,
+                                       .k = k,
+                                       .first_column = 1});
   }));
   Matrix<T> padded(height, k);
   for (Index c = 0; c < count; ++c)

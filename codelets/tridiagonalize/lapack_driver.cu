@@ -3,14 +3,14 @@
 #include <cstdlib>
 
 #include <tessera/codelets/cusolver.hpp>
-#include <tessera/codelets/tridiagonalize/lapack_driver_arguments.hpp>
+#include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
 #include <tessera/codelets/tridiagonalize/lapack_driver_cuda.hpp>
+#include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-namespace tessera::device {
+namespace tessera {
+namespace device {
 namespace {
-
-using lapack_driver_codelets::aligned;
 
 cusolver::Range range_of(const EigenDriver& driver) {
   return driver.partial() ? cusolver::Range::numbers(driver.lo, driver.hi) : cusolver::Range();
@@ -61,7 +61,7 @@ EigenDriverSpace<T>::EigenDriverSpace(cusolverDnHandle_t handle, const EigenDriv
   std::size_t at = 0;
   const auto take = [&](std::size_t size) {
     char* const place = memory + at;
-    at += aligned(size);
+    at += internal::aligned_part(size);
     return place;
   };
   a = reinterpret_cast<T*>(take(sizeof(T) * n * n));
@@ -112,4 +112,51 @@ void launch_eigen_driver(cusolverDnHandle_t handle, cudaStream_t stream, const E
                                        const EigenDriverSpace<T>&, RealOf<T>*, long long*, long long*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace device
+
+namespace {
+
+template <class T>
+void copy_block(cudaStream_t stream, const MatrixView<const T>& source, T* target, Index ld) {
+  if (source.rows == 0 || source.cols == 0) return;
+  const auto bytes = [](Index count) { return sizeof(T) * static_cast<std::size_t>(count); };
+  cudaMemcpy2DAsync(target, bytes(ld), source.data, bytes(source.ld), bytes(source.rows),
+                    static_cast<std::size_t>(source.cols), cudaMemcpyDeviceToDevice, stream);
+}
+
+/// The lower tiles as one array.
+template <class T>
+void assemble_lower(cudaStream_t stream, const ReadAll<Matrix<T>>& tiles, Index n, Index tile, T* array) {
+  const Index count = ceil_div(n, tile);
+  int next = 0;
+  for (Index j = 0; j < count; ++j)
+    for (Index i = j; i < count; ++i)
+      copy_block(stream, tiles[next++], array + i * tile + j * tile * n, n);
+}
+
+}  // namespace
+
+template <class T>
+void run(const DeviceContext& on, const LapackEigensolve<T>& task) {
+  const device::EigenDriver driver{task.n, task.generalized(), task.vectors(), task.lo, task.hi};
+  const device::EigenDriverSpace<T> space(on.cusolver, driver, task.workspace.view().data());
+  assemble_lower(on.stream, task.a, task.n, task.tile_a, space.a);
+  if (driver.generalized) assemble_lower(on.stream, task.b, task.n, task.tile_b, space.b);
+  DeviceFailure no_convergence(on, StatusCode::no_convergence);
+  DeviceFailure not_positive_definite(on, StatusCode::not_positive_definite);
+  device::launch_eigen_driver<T>(on.cusolver, on.stream, driver, space, task.values.view().data(),
+                                 no_convergence.index(), not_positive_definite.index());
+  no_convergence.report();
+  not_positive_definite.report();
+  Index column = driver.partial() ? 0 : task.lo;
+  for (int j = 0; j < task.z.size(); ++j) {
+    const auto slab = task.z[j];
+    copy_block<T>(on.stream, {space.a + column * task.n, task.n, slab.cols, task.n}, slab.data, slab.ld);
+    column += slab.cols;
+  }
+}
+
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(LapackEigensolve<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
+}  // namespace tessera

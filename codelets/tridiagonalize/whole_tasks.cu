@@ -4,8 +4,11 @@
 
 #include <tessera/codelets/cusolver.hpp>
 #include <tessera/codelets/tridiagonalize/whole_cuda.hpp>
+#include <tessera/codelets/tridiagonalize/whole_tasks.hpp>
+#include <tessera/runtime/device_task.hpp>
 
-namespace tessera::device {
+namespace tessera {
+namespace device {
 namespace {
 
 /// The work space begins with cuSOLVER's info.
@@ -70,4 +73,27 @@ bool launch_unmtr(cusolverDnHandle_t handle, MatrixView<const T> a, const T* tau
                                 std::size_t);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace device
+
+template <class T>
+void run(const DeviceContext& on, const TridiagonalizeWhole<T>& task) {
+  const auto work = *task.workspace;
+  if (!device::launch_hetrd<T>(on.cusolver, on.stream, *task.a, task.d.view().data(), task.e.view().data(),
+                               task.tau.view().data(), work.data(), work.size()))
+    on.fail(StatusCode::no_convergence, task.n + 1);
+}
+
+template <class T>
+void run(const DeviceContext& on, const ApplyTridiagonalizeWhole<T>& task) {
+  const auto work = *task.workspace;
+  if (!device::launch_unmtr<T>(on.cusolver, *task.a, task.tau.view().data(), *task.z, work.data(),
+                               work.size()))
+    on.fail(StatusCode::no_convergence, task.n + 1);
+}
+
+#define TESSERA_DEFINE(T)                       \
+  TESSERA_DEFINE_ON_GPU(TridiagonalizeWhole<T>) \
+  TESSERA_DEFINE_ON_GPU(ApplyTridiagonalizeWhole<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
+}  // namespace tessera
