@@ -32,7 +32,7 @@
 /// | member                                            | default                                            |
 /// |---------------------------------------------------|----------------------------------------------------|
 /// | static name, without the letters of the types     | must be there                                      |
-/// | Scalar: the name gets its letter alone            | the letters of all template parameters, if these are types |
+/// | Scalar: the name gets its letter alone            | a letter for each template parameter, if all are types |
 /// | double flops() const                              | 0: none counted                                    |
 /// | std::uint32_t footprint() const: what decides the time beside the sizes of the operands | 0            |
 /// | double seconds(WorkerKind, double bytes) const    | the performance model's prediction                 |

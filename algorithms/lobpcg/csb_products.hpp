@@ -58,8 +58,8 @@ class CsbProducts {
   void prefetch(const BlockVectors<U>& x) const {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
   }
-  /// Calls insert_product(product, y_rows, y_columns) for all tasks, which write or add to the pieces of y that
-  /// their shape tells (WriteOrAdd), and inserts the sums of their partial sums.
+  /// Calls insert_product(product, y_rows, y_columns) for all tasks, which write or add to the pieces of y
+  /// that their shape tells (WriteOrAdd), and inserts the sums of their partial sums.
   template <class U, class Insert>
   void insert(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
               const Insert& insert_product) const;
@@ -97,6 +97,7 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   const auto target = [&](Index place, Index segment) -> const Data& {
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
+  // The first task that has a part in a sum writes it, whatever was there before.
   for (Index s = 0; s < partition_.segments->count(); ++s) y.segment(s).forget();
   for (const Data& data : partial) data.forget();
   for (const CsbProduct& product : products_)

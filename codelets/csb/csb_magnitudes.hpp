@@ -7,7 +7,8 @@
 namespace tessera {
 
 /// What a piece of a half-stored symmetric matrix adds to the sums of magnitudes of the rows:
-///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it once),
+///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
+///   once),
 /// or only one of these (CsbSides).                                                        [2 an entry]
 /// | operand | mode         | shape                 | what                                            |
 /// |---------|--------------|-----------------------|-------------------------------------------------|

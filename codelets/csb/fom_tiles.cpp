@@ -9,9 +9,9 @@ namespace tessera {
 
 template <class V, class T>
 void run(const HostContext&, const FomTiles<V, T>& task) {
-  const CsbPieceView<V> piece = task.stored() ? csb_view<V>(task.piece.view().data(), task.shape.block_count,
-                                                            task.shape.entry_count, true)
-                                              : CsbPieceView<V>{0, 0, true, nullptr, nullptr, nullptr, nullptr};
+  CsbPieceView<V> piece{0, 0, true, nullptr, nullptr, nullptr, nullptr};
+  if (task.stored())
+    piece = csb_view<V>(task.piece.view().data(), task.shape.block_count, task.shape.entry_count, true);
   const auto r = *task.r;
   const auto w = *task.w;
   kernels::fom_tiles<V, T>(piece, task.tiles, task.begins.view().data(), task.columns, task.steps, task.shift,

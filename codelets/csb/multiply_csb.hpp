@@ -22,11 +22,12 @@ struct CsbPieceShape {
   bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
 };
 
-/// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its transpose
-/// in one pass over its entries:
-///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it once),
-/// or, on GPUs, only one of these (CsbSides).                 [4 m an entry, or 2 m of one side; on the diagonal
-///                                                             2 m, counted as 4 m; m = columns]
+/// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
+/// transpose in one pass over its entries:
+///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
+///   once),
+/// or, on GPUs, only one of these (CsbSides).       [4 m an entry of the piece, or of the index where it has
+/// more (2 m on the diagonal; counted as 4); 2 m of one side; m = columns]
 /// | operand          | mode         | shape                            | what                                        |
 /// |------------------|--------------|----------------------------------|---------------------------------------------|
 /// | piece            | read         | bytes: csb_layout.hpp            | A_IJ; absent where every rank has GPUs      |
@@ -35,10 +36,10 @@ struct CsbPieceShape {
 /// | y_rows           | write or add | block of vectors                 | Y_I; absent if only Y_J is written          |
 /// | x_rows           | read         | block of vectors                 | X_I; absent if I = J or only Y_I is written |
 /// | y_columns        | write or add | block of vectors, rows: A's columns | Y_J; absent with x_rows                  |
-/// Of what is written columns m, ..., width - 1 become zero; of what is added to they are left alone. Blocks in
-/// the order of the piece, rows ascending: the same bits in every run on the same kind of worker. Predicted by the
-/// bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double vectors (V = double
-/// only with T = double).
+/// Of what is written columns m, ..., width - 1 become zero; of what is added to they are left alone. Blocks
+/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker. Predicted
+/// by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double vectors
+/// (V = double only with T = double).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 template <class V, class T>
 struct MultiplyCsb {

@@ -11,8 +11,8 @@ template <class T>
 using SumVectors = RuntimeTest<T>;
 TYPED_TEST_SUITE(SumVectors, Reals);
 
-/// More inputs than a task takes, inputs narrower than y, sums of some columns; y may have been written before
-/// in the sequence.
+/// More inputs than a task takes, inputs narrower than y, sums of some columns; the sequence may have written
+/// y before.
 TYPED_TEST(SumVectors, AddsAndOverwrites) {
   using T = TypeParam;
   constexpr Index rows = 13, width = 6, narrow = 4;
