@@ -32,7 +32,7 @@
 /// | member                                            | default                                            |
 /// |---------------------------------------------------|----------------------------------------------------|
 /// | static name, without the letters of the types     | must be there                                      |
-/// | Scalar, for its letter, if a template parameter is no type | none                                      |
+/// | Scalar: the name gets its letter alone            | a letter for each template parameter, if all are types |
 /// | double flops() const                              | 0: none counted                                    |
 /// | std::uint32_t footprint() const: what decides the time beside the sizes of the operands | 0            |
 /// | double seconds(WorkerKind, double bytes) const    | the performance model's prediction                 |
@@ -59,10 +59,10 @@ std::string task_name() {
     ((text += type_letter<Types>), ...);
     return text;
   };
-  if constexpr (requires { letters(static_cast<const Task*>(nullptr)); })
-    return std::string(Task::name) + '_' + letters(static_cast<const Task*>(nullptr));
-  else if constexpr (requires { typename Task::Scalar; })
+  if constexpr (requires { typename Task::Scalar; })
     return std::string(Task::name) + '_' + type_letter<typename Task::Scalar>;
+  else if constexpr (requires { letters(static_cast<const Task*>(nullptr)); })
+    return std::string(Task::name) + '_' + letters(static_cast<const Task*>(nullptr));
   else
     return Task::name;
 }

@@ -178,7 +178,7 @@ void CsbMatrix<V, T>::Detail::note_tiles() {
     if (!c.diagonal_tiles) continue;
     DiagonalTiles& here = tiles[static_cast<std::size_t>(c.row)];
     here.piece = &pieces[product.piece].data;
-    here.index = &product.index;
+    here.index = product.index.valid() ? &product.index : nullptr;
     here.shape = c.shape;
   }
 }
@@ -192,11 +192,14 @@ void CsbMatrix<V, T>::Detail::bound_norm() {
     sequence.begin_stage("norm");
     products->insert(
         sequence, sums, 1, partial, [&](const CsbProduct& product, const Data& rows, const Data& columns) {
-          insert_csb_magnitudes<V>(sequence, 0, product.contents.shape, product.overwrite_rows,
-                                   product.overwrite_columns, pieces[product.piece].data, rows, columns);
-          if (product.tiles)
-            insert_csb_magnitudes<V>(sequence, 0, pieces[*product.tiles].contents.shape, false, false,
-                                     pieces[*product.tiles].data, rows, columns);
+          const auto add = [&](const CsbPieceShape& shape, std::size_t piece) {
+            sequence.insert(CsbMagnitudes<V>{.piece = pieces[piece].data,
+                                             .rows = shape.adds_to_rows() ? &rows : nullptr,
+                                             .columns = shape.adds_to_columns() ? &columns : nullptr,
+                                             .shape = shape});
+          };
+          add(product.contents.shape, product.piece);
+          if (product.tiles) add(pieces[*product.tiles].contents.shape, *product.tiles);
         });
     finish(sequence);
   }
@@ -284,11 +287,17 @@ void CsbMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
   d.products->insert(sequence, y, columns, d.partial_data,
                      [&](const CsbProduct& product, const Data& y_rows, const Data& y_columns) {
                        const CsbPieceContents& c = product.contents;
-                       insert_multiply_csb<V, T>(sequence, 0, c.shape, static_cast<int>(columns),
-                                                 product.overwrite_rows, product.overwrite_columns,
-                                                 d.pieces[product.piece].data, product.index,
-                                                 x.segment(c.column), x.segment(c.row), y_rows, y_columns,
-                                                 d.partition.gpu_of(c.domain));
+                       insert_multiply_csb(
+                           sequence,
+                           MultiplyCsb<V, T>{.piece = d.pieces[product.piece].data,
+                                             .index = product.index.valid() ? &product.index : nullptr,
+                                             .x_columns = x.segment(c.column),
+                                             .y_rows = y_rows,
+                                             .x_rows = x.segment(c.row),
+                                             .y_columns = y_columns,
+                                             .shape = c.shape,
+                                             .columns = static_cast<int>(columns)},
+                           {.gpu = d.partition.gpu_of(c.domain)});
                      });
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }

@@ -64,7 +64,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// which the segment's owner has. They are part of A and take part in apply.
   struct DiagonalTiles {
     const Data* piece = nullptr;  ///< null where a segment has no entries there
-    const Data* index = nullptr;  ///< for GPUs; null or invalid where none takes part
+    const Data* index = nullptr;  ///< for GPUs; null where none takes part
     CsbPieceShape shape;
     std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
   };

@@ -105,26 +105,16 @@ void CsbProducts::plan() {
   order([&](Index segment, int domain) {
     return at_home(segment, domain) ? segment : partition_.segments->count() + places.at({segment, domain});
   });
-  std::vector<bool> touched(partials_.size(), false);
-  // Where the sum goes, and whether this is its first term.
-  const auto target = [&](Index segment, int domain) -> std::pair<Index, bool> {
-    if (at_home(segment, domain)) {
-      const bool first = !direct_[static_cast<std::size_t>(segment)];
-      direct_[static_cast<std::size_t>(segment)] = true;
-      return {-1, first};
-    }
-    const Index place = places.at({segment, domain});
-    const bool first = !touched[static_cast<std::size_t>(place)];
-    touched[static_cast<std::size_t>(place)] = true;
-    return {place, first};
+  const auto target = [&](Index segment, int domain) -> Index {
+    if (!at_home(segment, domain)) return places.at({segment, domain});
+    direct_[static_cast<std::size_t>(segment)] = true;
+    return -1;
   };
   for (CsbProduct& product : products_) {
     if (!product.has_task) continue;
     const CsbPieceContents& c = product.contents;
-    if (c.shape.adds_to_rows())
-      std::tie(product.row_partial, product.overwrite_rows) = target(c.row, c.domain);
-    if (c.shape.adds_to_columns())
-      std::tie(product.column_partial, product.overwrite_columns) = target(c.column, c.domain);
+    if (c.shape.adds_to_rows()) product.row_partial = target(c.row, c.domain);
+    if (c.shape.adds_to_columns()) product.column_partial = target(c.column, c.domain);
   }
   note_visits();
 }

@@ -22,7 +22,6 @@ struct CsbProduct {
   std::optional<std::size_t> tiles{};  ///< the piece of diagonal tiles that the index has, too
   bool has_task = true;                ///< not diagonal tiles that the task of another piece multiplies
   Index row_partial = -1, column_partial = -1;  ///< -1: y itself
-  bool overwrite_rows = false, overwrite_columns = false;
 };
 
 /// The tasks of y := A x, for the pieces of all ranks; equal on all ranks.
@@ -40,8 +39,8 @@ class CsbProducts {
   std::vector<CsbProduct>& all() noexcept { return products_; }
   const std::vector<CsbProduct>& all() const noexcept { return products_; }
 
-  /// Puts the products into the order of their tasks, finds out which of them are first to touch what they
-  /// write, and what else has to be moved.
+  /// Puts the products into the order of their tasks, finds out what they write, and what else has to be
+  /// moved.
   void plan();
 
   /// Sums for segments of y that are not at home where they are formed, without contents.
@@ -59,7 +58,8 @@ class CsbProducts {
   void prefetch(const BlockVectors<U>& x) const {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
   }
-  /// Inserts insert_product(product, y_rows, y_columns) for all tasks, and the sums of their partial sums.
+  /// Calls insert_product(product, y_rows, y_columns) for all tasks, which write or add to the pieces of y
+  /// that their shape tells (WriteOrAdd), and inserts the sums of their partial sums.
   template <class U, class Insert>
   void insert(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
               const Insert& insert_product) const;
@@ -97,6 +97,9 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   const auto target = [&](Index place, Index segment) -> const Data& {
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
+  // The first task that has a part in a sum writes it, whatever was there before.
+  for (Index s = 0; s < partition_.segments->count(); ++s) y.segment(s).forget();
+  for (const Data& data : partial) data.forget();
   for (const CsbProduct& product : products_)
     if (product.has_task)
       insert_product(product, target(product.row_partial, product.contents.row),
@@ -112,9 +115,12 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   for (Index s = 0; s < partition_.segments->count(); ++s) {
     std::vector<const Data*> terms;
     for (; next < partials_.size() && partials_[next].segment == s; ++next) terms.push_back(&partial[next]);
-    insert_sum_vectors<U>(sequence, 0, partition_.segments->size(s), static_cast<int>(columns),
-                          !direct_[static_cast<std::size_t>(s)], terms, y.segment(s),
-                          partition_.segments->gpu(s));
+    if (direct_[static_cast<std::size_t>(s)] && terms.empty()) continue;
+    insert_sum_vectors(sequence,
+                       SumVectors<U>{.y = y.segment(s),
+                                     .columns = static_cast<int>(columns),
+                                     .rows = partition_.segments->size(s)},
+                       terms, {.gpu = partition_.segments->gpu(s)});
     // The next product begins with a write: until then no memory is held.
     for (const Data* term : terms) term->invalidate();
   }

@@ -19,7 +19,6 @@ template <class V, class T>
 struct CsrMatrix<V, T>::Piece {
   Index row, column;  ///< segments
   CsrPieceShape shape;
-  bool first;  ///< of its rows
   Data data;
 };
 
@@ -153,7 +152,6 @@ CsrMatrix<V, T> CsrMatrix<V, T>::made_of(Runtime& runtime, const CsrArrays& arra
   agree(runtime, 0, [&] { entries = count_entries(runtime, arrays, cut); });
 
   // Tasks one after the other belong to different rows.
-  std::vector<bool> first(static_cast<std::size_t>(count), true);
   for (Index distance = 0; distance < count; ++distance)
     for (Index s = 0; s < count; ++s) {
       const Index t = (s + distance) % count, here = entries[static_cast<std::size_t>(s * count + t)];
@@ -162,9 +160,7 @@ CsrMatrix<V, T> CsrMatrix<V, T>::made_of(Runtime& runtime, const CsrArrays& arra
       matrix.pieces_->push_back({s,
                                  t,
                                  {cut.size(s), here},
-                                 first[static_cast<std::size_t>(s)],
                                  Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
-      first[static_cast<std::size_t>(s)] = false;
     }
   std::vector<std::vector<PieceMemory<V>>> memory(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<HostAccess>> accesses;
@@ -199,16 +195,22 @@ template <class V, class T>
 void CsrMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                              Index columns) const {
   sequence.keep(pieces_);
+  for (Index s = 0; s < segments_->count(); ++s) y.segment(s).forget();
   std::vector<bool> touched(static_cast<std::size_t>(segments_->count()), false);
   for (const Piece& piece : *pieces_) {
-    insert_multiply_csr<V, T>(sequence, 0, piece.shape, static_cast<int>(columns), piece.first, piece.data,
-                              x.segment(piece.column), y.segment(piece.row));
+    sequence.insert(MultiplyCsr<V, T>{.piece = piece.data,
+                                      .x = x.segment(piece.column),
+                                      .y = y.segment(piece.row),
+                                      .shape = piece.shape,
+                                      .columns = static_cast<int>(columns)});
     touched[static_cast<std::size_t>(piece.row)] = true;
   }
   for (Index s = 0; s < segments_->count(); ++s)
     if (!touched[static_cast<std::size_t>(s)])
-      insert_sum_vectors<T>(sequence, 0, segments_->size(s), static_cast<int>(columns), true, {},
-                            y.segment(s), segments_->gpu(s));
+      sequence.insert(
+          SumVectors<T>{
+              .y = y.segment(s), .columns = static_cast<int>(columns), .rows = segments_->size(s)},
+          {.gpu = segments_->gpu(s)});
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }
 

@@ -229,14 +229,22 @@ void FomPreconditioner<V, T>::apply(Sequence& sequence, const BlockVectors<T>& r
       scratch_ = Data::scratch(runtime_, bytes);
       scratch_bytes_ = bytes;
     }
-    const Data none;
     for (Index s = 0; s < segments.count(); ++s) {
       const auto& diagonal = a_.diagonal_tiles(s);
-      insert_fom_tiles<V, T>(sequence, 0, diagonal.piece ? diagonal.shape : CsbPieceShape{}, segments.size(s),
-                             tiles(s), static_cast<int>(columns), steps_, sigma,
-                             diagonal.piece ? *diagonal.piece : none, diagonal.index ? *diagonal.index : none,
-                             begins_[static_cast<std::size_t>(s)], r.segment(s), w.segment(s), scratch_,
-                             segments.gpu(s));
+      insert_fom_tiles(sequence,
+                       FomTiles<V, T>{.piece = diagonal.piece,
+                                      .index = diagonal.index,
+                                      .begins = begins_[static_cast<std::size_t>(s)],
+                                      .r = r.segment(s),
+                                      .w = w.segment(s),
+                                      .scratch = scratch_,
+                                      .shape = diagonal.piece ? diagonal.shape : CsbPieceShape{},
+                                      .rows = segments.size(s),
+                                      .tiles = tiles(s),
+                                      .columns = static_cast<int>(columns),
+                                      .steps = steps_,
+                                      .shift = sigma},
+                       {.gpu = segments.gpu(s)});
     }
   });
 }

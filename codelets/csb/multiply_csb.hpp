@@ -2,28 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <type_traits>
+
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/codelets/csb/csb_layout.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet multiply_csb: one piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors,
-/// both it and its transpose in one pass over its entries:
-///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
-///   once),
-/// or, on GPUs, only one of these (CsbSides), of which X and Y are then the only ones among the buffers.
-///
-/// Arguments: columns 1 <= m <= 32 that take part; overwrite_rows, overwrite_columns: Y_I, Y_J are
-/// overwritten, not
-///            added to: access mode write, and their columns m, ..., width - 1 become zero.
-/// Buffers:   [piece (read; bytes, csb_layout.hpp; not where every rank has GPUs)],
-///            [index (read; bytes, csb_index.hpp; where some rank has GPUs)],
-///            X_J (read; width x columns of the piece, row-major vectors), Y_I (read-write; width x rows);
-///            and, unless I = J, X_I (read) and Y_J (read-write). Columns m, ..., width - 1 of what is added
-///            to are left alone.
-/// Flops:     4 m an entry of the piece, or of the index where it has more (2 m on the diagonal; counted as
-///            4); 2 m of one side.
-/// Footprint: entries and m decide: predicted by bytes (12 or 8 an entry, and the vectors').
-/// Order:     blocks in the order of the piece, rows ascending: the same bits in every run on the same kind
-/// of worker. Source:    Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 namespace tessera {
 
 struct CsbPieceShape {
@@ -38,6 +22,53 @@ struct CsbPieceShape {
   bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
 };
 
+/// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
+/// transpose in one pass over its entries:
+///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
+///   once),
+/// or, on GPUs, only one of these (CsbSides).       [4 m an entry of the piece, or of the index where it has
+/// more (2 m on the diagonal; counted as 4); 2 m of one side; m = columns]
+/// | operand          | mode         | shape                            | what                                        |
+/// |------------------|--------------|----------------------------------|---------------------------------------------|
+/// | piece            | read         | bytes: csb_layout.hpp            | A_IJ; absent where every rank has GPUs      |
+/// | index            | read         | bytes: csb_index.hpp             | the same, there where some rank has GPUs    |
+/// | x_columns        | read         | block of vectors, rows: A's columns | X_J; absent if only Y_J is written       |
+/// | y_rows           | write or add | block of vectors                 | Y_I; absent if only Y_J is written          |
+/// | x_rows           | read         | block of vectors                 | X_I; absent if I = J or only Y_I is written |
+/// | y_columns        | write or add | block of vectors, rows: A's columns | Y_J; absent with x_rows                  |
+/// Of what is written columns m, ..., width - 1 become zero; of what is added to they are left alone. Blocks
+/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker. Predicted
+/// by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double vectors
+/// (V = double only with T = double).
+/// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
+template <class V, class T>
+struct MultiplyCsb {
+  static constexpr const char* name = std::is_same_v<V, T> ? "multiply_csb" : "multiply_csb_mixed";
+  // With the index that a GPU needs a CPU could still run the task, in another order of sums.
+  static constexpr bool gpu_instead_of_cpu = true;
+  using Scalar = T;
+  Read<Array<char>> piece{}, index{};
+  Read<Matrix<T>> x_columns{};
+  WriteOrAdd<Matrix<T>> y_rows{};
+  Read<Matrix<T>> x_rows{};
+  WriteOrAdd<Matrix<T>> y_columns{};
+  CsbPieceShape shape;
+  int columns = 0;  ///< 1 to 32 that take part
+
+  double flops() const noexcept {
+    return (shape.sides == CsbSides::both ? 4.0 : 2.0) * columns *
+           static_cast<double>(shape.entry_count + shape.more_entries);
+  }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
+/// Inserts a task that has all operands, an index where GPUs take part, without those that it does not need:
+/// of a side that the shape leaves out, and the piece where no CPU multiplies.
+/// @throws InvalidArgument for a missing index, and where CPUs multiply for a shape with one side or more
+/// entries in the index
+template <class V, class T>
+void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskOptions& options = {});
+
 namespace kernels {
 
 /// y_rows and y_columns: the same for a piece on the diagonal. ld: the vectors' widths. Level by cpu_level().
@@ -47,16 +78,4 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
                   std::int64_t ldy_columns) noexcept;
 
 }  // namespace kernels
-
-/// `index` is invalid where no GPU takes part. V: float or double values, T: float or double vectors (V =
-/// double only with T = double). `gpu`: see TaskOptions. What a side that the shape leaves out would read and
-/// write is not looked at.
-/// @throws InvalidArgument for a missing index, and where CPUs multiply for a shape with one side or more
-/// entries in the index
-template <class V, class T>
-void insert_multiply_csb(Sequence& sequence, int priority, const CsbPieceShape& shape, int columns,
-                         bool overwrite_rows, bool overwrite_columns, const Data& piece, const Data& index,
-                         const Data& x_columns, const Data& x_rows, const Data& y_rows, const Data& y_columns,
-                         int gpu = -1);
-
 }  // namespace tessera

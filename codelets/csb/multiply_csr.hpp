@@ -3,22 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelet multiply_csr: one piece A_IJ of a matrix whose entries are all stored, by rows (CSR), times a
-/// block of row-major vectors:
-///   Y_I += A_IJ X_J.
-///
-/// Arguments: rows and entries of the piece; columns 1 <= m <= 32 that take part; overwrite: Y_I is
-/// overwritten, not
-///            added to, and its columns m, ..., width - 1 become zero.
-/// Buffers:   piece (read; bytes: csr_piece_sizes), X_J (read; width x columns of the piece), Y_I (read-write
-/// or write;
-///            width x rows). Columns m, ..., width - 1 of what is added to are left alone.
-/// Flops:     2 m an entry.
-/// Cost:      that of its bytes. CPUs only.
-/// Order:     rows ascending, entries as they are stored: the same bits in every run.
 namespace tessera {
 
 /// In memory: begins (32 bits; of each row and, last, the entries' number), values (V), columns (32 bits), at
@@ -38,6 +27,30 @@ constexpr CsrPieceSizes csr_piece_sizes(std::int64_t rows, std::int64_t entries,
 
 struct CsrPieceShape {
   std::int64_t rows = 0, entry_count = 0;
+};
+
+/// One piece A_IJ of a matrix whose entries are all stored, by rows (CSR), times a block of row-major
+/// vectors:
+///   Y_I += A_IJ X_J.                                                          [2 m an entry, m = columns]
+/// | operand | mode         | shape                               | what                                            |
+/// |---------|--------------|-------------------------------------|-------------------------------------------------|
+/// | piece   | read         | bytes: csr_piece_sizes              | A_IJ                                            |
+/// | x       | read         | block of vectors, rows: A's columns | X_J                                             |
+/// | y       | write or add | block of vectors                    | Y_I                                             |
+/// Columns m, ..., width - 1 of Y_I become zero if it is written, and are left alone if it is added to. Rows
+/// ascending, entries as they are stored: the same bits in every run. Predicted by the bytes. CPUs only.
+template <class V, class T>
+struct MultiplyCsr {
+  static constexpr const char* name = std::is_same_v<V, T> ? "multiply_csr" : "multiply_csr_mixed";
+  using Scalar = T;
+  Read<Array<char>> piece;
+  Read<Matrix<T>> x;
+  WriteOrAdd<Matrix<T>> y;
+  CsrPieceShape shape;
+  int columns = 0;  ///< 1 to 32 that take part
+
+  double flops() const noexcept { return 2.0 * columns * static_cast<double>(shape.entry_count); }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
 namespace kernels {
@@ -68,9 +81,4 @@ TESSERA_DECLARE_MULTIPLY_CSR
 #undef TESSERA_DECLARE_MULTIPLY_CSR
 
 }  // namespace kernels
-
-template <class V, class T>
-void insert_multiply_csr(Sequence& sequence, int priority, const CsrPieceShape& shape, int columns,
-                         bool overwrite, const Data& piece, const Data& x, const Data& y);
-
 }  // namespace tessera

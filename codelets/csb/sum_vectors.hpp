@@ -2,22 +2,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelet sum_vectors: sums of segments of blocks of row-major vectors,
-///   y := y + z_1 + z_2 + ... + z_k, from left to right; without y where it is overwritten.
-///
-/// Arguments: columns that are summed; overwrite: y is not read, and its other columns become zero.
-/// Buffers:   y (read-write or write; width x rows), z_1, ..., z_k (read; at least `columns` x rows each). A
-///            task takes at most sum_vectors_inputs of them; insert_sum_vectors makes several where there are
-///            more.
-/// Flops:     one an element (of rows x columns) and input.
-/// Cost:      that of its bytes.
 namespace tessera {
 
 inline constexpr int sum_vectors_inputs = 7;
+
+/// Sums of segments of blocks of row-major vectors, from left to right:
+///   y := y + z_0 + z_1 + ... + z_{k-1}, without y where the task is the first to write it.   [k an element]
+/// | operand | mode         | shape             | what                                                              |
+/// |---------|--------------|-------------------|-------------------------------------------------------------------|
+/// | y       | write or add | block of vectors  | written, its other columns become zero, else they are left alone  |
+/// | z       | read         | blocks of vectors | the first k of them, 0 <= k <= sum_vectors_inputs                 |
+/// Predicted by the bytes.
+template <class T>
+struct SumVectors {
+  static constexpr const char* name = "sum_vectors";
+  WriteOrAdd<Matrix<T>> y;
+  std::array<Read<Matrix<T>>, sum_vectors_inputs> z{};
+  int columns = 0;  ///< that are summed
+  Index rows = 0;   ///< of y and the inputs
+
+  int inputs() const noexcept {
+    return static_cast<int>(std::count_if(z.begin(), z.end(), [](const auto& term) { return bool(term); }));
+  }
+  double flops() const noexcept { return static_cast<double>(rows) * columns * inputs(); }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
+/// Inserts the task for any number of inputs: as several where they are many. Without inputs, y := 0, or
+/// nothing changes.
+template <class T>
+void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const Data* const> inputs,
+                        const TaskOptions& options = {});
 
 namespace kernels {
 
@@ -26,10 +48,4 @@ void sum_vectors(std::int64_t rows, int columns, int width, bool overwrite, int 
                  const std::int64_t* ldz, T* y, std::int64_t ldy) noexcept;
 
 }  // namespace kernels
-
-/// `rows`: of y and the inputs. k = 0 with `overwrite`: y := 0. `gpu`: see TaskOptions.
-template <class T>
-void insert_sum_vectors(Sequence& sequence, int priority, Index rows, int columns, bool overwrite,
-                        std::span<const Data* const> inputs, const Data& y, int gpu = -1);
-
 }  // namespace tessera

@@ -78,6 +78,14 @@ void run(const HostContext&, const Stepwise<step>& task) {
   (*task.x)[0] = (*task.x)[0] * 10 + (step == Step::first ? 1 : 2);
 }
 
+template <class V, class T>
+struct MixedTypes {
+  static constexpr const char* name = "test_mixed_types";
+  using Scalar = T;
+  Read<Array<V>> v;
+  ReadWrite<Array<T>> x;
+};
+
 }  // namespace task_test
 
 using namespace task_test;
@@ -203,6 +211,7 @@ TEST_F(Tasks, FailByTheirContext) {
 TEST(TaskNames, HaveTheLettersOfTheirTypes) {
   EXPECT_EQ(internal::task_name<Combine<std::complex<float>>>(), "test_combine_c");
   EXPECT_EQ(internal::task_name<AddNumber>(), "test_add_number");
+  EXPECT_EQ((internal::task_name<MixedTypes<float, double>>()), "test_mixed_types_d");
   EXPECT_EQ(internal::task_name<Stepwise<Step::second>>(), "test_second");
   EXPECT_EQ(internal::member_count<Combine<double>>(), 5u);
   EXPECT_EQ(internal::member_count<SumOfAll>(), 5u);

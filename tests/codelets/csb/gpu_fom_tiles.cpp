@@ -5,7 +5,8 @@
 #include <tests/support/device_array.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/codelets/csb/fom_tiles_cuda.hpp>
+#include <tessera/codelets/csb/fom_tiles.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera::test {
 namespace {
@@ -41,23 +42,26 @@ std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double
   const DeviceHandles handles;
   const PieceProblem<V>& p = problem.piece;
   const auto tiles = static_cast<std::int64_t>(problem.begins.size()) - 1;
-  const DeviceArray<std::int64_t> index(p.index());
+  const std::vector<std::int64_t> host_index = p.index();
+  const DeviceArray<std::int64_t> index(host_index);
   const DeviceArray<std::uint32_t> begins(problem.begins);
   const DeviceArray<T> dr(r), w(static_cast<std::size_t>(p.rows * ldw));
-  const DeviceArray<char> scratch(
-      static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total));
-  const FomArguments arguments{stored ? p.shape : CsbPieceShape{0, 0, true},
-                               p.rows,
-                               tiles,
-                               m,
-                               steps,
-                               false,
-                               stored,
-                               sizeof(V),
-                               sizeof(T),
-                               shift};
-  device::launch_fom_tiles<V, T>(handles.stream, arguments, index.data(), begins.data(),
-                                 {dr.data(), ldr, p.rows, ldr}, {w.data(), ldw, p.rows, ldw}, scratch.data());
+  const auto scratch_bytes =
+      static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total);
+  const DeviceArray<char> scratch(scratch_bytes);
+  FomTiles<V, T> task{.begins = std::span<const std::uint32_t>(begins.data(), problem.begins.size()),
+                      .r = MatrixView<const T>{dr.data(), ldr, p.rows, ldr},
+                      .w = MatrixView<T>{w.data(), ldw, p.rows, ldw},
+                      .scratch = std::span<char>(scratch.data(), scratch_bytes),
+                      .shape = stored ? p.shape : CsbPieceShape{0, 0, true},
+                      .rows = p.rows,
+                      .tiles = tiles,
+                      .columns = m,
+                      .steps = steps,
+                      .shift = shift};
+  if (stored)
+    task.index = std::span<const char>(reinterpret_cast<const char*>(index.data()), 8 * host_index.size());
+  run(DeviceContext(TaskHeader{}, {handles.stream, nullptr, nullptr}), task);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   return w.get();
 }

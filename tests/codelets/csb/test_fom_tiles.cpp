@@ -181,7 +181,7 @@ TYPED_TEST(FomTiles, AsATask) {
         stored ? CsbPieceShape{std::int64_t(piece.blocks.size()), std::int64_t(piece.values.size()), true}
                : CsbPieceShape{};
     {
-      const Data none, piece_data = Data::wrap_bytes(runtime, bytes.data(), bytes.size());
+      const Data piece_data = Data::wrap_bytes(runtime, bytes.data(), bytes.size());
       Data begin_data = Data::wrap_bytes(runtime, begins.data(), begins.size() * sizeof begins[0]);
       Data r_data = Data::wrap_matrix(runtime, r.data(), width, rows, width, sizeof(T));
       Data w_data = Data::wrap_matrix(runtime, w.data(), width, rows, width, sizeof(T));
@@ -191,8 +191,17 @@ TYPED_TEST(FomTiles, AsATask) {
                 steps * columns * *std::max_element(sizes.begin(), sizes.end()) * Index(sizeof(T)));
       const Data scratch = Data::scratch(runtime, std::size_t(scratch_bytes));
       const Status status = this->run([&](Sequence& sequence) {
-        insert_fom_tiles<V, T>(sequence, 0, shape, rows, count, columns, steps, -1,
-                               stored ? piece_data : none, none, begin_data, r_data, w_data, scratch);
+        insert_fom_tiles(sequence, tessera::FomTiles<V, T>{.piece = stored ? &piece_data : nullptr,
+                                                           .begins = begin_data,
+                                                           .r = r_data,
+                                                           .w = w_data,
+                                                           .scratch = scratch,
+                                                           .shape = shape,
+                                                           .rows = rows,
+                                                           .tiles = count,
+                                                           .columns = columns,
+                                                           .steps = steps,
+                                                           .shift = -1});
       });
       EXPECT_TRUE(status) << status.message();
     }

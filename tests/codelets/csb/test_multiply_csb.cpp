@@ -105,7 +105,7 @@ TYPED_TEST(MultiplyCsb, LargestCoordinates) {
   check_kernels<V, T>(piece, 2, 3);
 }
 
-/// A task adds, or overwrites what was never written.
+/// A task adds, or writes what was never written.
 TYPED_TEST(MultiplyCsb, Tasks) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -126,16 +126,21 @@ TYPED_TEST(MultiplyCsb, Tasks) {
       std::copy(vectors.begin(), vectors.end(), a.data());
       return a;
     };
-    const Data stored = upload(runtime, piece.bytes<V>()), none, xc = upload(runtime, as_matrix(x_columns)),
+    const Data stored = upload(runtime, piece.bytes<V>()), xc = upload(runtime, as_matrix(x_columns)),
                xr = upload(runtime, as_matrix(x_rows)),
                yr = Data::matrix(runtime, width, piece.rows, sizeof(T)),
                yc = Data::matrix(runtime, width, piece.columns, sizeof(T));
     SequenceStatistics statistics;
     {
       Sequence sequence(runtime);
-      for (const bool overwrite : {true, false})
-        insert_multiply_csb<V, T>(sequence, 0, piece.shape, columns, overwrite, overwrite, stored, none, xc,
-                                  on_diagonal ? xc : xr, yr, on_diagonal ? yr : yc);
+      for (int time = 0; time < 2; ++time)
+        insert_multiply_csb(sequence, tessera::MultiplyCsb<V, T>{.piece = stored,
+                                                                 .x_columns = xc,
+                                                                 .y_rows = yr,
+                                                                 .x_rows = on_diagonal ? xc : xr,
+                                                                 .y_columns = on_diagonal ? yr : yc,
+                                                                 .shape = piece.shape,
+                                                                 .columns = columns});
       ASSERT_TRUE(sequence.wait().ok());
       statistics = sequence.statistics();
     }
@@ -155,7 +160,7 @@ TYPED_TEST(MultiplyCsb, RefusesWhatOnlyAnIndexCanSay) {
   using T = typename TypeParam::T;
   Runtime& runtime = this->runtime();
   const TestPiece piece = random_piece({0, 9}, {0, 9}, false, 0.4, 11);
-  const Data stored = upload(runtime, piece.bytes<V>()), none,
+  const Data stored = upload(runtime, piece.bytes<V>()),
              x = Data::matrix(runtime, 2, piece.columns, sizeof(T)),
              y = Data::matrix(runtime, 2, piece.rows, sizeof(T));
   Sequence sequence(runtime);
@@ -164,7 +169,13 @@ TYPED_TEST(MultiplyCsb, RefusesWhatOnlyAnIndexCanSay) {
   one_side.sides = CsbSides::rows;
   for (const CsbPieceShape& shape : {more, one_side})
     expect_refused("shape", [&] {
-      insert_multiply_csb<V, T>(sequence, 0, shape, 2, true, true, stored, none, x, x, y, y);
+      insert_multiply_csb(sequence, tessera::MultiplyCsb<V, T>{.piece = stored,
+                                                               .x_columns = x,
+                                                               .y_rows = y,
+                                                               .x_rows = x,
+                                                               .y_columns = y,
+                                                               .shape = shape,
+                                                               .columns = 2});
     });
 }
 
@@ -183,20 +194,23 @@ TYPED_TEST(MultiplyCsb, Magnitudes) {
     const Data stored = upload(runtime, piece.bytes<V>()),
                of_rows = Data::matrix(runtime, 1, piece.rows, sizeof(double)),
                of_columns = Data::matrix(runtime, 1, piece.columns, sizeof(double));
-    ASSERT_TRUE(this->run([&](Sequence& s) {
-                      insert_csb_magnitudes<V>(s, 0, piece.shape, true, true, stored, of_rows,
-                                               on_diagonal ? of_rows : of_columns);
-                    })
-                    .ok());
+    const auto add = [&](Sequence& s, const CsbPieceShape& shape) {
+      s.insert(CsbMagnitudes<V>{.piece = stored,
+                                .rows = shape.adds_to_rows() ? &of_rows : nullptr,
+                                .columns = shape.adds_to_columns() ? &of_columns : nullptr,
+                                .shape = shape});
+    };
+    ASSERT_TRUE(this->run([&](Sequence& s) { add(s, piece.shape); }).ok());
     EXPECT_EQ(difference(download<double>(of_rows), rows), 0);
     if (on_diagonal) continue;
     EXPECT_EQ(difference(download<double>(of_columns), columns), 0);
-    // One side after the other: twice as much of each.
+    // Both, then one side after the other: twice as much of each.
     ASSERT_TRUE(this->run([&](Sequence& s) {
+                      add(s, piece.shape);
                       for (const CsbSides sides : {CsbSides::rows, CsbSides::columns}) {
                         CsbPieceShape shape = piece.shape;
                         shape.sides = sides;
-                        insert_csb_magnitudes<V>(s, 0, shape, false, false, stored, of_rows, of_columns);
+                        add(s, shape);
                       }
                     })
                     .ok());

@@ -11,7 +11,8 @@ template <class T>
 using SumVectors = RuntimeTest<T>;
 TYPED_TEST_SUITE(SumVectors, Reals);
 
-/// More inputs than a task takes, inputs narrower than y, sums of some columns.
+/// More inputs than a task takes, inputs narrower than y, sums of some columns; the sequence may have written
+/// y before.
 TYPED_TEST(SumVectors, AddsAndOverwrites) {
   using T = TypeParam;
   constexpr Index rows = 13, width = 6, narrow = 4;
@@ -29,13 +30,18 @@ TYPED_TEST(SumVectors, AddsAndOverwrites) {
         }
         std::vector<const Data*> terms;
         for (const Data& input : inputs) terms.push_back(&input);
-        const Data y = overwrite ? Data::matrix(this->runtime(), width, rows, sizeof(T))
-                                 : upload(this->runtime(), before);
+        const Data y = Data::matrix(this->runtime(), width, rows, sizeof(T)),
+                   first = upload(this->runtime(), before);
         Sequence sequence(this->runtime());
+        sequence.begin_stage("before");
+        if (!overwrite)
+          sequence.insert(
+              tessera::SumVectors<T>{.y = y, .z = {first}, .columns = int(width), .rows = rows});
         sequence.begin_stage("sum");
-        insert_sum_vectors<T>(sequence, 0, rows, columns, overwrite, terms, y);
+        insert_sum_vectors(sequence, tessera::SumVectors<T>{.y = y, .columns = columns, .rows = rows},
+                           terms);
         ASSERT_TRUE(sequence.wait().ok());
-        EXPECT_EQ(sequence.statistics().stages.at(0).flops, static_cast<double>(rows * columns * count));
+        EXPECT_EQ(sequence.statistics().stages.at(1).flops, static_cast<double>(rows * columns * count));
         EXPECT_EQ(difference(download<T>(y), expected), 0) << columns << ' ' << overwrite << ' ' << count;
       }
 }

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
-#include <type_traits>
 
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/csb/fom_coefficients.hpp>
-#include <tessera/codelets/csb/fom_tiles_cuda.hpp>
+#include <tessera/codelets/csb/multiply_csb_cuda.hpp>
 #include <tessera/codelets/device_launch.cuh>
 #include <tessera/codelets/vectors/column_sums.cuh>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -186,20 +185,23 @@ __global__ void __launch_bounds__(column_threads)
 
 }  // namespace
 
+}  // namespace device
+
 template <class V, class T>
-void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* index,
-                      const std::uint32_t* begins, const DeviceVectors<const T>& r, const DeviceVectors<T>& w,
-                      void* scratch) {
-  if (a.tiles == 0) return;
-  const FomScratch parts = fom_scratch(a.rows, a.tiles, a.columns, a.steps, sizeof(T));
-  char* const memory = static_cast<char*>(scratch);
-  const FomState<T> state{a.rows,
-                          a.tiles,
-                          a.columns,
-                          a.steps,
-                          threads_of_row(a.columns),
-                          a.shift,
-                          begins,
+void run(const DeviceContext& on, const FomTiles<V, T>& task) {
+  using namespace device;
+  if (task.tiles == 0) return;
+  const auto r = *task.r;
+  const auto w = *task.w;
+  const FomScratch parts = fom_scratch(task.rows, task.tiles, task.columns, task.steps, sizeof(T));
+  char* const memory = task.scratch.view().data();
+  const FomState<T> state{task.rows,
+                          task.tiles,
+                          task.columns,
+                          task.steps,
+                          threads_of_row(task.columns),
+                          task.shift,
+                          task.begins.view().data(),
                           r.data,
                           r.ld,
                           w.data,
@@ -208,61 +210,37 @@ void launch_fom_tiles(cudaStream_t stream, const FomArguments& a, const void* in
                           reinterpret_cast<double*>(memory + parts.alpha),
                           reinterpret_cast<double*>(memory + parts.beta),
                           reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
-  const auto tiles = static_cast<unsigned>(a.tiles);
-  const unsigned blocks = blocks_of_tile(a.rows, a.tiles);
-  const auto product_width = static_cast<std::size_t>(a.columns) * sizeof(T);
+  const auto tiles = static_cast<unsigned>(task.tiles);
+  const unsigned blocks = blocks_of_tile(task.rows, task.tiles);
+  const auto product_width = static_cast<std::size_t>(task.columns) * sizeof(T);
   const auto launch_on_tiles = [&](auto kernel, auto... arguments) {
-    launch_in_clusters(stream, blocks, tiles * blocks, column_threads, 0, kernel, state, arguments...);
+    launch_in_clusters(on.stream, blocks, tiles * blocks, column_threads, 0, kernel, state, arguments...);
   };
   launch_on_tiles(begin_kernel<T>);
-  for (int j = 0; j < a.steps; ++j) {
-    if (a.shape.block_count > 0) {
-      const DeviceVectors<const T> v{state.basis + j * a.rows * a.columns, a.columns, a.rows, a.columns};
-      const DeviceVectors<T> product{w.data, w.ld, a.rows, a.columns};
-      launch_multiply_csb<V, T>(stream, a.shape, a.columns, true, true, index, v, v, product, product);
+  for (int j = 0; j < task.steps; ++j) {
+    if (task.stored()) {
+      const DeviceVectors<const T> v{state.basis + j * task.rows * task.columns, task.columns, task.rows,
+                                     task.columns};
+      const DeviceVectors<T> product{w.data, w.ld, task.rows, task.columns};
+      launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, true, true, task.index.view().data(), v,
+                                v, product, product);
     } else {
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
-                        static_cast<std::size_t>(a.rows), stream);
+                        static_cast<std::size_t>(task.rows), on.stream);
     }
     launch_on_tiles(step_kernel<T>, j);
   }
-  const std::int64_t solutions = a.tiles * a.columns;
+  const std::int64_t solutions = task.tiles * task.columns;
   solve_kernel<T><<<static_cast<unsigned>((solutions + column_threads - 1) / column_threads), column_threads,
-                    0, stream>>>(state);
-  launch_on_tiles(combine_kernel<T>, static_cast<int>(w.width));
+                    0, on.stream>>>(state);
+  launch_on_tiles(combine_kernel<T>, static_cast<int>(w.rows));
 }
 
-#define TESSERA_INSTANTIATE(V, T)                                                                            \
-  template void launch_fom_tiles<V, T>(cudaStream_t, const FomArguments&, const void*, const std::uint32_t*, \
-                                       const DeviceVectors<const T>&, const DeviceVectors<T>&, void*);
-TESSERA_INSTANTIATE(float, float)
-TESSERA_INSTANTIATE(float, double)
-TESSERA_INSTANTIATE(double, double)
+#define TESSERA_DEFINE(V, T)            \
+  TESSERA_DEFINE_ON_GPU(FomTiles<V, T>) \
+  template void run<V, T>(const DeviceContext&, const FomTiles<V, T>&);
+TESSERA_DEFINE(float, float)
+TESSERA_DEFINE(float, double)
+TESSERA_DEFINE(double, double)
 
-}  // namespace device
-
-namespace {
-
-/// Buffers: [[piece], index], begins, R, W, scratch.
-template <class V, class T>
-void fom_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const FomArguments& a) {
-  const bool stored = a.shape.block_count > 0;
-  const int index = a.piece ? 1 : 0, begins = index + (stored ? 1 : 0);
-  const auto r = buffers.matrix<const T>(begins + 1);
-  const auto w = buffers.matrix<T>(begins + 2);
-  device::launch_fom_tiles<V, T>(
-      context.stream, a, stored ? buffers.array<const char>(index).data() : nullptr,
-      buffers.array<const std::uint32_t>(begins).data(), {r.data, r.ld, r.cols, r.rows},
-      {w.data, w.ld, w.cols, w.rows}, buffers.array<char>(begins + 3).data());
-}
-
-// A CPU takes the tiles one after the other, with other bits: a preconditioner must be the same in every
-// iteration.
-#define TESSERA_REGISTER(V, T)                                                                    \
-  register_cuda<FomArguments, fom_cuda<V, T>>(std::is_same_v<V, T> ? "fom_tiles" : "fom_tiles_f", \
-                                              type_letter<T>, CudaOptions{.instead_of_cpu = true})
-const bool registered[] = {TESSERA_REGISTER(double, double), TESSERA_REGISTER(float, double),
-                           TESSERA_REGISTER(float, float)};
-
-}  // namespace
 }  // namespace tessera

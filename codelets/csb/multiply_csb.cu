@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdint>
 
-#include <tessera/codelets/csb/multiply_csb_arguments.hpp>
 #include <tessera/codelets/csb/multiply_csb_cuda.hpp>
 #include <tessera/codelets/csb/strip_kernel.cuh>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -86,44 +85,28 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
 
 namespace {
 
-using csb_codelets::MultiplyCsbArguments;
-
 template <class T>
 device::DeviceVectors<T> vectors_of(const MatrixView<T>& a) {
   return {a.data, a.ld, a.cols, a.rows};
 }
 
-template <class V, class T>
-void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                   const MultiplyCsbArguments& a) {
-  const int index = a.has_piece ? 1 : 0;
-  device::DeviceVectors<const T> x[2];
-  device::DeviceVectors<T> y[2];
-  int next = index + 1;
-  for (const int side : {0, 1})
-    if (side == 0 ? a.shape.adds_to_rows() : a.shape.adds_to_columns()) {
-      x[side] = vectors_of(buffers.matrix<const T>(next++));
-      y[side] = vectors_of(buffers.matrix<T>(next++));
-    }
-  device::launch_multiply_csb<V, T>(context.stream, a.shape, a.columns, a.overwrite_rows, a.overwrite_columns,
-                                    buffers.array<const char>(index).data(), x[0], x[1], y[0], y[1]);
-}
-
-// With the index that a GPU needs a CPU could still run the task, in another order of sums.
-#define TESSERA_REGISTER(V, T)                              \
-  register_cuda<MultiplyCsbArguments, multiply_cuda<V, T>>( \
-      csb_codelets::multiply_csb_name<V, T>(), type_letter<T>, CudaOptions{.instead_of_cpu = true})
-const bool registered[] = {TESSERA_REGISTER(double, double), TESSERA_REGISTER(float, double),
-                           TESSERA_REGISTER(float, float)};
-
 }  // namespace
 
-#define TESSERA_INSTANTIATE(V, T)                                                                      \
+template <class V, class T>
+void run(const DeviceContext& on, const MultiplyCsb<V, T>& task) {
+  device::launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, task.y_rows.first(),
+                                    task.y_columns.first(), task.index.view().data(),
+                                    vectors_of(*task.x_columns), vectors_of(*task.x_rows),
+                                    vectors_of(*task.y_rows), vectors_of(*task.y_columns));
+}
+
+#define TESSERA_DEFINE(V, T)                                                                      \
+  TESSERA_DEFINE_ON_GPU(MultiplyCsb<V, T>)                                                             \
   template void device::launch_multiply_csb<V, T>(                                                     \
       cudaStream_t, const CsbPieceShape&, int, bool, bool, const void*, const DeviceVectors<const T>&, \
       const DeviceVectors<const T>&, const DeviceVectors<T>&, const DeviceVectors<T>&);
-TESSERA_INSTANTIATE(double, double)
-TESSERA_INSTANTIATE(float, double)
-TESSERA_INSTANTIATE(float, float)
+TESSERA_DEFINE(double, double)
+TESSERA_DEFINE(float, double)
+TESSERA_DEFINE(float, float)
 
 }  // namespace tessera
