@@ -253,7 +253,7 @@ BlockSparseMatrix<T> zero_matrix(Sequence& sequence, BlockPatternPointer pattern
     require_memory(sequence.runtime(), "a block-sparse matrix", values_memory(*pattern, sizeof(T)));
     BlockSparseMatrix<T> matrix(std::move(pattern));
     for (Index p = 0; p < matrix.pattern().panels(); ++p)
-      if (matrix.panel(p).valid()) insert_fill_values<T>(sequence, 0, T(0), matrix.panel(p));
+      if (matrix.panel(p).valid()) sequence.insert(FillValues<T>{.values = matrix.panel(p), .value = T(0)});
     return matrix;
   });
 }

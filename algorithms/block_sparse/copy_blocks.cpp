@@ -149,7 +149,11 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
   for (Index p = 0; p < to.panels(); ++p) {
     if (from.index(p).blocks() == 0 || to.index(p).blocks() == 0) continue;
     if (from.index(p).same_blocks(to.index(p))) {
-      insert_copy_values<T>(sequence, 0, way.conjugated, way.factor, add, a.panel(p), b.panel(p));
+      sequence.insert(CopyValues<T>{.source = a.panel(p),
+                                    .replaced = add ? nullptr : &b.panel(p),
+                                    .updated = add ? &b.panel(p) : nullptr,
+                                    .factor = way.factor,
+                                    .conjugated = way.conjugated});
       continue;
     }
     std::vector<BlockMove> moves;
@@ -160,8 +164,12 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
         moves.push_back({run.first + done, run.second + done, count, 1, count, count});
       }
     if (moves.empty()) continue;
-    insert_move_blocks<T>(sequence, 0, Op::none, way.conjugated, way.factor, add,
-                          make_table(sequence.runtime(), moves, to.panel_owner(p)), a.panel(p), b.panel(p));
+    sequence.insert(MoveBlocks<T>{.moves = make_table(sequence.runtime(), moves, to.panel_owner(p)),
+                                  .source = a.panel(p),
+                                  .destination = b.panel(p),
+                                  .factor = way.factor,
+                                  .conjugated = way.conjugated,
+                                  .add = add});
   }
 }
 
@@ -180,8 +188,13 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
     for (const Way<T>& way : ways)
       for (const auto& [destination, listed, moves] : finder.find(source, way)) {
         const Data table = make_table(runtime, moves, to.panel_owner(destination));
-        insert_move_blocks<T>(sequence, 0, way.transposed ? Op::transpose : Op::none, way.conjugated,
-                              way.factor, options.add, table, a.panel(source), b.panel(destination));
+        sequence.insert(MoveBlocks<T>{.moves = table,
+                                      .source = a.panel(source),
+                                      .destination = b.panel(destination),
+                                      .factor = way.factor,
+                                      .op = way.transposed ? Op::transpose : Op::none,
+                                      .conjugated = way.conjugated,
+                                      .add = options.add});
       }
     if (from.index(source).blocks() > 0) a.panel(source).flush_remote_copies();
   }

@@ -181,8 +181,10 @@ const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index pane
   ranks.push_back(rank);
   Data blocks;
   if (rank == runtime.rank()) blocks = describe(pattern, panel);
-  insert_expand_panel<T>(sequence_, priority, rank, blocks.valid() ? blocks : elsewhere_,
-                         operand.matrix->panel(panel), dense);
+  sequence_.insert(ExpandPanel<T>{.blocks = blocks.valid() ? blocks : elsewhere_,
+                                  .values = operand.matrix->panel(panel),
+                                  .dense = dense},
+                   {.priority = priority, .execute_on = rank});
   return dense;
 }
 
@@ -203,7 +205,6 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
   const int owner = c_.panel_owner(panel);
   const bool local = c_.panel_local(panel);
   const Data dense_c = Data::matrix(sequence_.runtime(), m, n, sizeof(T), owner);
-  bool first = true;
   for (Index step = 0; step < inner_panels; ++step) {
     const Index inner = (first_inner + step) % inner_panels;
     if (!symbolic_.dense(panel, inner)) continue;
@@ -212,16 +213,25 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
                &dense_b = expand(priority + 1, b_, of_b, owner);
     std::span<const StackClass> classes;
     if (local) classes = symbolic_.counts(panel).classes[static_cast<std::size_t>(inner)];
-    insert_multiply_dense<T>(sequence_, priority, classes, m, n,
-                             a_.col_extent[static_cast<std::size_t>(inner)], !first, ran_on + inner, dense_a,
-                             dense_b, dense_c);
-    first = false;
+    sequence_.insert(MultiplyDense<T>{.a = dense_a,
+                                      .b = dense_b,
+                                      .c = dense_c,
+                                      .m = m,
+                                      .n = n,
+                                      .k = a_.col_extent[static_cast<std::size_t>(inner)],
+                                      .classes = classes,
+                                      .ran_on = ran_on + inner},
+                     {.priority = priority});
     used(a_, of_a);
     used(b_, of_b);
   }
   Data blocks;
   if (local) blocks = describe(c_, panel);
-  insert_extract_blocks<T>(sequence_, priority, add, local ? blocks : elsewhere_, dense_c, c);
+  sequence_.insert(ExtractBlocks<T>{.blocks = local ? blocks : elsewhere_,
+                                    .dense = dense_c,
+                                    .replaced = add ? nullptr : &c,
+                                    .updated = add ? &c : nullptr},
+                   {.priority = priority});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \

@@ -70,8 +70,11 @@ BlockSparseMatrix<T> random_values(Runtime& runtime, BlockPatternPointer pattern
   sequence.begin_stage("generate");
   for (Index p = 0; p < matrix.pattern().panels(); ++p)
     if (matrix.panel(p).valid())
-      insert_random_blocks<T>(sequence, 0, splitmix(seed, stream_values), symmetry, sites,
-                              matrix.pattern().blocks_of(p), matrix.panel(p));
+      sequence.insert(RandomBlocks<T>{.blocks = matrix.pattern().blocks_of(p),
+                                      .values = matrix.panel(p),
+                                      .seed = splitmix(seed, stream_values),
+                                      .symmetry = symmetry,
+                                      .sites = sites});
   finish(sequence);
   return matrix;
 }

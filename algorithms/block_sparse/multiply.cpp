@@ -114,11 +114,11 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
   const bool all = whole(limits, c.rows(), c.cols());
   copy_into_existing(sequence, c, result, all ? beta : T(1));
   if (all || beta == T(1)) return result;
-  const ScaleWindowArguments<T> arguments{beta, limits.first_row, limits.end_row, limits.first_col,
-                                          limits.end_col};
+  const ScaledWindow window{limits.first_row, limits.end_row, limits.first_col, limits.end_col};
   for (Index p = 0; p < pattern->panels(); ++p)
     if (result.panel(p).valid())
-      insert_scale_window<T>(sequence, 0, arguments, pattern->blocks_of(p), result.panel(p));
+      sequence.insert(ScaleWindow<T>{
+          .blocks = pattern->blocks_of(p), .values = result.panel(p), .factor = beta, .window = window});
   return result;
 }
 
@@ -129,15 +129,39 @@ std::span<const StackClass> shapes_of(const SymbolicProduct& symbolic, const Blo
   return symbolic.counts(panel).classes[static_cast<std::size_t>(inner)];
 }
 
+/// What one inner panel contributes to a panel of C. `classes`: the shapes of its products.
+struct InnerOperands {
+  Index number;
+  Index products;
+  std::span<const StackClass> classes;
+  const Data *a, *b;
+};
+
 /// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
 template <class T>
 void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
                    std::size_t together, const ProductPanel* panel, bool clear, ProductWorker* ran_on,
                    const Data& c) {
-  for (std::size_t first = 0; first < contributions.size(); first += together)
-    insert_multiply_panels<T>(sequence, priority, panel,
-                              contributions.subspan(first, std::min(together, contributions.size() - first)),
-                              clear && first == 0, ran_on, c);
+  std::vector<const Data*> factors;
+  for (std::size_t first = 0; first < contributions.size(); first += together) {
+    const bool replace = clear && first == 0;
+    MultiplyPanels<T> task{.replaced = replace ? &c : nullptr,
+                           .updated = replace ? nullptr : &c,
+                           .factors = {},
+                           .panel = panel,
+                           .ran_on = ran_on};
+    factors.clear();
+    auto number = task.inner.begin();
+    for (const InnerOperands& inner :
+         contributions.subspan(first, std::min(together, contributions.size() - first))) {
+      factors.insert(factors.end(), {inner.a, inner.b});
+      *number++ = static_cast<std::int32_t>(inner.number);
+      task.products += inner.products;
+      task.counted_flops += stack_flops(inner.classes, is_complex<T>);
+    }
+    task.factors = factors;
+    sequence.insert(task, {.priority = priority});
+  }
 }
 
 /// The same with GPUs: each inner panel's products are listed, then computed. Lists come before what needs
@@ -152,11 +176,19 @@ void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperan
     if (local) {
       stack = Data::bytes(runtime, stack_bytes(stack_runs(inner.classes), stack_products(inner.classes)),
                           Data::every_rank);
-      insert_list_products(sequence, priority + 1, runtime.rank(), *panel, inner.number, inner.classes,
-                           stack);
+      sequence.insert(
+          ListProducts{
+              .stack = stack, .panel = panel, .inner_panel = inner.number, .classes = inner.classes},
+          {.priority = priority + 1, .execute_on = runtime.rank()});
     }
-    insert_multiply_stack<T>(sequence, priority, inner.classes, clear, ran_on + inner.number,
-                             local ? stack : elsewhere, *inner.a, *inner.b, c);
+    sequence.insert(MultiplyStack<T>{.stack = local ? stack : elsewhere,
+                                     .a = inner.a,
+                                     .b = inner.b,
+                                     .replaced = clear ? &c : nullptr,
+                                     .updated = clear ? nullptr : &c,
+                                     .classes = inner.classes,
+                                     .ran_on = ran_on + inner.number},
+                    {.priority = priority});
     clear = false;
   }
 }
@@ -214,7 +246,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     ProductWorker* const workers = ran_on.data() + p * inner_panels;
     const bool any_dense = dense.any(p);
     if (contributions.empty() && clear && !any_dense)
-      insert_fill_values<T>(sequence, priority, T(0), c.panel(p));
+      sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
     else if (runtime.gpus() == 0)
       submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), clear, workers,
                        c.panel(p));

@@ -103,7 +103,7 @@ void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const Blo
             same_blocks = a.pattern().index(p).same_blocks(b.pattern().index(p));
           if (same_blocks)
             return for_each_panel(a, [&](Index p, const Data& values) {
-              insert_add_panel<T>(sequence, 0, beta, false, b.panel(p), alpha, values);
+              sequence.insert(AddPanel<T>{.x = b.panel(p), .y = values, .alpha = beta, .beta = alpha});
             });
         }
         const BlockPatternPointer image = same_places ? b.pattern_pointer() : image_pattern(b, a.layout());
@@ -126,9 +126,9 @@ void scale(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a) {
     if (alpha == T(1)) return;
     for_each_panel(a, [&](Index, const Data& values) {
       if (alpha == T(0))
-        insert_fill_values<T>(sequence, 0, T(0), values);
+        sequence.insert(FillValues<T>{.values = values, .value = T(0)});
       else
-        insert_scale_panel<T>(sequence, 0, alpha, values);
+        sequence.insert(ScalePanel<T>{.values = values, .factor = alpha});
     });
   });
 }
@@ -144,7 +144,8 @@ void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const 
   collectively(sequence.runtime(), "scale_by_vector", argument_hash(side, shape_hash(a)), check, [&] {
     const Data vector = make_vector(a.runtime(), v);
     for_each_panel(a, [&](Index p, const Data& values) {
-      insert_scale_by_vector<T>(sequence, 0, side, a.pattern().blocks_of(p), vector, values);
+      sequence.insert(ScaleByVector<T>{
+          .blocks = a.pattern().blocks_of(p), .v = vector, .values = values, .side = side});
     });
   });
 }
@@ -153,10 +154,13 @@ template <class T>
 void set_all(Sequence& sequence, T value, const BlockSparseMatrix<T>& a) {
   const auto check = [&] { require_made("a", a); };
   collectively(sequence.runtime(), "set_all", argument_hash(value, shape_hash(a)), check, [&] {
-    for_each_panel(a, [&](Index, const Data& values) { insert_fill_values<T>(sequence, 0, value, values); });
+    for_each_panel(a, [&](Index, const Data& values) {
+      sequence.insert(FillValues<T>{.values = values, .value = value});
+    });
     if (a.symmetry() == Symmetry::none) return;
     for (const Index p : panels_on_diagonal(a.pattern()))
-      insert_impose_symmetry<T>(sequence, 0, a.symmetry(), a.pattern().blocks_of(p), a.panel(p));
+      sequence.insert(ImposeSymmetry<T>{
+          .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .symmetry = a.symmetry()});
   });
 }
 
@@ -174,7 +178,8 @@ void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
     const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
     if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
     for (const Index p : panels_on_diagonal(a.pattern()))
-      insert_add_on_diagonal<T>(sequence, 0, alpha, a.pattern().blocks_of(p), a.panel(p));
+      sequence.insert(AddOnDiagonal<T>{
+          .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .alpha = alpha});
   });
 }
 
@@ -190,7 +195,8 @@ void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMat
   collectively(sequence.runtime(), "set_diagonal", shape_hash(a), check, [&] {
     const Data vector = make_vector(a.runtime(), v);
     for (const Index p : panels_on_diagonal(a.pattern()))
-      insert_set_diagonal<T>(sequence, 0, a.pattern().blocks_of(p), vector, a.panel(p));
+      sequence.insert(SetDiagonal<T>{
+          .blocks = a.pattern().blocks_of(p), .v = vector, .values = a.panel(p)});
   });
 }
 
@@ -224,7 +230,7 @@ BlockSparseMatrix<T> hadamard_product(Sequence& sequence, const BlockSparseMatri
                         }
                         const BlockSparseMatrix<T>& multiplier = factor.valid() ? factor : there;
                         for_each_panel(product, [&](Index p, const Data& values) {
-                          insert_multiply_panel<T>(sequence, 0, multiplier.panel(p), values);
+                          sequence.insert(MultiplyPanel<T>{.x = multiplier.panel(p), .y = values});
                         });
                         return product;
                       });
@@ -237,7 +243,7 @@ void function_of_elements(Sequence& sequence, ElementFunction f, T first, T seco
   const std::uint64_t hash = argument_hash(f, first, second, shape_hash(a));
   collectively(sequence.runtime(), "function_of_elements", hash, check, [&] {
     for_each_panel(a, [&](Index, const Data& values) {
-      insert_function_of_panel<T>(sequence, 0, f, first, second, values);
+      sequence.insert(FunctionOfPanel<T>{.values = values, .f = f, .first = first, .second = second});
     });
   });
 }

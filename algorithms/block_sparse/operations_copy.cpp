@@ -18,7 +18,8 @@ namespace {
 template <class T>
 void make_diagonal_symmetric(Sequence& sequence, const BlockSparseMatrix<T>& a) {
   for (const Index p : panels_on_diagonal(a.pattern()))
-    insert_impose_symmetry<T>(sequence, 0, a.symmetry(), a.pattern().blocks_of(p), a.panel(p));
+    sequence.insert(ImposeSymmetry<T>{
+        .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .symmetry = a.symmetry()});
 }
 
 /// A dimension for at most `owner_count` owners: the same if it has no more.
@@ -57,7 +58,7 @@ void submit_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, con
   const bool same_places = from.layout().same_places(to.layout());
   for (Index p = 0; p < to.panels(); ++p)
     if (b.panel(p).valid() && !(same_places && from.index(p).same_blocks(to.index(p))))
-      insert_fill_values<T>(sequence, 0, T(0), b.panel(p));
+      sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
   copy_blocks<T>(sequence, factor, a, b);
   if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
 }
@@ -88,7 +89,8 @@ BlockSparseMatrix<T> submit_upper_triangle(Sequence& sequence, const BlockSparse
       }));
   if (cut_diagonal)
     for (const Index p : panels_on_diagonal(result.pattern()))
-      insert_cut_below_diagonal<T>(sequence, 0, result.pattern().blocks_of(p), result.panel(p));
+      sequence.insert(
+          CutBelowDiagonal<T>{.blocks = result.pattern().blocks_of(p), .values = result.panel(p)});
   return result;
 }
 

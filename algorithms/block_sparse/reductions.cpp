@@ -82,11 +82,16 @@ class PanelResults {
 template <class T>
 std::vector<std::vector<double>> reduce_panels(const BlockSparseMatrix<T>& a, PanelSum sum) {
   PanelResults<double> results(a.pattern());
+  const Data work = Data::scratch(a.runtime(), reduction_bytes);
   Sequence sequence(a.runtime());
   for (Index p = 0; p < a.pattern().panels(); ++p)
     if (a.panel(p).valid())
-      insert_reduce_panel<T>(sequence, 0, sum, a.symmetry(), a.pattern().blocks_of(p), a.panel(p),
-                             results.make(p, 2));
+      sequence.insert(ReducePanel<T>{.blocks = a.pattern().blocks_of(p),
+                                     .values = a.panel(p),
+                                     .result = results.make(p, 2),
+                                     .work = work,
+                                     .sum = sum,
+                                     .symmetry = a.symmetry()});
   finish(sequence);
   return results.gather();
 }
@@ -166,8 +171,14 @@ std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
                 cols = panel_extent(pattern.cols(), pattern.col_panel(p));
     const Index count = (by_row || images ? rows : 0) + (!by_row || images ? cols : 0);
     if (count == 0) continue;
-    insert_sum_lines<T>(sequence, 0, sum, a.symmetry(), rows, cols, pattern.blocks_of(p),
-                        make_lines(pattern, p), a.panel(p), results.make(p, count));
+    sequence.insert(SumLines<T>{.blocks = pattern.blocks_of(p),
+                                .lines = make_lines(pattern, p),
+                                .values = a.panel(p),
+                                .sums = results.make(p, count),
+                                .sum = sum,
+                                .symmetry = a.symmetry(),
+                                .rows = rows,
+                                .cols = cols});
   }
   finish(sequence);
   std::vector<double> lines(static_cast<std::size_t>(by_row ? a.rows() : a.cols()), 0.0);
@@ -204,8 +215,9 @@ std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   Sequence sequence(a.runtime());
   for (Index p = 0; p < pattern.panels(); ++p)
     if (a.panel(p).valid())
-      insert_block_norms<T>(sequence, 0, pattern.blocks_of(p), a.panel(p),
-                            results.make(p, pattern.index(p).blocks()));
+      sequence.insert(BlockNorms<T>{.blocks = pattern.blocks_of(p),
+                                    .values = a.panel(p),
+                                    .norms = results.make(p, pattern.index(p).blocks())});
   finish(sequence);
   return results.gather();
 }
@@ -222,7 +234,8 @@ std::vector<T> diagonal_of(const BlockSparseMatrix<T>& a) {
       const auto [first, end] = diagonal_part(pattern, at);
       count += std::max<Index>(end - first, 0);
     }
-    insert_get_diagonal<T>(sequence, 0, pattern.blocks_of(p), a.panel(p), results.make(p, count));
+    sequence.insert(GetDiagonal<T>{
+        .blocks = pattern.blocks_of(p), .values = a.panel(p), .diagonal = results.make(p, count)});
   }
   finish(sequence);
   const auto pieces = results.gather();
@@ -249,13 +262,18 @@ T dot_of(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
   if (!b.layout().same_places(places)) moved = redistribute(sequence, b, places);
   const BlockSparseMatrix<T>& y = moved.valid() ? moved : b;
   PanelResults<double> results(x.pattern());
+  const Data work = Data::scratch(a.runtime(), reduction_bytes);
   for (Index p = 0; p < x.pattern().panels(); ++p) {
     if (!x.panel(p).valid() || !y.panel(p).valid()) continue;
     const auto runs = common_runs(x.pattern(), y.pattern(), p, x.symmetry() != Symmetry::none);
     if (runs.empty()) continue;
-    insert_dot_panels<T>(sequence, 0, x.symmetry(), y.symmetry(),
-                         make_runs(a.runtime(), runs, x.pattern().panel_owner(p)), x.panel(p), y.panel(p),
-                         results.make(p, 2));
+    sequence.insert(DotPanels<T>{.runs = make_runs(a.runtime(), runs, x.pattern().panel_owner(p)),
+                                 .x = x.panel(p),
+                                 .y = y.panel(p),
+                                 .result = results.make(p, 2),
+                                 .work = work,
+                                 .symmetry_x = x.symmetry(),
+                                 .symmetry_y = y.symmetry()});
   }
   finish(sequence);
   return scalar<T>(total(results.gather()));

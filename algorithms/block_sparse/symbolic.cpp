@@ -96,7 +96,8 @@ void SymbolicProduct::count(Runtime& runtime) {
   Sequence sequence(runtime);
   for (std::size_t p = 0; p < panels_.size(); ++p)
     if (panels_[p].rows.blocks > 0)
-      insert_count_products(sequence, 0, runtime.rank(), panels_[p], counts_[p]);
+      sequence.insert(CountProducts{.panel = &panels_[p], .counts = &counts_[p]},
+                      {.execute_on = runtime.rank()});
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
 }

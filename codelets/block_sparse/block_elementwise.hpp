@@ -2,49 +2,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/panel_block.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <algorithm>
 
-/// Codelets on the values of one panel that need to know where in the matrix they stand. In all of them
-/// `blocks` (read) is the panel's array of PanelBlock, `values` its array of T. They run at the speed
-/// of memory, whose cost predicts their time: no flops are counted. On CPUs and GPUs, with the same bits.
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/block_sparse/panel_block.hpp>
+#include <tessera/runtime/task.hpp>
+
+/// Tasks on the values of one panel that need to know where in the matrix they stand. In all of them
+/// `blocks` has the panel's blocks, `values` all their elements. They run at the speed of memory, whose cost
+/// predicts their time: no flops are counted. On CPUs and GPUs, with the same bits.
 namespace tessera {
 
-/// Codelet impose_symmetry: in the diagonal blocks (equal block numbers; square) the strict upper triangle :=
-/// the mirror image of the lower one; the diagonal := its real part (hermitian), zero (antisymmetric).
-/// Buffers: blocks, values (read-write).
+/// In the diagonal blocks (equal block numbers; square) the strict upper triangle := the mirror image of the
+/// lower one; the diagonal := its real part (hermitian), zero (antisymmetric).
+/// | operand | mode       | shape               | what             |
+/// |---------|------------|---------------------|------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's      |
+/// | values  | read-write | array               | the panel's      |
 template <class T>
-void insert_impose_symmetry(Sequence& sequence, int priority, Symmetry symmetry, const Data& blocks,
-                            const Data& values);
+struct ImposeSymmetry {
+  static constexpr const char* name = "impose_symmetry";
+  Read<Array<PanelBlock>> blocks;
+  ReadWrite<Array<T>> values;
+  Symmetry symmetry;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet cut_below_diagonal: elements (i, j) of the matrix with i > j := 0.
-/// Buffers: blocks, values (read-write).
+/// Elements (i, j) of the matrix with i > j := 0.
+/// | operand | mode       | shape               | what        |
+/// |---------|------------|---------------------|-------------|
+/// | blocks  | read       | array of PanelBlock | the panel's |
+/// | values  | read-write | array               | the panel's |
 template <class T>
-void insert_cut_below_diagonal(Sequence& sequence, int priority, const Data& blocks, const Data& values);
+struct CutBelowDiagonal {
+  static constexpr const char* name = "cut_below_diagonal";
+  Read<Array<PanelBlock>> blocks;
+  ReadWrite<Array<T>> values;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet scale_by_vector: element (i, j) := v_i (left) or v_j (right) times it.
-/// Buffers: blocks, v (read; array of T, of all rows or columns), values (read-write).
+/// Element (i, j) := v_i (left) or v_j (right) times it.
+/// | operand | mode       | shape               | what                                    |
+/// |---------|------------|---------------------|-----------------------------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's                             |
+/// | v       | read       | array               | of all rows or columns of the matrix    |
+/// | values  | read-write | array               | the panel's                             |
 template <class T>
-void insert_scale_by_vector(Sequence& sequence, int priority, Side side, const Data& blocks, const Data& v,
-                            const Data& values);
+struct ScaleByVector {
+  static constexpr const char* name = "scale_by_vector";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<T>> v;
+  ReadWrite<Array<T>> values;
+  Side side;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet add_on_diagonal: element (i, i) := alpha + it.
-/// Buffers: blocks, values (read-write).
+/// Element (i, i) := alpha + it.
+/// | operand | mode       | shape               | what        |
+/// |---------|------------|---------------------|-------------|
+/// | blocks  | read       | array of PanelBlock | the panel's |
+/// | values  | read-write | array               | the panel's |
 template <class T>
-void insert_add_on_diagonal(Sequence& sequence, int priority, T alpha, const Data& blocks,
-                            const Data& values);
+struct AddOnDiagonal {
+  static constexpr const char* name = "add_on_diagonal";
+  Read<Array<PanelBlock>> blocks;
+  ReadWrite<Array<T>> values;
+  T alpha;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet set_diagonal: element (i, i) := v_i.
-/// Buffers: blocks, v (read; array of T, of all elements on the diagonal), values (read-write).
+/// Element (i, i) := v_i.
+/// | operand | mode       | shape               | what                                      |
+/// |---------|------------|---------------------|-------------------------------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's                               |
+/// | v       | read       | array               | of all elements on the matrix's diagonal  |
+/// | values  | read-write | array               | the panel's                               |
 template <class T>
-void insert_set_diagonal(Sequence& sequence, int priority, const Data& blocks, const Data& v,
-                         const Data& values);
+struct SetDiagonal {
+  static constexpr const char* name = "set_diagonal";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<T>> v;
+  ReadWrite<Array<T>> values;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet get_diagonal: the elements (i, i), in the order of the blocks.
-/// Buffers: blocks, values (read), diagonal (write; array of T, as many as the panel has).
+/// The elements (i, i), in the order of the blocks.
+/// | operand  | mode  | shape                           | what         |
+/// |----------|-------|---------------------------------|--------------|
+/// | blocks   | read  | array of PanelBlock             | the panel's  |
+/// | values   | read  | array                           | the panel's  |
+/// | diagonal | write | array, as many as the panel has | the elements |
 template <class T>
-void insert_get_diagonal(Sequence& sequence, int priority, const Data& blocks, const Data& values,
-                         const Data& diagonal);
+struct GetDiagonal {
+  static constexpr const char* name = "get_diagonal";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<T>> values;
+  Write<Array<T>> diagonal;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 /// The elements (i, i), first <= i < end, of the matrix that a block holds; none if end <= first.
 struct DiagonalPart {

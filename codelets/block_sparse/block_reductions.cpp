@@ -3,12 +3,10 @@
 #include <cmath>
 
 #include <tessera/codelets/block_sparse/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/block_reductions_arguments.hpp>
+#include <tessera/codelets/block_sparse/block_reductions.hpp>
 
 namespace tessera {
 namespace {
-
-using namespace block_reductions_codelets;
 
 template <class T>
 double squared(T x) {
@@ -91,83 +89,70 @@ double sum_by_position(std::span<const PanelBlock> blocks, const T* values, Symm
   return total;
 }
 
+}  // namespace
+
 template <class T>
-void reduce_task(const TaskContext&, TaskBuffers buffers, const ReduceArguments& arguments) {
-  const auto blocks = buffers.array<const PanelBlock>(0);
-  const T* const values = buffers.array<const T>(1).data();
-  double* const result = buffers.array<double>(2).data();
+void run(const HostContext&, const ReducePanel<T>& task) {
+  const auto blocks = *task.blocks;
+  const T* const values = task.values.view().data();
+  double* const result = task.result.view().data();
   result[0] = result[1] = 0;
-  switch (arguments.sum) {
+  switch (task.sum) {
     case PanelSum::diagonal:
       return sum_diagonal(blocks, values, result);
     case PanelSum::squares:
-      result[0] = sum_squares(blocks, values, arguments.symmetry);
+      result[0] = sum_squares(blocks, values, task.symmetry);
       return;
     case PanelSum::largest:
       result[0] = largest_modulus(blocks, values);
       return;
     case PanelSum::by_position:
-      result[0] = sum_by_position(blocks, values, arguments.symmetry);
+      result[0] = sum_by_position(blocks, values, task.symmetry);
       return;
   }
 }
-
-template <class T>
-Codelet reduce_codelet = make_codelet<ReduceArguments, reduce_task<T>>("reduce_panel", type_letter<T>);
 
 /// The type in which products are added up.
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
 template <class T>
-void dot_task(const TaskContext&, TaskBuffers buffers, const DotArguments& arguments) {
-  const bool same = arguments.same;
-  const T* const x = buffers.array<const T>(1).data();
-  const T* const y = same ? x : buffers.array<const T>(2).data();
-  const bool images = arguments.x != Symmetry::none && arguments.y != Symmetry::none;
+void run(const HostContext&, const DotPanels<T>& task) {
+  const T* const x = task.x.view().data();
+  const T* const y = task.y.view().data();
+  const bool images = task.symmetry_x != Symmetry::none && task.symmetry_y != Symmetry::none;
   Wide<T> total(0);
-  for (const DotRun& run : buffers.array<const DotRun>(0)) {
+  for (const DotRun& run : *task.runs) {
     Wide<T> sum(0);
     for (Index i = 0; i < run.count; ++i) {
       const Wide<T> a(x[run.first + i]), b(y[run.second + i]);
       sum += conjugate(a) * b;
-      if (images && !run.on_diagonal) sum += conjugate(mirrored(arguments.x, a)) * mirrored(arguments.y, b);
+      if (images && !run.on_diagonal)
+        sum += conjugate(mirrored(task.symmetry_x, a)) * mirrored(task.symmetry_y, b);
     }
     total += sum;
   }
-  double* const result = buffers.array<double>(same ? 2 : 3).data();
+  double* const result = task.result.view().data();
   result[0] = real_part(total);
   result[1] = imag_part(total);
 }
 
 template <class T>
-Codelet dot_codelet = make_codelet<DotArguments, dot_task<T>>("dot_panels", type_letter<T>);
-
-struct LineArguments {
-  LineSum sum;
-  Symmetry symmetry;
-  Index rows, cols;
-  std::uint32_t footprint() const {
-    return 2 * static_cast<std::uint32_t>(sum) + (symmetry == Symmetry::none ? 1 : 2);
-  }
-};
-
-template <class T>
-void lines_task(const TaskContext&, TaskBuffers buffers, const LineArguments& arguments) {
-  const auto blocks = buffers.array<const PanelBlock>(0);
-  const auto lines = buffers.array<const BlockLines>(1);
-  const T* const values = buffers.array<const T>(2).data();
-  const auto sums = buffers.array<double>(3);
+void run(const HostContext&, const SumLines<T>& task) {
+  const auto blocks = *task.blocks;
+  const auto lines = *task.lines;
+  const T* const values = task.values.view().data();
+  const auto sums = *task.sums;
   std::fill(sums.begin(), sums.end(), 0.0);
-  const bool by_row = arguments.sum == LineSum::rows_of_moduli;
+  const bool by_row = task.sum == LineSum::rows_of_moduli;
   // The lines that the stored blocks add to, then those of their mirror images.
   double* const straight = sums.data();
-  double* const images = straight + (by_row ? arguments.rows : arguments.cols);
+  double* const images = straight + (by_row ? task.rows : task.cols);
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const PanelBlock& block = blocks[b];
     double* const row_sums = (by_row ? straight : images) + lines[b].row;
     double* const col_sums = (by_row ? images : straight) + lines[b].col;
-    const bool image = has_image(arguments.symmetry, block);
+    const bool image = has_image(task.symmetry, block);
     const bool to_rows = by_row || image, to_cols = !by_row || image;
     for (Index j = 0; j < block.cols; ++j) {
       double column = 0;
@@ -182,48 +167,10 @@ void lines_task(const TaskContext&, TaskBuffers buffers, const LineArguments& ar
   }
 }
 
-template <class T>
-Codelet lines_codelet = make_codelet<LineArguments, lines_task<T>>("sum_lines", type_letter<T>);
-
-}  // namespace
-
-template <class T>
-void insert_reduce_panel(Sequence& sequence, int priority, PanelSum sum, Symmetry symmetry,
-                         const Data& blocks, const Data& values, const Data& result) {
-  const Data work = Data::scratch(sequence.runtime(), reduction_bytes);
-  sequence.insert(reduce_codelet<T>, ReduceArguments{sum, symmetry}, {.priority = priority},
-                  {read(blocks), read(values), write(result), scratch(work)});
-}
-
-template <class T>
-void insert_dot_panels(Sequence& sequence, int priority, Symmetry symmetry_x, Symmetry symmetry_y,
-                       const Data& runs, const Data& x, const Data& y, const Data& result) {
-  const Data work = Data::scratch(sequence.runtime(), reduction_bytes);
-  // A task must not have one piece twice.
-  const DotArguments arguments{symmetry_x, symmetry_y, x.handle() == y.handle()};
-  if (arguments.same)
-    sequence.insert(dot_codelet<T>, arguments, {.priority = priority},
-                    {read(runs), read(x), write(result), scratch(work)});
-  else
-    sequence.insert(dot_codelet<T>, arguments, {.priority = priority},
-                    {read(runs), read(x), read(y), write(result), scratch(work)});
-}
-
-template <class T>
-void insert_sum_lines(Sequence& sequence, int priority, LineSum sum, Symmetry symmetry, Index rows,
-                      Index cols, const Data& blocks, const Data& lines, const Data& values,
-                      const Data& sums) {
-  sequence.insert(lines_codelet<T>, LineArguments{sum, symmetry, rows, cols}, {.priority = priority},
-                  {read(blocks), read(lines), read(values), write(sums)});
-}
-
-#define TESSERA_INSTANTIATE(T)                                                                       \
-  template void insert_reduce_panel<T>(Sequence&, int, PanelSum, Symmetry, const Data&, const Data&, \
-                                       const Data&);                                                 \
-  template void insert_dot_panels<T>(Sequence&, int, Symmetry, Symmetry, const Data&, const Data&,   \
-                                     const Data&, const Data&);                                      \
-  template void insert_sum_lines<T>(Sequence&, int, LineSum, Symmetry, Index, Index, const Data&,    \
-                                    const Data&, const Data&, const Data&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T)             \
+  TESSERA_DEFINE_TASK(ReducePanel<T>) \
+  TESSERA_DEFINE_TASK(DotPanels<T>)   \
+  TESSERA_DEFINE_TASK(SumLines<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

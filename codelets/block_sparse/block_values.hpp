@@ -2,17 +2,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/codelets/block_sparse/panel_block.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets on the values of one panel of a block-sparse matrix, for CPUs and GPUs: with the same bits on
-/// both but for sums. The cost of their bytes predicts their time.
+/// Tasks on the values of one panel of a block-sparse matrix, for CPUs and GPUs: with the same bits on both
+/// but for sums. The cost of their bytes predicts their time; no flops are counted.
 namespace tessera {
 
-/// Codelet fill_values: every value := `value`.
-/// Buffers:   values (write; array of T). Flops: none.
+/// Every value := `value`.
+/// | operand | mode  | shape |
+/// |---------|-------|-------|
+/// | values  | write | array |
 template <class T>
-void insert_fill_values(Sequence& sequence, int priority, T value, const Data& values);
+struct FillValues {
+  static constexpr const char* name = "fill_values";
+  Write<Array<T>> values;
+  T value;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 /// One block, or a part of it, on its way from one panel to another; rows and cols as in the destination.
 struct BlockMove {
@@ -21,29 +29,56 @@ struct BlockMove {
   std::int32_t source_ld, destination_ld;
 };
 
-/// Codelet move_blocks: for each move, destination := factor op(source) (+ destination if `add`).
-///
-/// Arguments: op (none, transpose, adjoint), conjugated (the elements, after op), factor, add.
-/// Buffers:   moves (read; array of BlockMove), source (read; array of T), destination (read-write; array of
-/// T). Flops: none counted.
+/// For each move, destination := factor op(source) (+ destination if `add`).
+/// | operand     | mode       | shape              | what                                  |
+/// |-------------|------------|--------------------|---------------------------------------|
+/// | moves       | read       | array of BlockMove | the moves between these two panels    |
+/// | source      | read       | array              | values of a panel                     |
+/// | destination | read-write | array              | values of a panel; what no move reaches stays |
 template <class T>
-void insert_move_blocks(Sequence& sequence, int priority, Op op, bool conjugated, T factor, bool add,
-                        const Data& moves, const Data& source, const Data& destination);
+struct MoveBlocks {
+  static constexpr const char* name = "move_blocks";
+  Read<Array<BlockMove>> moves;
+  Read<Array<T>> source;
+  ReadWrite<Array<T>> destination;
+  T factor;
+  Op op = Op::none;
+  bool conjugated = false;  ///< the elements, after op
+  bool add = false;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet copy_values: destination := factor source (+ destination if `add`), all of it.
-///
-/// Arguments: conjugated (the elements), factor, add.
-/// Buffers:   source (read; array of T), destination (write, with `add` read-write; array of T).
-/// Flops: none counted.
+/// destination := factor source, or destination := factor source + destination, all of it.
+/// | operand  | mode       | shape | what                                      |
+/// |----------|------------|-------|-------------------------------------------|
+/// | source   | read       | array | values of a panel                         |
+/// | replaced | write      | array | destination, as large as source           |
+/// | updated  | read-write | array | the same, to which is added               |
+/// The destination is replaced or updated, whichever is there.
 template <class T>
-void insert_copy_values(Sequence& sequence, int priority, bool conjugated, T factor, bool add,
-                        const Data& source, const Data& destination);
+struct CopyValues {
+  static constexpr const char* name = "copy_values";
+  Read<Array<T>> source;
+  Write<Array<T>> replaced{};
+  ReadWrite<Array<T>> updated{};
+  T factor;
+  bool conjugated = false;  ///< the elements
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet block_norms: squares of the blocks' Frobenius norms, in double.
-/// Buffers:   blocks (read; array of PanelBlock), values (read; array of T), norms (write; array of double).
-/// Flops:     2 a value (complex: 4).
+/// Squares of the blocks' Frobenius norms, in double.
+/// | operand | mode  | shape               | what                |
+/// |---------|-------|---------------------|---------------------|
+/// | blocks  | read  | array of PanelBlock | the panel's         |
+/// | values  | read  | array               | the panel's         |
+/// | norms   | write | array of double     | one for each block  |
 template <class T>
-void insert_block_norms(Sequence& sequence, int priority, const Data& blocks, const Data& values,
-                        const Data& norms);
+struct BlockNorms {
+  static constexpr const char* name = "block_norms";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<T>> values;
+  Write<Array<double>> norms;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 }  // namespace tessera

@@ -298,16 +298,11 @@ bool is_empty(const ProductPanel& panel) noexcept {
   });
 }
 
-struct CountArguments {
-  const ProductPanel* panel;
-  ProductCounts* counts;
-  double expected_seconds;
-  double seconds(WorkerKind, double) const { return expected_seconds; }
-};
+}  // namespace
 
 /// Two nanoseconds a product, if the blocks of A meet rows of B that are as full as all, or a tenth where
 /// whole rows are counted.
-double count_seconds(const ProductPanel& panel) {
+double count_seconds(const ProductPanel& panel) noexcept {
   double products = 0;
   for (const InnerPanel& inner : panel.inner) {
     const double a = inner.a.row_begin[panel.rows.blocks], b = inner.b.row_begin[inner.inner.blocks];
@@ -315,14 +310,6 @@ double count_seconds(const ProductPanel& panel) {
   }
   return 1e-5 + (panel.listed ? 2e-9 : 2e-10) * products;
 }
-
-void count_task(const TaskContext&, TaskBuffers, const CountArguments& arguments) {
-  kernels::count_products(*arguments.panel, *arguments.counts);
-}
-
-Codelet count_codelet = make_codelet<CountArguments, count_task>("count_products");
-
-}  // namespace
 
 void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   if (is_empty(panel)) {
@@ -341,10 +328,9 @@ void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {
   collect_blocks(panel, counter.found, counts);
 }
 
-void insert_count_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,
-                           ProductCounts& counts) {
-  sequence.insert(count_codelet, CountArguments{&panel, &counts, count_seconds(panel)},
-                  {.priority = priority, .execute_on = rank}, std::span<const Access>{});
+void run(const HostContext&, const CountProducts& task) {
+  kernels::count_products(*task.panel, *task.counts);
 }
+TESSERA_DEFINE_TASK(CountProducts)
 
 }  // namespace tessera

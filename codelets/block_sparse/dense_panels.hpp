@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <span>
 
+#include <tessera/codelets/block_sparse/dense_choice.hpp>
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 
-/// Codelets that compute the products of a panel of C as one product of dense matrices: where nearly all
+/// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all
 /// blocks are there, many small products take longer than a large one with some zeros.
 namespace tessera {
 
@@ -19,40 +21,64 @@ struct DenseBlock {
   std::int32_t rows, cols;  ///< elements
 };
 
-/// Codelet expand_panel: the dense array of a panel, zero where it has no block.
-///
-/// Buffers: blocks (read; array of DenseBlock), values (read; array of T), dense (write; matrix, all rows by
-///          all columns of the panel).
-/// Flops:   none. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on rank `rank`, whose
-///          copy of `dense` is written; on the others `blocks` is any piece of `every_rank`.
+/// The dense array of a panel, zero where it has no block.
+/// | operand | mode  | shape               | what                                                   |
+/// |---------|-------|---------------------|--------------------------------------------------------|
+/// | blocks  | read  | array of DenseBlock | the panel's                                            |
+/// | values  | read  | array               | the panel's                                            |
+/// | dense   | write | matrix              | all rows by all columns of the panel; of `every_rank`  |
+/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that is told, whose
+/// copy of `dense` is written; on the others `blocks` is any piece of `every_rank`.
 template <class T>
-void insert_expand_panel(Sequence& sequence, int priority, int rank, const Data& blocks, const Data& values,
-                         const Data& dense);
+struct ExpandPanel {
+  static constexpr const char* name = "expand_panel";
+  Read<Array<DenseBlock>> blocks;
+  Read<Array<T>> values;
+  Write<Matrix<T>> dense;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet multiply_dense: C := A B (+ C if `add`) for the dense arrays of panels. Without `add`, C is not
-/// read.
-///
-/// Arguments: add, where to note what kind of worker ran it.
-/// Buffers:   a, b (read; matrices), c (write, with `add` read-write; matrix).
-/// Flops:     those of the products of blocks that it stands for: 2 m n k each (complex: x 4).
-/// Cost:      the flops of the dense product at the rate of a core or a GPU. Runs where C lives.
-/// Source:    BLAS gemm.
-///
-/// On ranks that do not own C, `classes` and `ran_on` are not used.
+/// C := A B (+ C, if an earlier task of the sequence has written it) for the dense arrays of panels.
+/// | operand | mode         | shape  | what               |
+/// |---------|--------------|--------|--------------------|
+/// | a       | read         | matrix | m x k              |
+/// | b       | read         | matrix | k x n              |
+/// | c       | write or add | matrix | m x n              |
+/// Flops: those of the products of blocks that it stands for: 2 m n k each (complex: x 4). Cost: the flops of the
+/// dense product at the rate of a core or a GPU. Runs where C lives. By BLAS gemm. On ranks that do not own C,
+/// `classes` and `ran_on` are not used.
 template <class T>
-void insert_multiply_dense(Sequence& sequence, int priority, std::span<const StackClass> classes, Index m,
-                           Index n, Index k, bool add, ProductWorker* ran_on, const Data& a, const Data& b,
-                           const Data& c);
+struct MultiplyDense {
+  static constexpr const char* name = "multiply_dense";
+  Read<Matrix<T>> a, b;
+  WriteOrAdd<Matrix<T>> c;
+  Index m, n, k;
+  std::span<const StackClass> classes;  ///< of the products of blocks; looked at when the task is inserted
+  ProductWorker* ran_on;                ///< where to note what kind of worker ran it
 
-/// Codelet extract_blocks: the blocks of a panel := those parts of its dense array (+ themselves if `add`).
-/// Without `add` they are not read. What of the dense array belongs to no block is left out.
-///
-/// Buffers: blocks (read; array of DenseBlock), dense (read; matrix), values (write, with `add` read-write;
-///          array of T).
-/// Flops:   none counted. Cost: that of its bytes. On CPUs and GPUs, with the same bits.
+  double flops() const noexcept { return stack_flops(classes, is_complex<T>); }
+  double seconds(WorkerKind kind, double) const noexcept { return dense_seconds<T>(kind, m, n, k); }
+};
+
+/// The blocks of a panel := those parts of its dense array (or themselves + those). What of the dense array
+/// belongs to no block is left out.
+/// | operand  | mode       | shape               | what                                                         |
+/// |----------|------------|---------------------|--------------------------------------------------------------|
+/// | blocks   | read       | array of DenseBlock | the panel's; on ranks that do not own it any piece of `every_rank` |
+/// | dense    | read       | matrix              | all rows by all columns of the panel                         |
+/// | replaced | write      | array               | the panel's values                                           |
+/// | updated  | read-write | array               | the same, to which is added                                  |
+/// The values are replaced or updated, whichever is there. No flops counted. Cost: that of its bytes. On CPUs and
+/// GPUs, with the same bits.
 template <class T>
-void insert_extract_blocks(Sequence& sequence, int priority, bool add, const Data& blocks, const Data& dense,
-                           const Data& values);
+struct ExtractBlocks {
+  static constexpr const char* name = "extract_blocks";
+  Read<Array<DenseBlock>> blocks;
+  Read<Matrix<T>> dense;
+  Write<Array<T>> replaced{};
+  ReadWrite<Array<T>> updated{};
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 namespace kernels {
 

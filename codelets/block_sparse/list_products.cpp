@@ -150,25 +150,6 @@ void Lister::list() {
   }
 }
 
-struct ListArguments {
-  const ProductPanel* panel;
-  Index inner_panel;
-  const StackClass* classes;
-  std::size_t class_count;
-  /// What writing the entries takes: by their bytes, and about as much again for looking them up.
-  static double seconds(WorkerKind, double bytes) { return 2e-6 + bytes / 8e8; }
-};
-
-void list_task(const TaskContext&, TaskBuffers buffers, const ListArguments& arguments) {
-  const std::span classes(arguments.classes, arguments.class_count);
-  auto* const entries = buffers.array<StackEntry>(0).data();
-  kernels::list_products(*arguments.panel,
-                         arguments.panel->inner[static_cast<std::size_t>(arguments.inner_panel)], classes,
-                         entries, reinterpret_cast<StackRun*>(entries + stack_products(classes)));
-}
-
-Codelet list_codelet = make_codelet<ListArguments, list_task>("list_products");
-
 }  // namespace
 
 void kernels::list_products(const ProductPanel& panel, const InnerPanel& inner,
@@ -178,10 +159,12 @@ void kernels::list_products(const ProductPanel& panel, const InnerPanel& inner,
   visit_specialized(panel, [&]<bool masked, bool filter>() { lister.list<masked, filter>(); });
 }
 
-void insert_list_products(Sequence& sequence, int priority, int rank, const ProductPanel& panel,
-                          Index inner_panel, std::span<const StackClass> classes, const Data& stack) {
-  sequence.insert(list_codelet, ListArguments{&panel, inner_panel, classes.data(), classes.size()},
-                  {.priority = priority, .execute_on = rank}, {write(stack)});
+void run(const HostContext&, const ListProducts& task) {
+  StackEntry* const entries = task.stack.view().data();
+  kernels::list_products(*task.panel, task.panel->inner[static_cast<std::size_t>(task.inner_panel)],
+                         task.classes, entries,
+                         reinterpret_cast<StackRun*>(entries + stack_products(task.classes)));
 }
+TESSERA_DEFINE_TASK(ListProducts)
 
 }  // namespace tessera

@@ -188,59 +188,26 @@ void PanelMultiplier<T>::multiply() {
   }
 }
 
-struct MultiplyPanelsArguments {
-  const ProductPanel* panel;
-  std::array<std::int32_t, most_inner_panels> inner;
-  std::int32_t count;
-  bool clear;
-  Index products;
-  ProductWorker* ran_on;
-};
-
 /// Row by row C is loaded and stored once, product by product as often as there are products.
 template <class T>
-bool go_by_rows(const MultiplyPanelsArguments& arguments) {
-  const ProductPanel& panel = *arguments.panel;
+bool go_by_rows(const MultiplyPanels<T>& task) {
+  const ProductPanel& panel = *task.panel;
   return kernels::small_enough_for_rows<T>(panel.rows.sizes, panel.cols.sizes,
                                            panel.inner.front().inner.sizes) &&
-         (arguments.clear || arguments.products >= panel.result.row_begin[panel.rows.blocks]);
+         (task.replaced || task.products >= panel.result.row_begin[panel.rows.blocks]);
 }
 
 /// With few products for each block of C, to load and store it with each takes longer than to list them
 /// first. Blocks of 5 on a Zen 4 core, with AVX-512 and restricted to AVX2: 0.6 of the time for one product
 /// to two blocks, 0.75 for three to a block, as much for six, half as much again for a hundred.
-bool go_by_lists(const MultiplyPanelsArguments& arguments) {
+template <class T>
+bool go_by_lists(const MultiplyPanels<T>& task) {
   constexpr Index most_products = 4;  // for a block of C
-  const ProductPanel& panel = *arguments.panel;
+  const ProductPanel& panel = *task.panel;
   return kernels::small_enough_for_lists(panel.rows.sizes, panel.cols.sizes,
                                          panel.inner.front().inner.sizes) &&
-         arguments.products <= most_products * panel.result.row_begin[panel.rows.blocks];
+         task.products <= most_products * panel.result.row_begin[panel.rows.blocks];
 }
-
-template <class T>
-void multiply_task(const TaskContext&, TaskBuffers buffers, const MultiplyPanelsArguments& arguments) {
-  const ProductPanel& panel = *arguments.panel;
-  const std::span<T> c = buffers.array<T>(0);
-  std::array<kernels::InnerValues<T>, most_inner_panels> inner;
-  for (int i = 0; i < arguments.count; ++i) {
-    const auto at = static_cast<std::size_t>(i), number = static_cast<std::size_t>(arguments.inner[at]);
-    inner[at] = {&panel.inner[number], buffers.array<const T>(1 + 2 * i).data(),
-                 buffers.array<const T>(2 + 2 * i).data()};
-    arguments.ran_on[number] = ProductWorker::cpu;
-  }
-  const std::span values(inner.data(), static_cast<std::size_t>(arguments.count));
-  if constexpr (!is_complex<T>)
-    if (go_by_rows<T>(arguments))
-      return go_by_lists(arguments) ? kernels::multiply_by_lists<T>(panel, values, arguments.clear, c.data())
-                                    : kernels::multiply_rows<T>(panel, values, arguments.clear, c.data());
-  if (arguments.clear) std::fill(c.begin(), c.end(), T(0));
-  for (const kernels::InnerValues<T>& with : values)
-    kernels::multiply_panels<T>(panel, *with.inner, with.a, with.b, c.data());
-}
-
-template <class T>
-Codelet multiply_codelet = make_codelet<MultiplyPanelsArguments, multiply_task<T>>(
-    "multiply_panels", type_letter<T>, PerformanceModel::regression);
 
 }  // namespace
 
@@ -253,29 +220,30 @@ void kernels::multiply_panels(const ProductPanel& panel, const InnerPanel& inner
 }
 
 template <class T>
-void insert_multiply_panels(Sequence& sequence, int priority, const ProductPanel* panel,
-                            std::span<const InnerOperands> inner, bool clear, ProductWorker* ran_on,
-                            const Data& c) {
-  MultiplyPanelsArguments arguments{panel, {}, static_cast<std::int32_t>(inner.size()), clear, 0, ran_on};
-  std::array<Access, 1 + 2 * most_inner_panels> accesses;
-  accesses[0] = clear ? write(c) : read_write(c);
-  double flops = 0;
-  for (std::size_t i = 0; i < inner.size(); ++i) {
-    arguments.inner[i] = static_cast<std::int32_t>(inner[i].number);
-    arguments.products += inner[i].products;
-    accesses[1 + 2 * i] = read(*inner[i].a);
-    accesses[2 + 2 * i] = read(*inner[i].b);
-    flops += stack_flops(inner[i].classes, is_complex<T>);
+void run(const HostContext&, const MultiplyPanels<T>& task) {
+  const ProductPanel& panel = *task.panel;
+  const bool clear = static_cast<bool>(task.replaced);
+  const std::span<T> c = clear ? *task.replaced : *task.updated;
+  const int count = task.factors.size() / 2;
+  std::array<kernels::InnerValues<T>, most_inner_panels> inner;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i), number = static_cast<std::size_t>(task.inner[at]);
+    inner[at] = {&panel.inner[number], task.factors[2 * i].data(), task.factors[2 * i + 1].data()};
+    task.ran_on[number] = ProductWorker::cpu;
   }
-  sequence.insert(multiply_codelet<T>, arguments, {.priority = priority, .flops = flops},
-                  std::span<const Access>(accesses.data(), 1 + 2 * inner.size()));
+  const std::span values(inner.data(), static_cast<std::size_t>(count));
+  if constexpr (!is_complex<T>)
+    if (go_by_rows(task))
+      return go_by_lists(task) ? kernels::multiply_by_lists<T>(panel, values, clear, c.data())
+                               : kernels::multiply_rows<T>(panel, values, clear, c.data());
+  if (clear) std::fill(c.begin(), c.end(), T(0));
+  for (const kernels::InnerValues<T>& with : values)
+    kernels::multiply_panels<T>(panel, *with.inner, with.a, with.b, c.data());
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
+#define TESSERA_DEFINE(T)                                                                                    \
   template void kernels::multiply_panels<T>(const ProductPanel&, const InnerPanel&, const T*, const T*, T*); \
-  template void insert_multiply_panels<T>(Sequence&, int, const ProductPanel*,                               \
-                                          std::span<const InnerOperands>, bool, ProductWorker*,              \
-                                          const Data&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+  TESSERA_DEFINE_TASK(MultiplyPanels<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

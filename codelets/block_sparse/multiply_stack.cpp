@@ -2,27 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/multiply_stack_arguments.hpp>
+#include <tessera/codelets/block_sparse/multiply_stack.hpp>
 
 namespace tessera {
 namespace {
-
-using namespace multiply_stack_codelets;
-
-template <class T>
-void multiply_task(const TaskContext&, TaskBuffers buffers, const MultiplyStackArguments& arguments) {
-  const std::span<T> c = buffers.array<T>(3);
-  if (arguments.clear) std::fill(c.begin(), c.end(), T(0));
-  const auto* const entries = buffers.array<const StackEntry>(0).data();
-  const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(arguments.shapes()));
-  kernels::multiply_stack<T>(arguments.shapes(), entries, runs, buffers.array<const T>(1).data(),
-                             buffers.array<const T>(2).data(), c.data());
-  *arguments.ran_on = ProductWorker::cpu;
-}
-
-template <class T>
-Codelet multiply_codelet = make_codelet<MultiplyStackArguments, multiply_task<T>>("multiply_stack",
-                                                                                  type_letter<T>);
 
 /// What a kind of worker can do with small blocks in double precision: flops and bytes a second, and seconds
 /// a launch. Of the blocks of A and B that the products of a run need none is found in a cache.
@@ -33,7 +16,7 @@ constexpr Rates core{3.5e10, 1.5e10, 2e-6}, gpu{3e13, 3.5e12, 8e-6};
 
 /// Every class at the speed of its products or of their blocks, whichever takes longer.
 template <class T>
-double stack_seconds(std::span<const StackClass> classes, const Rates& rates) noexcept {
+double seconds_at(const Rates& rates, std::span<const StackClass> classes) noexcept {
   constexpr double single_speedup = sizeof(RealOf<T>) == 4 ? 2 : 1;
   double seconds = rates.launch;
   for (const StackClass& shape : classes) {
@@ -55,20 +38,24 @@ double stack_flops(std::span<const StackClass> classes, bool complex) noexcept {
 }
 
 template <class T>
-void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes, bool clear,
-                           ProductWorker* ran_on, const Data& stack, const Data& a, const Data& b,
-                           const Data& c) {
-  sequence.insert(
-      multiply_codelet<T>,
-      MultiplyStackArguments{classes.data(), static_cast<std::int32_t>(classes.size()), clear, ran_on,
-                             stack_seconds<T>(classes, core), stack_seconds<T>(classes, gpu)},
-      {.priority = priority, .flops = stack_flops(classes, is_complex<T>)},
-      {read(stack), read(a), read(b), clear ? write(c) : read_write(c)});
+ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept {
+  return {.cpu = seconds_at<T>(core, classes), .gpu = seconds_at<T>(gpu, classes)};
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                              \
-  template void insert_multiply_stack<T>(Sequence&, int, std::span<const StackClass>, bool, ProductWorker*, \
-                                         const Data&, const Data&, const Data&, const Data&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+template <class T>
+void run(const HostContext&, const MultiplyStack<T>& task) {
+  const std::span<T> c = task.replaced ? *task.replaced : *task.updated;
+  if (task.replaced) std::fill(c.begin(), c.end(), T(0));
+  const StackEntry* const entries = task.stack.view().data();
+  const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
+  kernels::multiply_stack<T>(task.classes, entries, runs, task.a.view().data(), task.b.view().data(),
+                             c.data());
+  *task.ran_on = ProductWorker::cpu;
+}
+
+#define TESSERA_DEFINE(T)                                                              \
+  template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept;      \
+  TESSERA_DEFINE_TASK(MultiplyStack<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

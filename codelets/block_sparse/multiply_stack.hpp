@@ -6,19 +6,9 @@
 #include <string>
 
 #include <tessera/codelets/block_sparse/stack.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelet multiply_stack: C_ij += A_ik B_kj for all products of a stack; with `clear`, C is zero before.
-///
-/// Arguments: the classes of the stack (host metadata, alive until the task has ended), clear, where to note
-///            what kind of worker ran it.
-/// Buffers:   stack (read; see stack.hpp), a, b (read; array of T, panels), c (read-write, with clear write;
-///            array of T).
-/// Flops:     2 m n k a product (complex: x 4).
-/// Cost:      for each shape the longer of flops and bytes (blocks of A and B for every product, of C for
-///            every run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many
-///            products in the stack has a kernel of its own, compiled at run time (prepare_stack_kernels);
-///            the others go to a generic one.
 namespace tessera {
 
 /// Kind of worker that computed a stack.
@@ -26,11 +16,43 @@ enum class ProductWorker : std::uint8_t { none, cpu, gpu };
 
 double stack_flops(std::span<const StackClass> classes, bool complex) noexcept;
 
-/// On ranks that do not own C, `classes` and `ran_on` are not used and `stack` is any piece of `every_rank`.
+/// Expected times on either kind of worker.
+struct ProductSeconds {
+  double cpu, gpu;
+};
 template <class T>
-void insert_multiply_stack(Sequence& sequence, int priority, std::span<const StackClass> classes, bool clear,
-                           ProductWorker* ran_on, const Data& stack, const Data& a, const Data& b,
-                           const Data& c);
+ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
+
+/// C_ij += A_ik B_kj for all products of a stack.                [2 m n k a product, complex: x 4]
+/// | operand  | mode       | shape                                             | what                            |
+/// |----------|------------|---------------------------------------------------|---------------------------------|
+/// | stack    | read       | array of StackEntry, then of StackRun (stack.hpp) | its products                    |
+/// | a, b     | read       | arrays; may be one                                | values of panels                |
+/// | replaced | write      | array                                             | C's values, taken as zero before |
+/// | updated  | read-write | array                                             | C's values, to which is added   |
+/// C is replaced or updated, whichever is there. The classes of the stack are host metadata, alive until the
+/// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
+/// `every_rank`.
+///
+/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every run)
+/// at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the stack has
+/// a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic one.
+template <class T>
+struct MultiplyStack {
+  static constexpr const char* name = "multiply_stack";
+  Read<Array<StackEntry>> stack;
+  Read<Array<T>> a, b;
+  Write<Array<T>> replaced{};
+  ReadWrite<Array<T>> updated{};
+  std::span<const StackClass> classes;
+  ProductWorker* ran_on;  ///< where to note what kind of worker ran it
+  ProductSeconds expected = stack_seconds<T>(classes);
+
+  double flops() const noexcept { return stack_flops(classes, is_complex<T>); }
+  double seconds(WorkerKind kind, double) const noexcept {
+    return kind == WorkerKind::gpu ? expected.gpu : expected.cpu;
+  }
+};
 
 /// Before stacks of these classes are inserted: makes the kernels that they will need on this rank's GPUs, on
 /// all cores of this rank, which takes some tenths of a second for each that is not on disk yet; nothing

@@ -11,7 +11,7 @@
 #include <tessera/codelets/block_sparse/stack.hpp>
 #include <tessera/codelets/block_sparse/stack_compiler.hpp>
 
-/// The kernels behind the codelet multiply_stack on a GPU. All pointers but `classes` are device memory,
+/// The kernels behind MultiplyStack on a GPU. All pointers but `classes` are device memory,
 /// everything is enqueued on the stream. A block of C is computed by one block of threads, its products in
 /// the order of its run: the bits of a result depend on the shape, the kernel and the run alone.
 namespace tessera::device {

@@ -2,29 +2,53 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/panel_block.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets on all values of a panel alike, wherever they stand; panels of two matrices have the same blocks.
+/// Tasks on all values of a panel alike, wherever they stand; panels of two matrices have the same blocks.
 /// All run at the speed of memory, whose cost predicts their time: no flops are counted. On CPUs and GPUs
 /// (but functions of complex elements, on CPUs alone), with the same bits but for functions.
 namespace tessera {
 
-/// Codelet scale_panel: values := factor values.
-/// Buffers: values (read-write; array of T).
+/// values := factor values.
+/// | operand | mode       | shape |
+/// |---------|------------|-------|
+/// | values  | read-write | array |
 template <class T>
-void insert_scale_panel(Sequence& sequence, int priority, T factor, const Data& values);
+struct ScalePanel {
+  static constexpr const char* name = "scale_panel";
+  ReadWrite<Array<T>> values;
+  T factor;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet add_panel: y := alpha x + beta y, with conj(x) if `conjugated`. With beta = 0, y is not looked at.
-/// Buffers: x (read; array of T), y (read-write; array of T).
+/// y := alpha x + beta y, with conj(x) if `conjugated`. With beta = 0, y is not looked at.
+/// | operand | mode       | shape |
+/// |---------|------------|-------|
+/// | x       | read       | array |
+/// | y       | read-write | array |
 template <class T>
-void insert_add_panel(Sequence& sequence, int priority, T alpha, bool conjugated, const Data& x, T beta,
-                      const Data& y);
+struct AddPanel {
+  static constexpr const char* name = "add_panel";
+  Read<Array<T>> x;
+  ReadWrite<Array<T>> y;
+  T alpha, beta;
+  bool conjugated = false;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-/// Codelet multiply_panel: y_i := x_i y_i.
-/// Buffers: x (read; array of T), y (read-write; array of T).
+/// y_i := x_i y_i.
+/// | operand | mode       | shape |
+/// |---------|------------|-------|
+/// | x       | read       | array |
+/// | y       | read-write | array |
 template <class T>
-void insert_multiply_panel(Sequence& sequence, int priority, const Data& x, const Data& y);
+struct MultiplyPanel {
+  static constexpr const char* name = "multiply_panel";
+  Read<Array<T>> x;
+  ReadWrite<Array<T>> y;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 /// Functions of single elements. tanh_derivative: 1 - tanh^2. truncate: to [-1, 1], NaN stays.
 enum class ElementFunction {
@@ -40,10 +64,17 @@ enum class ElementFunction {
   truncate
 };
 
-/// Codelet function_of_panel: values_i := f(first values_i + second). artanh, asin and truncate: real T only.
-/// Buffers: values (read-write; array of T).
+/// values_i := f(first values_i + second). artanh, asin and truncate: real T only.
+/// | operand | mode       | shape |
+/// |---------|------------|-------|
+/// | values  | read-write | array |
 template <class T>
-void insert_function_of_panel(Sequence& sequence, int priority, ElementFunction f, T first, T second,
-                              const Data& values);
+struct FunctionOfPanel {
+  static constexpr const char* name = "function_of_panel";
+  ReadWrite<Array<T>> values;
+  ElementFunction f;
+  T first, second;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
 }  // namespace tessera

@@ -29,13 +29,6 @@ T random_value(std::uint64_t key, Index k) noexcept {
 }
 
 template <class T>
-struct RandomArguments {
-  std::uint64_t seed;
-  const PeriodicSites* sites;
-  Symmetry symmetry;
-};
-
-template <class T>
 void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, Symmetry symmetry, T factor) {
   const Index rows = block.rows, cols = block.cols;
   const auto key_of = [&](std::int32_t i, std::int32_t j) {
@@ -59,24 +52,6 @@ void fill_block(T* values, const PanelBlock& block, std::uint64_t seed, Symmetry
   }
 }
 
-template <class T>
-void random_task(const TaskContext&, TaskBuffers buffers, const RandomArguments<T>& arguments) {
-  const auto blocks = buffers.array<const PanelBlock>(0);
-  T* const values = buffers.array<T>(1).data();
-  for (const PanelBlock& block : blocks) {
-    T factor(1);
-    if (const PeriodicSites* sites = arguments.sites) {
-      const double r = std::sqrt(sites->distance_squared(block.block_row / sites->blocks_per_site,
-                                                         block.block_col / sites->blocks_per_site));
-      factor = T(static_cast<RealOf<T>>(std::exp(-r / sites->decay_length)));
-    }
-    fill_block(values + block.offset, block, arguments.seed, arguments.symmetry, factor);
-  }
-}
-
-template <class T>
-Codelet random_codelet = make_codelet<RandomArguments<T>, random_task<T>>("random_blocks", type_letter<T>);
-
 }  // namespace
 
 double PeriodicSites::distance_squared(Index a, Index b) const noexcept {
@@ -90,15 +65,20 @@ double PeriodicSites::distance_squared(Index a, Index b) const noexcept {
 }
 
 template <class T>
-void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, Symmetry symmetry,
-                          const PeriodicSites* sites, const Data& blocks, const Data& values) {
-  sequence.insert(random_codelet<T>, RandomArguments<T>{seed, sites, symmetry}, {.priority = priority},
-                  {read(blocks), write(values)});
+void run(const HostContext&, const RandomBlocks<T>& task) {
+  T* const values = task.values.view().data();
+  for (const PanelBlock& block : *task.blocks) {
+    T factor(1);
+    if (const PeriodicSites* sites = task.sites) {
+      const double r = std::sqrt(sites->distance_squared(block.block_row / sites->blocks_per_site,
+                                                         block.block_col / sites->blocks_per_site));
+      factor = T(static_cast<RealOf<T>>(std::exp(-r / sites->decay_length)));
+    }
+    fill_block(values + block.offset, block, task.seed, task.symmetry, factor);
+  }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                         \
-  template void insert_random_blocks<T>(Sequence&, int, std::uint64_t, Symmetry, const PeriodicSites*, \
-                                        const Data&, const Data&);
-TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(RandomBlocks<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

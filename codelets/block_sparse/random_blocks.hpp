@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/panel_block.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/runtime/task.hpp>
 
 /// Random values for the blocks of a panel of a block-sparse matrix.
 namespace tessera {
@@ -23,16 +23,24 @@ struct PeriodicSites {
   double distance_squared(Index a, Index b) const noexcept;
 };
 
-/// Codelet random_blocks: values uniform in [-1, 1) (real and imaginary part), from a hash of (seed, block
-/// row, block column, element), so that they are equal in any distribution. With sites, a block is multiplied
-/// by exp(-distance of its row's and column's site / decay length).
-///
-/// Arguments: seed, symmetry (if any, element (i, j) of the matrix follows from (j, i), on both sides of
-/// the diagonal if both are stored; none: no element from another), sites or null; they must live until the
-/// sequence has ended. Buffers:   blocks (read; array of PanelBlock), values (write; array of T). Flops: none
-/// counted. Footprint: buffer sizes. Runs on CPUs.
+/// Values uniform in [-1, 1) (real and imaginary part), from a hash of (seed, block row, block column, element),
+/// so that they are equal in any distribution. With sites, a block is multiplied by
+/// exp(-distance of its row's and column's site / decay length). No flops counted. On CPUs alone, predicted by what
+/// such tasks took.
+/// | operand | mode  | shape               | what        |
+/// |---------|-------|---------------------|-------------|
+/// | blocks  | read  | array of PanelBlock | the panel's |
+/// | values  | write | array               | the panel's |
 template <class T>
-void insert_random_blocks(Sequence& sequence, int priority, std::uint64_t seed, Symmetry symmetry,
-                          const PeriodicSites* sites, const Data& blocks, const Data& values);
+struct RandomBlocks {
+  static constexpr const char* name = "random_blocks";
+  Read<Array<PanelBlock>> blocks;
+  Write<Array<T>> values;
+  std::uint64_t seed;
+  /// If any, element (i, j) of the matrix follows from (j, i), on both sides of the diagonal if both are stored;
+  /// none: no element from another.
+  Symmetry symmetry;
+  const PeriodicSites* sites;  ///< or null; must live until the sequence has ended
+};
 
 }  // namespace tessera

@@ -150,8 +150,12 @@ class StackRunner {
   void submit(Sequence& sequence) {
     for (Index iteration = 0; iteration < problem_.iterations; ++iteration)
       for (const StackItem& item : problem_.items)
-        insert_multiply_stack<T>(sequence, 0, item.classes, false, &ran_on_, item.data, problem_.a[item.a],
-                                 problem_.b[item.b], problem_.c[item.c]);
+        sequence.insert(MultiplyStack<T>{.stack = item.data,
+                                         .a = problem_.a[item.a],
+                                         .b = problem_.b[item.b],
+                                         .updated = problem_.c[item.c],
+                                         .classes = item.classes,
+                                         .ran_on = &ran_on_});
   }
 
   void one_round(int index) {

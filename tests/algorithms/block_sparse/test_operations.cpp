@@ -7,6 +7,7 @@ namespace tessera {
 namespace {
 
 using namespace operations_test;
+using test::Matrix;
 
 template <class T>
 class BlockSparseOperations : public RuntimeTest<T> {};

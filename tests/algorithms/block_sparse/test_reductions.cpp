@@ -6,6 +6,7 @@ namespace tessera {
 namespace {
 
 using namespace operations_test;
+using test::Matrix;
 
 template <class T>
 class BlockSparseReductions : public RuntimeTest<T> {};

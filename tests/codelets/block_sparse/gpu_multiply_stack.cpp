@@ -175,7 +175,7 @@ class GpuStackTask : public ::testing::Test {
 };
 TYPED_TEST_SUITE(GpuStackTask, Scalars);
 
-/// Through tasks: twice, and with `clear` on a C that was NaN.
+/// Through tasks: twice, first replacing a C that was NaN.
 TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   using T = TypeParam;
   TestStack<T> stack(mixed_shapes, Values::integers);
@@ -203,8 +203,10 @@ TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   ProductWorker ran_on[2] = {};
   Sequence sequence(runtime);
   sequence.begin_stage("stacks");
-  insert_multiply_stack<T>(sequence, 0, stack.classes, true, &ran_on[0], list, a, b, c);
-  insert_multiply_stack<T>(sequence, 0, stack.classes, false, &ran_on[1], list, a, b, c);
+  sequence.insert(MultiplyStack<T>{
+      .stack = list, .a = a, .b = b, .replaced = c, .classes = stack.classes, .ran_on = &ran_on[0]});
+  sequence.insert(MultiplyStack<T>{
+      .stack = list, .a = a, .b = b, .updated = c, .classes = stack.classes, .ran_on = &ran_on[1]});
   ASSERT_TRUE(sequence.wait());
   for (const ProductWorker worker : ran_on) EXPECT_EQ(worker, ProductWorker::gpu);
   std::vector<T> expected = stack.by_cpu();

@@ -13,8 +13,9 @@
 #include <tessera/codelets/block_sparse/block_values.hpp>
 #include <tessera/codelets/block_sparse/panel_values.hpp>
 #include <tessera/codelets/block_sparse/scale_window.hpp>
+#include <tessera/runtime/sequence.hpp>
 
-/// The codelets on panels, on CPUs alone and on a GPU: what they leave is the same.
+/// The tasks on panels, on CPUs alone and on a GPU: what they leave is the same.
 namespace tessera::test {
 namespace {
 
@@ -93,8 +94,10 @@ class Panels {
   }
 
   void move_and_fill() {
-    change("zero", [](Sequence& s, const Data& v) { insert_fill_values<T>(s, 0, T(0), v); });
-    change("fill", [&](Sequence& s, const Data& v) { insert_fill_values<T>(s, 0, factor_, v); });
+    change("zero", [](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = T(0)}); });
+    change("fill", [&](Sequence& s, const Data& v) {
+      s.insert(FillValues<T>{.values = v, .value = factor_});
+    });
     // A long piece, parts of blocks, a row, single elements.
     const std::vector<BlockMove> list{{1, 11, 3000, 1, 4, 3000},  {4000, 5000, 23, 23, 64, 23},
                                       {8000, 6000, 5, 13, 13, 7}, {9000, 7000, 1, 30, 31, 2},
@@ -107,62 +110,94 @@ class Panels {
           const std::string name = std::string(1, static_cast<char>(op)) + (conjugated ? " conjugated" : "") +
                                    (add ? " added" : "");
           change("move " + name, [&](Sequence& s, const Data& v) {
-            insert_move_blocks<T>(s, 0, op, conjugated, factor_, add, moves, x_, v);
+            s.insert(MoveBlocks<T>{.moves = moves,
+                                   .source = x_,
+                                   .destination = v,
+                                   .factor = factor_,
+                                   .op = op,
+                                   .conjugated = conjugated,
+                                   .add = add});
           });
           if (op != Op::none) continue;
           change("copy " + name, [&](Sequence& s, const Data& v) {
-            insert_copy_values<T>(s, 0, conjugated, factor_, add, x_, v);
+            s.insert(CopyValues<T>{.source = x_,
+                                   .replaced = add ? nullptr : &v,
+                                   .updated = add ? &v : nullptr,
+                                   .factor = factor_,
+                                   .conjugated = conjugated});
           });
         }
-    change("plain copy",
-           [&](Sequence& s, const Data& v) { insert_copy_values<T>(s, 0, false, T(1), false, x_, v); });
+    change("plain copy", [&](Sequence& s, const Data& v) {
+      s.insert(CopyValues<T>{.source = x_, .replaced = v, .factor = T(1)});
+    });
   }
 
   void change_by_place() {
     for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::antisymmetric, Symmetry::hermitian})
-      change(std::string("symmetry ") + static_cast<char>(symmetry),
-             [&](Sequence& s, const Data& v) { insert_impose_symmetry<T>(s, 0, symmetry, blocks_, v); });
-    change("cut", [&](Sequence& s, const Data& v) { insert_cut_below_diagonal<T>(s, 0, blocks_, v); });
+      change(std::string("symmetry ") + static_cast<char>(symmetry), [&](Sequence& s, const Data& v) {
+        s.insert(ImposeSymmetry<T>{.blocks = blocks_, .values = v, .symmetry = symmetry});
+      });
+    change("cut", [&](Sequence& s, const Data& v) {
+      s.insert(CutBelowDiagonal<T>{.blocks = blocks_, .values = v});
+    });
     for (const Side side : {Side::left, Side::right})
-      change(std::string("by vector ") + static_cast<char>(side),
-             [&](Sequence& s, const Data& v) { insert_scale_by_vector<T>(s, 0, side, blocks_, line_, v); });
-    change("add on diagonal",
-           [&](Sequence& s, const Data& v) { insert_add_on_diagonal<T>(s, 0, factor_, blocks_, v); });
-    change("set diagonal",
-           [&](Sequence& s, const Data& v) { insert_set_diagonal<T>(s, 0, blocks_, line_, v); });
+      change(std::string("by vector ") + static_cast<char>(side), [&](Sequence& s, const Data& v) {
+        s.insert(ScaleByVector<T>{.blocks = blocks_, .v = line_, .values = v, .side = side});
+      });
+    change("add on diagonal", [&](Sequence& s, const Data& v) {
+      s.insert(AddOnDiagonal<T>{.blocks = blocks_, .values = v, .alpha = factor_});
+    });
+    change("set diagonal", [&](Sequence& s, const Data& v) {
+      s.insert(SetDiagonal<T>{.blocks = blocks_, .v = line_, .values = v});
+    });
     for (const T factor : {factor_, T(0)})
       change(factor == T(0) ? "clear window" : "scale window", [&](Sequence& s, const Data& v) {
-        insert_scale_window<T>(s, 0, {factor, 3, 95, 29, 100}, blocks_, v);
+        s.insert(ScaleWindow<T>{
+            .blocks = blocks_, .values = v, .factor = factor, .window = {3, 95, 29, 100}});
       });
     const Data diagonal = Data::bytes(runtime_, order * sizeof(T));
-    run("get diagonal", [&](Sequence& s) { insert_get_diagonal<T>(s, 0, blocks_, x_, diagonal); });
+    run("get diagonal", [&](Sequence& s) {
+      s.insert(GetDiagonal<T>{.blocks = blocks_, .values = x_, .diagonal = diagonal});
+    });
     outcomes_.values["get diagonal"] = download_values<T>(diagonal);
   }
 
   void change_alike() {
-    change("scale", [&](Sequence& s, const Data& v) { insert_scale_panel<T>(s, 0, factor_, v); });
+    change("scale", [&](Sequence& s, const Data& v) {
+      s.insert(ScalePanel<T>{.values = v, .factor = factor_});
+    });
     for (const bool conjugated : {false, true})
       for (const T beta : {T(0), T(1), factor_})
-        change(
-            "add " + std::to_string(std::abs(beta)) + (conjugated ? " conjugated" : ""),
-            [&](Sequence& s, const Data& v) { insert_add_panel<T>(s, 0, factor_, conjugated, x_, beta, v); });
-    change("multiply", [&](Sequence& s, const Data& v) { insert_multiply_panel<T>(s, 0, x_, v); });
+        change("add " + std::to_string(std::abs(beta)) + (conjugated ? " conjugated" : ""),
+               [&](Sequence& s, const Data& v) {
+                 s.insert(AddPanel<T>{
+                     .x = x_, .y = v, .alpha = factor_, .beta = beta, .conjugated = conjugated});
+               });
+    change("multiply", [&](Sequence& s, const Data& v) { s.insert(MultiplyPanel<T>{.x = x_, .y = v}); });
     if constexpr (!is_complex<T>)
       for (const ElementFunction f :
            {ElementFunction::inverse, ElementFunction::absolute, ElementFunction::truncate})
-        change("function " + std::to_string(static_cast<int>(f)),
-               [&](Sequence& s, const Data& v) { insert_function_of_panel<T>(s, 0, f, T(1.5), T(0.25), v); });
+        change("function " + std::to_string(static_cast<int>(f)), [&](Sequence& s, const Data& v) {
+          s.insert(FunctionOfPanel<T>{.values = v, .f = f, .first = T(1.5), .second = T(0.25)});
+        });
   }
 
   void reduce() {
-    sum("norms", make_blocks().size(),
-        [&](Sequence& s, const Data& result) { insert_block_norms<T>(s, 0, blocks_, x_, result); });
+    sum("norms", make_blocks().size(), [&](Sequence& s, const Data& result) {
+      s.insert(BlockNorms<T>{.blocks = blocks_, .values = x_, .norms = result});
+    });
+    const Data work = Data::scratch(runtime_, reduction_bytes);
     for (const PanelSum kind :
          {PanelSum::diagonal, PanelSum::squares, PanelSum::largest, PanelSum::by_position})
       for (const Symmetry symmetry : {Symmetry::none, Symmetry::antisymmetric, Symmetry::hermitian})
         sum("sum " + std::to_string(static_cast<int>(kind)) + static_cast<char>(symmetry), 2,
             [&](Sequence& s, const Data& result) {
-              insert_reduce_panel<T>(s, 0, kind, symmetry, blocks_, x_, result);
+              s.insert(ReducePanel<T>{.blocks = blocks_,
+                                      .values = x_,
+                                      .result = result,
+                                      .work = work,
+                                      .sum = kind,
+                                      .symmetry = symmetry});
             });
     const Data runs =
         upload(runtime_, std::vector<DotRun>{{0, 100, 3000, 0}, {5000, 5000, 529, 1}, {7000, 6000, 1, 0}});
@@ -171,7 +206,13 @@ class Panels {
       for (const Data* const other : {static_cast<const Data*>(&y), static_cast<const Data*>(&x_)})
         sum(std::string("dot ") + static_cast<char>(symmetry) + (other == &y ? "y" : "x"), 2,
             [&](Sequence& s, const Data& result) {
-              insert_dot_panels<T>(s, 0, symmetry, symmetry, runs, x_, *other, result);
+              s.insert(DotPanels<T>{.runs = runs,
+                                    .x = x_,
+                                    .y = other,
+                                    .result = result,
+                                    .work = work,
+                                    .symmetry_x = symmetry,
+                                    .symmetry_y = symmetry});
             });
   }
 
@@ -207,9 +248,15 @@ TEST(GpuPanelSums, NanIsTheLargest) {
     auto values = random_values<double>(elements, 1);
     values[at] = std::numeric_limits<double>::quiet_NaN();
     const Data blocks = upload(runtime, make_blocks()), x = upload(runtime, values),
-               result = Data::bytes(runtime, 2 * sizeof(double));
+               result = Data::bytes(runtime, 2 * sizeof(double)),
+               work = Data::scratch(runtime, reduction_bytes);
     Sequence sequence(runtime);
-    insert_reduce_panel<double>(sequence, 0, PanelSum::largest, Symmetry::none, blocks, x, result);
+    sequence.insert(ReducePanel<double>{.blocks = blocks,
+                                        .values = x,
+                                        .result = result,
+                                        .work = work,
+                                        .sum = PanelSum::largest,
+                                        .symmetry = Symmetry::none});
     ASSERT_TRUE(sequence.wait().ok());
     EXPECT_TRUE(std::isnan(download_values<double>(result)[0])) << at;
   }

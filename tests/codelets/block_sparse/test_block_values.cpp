@@ -21,7 +21,7 @@ void expect_close(const std::vector<T>& a, const std::vector<T>& b) {
 TYPED_TEST(BlockValues, Fill) {
   using T = TypeParam;
   const Data data = Data::bytes(this->runtime(), 5 * sizeof(T));
-  ASSERT_TRUE(this->run([&](Sequence& s) { insert_fill_values<T>(s, 0, T(3), data); }).ok());
+  ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(FillValues<T>{.values = data, .value = T(3)}); }).ok());
   EXPECT_EQ(download_values<T>(data), std::vector<T>(5, T(3)));
 }
 
@@ -47,8 +47,13 @@ TYPED_TEST(BlockValues, MovesOfParts) {
         const Data table = upload(this->runtime(), moves), source = upload(this->runtime(), from),
                    destination = upload(this->runtime(), to);
         ASSERT_TRUE(this->run([&](Sequence& s) {
-                          insert_move_blocks<T>(s, 0, op, conjugated, factor, add, table, source,
-                                                destination);
+                          s.insert(MoveBlocks<T>{.moves = table,
+                                                 .source = source,
+                                                 .destination = destination,
+                                                 .factor = factor,
+                                                 .op = op,
+                                                 .conjugated = conjugated,
+                                                 .add = add});
                         })
                         .ok());
         expect_close(download_values<T>(destination), expected);
@@ -72,7 +77,11 @@ TYPED_TEST(BlockValues, CopyOfAll) {
       const Data destination =
           add ? upload(this->runtime(), to) : Data::bytes(this->runtime(), to.size() * sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
-                        insert_copy_values<T>(s, 0, conjugated, factor, add, source, destination);
+                        s.insert(CopyValues<T>{.source = source,
+                                               .replaced = add ? nullptr : &destination,
+                                               .updated = add ? &destination : nullptr,
+                                               .factor = factor,
+                                               .conjugated = conjugated});
                       })
                       .ok());
       expect_close(download_values<T>(destination), expected);
@@ -85,7 +94,10 @@ TYPED_TEST(BlockValues, NormsOfBlocks) {
   const std::vector<PanelBlock> blocks{{0, 3, 4, 0, 0, 0, 0}, {12, 0, 5, 0, 1, 0, 4}, {12, 8, 1, 1, 0, 3, 0}};
   const Data data = upload(this->runtime(), values), list = upload(this->runtime(), blocks),
              norms = Data::bytes(this->runtime(), 3 * sizeof(double));
-  ASSERT_TRUE(this->run([&](Sequence& s) { insert_block_norms<T>(s, 0, list, data, norms); }).ok());
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+                    s.insert(BlockNorms<T>{.blocks = list, .values = data, .norms = norms});
+                  })
+                  .ok());
   const auto squares = download_values<double>(norms);
   const auto sum = [&](std::size_t first, std::size_t end) {
     double result = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/multiply_stack_arguments.hpp>
+#include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -40,25 +40,18 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace device
 
-namespace {
-
-using namespace multiply_stack_codelets;
-
 template <class T>
-void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                   const MultiplyStackArguments& arguments) {
-  const std::span<T> c = buffers.array<T>(3);
-  if (arguments.clear) cudaMemsetAsync(c.data(), 0, c.size_bytes(), context.stream);
-  const auto* const entries = buffers.array<const StackEntry>(0).data();
-  const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(arguments.shapes()));
-  device::launch_stack<T>(context.stream, device::StackCompiler::shared(), arguments.shapes(), entries, runs,
-                          buffers.array<const T>(1).data(), buffers.array<const T>(2).data(), c.data());
-  *arguments.ran_on = ProductWorker::gpu;
+void run(const DeviceContext& on, const MultiplyStack<T>& task) {
+  const std::span<T> c = task.replaced ? *task.replaced : *task.updated;
+  if (task.replaced) cudaMemsetAsync(c.data(), 0, c.size_bytes(), on.stream);
+  const StackEntry* const entries = task.stack.view().data();
+  const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
+  device::launch_stack<T>(on.stream, device::StackCompiler::shared(), task.classes, entries, runs,
+                          task.a.view().data(), task.b.view().data(), c.data());
+  *task.ran_on = ProductWorker::gpu;
 }
 
-#define TESSERA_REGISTER(T) \
-  register_cuda<MultiplyStackArguments, multiply_cuda<T>>("multiply_stack", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(MultiplyStack<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace
 }  // namespace tessera

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/dense_panels_arguments.hpp>
 #include <tessera/codelets/block_sparse/dense_panels_cuda.hpp>
 #include <tessera/codelets/block_sparse/panel_grid.cuh>
 #include <tessera/codelets/block_sparse/unfused.cuh>
 #include <tessera/codelets/cublas.hpp>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
@@ -83,39 +82,31 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace device
 
-namespace {
-
-using namespace dense_panels_codelets;
-
 template <class T>
-void expand_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                 const ExpandArguments&) {
-  device::launch_expand_panel<T>(context.stream, buffers.array<const DenseBlock>(0),
-                                 buffers.array<const T>(1).data(), buffers.matrix<T>(2));
+void run(const DeviceContext& on, const ExpandPanel<T>& task) {
+  device::launch_expand_panel<T>(on.stream, *task.blocks, task.values.view().data(), *task.dense);
 }
 
 template <class T>
-void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                   const MultiplyArguments& arguments) {
-  const auto a = buffers.matrix<const T>(0), b = buffers.matrix<const T>(1);
-  const auto c = buffers.matrix<T>(2);
-  cublas::gemm<T>(context.cublas, Op::none, Op::none, c.rows, c.cols, a.cols, T(1), a.data, a.ld, b.data,
-                  b.ld, T(arguments.add ? 1 : 0), c.data, c.ld);
-  *arguments.ran_on = ProductWorker::gpu;
+void run(const DeviceContext& on, const MultiplyDense<T>& task) {
+  const auto a = *task.a, b = *task.b;
+  const auto c = *task.c;
+  cublas::gemm<T>(on.cublas, Op::none, Op::none, c.rows, c.cols, a.cols, T(1), a.data, a.ld, b.data, b.ld,
+                  T(task.c.first() ? 0 : 1), c.data, c.ld);
+  *task.ran_on = ProductWorker::gpu;
 }
 
 template <class T>
-void extract_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                  const ExtractArguments& arguments) {
-  device::launch_extract_blocks<T>(context.stream, buffers.array<const DenseBlock>(0),
-                                   buffers.matrix<const T>(1), arguments.add, buffers.array<T>(2).data());
+void run(const DeviceContext& on, const ExtractBlocks<T>& task) {
+  const bool add = static_cast<bool>(task.updated);
+  const auto values = add ? *task.updated : *task.replaced;
+  device::launch_extract_blocks<T>(on.stream, *task.blocks, *task.dense, add, values.data());
 }
 
-#define TESSERA_REGISTER(T)                                                                 \
-  register_cuda<ExpandArguments, expand_cuda<T>>("expand_panel", type_letter<T>),           \
-      register_cuda<MultiplyArguments, multiply_cuda<T>>("multiply_dense", type_letter<T>), \
-      register_cuda<ExtractArguments, extract_cuda<T>>("extract_blocks", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
+#define TESSERA_DEFINE(T)                 \
+  TESSERA_DEFINE_ON_GPU(ExpandPanel<T>)   \
+  TESSERA_DEFINE_ON_GPU(MultiplyDense<T>) \
+  TESSERA_DEFINE_ON_GPU(ExtractBlocks<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace
 }  // namespace tessera

@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/block_reductions_arguments.hpp>
+#include <tessera/codelets/block_sparse/block_reductions.hpp>
 #include <tessera/codelets/block_sparse/panel_grid.cuh>
 #include <tessera/codelets/block_sparse/unfused.cuh>
 #include <tessera/codelets/device_warp.cuh>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
+namespace device {
 namespace {
-
-using namespace block_reductions_codelets;
-using namespace device;
 
 using Pair = Complex<double>;  // two sums
 
@@ -154,28 +152,29 @@ void reduce(cudaStream_t stream, std::span<const Piece> pieces, const Of& term, 
   finish_kernel<<<1, panel_threads, 0, stream>>>(groups * shares, partial, term, result);
 }
 
-template <class T>
-void reduce_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                 const ReduceArguments& a) {
-  reduce(context.stream, buffers.array<const PanelBlock>(0),
-         Term<DeviceScalar<T>>{a.sum, a.symmetry, device_cast(buffers.array<const T>(1).data())},
-         buffers.array<double>(3), buffers.array<double>(2).data());
-}
-
-template <class T>
-void dot_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const DotArguments& a) {
-  const T* const x = buffers.array<const T>(1).data();
-  const T* const y = a.same ? x : buffers.array<const T>(2).data();
-  const int result = a.same ? 2 : 3;
-  reduce(context.stream, buffers.array<const DotRun>(0),
-         DotTerm<DeviceScalar<T>>{a.x, a.y, device_cast(x), device_cast(y)},
-         buffers.array<double>(result + 1), buffers.array<double>(result).data());
-}
-
-#define TESSERA_REGISTER(T)                                                       \
-  register_cuda<ReduceArguments, reduce_cuda<T>>("reduce_panel", type_letter<T>), \
-      register_cuda<DotArguments, dot_cuda<T>>("dot_panels", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
-
 }  // namespace
+}  // namespace device
+
+template <class T>
+void run(const DeviceContext& on, const ReducePanel<T>& task) {
+  using namespace device;
+  reduce(on.stream, *task.blocks,
+         Term<DeviceScalar<T>>{task.sum, task.symmetry, device_cast(task.values.view().data())}, *task.work,
+         task.result.view().data());
+}
+
+template <class T>
+void run(const DeviceContext& on, const DotPanels<T>& task) {
+  using namespace device;
+  reduce(on.stream, *task.runs,
+         DotTerm<DeviceScalar<T>>{task.symmetry_x, task.symmetry_y, device_cast(task.x.view().data()),
+                                  device_cast(task.y.view().data())},
+         *task.work, task.result.view().data());
+}
+
+#define TESSERA_DEFINE(T)               \
+  TESSERA_DEFINE_ON_GPU(ReducePanel<T>) \
+  TESSERA_DEFINE_ON_GPU(DotPanels<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
 }  // namespace tessera

@@ -1,19 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/block_elementwise_arguments.hpp>
+#include <tessera/codelets/block_sparse/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/panel_grid.cuh>
 #include <tessera/codelets/block_sparse/unfused.cuh>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
+namespace device {
 namespace {
-
-using namespace block_elementwise_codelets;
-using namespace device;
 
 /// The strict lower triangle is read, the rest written: elements may come in any order.
 template <class S>
-struct ImposeSymmetry {
+struct MirrorElement {
   Symmetry symmetry;
   S* values;
   __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
@@ -30,7 +28,7 @@ struct ImposeSymmetry {
 };
 
 template <class S>
-struct CutBelow {
+struct CutElement {
   S* values;
   __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
     if (block.first_row + i > block.first_col + j) values[block.offset + i + j * block.rows] = S(0);
@@ -38,7 +36,7 @@ struct CutBelow {
 };
 
 template <class S>
-struct ScaleByVector {
+struct ScaleElement {
   bool left;
   const S* v;
   S* values;
@@ -49,7 +47,7 @@ struct ScaleByVector {
 };
 
 template <class S>
-struct AddOnDiagonal {
+struct ShiftElement {
   S alpha;
   S* values;
   __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
@@ -60,7 +58,7 @@ struct AddOnDiagonal {
 };
 
 template <class S>
-struct SetDiagonal {
+struct SetElement {
   const S* v;
   S* values;
   __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
@@ -95,58 +93,61 @@ __global__ void get_diagonal_kernel(Index block_count, const PanelBlock* __restr
   }
 }
 
-template <class T>
-void symmetry_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                   const SymmetryArguments& a) {
-  for_elements(context.stream, buffers.array<const PanelBlock>(0),
-               ImposeSymmetry<DeviceScalar<T>>{a.symmetry, device_cast(buffers.array<T>(1).data())});
-}
-
-template <class T>
-void cut_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const NoArguments&) {
-  for_elements(context.stream, buffers.array<const PanelBlock>(0),
-               CutBelow<DeviceScalar<T>>{device_cast(buffers.array<T>(1).data())});
-}
-
-template <class T>
-void vector_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                 const SideArguments& a) {
-  for_elements(
-      context.stream, buffers.array<const PanelBlock>(0),
-      ScaleByVector<DeviceScalar<T>>{a.side == Side::left, device_cast(buffers.array<const T>(1).data()),
-                                     device_cast(buffers.array<T>(2).data())});
-}
-
-template <class T>
-void add_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const AddArguments<T>& a) {
-  for_elements(
-      context.stream, buffers.array<const PanelBlock>(0),
-      AddOnDiagonal<DeviceScalar<T>>{device_scalar(a.alpha), device_cast(buffers.array<T>(1).data())});
-}
-
-template <class T>
-void set_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const NoArguments&) {
-  for_elements(context.stream, buffers.array<const PanelBlock>(0),
-               SetDiagonal<DeviceScalar<T>>{device_cast(buffers.array<const T>(1).data()),
-                                            device_cast(buffers.array<T>(2).data())});
-}
-
-template <class T>
-void get_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const NoArguments&) {
-  const auto blocks = buffers.array<const PanelBlock>(0);
-  get_diagonal_kernel<<<1, 32, 0, context.stream>>>(static_cast<Index>(blocks.size()), blocks.data(),
-                                                    device_cast(buffers.array<const T>(1).data()),
-                                                    device_cast(buffers.array<T>(2).data()));
-}
-
-#define TESSERA_REGISTER(T)                                                              \
-  register_cuda<SymmetryArguments, symmetry_cuda<T>>("impose_symmetry", type_letter<T>), \
-      register_cuda<NoArguments, cut_cuda<T>>("cut_below_diagonal", type_letter<T>),     \
-      register_cuda<SideArguments, vector_cuda<T>>("scale_by_vector", type_letter<T>),   \
-      register_cuda<AddArguments<T>, add_cuda<T>>("add_on_diagonal", type_letter<T>),    \
-      register_cuda<NoArguments, set_cuda<T>>("set_diagonal", type_letter<T>),           \
-      register_cuda<NoArguments, get_cuda<T>>("get_diagonal", type_letter<T>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER)};
-
 }  // namespace
+}  // namespace device
+
+using device::device_cast, device::DeviceScalar;
+
+template <class T>
+void run(const DeviceContext& on, const ImposeSymmetry<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::MirrorElement<DeviceScalar<T>>{task.symmetry,
+                                                              device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const CutBelowDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::CutElement<DeviceScalar<T>>{device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const ScaleByVector<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::ScaleElement<DeviceScalar<T>>{task.side == Side::left,
+                                                             device_cast(task.v.view().data()),
+                                                             device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const AddOnDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::ShiftElement<DeviceScalar<T>>{device::device_scalar(task.alpha),
+                                                             device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const SetDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::SetElement<DeviceScalar<T>>{device_cast(task.v.view().data()),
+                                                           device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const GetDiagonal<T>& task) {
+  const auto blocks = *task.blocks;
+  device::get_diagonal_kernel<<<1, 32, 0, on.stream>>>(
+      static_cast<Index>(blocks.size()), blocks.data(), device_cast(task.values.view().data()),
+      device_cast(task.diagonal.view().data()));
+}
+
+#define TESSERA_DEFINE(T)                    \
+  TESSERA_DEFINE_ON_GPU(ImposeSymmetry<T>)   \
+  TESSERA_DEFINE_ON_GPU(CutBelowDiagonal<T>) \
+  TESSERA_DEFINE_ON_GPU(ScaleByVector<T>)    \
+  TESSERA_DEFINE_ON_GPU(AddOnDiagonal<T>)    \
+  TESSERA_DEFINE_ON_GPU(SetDiagonal<T>)      \
+  TESSERA_DEFINE_ON_GPU(GetDiagonal<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
 }  // namespace tessera

@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/panel_values_arguments.hpp>
+#include <tessera/codelets/block_sparse/panel_values.hpp>
 #include <tessera/codelets/block_sparse/unfused.cuh>
 #include <tessera/codelets/device_launch.cuh>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
+namespace device {
 namespace {
-
-using namespace panel_values_codelets;
-using namespace device;
 
 constexpr int threads = 256;
 
@@ -88,44 +86,50 @@ struct Function {
   }
 };
 
+}  // namespace
+}  // namespace device
+
+using device::device_cast, device::device_scalar, device::DeviceScalar;
+
 template <class T>
-void scale_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                const ScaleArguments<T>& a) {
-  const auto values = buffers.array<T>(0);
-  for_each(context.stream, values.size(),
-           Scale<DeviceScalar<T>>{device_scalar(a.factor), device_cast(values.data())});
+void run(const DeviceContext& on, const ScalePanel<T>& task) {
+  const auto values = *task.values;
+  device::for_each(on.stream, values.size(),
+                   device::Scale<DeviceScalar<T>>{device_scalar(task.factor), device_cast(values.data())});
 }
 
 template <class T>
-void add_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const AddArguments<T>& a) {
-  const auto x = buffers.array<const T>(0);
-  for_each(context.stream, x.size(),
-           Add<DeviceScalar<T>>{device_scalar(a.alpha), device_scalar(a.beta), a.conjugated, a.beta == T(0),
-                                device_cast(x.data()), device_cast(buffers.array<T>(1).data())});
+void run(const DeviceContext& on, const AddPanel<T>& task) {
+  const auto x = *task.x;
+  device::for_each(
+      on.stream, x.size(),
+      device::Add<DeviceScalar<T>>{device_scalar(task.alpha), device_scalar(task.beta), task.conjugated,
+                                   task.beta == T(0), device_cast(x.data()),
+                                   device_cast(task.y.view().data())});
 }
 
 template <class T>
-void multiply_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers, const NoArguments&) {
-  const auto x = buffers.array<const T>(0);
-  for_each(context.stream, x.size(),
-           Multiply<DeviceScalar<T>>{device_cast(x.data()), device_cast(buffers.array<T>(1).data())});
+void run(const DeviceContext& on, const MultiplyPanel<T>& task) {
+  const auto x = *task.x;
+  device::for_each(on.stream, x.size(),
+                   device::Multiply<DeviceScalar<T>>{device_cast(x.data()),
+                                                     device_cast(task.y.view().data())});
 }
 
 /// Of real numbers only: what a complex one takes is not worth a kernel.
 template <class R>
-void function_cuda(const TaskContext&, const CudaContext& context, TaskBuffers buffers,
-                   const FunctionArguments<R>& a) {
-  const auto values = buffers.array<R>(0);
-  for_each(context.stream, values.size(), Function<R>{a.f, a.first, a.second, values.data()});
+void run(const DeviceContext& on, const FunctionOfPanel<R>& task) {
+  const auto values = *task.values;
+  device::for_each(on.stream, values.size(),
+                   device::Function<R>{task.f, task.first, task.second, values.data()});
 }
 
-#define TESSERA_REGISTER(T)                                                       \
-  register_cuda<ScaleArguments<T>, scale_cuda<T>>("scale_panel", type_letter<T>), \
-      register_cuda<AddArguments<T>, add_cuda<T>>("add_panel", type_letter<T>),   \
-      register_cuda<NoArguments, multiply_cuda<T>>("multiply_panel", type_letter<T>),
-#define TESSERA_REGISTER_REAL(R) \
-  register_cuda<FunctionArguments<R>, function_cuda<R>>("function_of_panel", type_letter<R>),
-const bool registered[] = {TESSERA_FOR_SCALARS(TESSERA_REGISTER) TESSERA_FOR_REALS(TESSERA_REGISTER_REAL)};
+#define TESSERA_DEFINE(T)              \
+  TESSERA_DEFINE_ON_GPU(ScalePanel<T>) \
+  TESSERA_DEFINE_ON_GPU(AddPanel<T>)   \
+  TESSERA_DEFINE_ON_GPU(MultiplyPanel<T>)
+#define TESSERA_DEFINE_REAL(R) TESSERA_DEFINE_ON_GPU(FunctionOfPanel<R>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 
-}  // namespace
 }  // namespace tessera
