@@ -39,7 +39,9 @@ class GroupReduction {
     v_.clear();
     z_.clear();
     make_y_pieces(c0 + b_);
-    for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) panel({n_, c, c - c0, kb_, b_}, owner);
+    vz_[static_cast<std::size_t>(owner)].forget();  // the first panel writes it
+    for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_)
+      panel({.n = n_, .column = c, .done = c - c0, .kb = kb_, .b = b_}, owner);
     if (c0 + kb_ < n_) update(c0 + kb_, owner);
   }
 
@@ -61,41 +63,65 @@ class GroupReduction {
         y_[static_cast<std::size_t>(g)] = piece(rows, columns_.count(0));
   }
 
-  void panel(const PanelStep& step, int owner) {
-    const Index c = step.column, r = c + b_, s = band_.segment_of(c);
-    const auto factor = [&](const Data* t, const Data* w, const Data* v) {
-      insert_group_panel<T>(sequence_, panel_priority, gpu_of(owner), step, columns_, a_.group(owner),
-                            vz_[static_cast<std::size_t>(owner)], band_.segment(s), band_.first_col(s),
-                            workspace_, t, w, v);
-    };
-    if (step.last()) return factor(nullptr, nullptr, nullptr);
+  void panel(const PanelPosition& position, int owner) {
+    const Index c = position.column, r = position.row(), s = band_.segment_of(c);
+    GroupPanel<T> task{.group = a_.group(owner),
+                       .vz = vz_[static_cast<std::size_t>(owner)],
+                       .segment = band_.segment(s),
+                       .workspace = workspace_,
+                       .panel = position,
+                       .local_column = columns_.local(c),
+                       .first_column = band_.first_col(s)};
+    const TaskOptions options{.priority = panel_priority, .gpu = gpu_of(owner)};
+    if (position.last()) return sequence_.insert(task, options);
     const Data& t = t_factors_.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T)));
     const Data& v = v_.emplace_back(piece(n_ - r, n_));
     const Data& z = z_.emplace_back(piece(n_ - r, n_));
-    factor(&t, &w_, &v);
+    task.t = t;
+    task.w = w_;
+    task.v = v;
+    sequence_.insert(task, options);
     std::vector<const Data*> pieces;
     for (int g = 0; g < columns_.groups; ++g) {
-      if (columns_.from(g, r) == 0) continue;
+      const GroupPart part{.columns = columns_, .number = g, .row = r};
+      if (part.count() == 0) continue;
       pieces.push_back(&y_[static_cast<std::size_t>(g)]);
-      insert_group_product<T>(sequence_, product_priority, gpu_of(g), step, columns_, g, a_.group(g), v,
-                              *pieces.back());
+      sequence_.insert(
+          GroupProduct<T>{.group = a_.group(g), .v = v, .y = *pieces.back(), .part = part, .b = b_},
+          {.priority = product_priority, .gpu = gpu_of(g)});
     }
-    insert_group_form_z<T>(sequence_, panel_priority, gpu_of(owner), step, columns_, w_, t,
-                           vz_[static_cast<std::size_t>(owner)], z, workspace_, pieces);
-    const Index next = c - step.done + kb_;  // what the update begins with
+    sequence_.insert(GroupFormZ<T>{.w = w_,
+                                   .t = t,
+                                   .vz = vz_[static_cast<std::size_t>(owner)],
+                                   .z = z,
+                                   .workspace = workspace_,
+                                   .y = pieces,
+                                   .panel = position,
+                                   .columns = columns_},
+                     options);
+    const Index next = c - position.done + kb_;  // what the update begins with
     for (int g = 0; g < columns_.groups && next < n_; ++g)
       if (gpu_of(g) != gpu_of(owner) && columns_.from(g, next) > 0) z.prefetch(gpu_of(g), false);
   }
 
   void update(Index row, int owner) {
+    std::vector<const Data*> v, z;
+    for (const Data& piece : v_) v.push_back(&piece);
+    for (const Data& piece : z_) z.push_back(&piece);
     for (int k = 0; k < columns_.groups; ++k) {
       // The next block's owner first: where groups share a GPU its panels begin the sooner.
       const int g = (owner + 1 + k) % columns_.groups;
-      if (columns_.from(g, row) == 0) continue;
-      const bool own = g == owner;
-      insert_group_update<T>(sequence_, update_priority, gpu_of(g), columns_, g, row, b_, a_.group(g),
-                             vz_[static_cast<std::size_t>(g)], update_workspace_,
-                             own ? std::span<const Data>() : v_, own ? std::span<const Data>() : z_);
+      const GroupPart part{.columns = columns_, .number = g, .row = row};
+      if (part.count() == 0) continue;
+      GroupUpdate<T> task{.group = a_.group(g), .workspace = update_workspace_, .part = part, .b = b_};
+      if (g == owner) {
+        task.vz = vz_[static_cast<std::size_t>(g)];
+      } else {
+        task.gathered = vz_[static_cast<std::size_t>(g)];
+        task.v = v;
+        task.z = z;
+      }
+      sequence_.insert(task, {.priority = update_priority, .gpu = gpu_of(g)});
     }
   }
 
@@ -139,7 +165,7 @@ ColumnGroups<T> insert_deal_columns(Sequence& sequence, TiledMatrix<T> tiles, In
     for (Index i = j; i < tiles.row_tiles(); ++i) {
       const Data& tile = tiles.tile(i, j);
       const Index rows = tiles.tile_rows(i), cols = tiles.tile_cols(j);
-      if (i == j) insert_mirror_lower<T>(sequence, panel_priority, tile, true);
+      if (i == j) sequence.insert(MirrorLower<T>{.a = tile}, {.priority = panel_priority});
       for (Index c = 0; c < cols; c += block) {
         const Index width = std::min(block, cols - c);
         copy(tile, {0, c, rows, width}, Op::none, i * nb, rows, j * nb + c, width);

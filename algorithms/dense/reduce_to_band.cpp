@@ -53,8 +53,12 @@ class Reduction {
     for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
       if (done_ > 0) update_panel(c);
       const Index width = std::min(b_, n_ - c);
-      copy_to_band(a_.tile(column_, column_), {c - column_ * nb_, c - column_ * nb_, width, width}, false, c,
-                   c);
+      const Index in_tile = c - column_ * nb_;
+      sequence_.insert(CopyToBand<T>{.tile = a_.tile(column_, column_),
+                                     .segment = band_.segment(band_.segment_of(c)),
+                                     .part = {in_tile, in_tile, width, width},
+                                     .place = place_in_band(c, c)},
+                       {.priority = panel_priority});
       if (c + b_ >= n_) continue;
       factor_panel(
           c, t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(row_tile(c + b_)))));
@@ -68,14 +72,20 @@ class Reduction {
     vz_.clear();
     vz_.push_back(Data::matrix(runtime_, n_, 2 * kb_, sizeof(T), owner(0)));
     for (Index c = c0; c < std::min(c0 + kb_, n_); c += b_) {
-      const PanelStep step{n_, c, done_, kb_, b_};
+      const PanelPosition panel{.n = n_, .column = c, .done = done_, .kb = kb_, .b = b_};
       const Index s = band_.segment_of(c);
-      const Data* t = step.last()
+      const Data* t = panel.last()
                           ? nullptr
                           : &t_factors.emplace_back(Data::matrix(runtime_, b_, b_, sizeof(T), owner(0)));
-      insert_panel_step<T>(sequence_, panel_priority, step, a_.tile(0, 0), vz_[0], band_.segment(s),
-                           band_.first_col(s), t, workspace_);
-      if (!step.last()) done_ += b_;
+      sequence_.insert(PanelStep<T>{.a = a_.tile(0, 0),
+                                    .vz = vz_[0],
+                                    .segment = band_.segment(s),
+                                    .workspace = workspace_,
+                                    .t = t,
+                                    .panel = panel,
+                                    .first_column = band_.first_col(s)},
+                       {.priority = panel_priority});
+      if (!panel.last()) done_ += b_;
     }
   }
 
@@ -97,7 +107,6 @@ class Reduction {
     gram_.resize(at(nt_));
     inner_.resize(at(nt_));
     y_.resize(at(nt_));
-    vz_fresh_.assign(at(nt_), true);
     for (Index i = column_; i < nt_; ++i) {
       vz_[at(i)] = Data::matrix(runtime_, a_.tile_rows(i), 2 * kb_, sizeof(T), owner(i));
       w_[at(i)] = Data::matrix(runtime_, a_.tile_rows(i), b_, sizeof(T), owner(i));
@@ -130,15 +139,21 @@ class Reduction {
   void update_panel(Index c) {
     const Index top_row = c - column_ * nb_, width = std::min(b_, n_ - c);
     for (Index i = column_; i < nt_; ++i)
-      insert_panel_update<T>(sequence_, panel_priority, vz_[at(i)],
-                             i == column_ ? nullptr : &vz_[at(column_)], top_row, done_, kb_,
-                             a_.tile(i, column_), {first_row(i, c), top_row, rows_from(i, c), width});
+      sequence_.insert(PanelUpdate<T>{.vz = vz_[at(i)],
+                                      .vz_top = i == column_ ? nullptr : &vz_[at(column_)],
+                                      .p = a_.tile(i, column_),
+                                      .part = {first_row(i, c), top_row, rows_from(i, c), width},
+                                      .top_row = top_row,
+                                      .done = done_,
+                                      .kb = kb_},
+                       {.priority = panel_priority});
   }
 
-  void copy_to_band(const Data& source, TilePart part, bool from_factor, Index row0, Index col0) {
-    const Index s = band_.segment_of(col0);
-    insert_copy_to_band<T>(sequence_, panel_priority, source, part, from_factor, b_, row0, col0,
-                           band_.segment(s), band_.first_col(s));
+  BandPlace place_in_band(Index row, Index column) const {
+    return {.row = row,
+            .column = column,
+            .first_column = band_.first_col(band_.segment_of(column)),
+            .bandwidth = b_};
   }
 
   /// QR of the panel in columns [c, c + b), rows from c + b: V into vz_ and the tiles, W = V T, T, and S R
@@ -147,92 +162,156 @@ class Reduction {
     const Index r = c + b_, first = row_tile(r), col = c - column_ * nb_;
     const auto panel = [&](Index i) { return TilePart(first_row(i, r), col, rows_from(i, r), b_); };
     const auto v = [&](Index i) { return TilePart(first_row(i, r), done_, rows_from(i, r), b_); };
-    const auto fresh = [&](Index i) {
-      const bool was = vz_fresh_[at(i)];
-      vz_fresh_[at(i)] = false;
-      return was;
-    };
     const bool one_tile = first == nt_ - 1;
     if (one_tile)
-      insert_panel_householder<T>(sequence_, panel_priority, a_.tile(first, column_), panel(first),
-                                  vz_[at(first)], v(first), fresh(first), factor_, t, b_, workspace_);
+      sequence_.insert(PanelHouseholder<T>{.tile = a_.tile(first, column_),
+                                           .vz = vz_[at(first)],
+                                           .factor = factor_,
+                                           .t = t,
+                                           .workspace = workspace_,
+                                           .panel = panel(first),
+                                           .v = v(first),
+                                           .b = b_},
+                       {.priority = panel_priority});
     else
-      factor_tall_panel(r, panel, v, fresh, t);
+      factor_tall_panel(r, panel, v, t);
     for (Index i = first; i < nt_; ++i)
-      insert_panel_vectors<T>(sequence_, panel_priority, factor_, t, vz_[at(i)], v(i), i == first, one_tile,
-                              a_.tile(i, column_), panel(i), w_[at(i)]);
-    copy_to_band(factor_, {0, 0, std::min(b_, n_ - r), b_}, true, r, c);
+      sequence_.insert(PanelVectors<T>{.factor = factor_,
+                                       .t = t,
+                                       .vz = vz_[at(i)],
+                                       .tile = a_.tile(i, column_),
+                                       .w = w_[at(i)],
+                                       .panel = panel(i),
+                                       .v = v(i),
+                                       .top = i == first,
+                                       .formed = one_tile},
+                       {.priority = panel_priority});
+    sequence_.insert(CopyToBand<T>{.factor = factor_,
+                                   .segment = band_.segment(band_.segment_of(c)),
+                                   .part = {0, 0, std::min(b_, n_ - r), b_},
+                                   .place = place_in_band(r, c)},
+                     {.priority = panel_priority});
   }
 
-  template <class Panel, class V, class Fresh>
-  void factor_tall_panel(Index r, const Panel& panel, const V& v, const Fresh& fresh, const Data& t) {
+  template <class Panel, class V>
+  void factor_tall_panel(Index r, const Panel& panel, const V& v, const Data& t) {
     const Index first = row_tile(r);
+    const TaskOptions options{.priority = panel_priority};
     std::vector<const Data*> grams;
     for (Index i = first; i < nt_; ++i) grams.push_back(&gram_[at(i)]);
     for (Index i = first; i < nt_; ++i)
-      insert_panel_gram<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), gram_[at(i)],
-                           workspace_);
-    insert_panel_cholesky<T>(sequence_, panel_priority, grams, factor_, b_);
+      sequence_.insert(PanelGram<T>{.tile = a_.tile(i, column_),
+                                    .gram = gram_[at(i)],
+                                    .workspace = workspace_,
+                                    .panel = panel(i)},
+                       options);
+    sequence_.insert(PanelCholesky<T>{.grams = grams, .factor = factor_, .b = b_}, options);
     for (Index i = first; i < nt_; ++i)
-      insert_panel_orthogonalize<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_,
-                                    vz_[at(i)], v(i), fresh(i), gram_[at(i)], workspace_);
-    insert_panel_check<T>(sequence_, panel_priority, grams, factor_, b_);
+      sequence_.insert(PanelOrthogonalize<T>{.tile = a_.tile(i, column_),
+                                             .factor = factor_,
+                                             .vz = vz_[at(i)],
+                                             .gram = gram_[at(i)],
+                                             .workspace = workspace_,
+                                             .panel = panel(i),
+                                             .v = v(i)},
+                       options);
+    sequence_.insert(PanelCheck<T>{.grams = grams, .factor = factor_, .b = b_}, options);
     // The leaves' triangles take the place of the Gram matrices.
     Index stack_rows = 0;
     for (Index i = first; i < nt_; ++i) {
-      insert_tsqr_leaf<T>(sequence_, panel_priority, a_.tile(i, column_), panel(i), factor_, vz_[at(i)], v(i),
-                          gram_[at(i)], workspace_);
+      sequence_.insert(TsqrLeaf<T>{.tile = a_.tile(i, column_),
+                                   .factor = factor_,
+                                   .vz = vz_[at(i)],
+                                   .triangle = gram_[at(i)],
+                                   .workspace = workspace_,
+                                   .panel = panel(i),
+                                   .v = v(i)},
+                       options);
       stack_rows += std::min(b_, rows_from(i, r));
     }
     stack_ = Data::matrix(runtime_, stack_rows, b_, sizeof(T), factor_.owner());
-    insert_tsqr_combine<T>(sequence_, panel_priority, grams, factor_, stack_,
-                           std::min(b_, rows_from(first, r)), std::min(b_, rows_from(nt_ - 1, r)), b_,
-                           workspace_);
+    sequence_.insert(TsqrCombine<T>{.triangles = grams,
+                                    .factor = factor_,
+                                    .stack = stack_,
+                                    .workspace = workspace_,
+                                    .first_rows = std::min(b_, rows_from(first, r)),
+                                    .last_rows = std::min(b_, rows_from(nt_ - 1, r)),
+                                    .b = b_},
+                     options);
     Index stack_row = 0;
     for (Index i = first; i < nt_; ++i) {
-      insert_panel_finish<T>(sequence_, panel_priority, factor_, stack_, stack_row, vz_[at(i)], v(i),
-                             workspace_);
+      sequence_.insert(PanelFinish<T>{.factor = factor_,
+                                      .stack = stack_,
+                                      .vz = vz_[at(i)],
+                                      .workspace = workspace_,
+                                      .v = v(i),
+                                      .stack_row = stack_row},
+                       options);
       stack_row += std::min(b_, rows_from(i, r));
     }
-    insert_panel_reconstruct<T>(sequence_, panel_priority, vz_[at(first)], v(first), factor_, t, b_);
+    sequence_.insert(
+        PanelReconstruct<T>{.vz = vz_[at(first)], .factor = factor_, .t = t, .v = v(first), .b = b_}, options);
   }
 
   /// Z of the panel whose reflectors start at row r: products with the tiles of A0, inner products,
   /// correction.
   void form_z(Index r) {
     const Index first = row_tile(r);
-    std::vector<std::vector<bool>> fresh(at(nt_), std::vector<bool>(at(runtime_.size() * slots_), true));
-    const auto take_fresh = [&](Index i, Index part) {
-      const bool was = fresh[at(i)][at(part)];
-      fresh[at(i)][at(part)] = false;
-      return was;
+    const auto window = [&](Index i) {
+      return PanelWindow{
+          .row = first_row(i, r), .rows = rows_from(i, r), .done = done_, .kb = kb_, .b = b_};
     };
-    // By diagonals: neighbouring tasks then add to different tile rows.
-    for (Index distance = 0; distance < nt_ - first; ++distance)
-      for (Index i = first + distance; i < nt_; ++i) {
-        const Index j = i - distance;
-        const Index y = a_.owner(i, j) * slots_ + distance % slots_;
-        const TilePart part(first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r));
-        const bool fresh_i = take_fresh(i, y), fresh_j = i == j || take_fresh(j, y);
-        insert_two_sided_product<T>(sequence_, product_priority, a_.tile(i, j), part, b_, w_[at(i)],
-                                    y_[at(i)][at(y)], fresh_i, i == j ? nullptr : &w_[at(j)],
-                                    i == j ? nullptr : &y_[at(j)][at(y)], fresh_j);
-      }
+    const auto summed = multiply(r);
     std::vector<const Data*> pieces;
     for (Index i = first; i < nt_; ++i) {
       const Index own = owner(i) * slots_;
       std::vector<const Data*> parts;
       for (Index part = 0; part < runtime_.size() * slots_; ++part)
-        if (part != own && !fresh[at(i)][at(part)]) parts.push_back(&y_[at(i)][at(part)]);
-      insert_inner_products<T>(sequence_, product_priority, vz_[at(i)], w_[at(i)], y_[at(i)][at(own)],
-                               fresh[at(i)][at(own)], parts, inner_[at(i)], first_row(i, r), rows_from(i, r),
-                               done_, kb_, b_);
+        if (part != own && summed[at(i)][at(part)]) parts.push_back(&y_[at(i)][at(part)]);
+      sequence_.insert(InnerProducts<T>{.vz = vz_[at(i)],
+                                        .w = w_[at(i)],
+                                        .y = y_[at(i)][at(own)],
+                                        .d = inner_[at(i)],
+                                        .parts = parts,
+                                        .window = window(i)},
+                       {.priority = product_priority});
       pieces.push_back(&inner_[at(i)]);
     }
-    insert_inner_sum<T>(sequence_, panel_priority, pieces, inner_total_, done_, kb_, b_);
+    sequence_.insert(
+        InnerSum<T>{.pieces = pieces, .d = inner_total_, .done = done_, .kb = kb_, .b = b_},
+        {.priority = panel_priority});
     for (Index i = first; i < nt_; ++i)
-      insert_form_z<T>(sequence_, panel_priority, inner_total_, y_[at(i)][at(owner(i) * slots_)], vz_[at(i)],
-                       first_row(i, r), rows_from(i, r), done_, kb_, b_);
+      sequence_.insert(FormZ<T>{.d = inner_total_,
+                                .y = y_[at(i)][at(owner(i) * slots_)],
+                                .vz = vz_[at(i)],
+                                .window = window(i)},
+                       {.priority = panel_priority});
+  }
+
+  /// A0 W in rows and columns >= r, in parts; which ones, numbered as y_, there are.
+  std::vector<std::vector<bool>> multiply(Index r) {
+    const Index first = row_tile(r);
+    std::vector<std::vector<bool>> summed(at(nt_), std::vector<bool>(at(runtime_.size() * slots_)));
+    for (const auto& parts : y_)
+      for (const Data& part : parts) part.forget();  // the panel before's
+    // By diagonals: neighbouring tasks then add to different tile rows.
+    for (Index distance = 0; distance < nt_ - first; ++distance)
+      for (Index i = first + distance; i < nt_; ++i) {
+        const Index j = i - distance;
+        const Index y = a_.owner(i, j) * slots_ + distance % slots_;
+        const Data& tile = a_.tile(i, j);
+        sequence_.insert(
+            TwoSidedProduct<T>{.a = tile,
+                               .w_i = w_[at(i)],
+                               .w_j = i == j ? nullptr : &w_[at(j)],
+                               .y_i = y_[at(i)][at(y)],
+                               .y_j = i == j ? nullptr : &y_[at(j)][at(y)],
+                               .part = {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)},
+                               .b = b_},
+            {.priority = product_priority, .execute_on = tile.owner()});
+        summed[at(i)][at(y)] = summed[at(j)][at(y)] = true;
+      }
+    return summed;
   }
 
   /// A0 := A0 - V Z^H - Z V^H in rows and columns >= r, once for the whole outer block.
@@ -240,10 +319,16 @@ class Reduction {
     const Index first = row_tile(r), next_column = first;
     for (Index j = first; j < nt_; ++j)
       for (Index i = j; i < nt_; ++i)
-        insert_rank_2k_update<T>(sequence_, j == next_column ? next_update_priority : update_priority,
-                                 vz_[at(i)], i == j ? nullptr : &vz_[at(j)], done_, kb_, a_.tile(i, j),
-                                 {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)},
-                                 update_workspace_);
+        sequence_.insert(
+            Rank2kUpdate<T>{.vz_i = vz_[at(i)],
+                            .vz_j = i == j ? nullptr : &vz_[at(j)],
+                            .a = a_.tile(i, j),
+                            .workspace = update_workspace_,
+                            .part = {first_row(i, r), first_row(j, r), rows_from(i, r), rows_from(j, r)},
+                            .done = done_,
+                            .kb = kb_,
+                            .both_triangles = i == j && keeps_both_triangles<T>(runtime_)},
+            {.priority = j == next_column ? next_update_priority : update_priority});
   }
 
   Sequence& sequence_;
@@ -256,7 +341,6 @@ class Reduction {
   Index done_ = 0;    ///< columns of V and Z accumulated in it
   std::vector<Data> vz_, w_, gram_, inner_;
   std::vector<std::vector<Data>> y_;  ///< by tile row, then rank x slots + slot
-  std::vector<bool> vz_fresh_;
   Data factor_, inner_total_, stack_;
 };
 
@@ -285,7 +369,7 @@ void insert(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const Ba
             BandReflectors<T>* reflectors, int column_groups) {
   const Index tile = a.layout().tile_rows, b = band.bandwidth(), n = a.rows();
   for (Index s = 0; s < band.segment_count(); ++s)
-    insert_set_zero<T>(sequence, panel_priority, band.segment(s));
+    sequence.insert(SetZero<T>{.a = band.segment(s)}, {.priority = panel_priority});
   std::vector<Data> t_factors;
   if (column_groups > 0) {
     auto groups = deal_columns<T>(sequence, std::move(a), update_width, column_groups);
@@ -293,7 +377,8 @@ void insert(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const Ba
     if (reflectors) *reflectors = {{}, std::move(groups), std::move(t_factors), b};
     return;
   }
-  for (Index i = 0; i < a.row_tiles(); ++i) insert_mirror_lower<T>(sequence, panel_priority, a.tile(i, i));
+  for (Index i = 0; i < a.row_tiles() && keeps_both_triangles<T>(sequence.runtime()); ++i)
+    sequence.insert(MirrorLower<T>{.a = a.tile(i, i)}, {.priority = panel_priority});
   {
     Reduction<T> reduction(sequence, a, update_width, band);
     for (Index c0 = 0; c0 < n; c0 += update_width) {

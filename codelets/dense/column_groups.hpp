@@ -2,69 +2,174 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
-
 #include <tessera/codelets/dense/panel_step.hpp>
 #include <tessera/runtime/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets of reduce_to_band for a matrix in column groups, each of which has its GPU: what panel_step.hpp
+/// Tasks of reduce_to_band for a matrix in column groups, each of which has its GPU: what panel_step.hpp
 /// and the rank-2k update of two_sided.hpp do, cut where the groups work at the same time. Blocks of kb
 /// columns are dealt to the groups, so an outer block and its panels are the columns of one group, their
 /// owner. Of the trailing matrix A0 both triangles are valid: a group's rows of A0 V are the adjoint of its
 /// columns times V, and no partial sums are needed.
 ///
-///   panel of the owner:  V, T, W = V T              insert_group_panel
-///   every group:         its rows of A0 V           insert_group_product
-///   the owner:           Y = (A0 V) T, Z            insert_group_form_z
-///   after kb columns, every group: A0 - V Z^H - Z V^H in its columns    insert_group_update
+///   panel of the owner:  V, T, W = V T              GroupPanel
+///   every group:         its rows of A0 V           GroupProduct
+///   the owner:           Y = (A0 V) T, Z            GroupFormZ
+///   after kb columns, every group: A0 - V Z^H - Z V^H in its columns    GroupUpdate
 ///
 /// V and Z of a panel are pieces of their own, besides the owner's accumulator VZ: V goes to all groups at
 /// once, which need no W, and Z follows while the next panel is factored.
 ///
-/// `gpu`: see TaskOptions. `columns`: how the groups share the columns; its block is kb. VZ: n x 2 kb, as in
-/// two_sided.hpp, one for each group. V and Z pieces: bytes of an m x b matrix (ld = m), the rows from r =
-/// step.column + b on. Y pieces: bytes of at least columns.from(group, r) x b, which is what is used (ld =
-/// the rows). Footprint: buffer sizes and what the arguments add. All run on CPUs and GPUs. Flops: in
-/// brackets (complex: x 4). Sources: those of panel_qr.hpp and two_sided.hpp; ELPA's and MAGMA's
-/// distribution of columns over GPUs.
+/// Each is inserted for the GPU of its group (TaskOptions::gpu). Shapes of operands of several of them:
+/// | operand      | shape                                                                                     |
+/// |--------------|-------------------------------------------------------------------------------------------|
+/// | group        | n x its columns, of A0                                                                    |
+/// | vz, gathered | n x 2 kb, as in two_sided.hpp, one for each group                                         |
+/// | v, z         | array of m x b elements (ld = m): the rows of V and Z from panel.row() on                 |
+/// | y            | array of at least columns.from(group, panel.row()) x b elements (ld = the rows)           |
+/// | workspace    | bytes, panel_step_workspace_bytes                                                         |
+/// `columns`: how the groups share the columns; its block is kb. Footprint: buffer sizes and what the
+/// parameters add. All run on CPUs and GPUs. Flops: in brackets (complex: x 4). Sources: those of panel_qr.hpp
+/// and two_sided.hpp; ELPA's and MAGMA's distribution of columns over GPUs.
 namespace tessera {
 
 /// Groups at most: their pieces travel as a kernel's argument.
 inline constexpr int most_column_groups = 32;
 
+/// The columns from number `row` of the matrix on, of group `number`; also the rows that they are of A0 V.
+struct GroupPart {
+  CyclicColumns columns;
+  int number = 0;
+  Index row = 0;
+  Index first() const noexcept { return columns.before(number, row); }  ///< of the group's own columns
+  Index count() const noexcept { return columns.from(number, row); }
+  Index rows() const noexcept { return columns.n - row; }  ///< from number `row` on
+};
+
 /// Brings the panel's columns up to date, copies its diagonal block to the band, factors what is below: V
-/// into VZ, into P's place and into its piece, T, and W = V T. Buffers: the owner's group (read-write, n x
-/// columns), VZ (write if nothing is done yet, else read-write), band segment of the panel's columns
-/// (read-write), workspace (scratch of panel_step_workspace_bytes); unless step.last(): T (b x b), W (n x b,
-/// the rows from r on are used), V piece (write), else null. [with m = n - column - b: 4 m done b + 5 m b^2]
+/// into VZ, into P's place and into its piece, T, and W = V T.
+///                                                      [with m = n - column - b: 4 m done b + 5 m b^2]
+/// | operand   | mode         | shape        | what                                                            |
+/// |-----------|--------------|--------------|-----------------------------------------------------------------|
+/// | group     | read-write   |              | of the owner                                                    |
+/// | vz        | write or add |              | of the owner; the outer block's first panel writes it (forget)  |
+/// | segment   | read-write   | ld x columns | band segment that holds the panel's columns, from number first_column on |
+/// | workspace | scratch      |              |                                                                 |
+/// | t         | write        | b x b        | T                                                               |
+/// | w         | write        | n x b        | W, the rows from panel.row() on                                 |
+/// | v         | write        |              | V                                                               |
+/// t, w and v are absent if panel.last().
 template <class T>
-void insert_group_panel(Sequence& sequence, int priority, int gpu, const PanelStep& step,
-                        const CyclicColumns& columns, const Data& group, const Data& vz, const Data& segment,
-                        Index first_col, const Data& workspace, const Data* t, const Data* w, const Data* v);
+struct GroupPanel {
+  static constexpr const char* name = "group_panel";
+  ReadWrite<Matrix<T>> group;
+  WriteOrAdd<Matrix<T>> vz;
+  ReadWrite<Matrix<T>> segment;
+  Scratch<Array<char>> workspace;
+  Write<Matrix<T>> t{}, w{};
+  Write<Array<T>> v{};
+  PanelPosition panel;
+  Index local_column = 0;  ///< number of the panel's first column in its group
+  Index first_column = 0;
 
-/// Y piece := A0(r:n, the group's columns from r on)^H V. Buffers: group, V piece (read), Y piece (write).
-/// [2 m b times the columns]
+  double flops() const noexcept {
+    const double m = double(panel.rows()), b = double(panel.b);
+    return flop_factor<T> * m * b * (4 * double(panel.done) + 5 * b);
+  }
+  std::uint32_t footprint() const noexcept { return panel.footprint(); }
+};
+
+/// Y piece := A0(r:n, the group's columns from r on)^H V, r = panel.row().          [2 m b times the columns]
+/// | operand | mode  |
+/// |---------|-------|
+/// | group   | read  |
+/// | v       | read  |
+/// | y       | write |
 template <class T>
-void insert_group_product(Sequence& sequence, int priority, int gpu, const PanelStep& step,
-                          const CyclicColumns& columns, int number, const Data& group, const Data& v,
-                          const Data& y);
+struct GroupProduct {
+  static constexpr const char* name = "group_product";
+  Read<Matrix<T>> group;
+  Read<Array<T>> v;
+  Write<Array<T>> y;
+  GroupPart part;  ///< from r on
+  Index b = 0;
 
-/// Z into VZ and into its piece, from W, T and the Y pieces, of which null are those of groups without
-/// columns from r on. Buffers: W, T (read), VZ (read-write), Z piece (write), workspace (scratch of
-/// panel_step_workspace_bytes), Y pieces (read). [8 m done b + 6 m b^2]
+  double flops() const noexcept {
+    return flop_factor<T> * 2 * double(part.rows()) * double(b) * double(part.count());
+  }
+  std::uint32_t footprint() const noexcept { return footprint_of(part.row, part.first()); }
+};
+
+/// Z into VZ and into its piece, from W, T and the Y pieces.                        [8 m done b + 6 m b^2]
+/// | operand   | mode       | shape | what                                                                     |
+/// |-----------|------------|-------|--------------------------------------------------------------------------|
+/// | w         | read       | n x b | W                                                                        |
+/// | t         | read       | b x b | T                                                                        |
+/// | vz        | read-write |       | of the owner                                                             |
+/// | z         | write      |       | Z                                                                        |
+/// | workspace | scratch    |       |                                                                          |
+/// | y         | read       |       | of the groups that have columns from panel.row() on, in their order      |
 template <class T>
-void insert_group_form_z(Sequence& sequence, int priority, int gpu, const PanelStep& step,
-                         const CyclicColumns& columns, const Data& w, const Data& t, const Data& vz,
-                         const Data& z, const Data& workspace, std::span<const Data* const> y);
+struct GroupFormZ {
+  static constexpr const char* name = "group_form_z";
+  Read<Matrix<T>> w, t;
+  ReadWrite<Matrix<T>> vz;
+  Write<Array<T>> z;
+  Scratch<Array<char>> workspace;
+  ReadAll<Array<T>> y;
+  PanelPosition panel;
+  CyclicColumns columns;
 
-/// A0 := A0 - V Z^H - Z V^H in the group's columns from `row` on, rows from `row` on, after kb columns of
-/// panels, row = the last of them + 1. Pieces of V and Z, panel by panel (empty for the owner, whose VZ holds
-/// all): gathered in VZ. Buffers: group (read-write), VZ (read, or write with pieces), scratch of
-/// update_workspace_bytes(columns of the group, kb), V, Z pieces (read). [4 kb times rows times columns]
+  double flops() const noexcept {
+    const double m = double(panel.rows()), b = double(panel.b);
+    return flop_factor<T> * m * b * (8 * double(panel.done) + 6 * b);
+  }
+  std::uint32_t footprint() const noexcept { return panel.footprint(); }
+};
+
+/// A0 := A0 - V Z^H - Z V^H in the group's columns from part.row on, rows from part.row on, after kb columns of
+/// panels, part.row = the last of them + 1.                               [4 kb times rows times columns]
+/// | operand   | mode       | shape | what                                                                     |
+/// |-----------|------------|-------|--------------------------------------------------------------------------|
+/// | group     | read-write |       |                                                                          |
+/// | vz        | read       |       | of the owner, which holds all                                            |
+/// | gathered  | write      |       | of another group: V and Z are gathered in it                             |
+/// | workspace | scratch    | array, update_workspace_bytes(columns of the group, kb) |                        |
+/// | v, z      | read       |       | V and Z, panel by panel; none for the owner                              |
 template <class T>
-void insert_group_update(Sequence& sequence, int priority, int gpu, const CyclicColumns& columns, int number,
-                         Index row, Index b, const Data& group, const Data& vz, const Data& workspace,
-                         std::span<const Data> v, std::span<const Data> z);
+struct GroupUpdate {
+  static constexpr const char* name = "group_update";
+  ReadWrite<Matrix<T>> group;
+  Read<Matrix<T>> vz{};
+  Write<Matrix<T>> gathered{};
+  Scratch<Array<T>> workspace;
+  ReadAll<Array<T>> v{}, z{};
+  GroupPart part;
+  Index b = 0;
 
+  double flops() const noexcept {
+    return flop_factor<T> * 4 * double(part.columns.block) * double(part.rows()) * double(part.count());
+  }
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(part.columns.block, part.row, part.number, v.size());
+  }
+};
+
+namespace internal {
+
+/// The matrix in an array: ld = rows.
+template <class T>
+MatrixView<T> matrix_in(std::span<T> array, Index rows, Index cols) noexcept {
+  return {array.data(), rows, cols, rows};
+}
+
+/// The rows of V of panel number p from part.row on, of all that its piece holds.
+template <class T>
+MatrixView<const T> rows_of_panel(const GroupUpdate<T>& task, std::span<const T> piece, int p) noexcept {
+  const Index top = task.part.row - task.part.columns.block + (p + 1) * task.b;
+  return matrix_in(piece, task.part.columns.n - top, task.b)
+      .block(task.part.row - top, 0, task.part.rows(), task.b);
+}
+
+}  // namespace internal
 }  // namespace tessera

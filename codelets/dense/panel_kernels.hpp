@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <tessera/runtime/data.hpp>
 
 /// Kernels of the panel factorisation in reduce_to_band: plain functions on column-major memory.
@@ -18,6 +20,10 @@ struct PanelFactor {
       : b(b),
         fallback(static_cast<std::int32_t*>(memory)),
         first(reinterpret_cast<T*>(static_cast<char*>(memory) + 64)) {}
+  /// In the bytes of an operand (who may only read that does not write).
+  static PanelFactor in(std::span<const char> memory, Index b) noexcept {
+    return PanelFactor(const_cast<char*>(memory.data()), b);
+  }
   MatrixView<T> part(int i) const noexcept { return {first + i * b * b, b, b, b}; }
   MatrixView<T> r1() const noexcept { return part(0); }    ///< first Cholesky factor (upper)
   MatrixView<T> r2() const noexcept { return part(1); }    ///< second Cholesky factor (upper)

@@ -2,97 +2,266 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
-
 #include <tessera/codelets/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Codelets of the communication-avoiding panel factorisation P = (I - V T V^H) [S R; 0] in reduce_to_band. A
+/// Tasks of the communication-avoiding panel factorisation P = (I - V T V^H) [S R; 0] in reduce_to_band. A
 /// panel is a column of tiles, b columns wide. Steps: Gram matrix and Cholesky QR, twice; where that is not
 /// safe (the second Gram matrix is not close to I, or a factorisation fails), Householder TSQR over the
 /// tiles, which never fails; then Householder reconstruction. The decision is data (PanelFactor::fallback)
 /// that each later task reads.
 ///
-/// Buffers named below: P the tile with the panel (part `panel`), VZ the tile row's accumulator, [V | Z],
-/// rows x 2 kb; `v` is its part for this panel's V. G, L: b x b. factor: PanelFactor<T> block. workspace
-/// (scratch): panel_workspace_bytes. All tasks run where VZ or P live, on CPUs and GPUs. Flops: in brackets
-/// (complex: x 4).
+/// Operands of several of them:
+/// | operand   | shape                       | what                                                                |
+/// |-----------|-----------------------------|---------------------------------------------------------------------|
+/// | tile      | matrix                      | the tile with P, which is its part `panel`                          |
+/// | vz        | rows x 2 kb                 | the tile row's accumulator, [V | Z]; its part `v` is this panel's V |
+/// | gram      | b x b                       | G, upper triangle; later the triangle L of a leaf                   |
+/// | factor    | bytes                       | PanelFactor<T>                                                      |
+/// | t         | b x b                       | T                                                                   |
+/// | workspace | array, panel_workspace_bytes | work space, on CPUs and GPUs                                       |
+/// All tasks run where VZ or P live, on CPUs and GPUs. Flops: in brackets (complex: x 4).
 /// Footprint: buffer sizes, rows of the parts, b, `top` and `formed`. Source: Yamamoto et al., "Roundoff
 /// error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal parallel and
 /// sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
 
 /// Columns of a panel in several tiles at most, where GPUs work: their kernels keep the small matrices of
-/// these codelets, but for panel_householder and panel_vectors, in the registers of one thread block.
+/// these tasks, but for PanelHouseholder and PanelVectors, in the registers of one thread block.
 inline constexpr Index widest_gpu_panel = 128;
 
-/// G := P^H P (upper triangle). P (read), G (write). [rows b^2]
-template <class T>
-void insert_panel_gram(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& gram,
-                       const Data& workspace);
+namespace internal {
 
-/// factor.r1 := Cholesky factor of the sum of the G, fallback set if there is none. grams (read), factor
-/// (write). [b^3 / 3]
 template <class T>
-void insert_panel_cholesky(Sequence& sequence, int priority, std::span<const Data* const> grams,
-                           const Data& factor, Index b);
+double panel_flops(Index rows, Index b, double passes) noexcept {
+  return passes * double(rows) * double(b) * double(b) * flop_factor<T>;
+}
+/// Zero stands for what a task has not.
+struct PanelSizes {
+  Index panel_rows = 0, v_rows = 0, b = 0;
+  bool top = false, formed = false;
+};
+inline std::uint32_t panel_footprint(const PanelSizes& s) noexcept {
+  return footprint_of(s.panel_rows, s.v_rows, s.b, s.top, s.formed);
+}
 
-/// Q := P r1^-1 into v; G := Q^H Q. P, factor (read), VZ (write if `fresh`, else read-write), G (write). [2
-/// rows b^2]
-template <class T>
-void insert_panel_orthogonalize(Sequence& sequence, int priority, const Data& p, TilePart panel,
-                                const Data& factor, const Data& vz, TilePart v, bool fresh, const Data& gram,
-                                const Data& workspace);
+}  // namespace internal
 
-/// Second factorisation: fallback unless ||sum G - I||_F <= 0.1; r2, r := r2 r1. grams (read), factor
-/// (read-write). [4/3 b^3]
+/// G := P^H P (upper triangle).                                                                    [rows b^2]
+/// | operand   | mode    |
+/// |-----------|---------|
+/// | tile      | read    |
+/// | gram      | write   |
+/// | workspace | scratch |
 template <class T>
-void insert_panel_check(Sequence& sequence, int priority, std::span<const Data* const> grams,
-                        const Data& factor, Index b);
+struct PanelGram {
+  static constexpr const char* name = "panel_gram";
+  Read<Matrix<T>> tile;
+  Write<Matrix<T>> gram;
+  Scratch<Array<T>> workspace;
+  TilePart panel;
 
-/// If fallback: Q, L := thin QR of P. P, factor (read), VZ (read-write), L (write). [4 rows b^2 when it runs:
-/// not counted]
-template <class T>
-void insert_tsqr_leaf(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& factor,
-                      const Data& vz, TilePart v, const Data& l, const Data& workspace);
+  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, panel.cols, 1); }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.panel_rows = panel.rows}); }
+};
 
-/// If fallback: stacks the triangles L of the leaves (leaf i has min(rows_i, b) rows), QR of the stack: r,
-/// and the stacked factor M. leaves (read), factor (read-write), M (write, sum of leaf rows x b). [4 b^2 a
-/// row of M when it runs: not counted]
+/// factor.r1 := Cholesky factor of the sum of the G, fallback set if there is none.               [b^3 / 3]
+/// | operand | mode  |
+/// |---------|-------|
+/// | grams   | read  |
+/// | factor  | write |
 template <class T>
-void insert_tsqr_combine(Sequence& sequence, int priority, std::span<const Data* const> leaves,
-                         const Data& factor, const Data& stack, Index first_leaf_rows, Index last_leaf_rows,
-                         Index b, const Data& workspace);
+struct PanelCholesky {
+  static constexpr const char* name = "panel_cholesky";
+  ReadAll<Matrix<T>> grams;
+  Write<Array<char>> factor;
+  Index b = 0;
 
-/// Q := Q r2^-1, or, if fallback, Q times its rows of M (from stack_row on). factor, M (read), VZ
-/// (read-write). [rows b^2]
-template <class T>
-void insert_panel_finish(Sequence& sequence, int priority, const Data& factor, const Data& stack,
-                         Index stack_row, const Data& vz, TilePart v, const Data& workspace);
+  double flops() const noexcept { return internal::panel_flops<T>(b, b, 1. / 3); }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+};
 
-/// Householder reconstruction from the top of Q: v1, x, band in factor, and T. VZ (read), factor
-/// (read-write), T (write). [2 b^3]
+/// Q := P r1^-1 into V's place; G := Q^H Q.                                                      [2 rows b^2]
+/// | operand   | mode    |                                                        |
+/// |-----------|---------|--------------------------------------------------------|
+/// | tile      | read    |                                                        |
+/// | factor    | read    |                                                        |
+/// | vz        | write or add | its other columns stay, unless nothing has written it |
+/// | gram      | write   |                                                        |
+/// | workspace | scratch |                                                        |
 template <class T>
-void insert_panel_reconstruct(Sequence& sequence, int priority, const Data& vz, TilePart v,
-                              const Data& factor, const Data& t, Index b);
+struct PanelOrthogonalize {
+  static constexpr const char* name = "panel_orthogonalize";
+  Read<Matrix<T>> tile;
+  Read<Array<char>> factor;
+  WriteOrAdd<Matrix<T>> vz;
+  Write<Matrix<T>> gram;
+  Scratch<Array<T>> workspace;
+  TilePart panel, v;
+
+  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, panel.cols, 2); }
+  std::uint32_t footprint() const noexcept {
+    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+  }
+};
+
+/// Second factorisation: fallback unless ||sum G - I||_F <= 0.1; r2, r := r2 r1.                  [4/3 b^3]
+/// | operand | mode       |
+/// |---------|------------|
+/// | grams   | read       |
+/// | factor  | read-write |
+template <class T>
+struct PanelCheck {
+  static constexpr const char* name = "panel_check";
+  ReadAll<Matrix<T>> grams;
+  ReadWrite<Array<char>> factor;
+  Index b = 0;
+
+  double flops() const noexcept { return internal::panel_flops<T>(b, b, 4. / 3); }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+};
+
+/// If fallback: Q, L := thin QR of P.                                [4 rows b^2 when it runs: not counted]
+/// | operand   | mode       |                      |
+/// |-----------|------------|----------------------|
+/// | tile      | read       |                      |
+/// | factor    | read       |                      |
+/// | vz        | read-write | Q in V's place       |
+/// | triangle  | write      | L, b x b             |
+/// | workspace | scratch    |                      |
+template <class T>
+struct TsqrLeaf {
+  static constexpr const char* name = "tsqr_leaf";
+  Read<Matrix<T>> tile;
+  Read<Array<char>> factor;
+  ReadWrite<Matrix<T>> vz;
+  Write<Matrix<T>> triangle;
+  Scratch<Array<T>> workspace;
+  TilePart panel, v;
+
+  std::uint32_t footprint() const noexcept {
+    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+  }
+};
+
+/// If fallback: stacks the triangles L of the leaves, QR of the stack: r, and the stacked factor M.
+///                                                             [4 b^2 a row of M when it runs: not counted]
+/// | operand   | mode       | shape                  | what                                                  |
+/// |-----------|------------|------------------------|-------------------------------------------------------|
+/// | triangles | read       | each b x b             | L of leaf i, of which min(rows of its panel, b) rows are used |
+/// | factor    | read-write | bytes                  |                                                       |
+/// | stack     | write      | sum of leaf rows x b   | M                                                     |
+/// | workspace | scratch    |                        |                                                       |
+template <class T>
+struct TsqrCombine {
+  static constexpr const char* name = "tsqr_combine";
+  ReadAll<Matrix<T>> triangles;
+  ReadWrite<Array<char>> factor;
+  Write<Matrix<T>> stack;
+  Scratch<Array<T>> workspace;
+  Index first_rows = 0, last_rows = 0;  ///< of the first and of the last leaf; the others have b
+  Index b = 0;
+
+  Index rows_of(int leaf) const noexcept {
+    return leaf == 0 ? first_rows : leaf == triangles.size() - 1 ? last_rows : b;
+  }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+};
+
+/// Q := Q r2^-1, or, if fallback, Q times its rows of M.                                           [rows b^2]
+/// | operand   | mode       |                          |
+/// |-----------|------------|--------------------------|
+/// | factor    | read       |                          |
+/// | stack     | read       | M                        |
+/// | vz        | read-write | Q in V's place           |
+/// | workspace | scratch    |                          |
+template <class T>
+struct PanelFinish {
+  static constexpr const char* name = "panel_finish";
+  Read<Array<char>> factor;
+  Read<Matrix<T>> stack;
+  ReadWrite<Matrix<T>> vz;
+  Scratch<Array<T>> workspace;
+  TilePart v;
+  Index stack_row = 0;  ///< the first of Q's rows of M
+
+  double flops() const noexcept { return internal::panel_flops<T>(v.rows, v.cols, 1); }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.v_rows = v.rows}); }
+};
+
+/// Householder reconstruction from the top of Q: v1, x, band in factor, and T.                       [2 b^3]
+/// | operand | mode       |                          |
+/// |---------|------------|--------------------------|
+/// | vz      | read       | Q in V's place           |
+/// | factor  | read-write |                          |
+/// | t       | write      |                          |
+template <class T>
+struct PanelReconstruct {
+  static constexpr const char* name = "panel_reconstruct";
+  Read<Matrix<T>> vz;
+  ReadWrite<Array<char>> factor;
+  Write<Matrix<T>> t;
+  TilePart v;
+  Index b = 0;
+
+  double flops() const noexcept { return internal::panel_flops<T>(b, b, 2); }
+  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.v_rows = v.rows, .b = b}); }
+};
 
 /// Whole factorisation of a panel that lies in one tile; any shape. By Householder reflections; on a GPU by
-/// all the steps in one task, with Householder reflections as the fall-back. P (read), VZ (write if fresh,
-/// else read-write: V with explicit ones and zeros), factor (write: band), T (write). [3 rows b^2]
+/// all the steps in one task, with Householder reflections as the fall-back.                     [3 rows b^2]
+/// | operand   | mode         |                                                                              |
+/// |-----------|--------------|------------------------------------------------------------------------------|
+/// | tile      | read         |                                                                              |
+/// | vz        | write or add | V with explicit ones and zeros; its other columns stay, unless nothing has written it |
+/// | factor    | write        | band                                                                         |
+/// | t         | write        |                                                                              |
+/// | workspace | scratch      |                                                                              |
 template <class T>
-void insert_panel_householder(Sequence& sequence, int priority, const Data& p, TilePart panel, const Data& vz,
-                              TilePart v, bool fresh, const Data& factor, const Data& t, Index b,
-                              const Data& workspace);
+struct PanelHouseholder {
+  static constexpr const char* name = "panel_householder";
+  Read<Matrix<T>> tile;
+  WriteOrAdd<Matrix<T>> vz;
+  Write<Array<char>> factor;
+  Write<Matrix<T>> t;
+  Scratch<Array<T>> workspace;
+  TilePart panel, v;
+  Index b = 0;
 
-/// V := Q x (`top`: the first b rows are v1), copied into the panel's place in P; W := V T. `formed`: V is
-/// there already. factor, T (read), VZ (read-write), P (read-write), W (write, part of the same rows). [2
-/// rows b^2, half if formed]
+  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, b, 3); }
+  std::uint32_t footprint() const noexcept {
+    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .b = b});
+  }
+};
+
+/// V := Q x, copied into the panel's place in P; W := V T.                      [2 rows b^2, half if formed]
+/// | operand | mode       | shape    | what                                                                     |
+/// |---------|------------|----------|--------------------------------------------------------------------------|
+/// | factor  | read       | bytes    |                                                                          |
+/// | t       | read       | b x b    |                                                                          |
+/// | vz      | read-write |          | Q, then V                                                                |
+/// | tile    | read-write |          | V in P's place                                                           |
+/// | w       | write      | rows x b | W, the same rows as the panel's in its tile                              |
 template <class T>
-void insert_panel_vectors(Sequence& sequence, int priority, const Data& factor, const Data& t, const Data& vz,
-                          TilePart v, bool top, bool formed, const Data& p, TilePart panel, const Data& w);
+struct PanelVectors {
+  static constexpr const char* name = "panel_vectors";
+  Read<Array<char>> factor;
+  Read<Matrix<T>> t;
+  ReadWrite<Matrix<T>> vz, tile;
+  Write<Matrix<T>> w;
+  TilePart panel, v;
+  bool top = false;     ///< the first b rows are v1
+  bool formed = false;  ///< V is there already
 
-/// Bytes of the workspace that these codelets share on CPUs and GPUs, for tiles of `rows` rows and panels of
-/// b columns.
+  double flops() const noexcept { return internal::panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
+  std::uint32_t footprint() const noexcept {
+    return internal::panel_footprint(
+        {.panel_rows = panel.rows, .v_rows = v.rows, .top = top, .formed = formed});
+  }
+};
+
+/// Bytes of the work space that these tasks share on CPUs and GPUs, for tiles of `rows` rows and panels of b
+/// columns.
 template <class T>
 std::size_t panel_workspace_bytes(Index rows, Index b);
 

@@ -23,7 +23,7 @@ using kernels::PanelFactor;
 inline constexpr Index widest_cholesky_panel = 128;
 
 /// G := P^H P (upper triangle). [rows b^2 flops] workspace, here and below:
-/// panel_qr_codelets::gpu_workspace_bytes.
+/// gpu_workspace_bytes (panel_workspace.hpp).
 template <class T>
 void launch_panel_gram(cudaStream_t stream, MatrixView<const T> p, MatrixView<T> gram, void* workspace);
 

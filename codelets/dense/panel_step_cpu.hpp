@@ -3,22 +3,23 @@
 #pragma once
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/panel_step_arguments.hpp>
+#include <tessera/codelets/dense/panel_step_space.hpp>
 
 /// The two halves of a panel step on a CPU, before and after the product A0 W: shared by panel_step.hpp and
 /// column_groups.hpp.
-namespace tessera::panel_step_codelets {
+namespace tessera::panel_steps {
 
 /// C := alpha op(A) op(B) + beta C.
-template <class T>
-void multiply(T alpha, Op op_a, MatrixView<T> a, Op op_b, MatrixView<T> b, T beta, MatrixView<T> c) {
+template <class T, class A, class B>
+void multiply(T alpha, Op op_a, const MatrixView<A>& a, Op op_b, const MatrixView<B>& b, T beta,
+              const MatrixView<T>& c) {
   const Index depth = op_a == Op::none ? a.cols : a.rows;
   if (c.rows == 0 || c.cols == 0 || depth == 0) return;
   blas::gemm(op_a, op_b, c.rows, c.cols, depth, alpha, a.data, a.ld, b.data, b.ld, beta, c.data, c.ld);
 }
 
-template <class T>
-void copy(MatrixView<T> from, MatrixView<T> to) {
+template <class T, class From>
+void copy(const MatrixView<From>& from, const MatrixView<T>& to) {
   blas::lacpy(Uplo::general, from.rows, from.cols, from.data, from.ld, to.data, to.ld);
 }
 
@@ -35,7 +36,7 @@ void copy_to_band(MatrixView<T> block, Index b, Index row0, Index col0, Index fi
 
 /// The panel's columns, rows from its diagonal block on, brought up to date; the diagonal block to the band.
 template <class T>
-void bring_up_to_date(const PanelStep& s, Index first_col, MatrixView<T> columns, MatrixView<T> vz,
+void bring_up_to_date(const PanelPosition& s, Index first_col, MatrixView<T> columns, MatrixView<T> vz,
                       MatrixView<T> segment) {
   const Index c = s.column, width = columns.cols;
   if (s.done > 0) {
@@ -48,7 +49,7 @@ void bring_up_to_date(const PanelStep& s, Index first_col, MatrixView<T> columns
 
 /// QR of P, what lies below the diagonal block: V into VZ and into P's place, T, S R to the band, W = V T.
 template <class T>
-void factor_panel(const PanelStep& s, Index first_col, const StepSpace<T>& space, MatrixView<T> p,
+void factor_panel(const PanelPosition& s, Index first_col, const StepSpace<T>& space, MatrixView<T> p,
                   MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t, MatrixView<T> w) {
   const Index r = s.column + s.b;
   const auto v = vz.block(r, s.done, p.rows, s.b);
@@ -64,8 +65,8 @@ void factor_panel(const PanelStep& s, Index first_col, const StepSpace<T>& space
 }
 
 /// Z from Y = A0 W, into VZ (its rows, those of W and Y, from the first reflector's on).
-template <class T>
-void form_z(const StepSpace<T>& space, const PanelStep& s, MatrixView<T> vz, MatrixView<T> w,
+template <class T, class W>
+void form_z(const StepSpace<T>& space, const PanelPosition& s, MatrixView<T> vz, const MatrixView<W>& w,
             MatrixView<T> y) {
   const auto v_done = vz.block(0, 0, vz.rows, s.done), z_done = vz.block(0, s.kb, vz.rows, s.done);
   const auto vw = space.d.block(0, 0, s.done, s.b), zw = space.d.block(s.kb, 0, s.done, s.b),
@@ -82,4 +83,4 @@ void form_z(const StepSpace<T>& space, const PanelStep& s, MatrixView<T> vz, Mat
   multiply<T>(-1, Op::none, vz.block(0, s.done, vz.rows, s.b), Op::none, half, 1, z);
 }
 
-}  // namespace tessera::panel_step_codelets
+}  // namespace tessera::panel_steps

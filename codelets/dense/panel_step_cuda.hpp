@@ -5,16 +5,16 @@
 #include <array>
 
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
-#include <tessera/codelets/dense/panel_step_arguments.hpp>
+#include <tessera/codelets/dense/panel_step_space.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
 #include <tessera/runtime/cuda_codelet.hpp>
 
 /// The two halves of a panel step on a GPU, as in panel_step_cpu.hpp: shared by panel_step.hpp and
 /// column_groups.hpp.
-namespace tessera::panel_step_codelets {
+namespace tessera::panel_steps {
 
 template <class T>
-void launch_bring_up_to_date(const CudaContext& context, const PanelStep& s, Index first_col,
+void launch_bring_up_to_date(const CudaContext& context, const PanelPosition& s, Index first_col,
                              MatrixView<T> columns, MatrixView<T> vz, MatrixView<T> segment) {
   const Index c = s.column, width = columns.cols;
   if (s.done > 0)
@@ -25,7 +25,7 @@ void launch_bring_up_to_date(const CudaContext& context, const PanelStep& s, Ind
 }
 
 template <class T>
-void launch_factor_panel(const CudaContext& context, const PanelStep& s, Index first_col,
+void launch_factor_panel(const CudaContext& context, const PanelPosition& s, Index first_col,
                          const StepSpace<T>& space, MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment,
                          MatrixView<T> t, MatrixView<T> w) {
   const Index r = s.column + s.b;
@@ -39,7 +39,7 @@ void launch_factor_panel(const CudaContext& context, const PanelStep& s, Index f
 
 /// Z into VZ, whose rows are those of W and Y.
 template <class T>
-void launch_form_z_of_step(const CudaContext& context, const StepSpace<T>& space, const PanelStep& s,
+void launch_form_z_of_step(const CudaContext& context, const StepSpace<T>& space, const PanelPosition& s,
                            MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
   launch_inner_products<T>(context.cublas, constant(vz), w, y, s.done, s.kb, space.d);
   const std::array<MatrixView<const T>, 1> pieces{constant(space.d)};
@@ -47,4 +47,4 @@ void launch_form_z_of_step(const CudaContext& context, const StepSpace<T>& space
   launch_form_z<T>(context.cublas, constant(space.d_sum), y, s.done, s.kb, vz);
 }
 
-}  // namespace tessera::panel_step_codelets
+}  // namespace tessera::panel_steps

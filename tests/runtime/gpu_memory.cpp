@@ -28,7 +28,7 @@ class GpuMemory : public test::RuntimeTest<double> {
     write(Data::matrix(runtime(), 8, 8, sizeof(double)));
   }
   static void write(const Data& data) {
-    run([&](Sequence& sequence) { insert_set_zero<double>(sequence, 0, data); });
+    run([&](Sequence& sequence) { sequence.insert(SetZero<double>{.a = data}); });
   }
   /// Bytes that come back when a new piece is released.
   static double returned_by_a_piece() {

@@ -62,7 +62,7 @@ TYPED_TEST(Matrices, WrappedTilesAreTheCallersMemory) {
           EXPECT_EQ(difference(download<T>(tiles.tile(i, j)),
                                before.block(i * 4, j * 5, tiles.tile_rows(i), tiles.tile_cols(j))),
                     0);
-      ASSERT_TRUE(this->run([&](Sequence& s) { insert_set_zero<T>(s, 0, tiles.tile(1, 1)); }));
+      ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(SetZero<T>{.a = tiles.tile(1, 1)}); }));
     }
     auto expected = before;
     expected.set_block(4, 5, Matrix<T>(4, 5));
@@ -81,7 +81,7 @@ TYPED_TEST(Matrices, OwnedTilesAreAllocatedWhenWritten) {
   TiledMatrix<T> tiles(this->runtime(), {7, 9, 4, 4, {}, Uplo::general});
   ASSERT_TRUE(this->run([&](Sequence& s) {
     for (Index j = 0; j < tiles.col_tiles(); ++j)
-      for (Index i = 0; i < tiles.row_tiles(); ++i) insert_set_zero<T>(s, 0, tiles.tile(i, j));
+      for (Index i = 0; i < tiles.row_tiles(); ++i) s.insert(SetZero<T>{.a = tiles.tile(i, j)});
   }));
   for (Index j = 0; j < tiles.col_tiles(); ++j)
     for (Index i = 0; i < tiles.row_tiles(); ++i)
@@ -147,7 +147,7 @@ TYPED_TEST(Matrices, HostAccessSeesFinishedTasksAndHoldsBackLaterOnes) {
   const auto a = random_matrix<T>(6, 4, 1);
   const Data data = upload(this->runtime(), a);
   Sequence sequence(this->runtime());
-  insert_set_zero<T>(sequence, 0, data);
+  sequence.insert(SetZero<T>{.a = data});
   {
     HostAccess access(data, HostAccess::Mode::read_write);
     const auto view = access.template matrix<T>();
@@ -156,7 +156,7 @@ TYPED_TEST(Matrices, HostAccessSeesFinishedTasksAndHoldsBackLaterOnes) {
         EXPECT_EQ(view(i, j), T(0));
         view(i, j) = T(1);
       }
-    insert_set_zero<T>(sequence, 0, data);
+    sequence.insert(SetZero<T>{.a = data});
     for (Index j = 0; j < 4; ++j)
       for (Index i = 0; i < 6; ++i) EXPECT_EQ(view(i, j), T(1));
   }
@@ -170,7 +170,7 @@ TYPED_TEST(Matrices, CopiesInTheBackground) {
   const Data data = upload(this->runtime(), random_matrix<T>(6, 4, 1));
   Sequence sequence(this->runtime());
   data.prefetch(0, false);
-  insert_set_zero<T>(sequence, 0, data);
+  sequence.insert(SetZero<T>{.a = data});
   data.fetch_to_host();
   EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
   data.prefetch(0, false);

@@ -93,7 +93,7 @@ TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
     runtime.log(LogLevel::warning, "from the test");
     const Data data = upload(runtime, random_matrix<double>(4, 4, 1));
     Sequence sequence(runtime);
-    insert_set_zero<double>(sequence, 0, data);
+    sequence.insert(SetZero<double>{.a = data});
     sequence.wait();
   }
   {
@@ -161,7 +161,7 @@ TEST(Runtime, SynchronousTasksAreDoneWhenInserted) {
   auto a = random_matrix<double>(3, 3, 1);
   const Data data = Data::wrap_matrix(runtime, a.data(), 3, 3, 3, sizeof(double));
   Sequence sequence(runtime);
-  insert_set_zero<double>(sequence, 0, data);
+  sequence.insert(SetZero<double>{.a = data});
   {
     // Nothing to wait for but a copy, where a GPU has done it.
     const HostAccess access(data, HostAccess::Mode::read);
@@ -176,7 +176,7 @@ TEST(Runtime, WorkerProfilesCountTasksAndTime) {
   const Data data = upload(runtime, random_matrix<double>(64, 64, 1));
   {
     Sequence sequence(runtime);
-    for (int k = 0; k < 20; ++k) insert_set_zero<double>(sequence, 0, data);
+    for (int k = 0; k < 20; ++k) sequence.insert(SetZero<double>{.a = data});
     sequence.wait();
   }
   Index tasks = 0;
@@ -198,7 +198,7 @@ TEST(Runtime, BytesMovedAreThoseBetweenHostAndGpus) {
   runtime.profile(true);
   {
     Sequence sequence(runtime);
-    insert_set_zero<double>(sequence, 0, data);
+    sequence.insert(SetZero<double>{.a = data});
     sequence.wait();
   }
   EXPECT_EQ(difference(download<double>(data), Matrix<double>(64, 64)), 0);

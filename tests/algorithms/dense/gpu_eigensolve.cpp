@@ -305,7 +305,7 @@ TEST(EigensolveGpus, LargeTasksAreNotForCpus) {
     const TilePart whole(0, 0, n, n);
     const Data a = Data::matrix(runtime, n, n, sizeof(double));
     sequence.begin_stage("zero");
-    insert_set_zero<double>(sequence, 0, a);
+    sequence.insert(SetZero<double>{.a = a});
     sequence.begin_stage("product");
     std::vector<Data> products;
     for (int i = 0; i < 40; ++i) {

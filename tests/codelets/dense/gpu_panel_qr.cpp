@@ -7,7 +7,7 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/panel_qr_arguments.hpp>
+#include <tessera/codelets/dense/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 
 namespace tessera::test {
@@ -64,7 +64,7 @@ class GpuPanelQr : public ::testing::Test {
     padded.set_block(0, 0, a);
     const DeviceMatrix<T> p(padded), v(Matrix<T>(m, b, 1)), w(Matrix<T>(m, b, 2)), t(Matrix<T>(b, b, 1));
     const DeviceFactor f(b);
-    const DeviceArray<char> workspace(panel_qr_codelets::gpu_workspace_bytes<T>(m, b));
+    const DeviceArray<char> workspace(panel_cuda::gpu_workspace_bytes<T>(m, b));
     panel_cuda::launch_panel_householder<T>(nullptr, p.const_view(), v.view(), f.factor, t.view(),
                                             workspace.data());
     panel_cuda::launch_panel_vectors<T>(nullptr, f.factor, t.const_view(), v.view(), true, true, p.view(),
@@ -91,7 +91,7 @@ class GpuPanelQr : public ::testing::Test {
     }
     const DeviceMatrix<T> t(Matrix<T>(b, b)), stack(Matrix<T>(stack_rows, b));
     const DeviceFactor f(b);
-    const DeviceArray<char> memory(panel_qr_codelets::gpu_workspace_bytes<T>(largest, b));
+    const DeviceArray<char> memory(panel_cuda::gpu_workspace_bytes<T>(largest, b));
     void* const workspace = memory.data();
     std::vector<MatrixView<const T>> grams;
     for (const auto& gram : g) grams.push_back(gram->const_view());

@@ -72,7 +72,6 @@ TYPED_TEST(ColumnGroupCodelets, ProductIsTheGroupsRows) {
   const CyclicColumns columns{n, 6, 3};
   const auto a = random_hermitian<T>(n, 1), v = random_matrix<T>(n, b, 2);
   for (const Index column : {0, 6, 9}) {
-    const PanelStep step{n, column, 0, 6, b};
     const Index r = column + b, m = n - r;
     const auto expected = multiply(Op::none, a.block(r, r, m, m), Op::none, v.block(r, 0, m, b));
     const Data data_v = this->piece_of(v, r);
@@ -81,8 +80,13 @@ TYPED_TEST(ColumnGroupCodelets, ProductIsTheGroupsRows) {
       if (rows == 0) continue;
       const Data group = upload(this->runtime(), this->columns_of(a, columns, g));
       const Data y = Data::bytes(this->runtime(), static_cast<std::size_t>(rows * b) * sizeof(T));
-      ASSERT_TRUE(this->run(
-          [&](Sequence& s) { insert_group_product<T>(s, 0, -1, step, columns, g, group, data_v, y); }));
+      ASSERT_TRUE(this->run([&](Sequence& s) {
+        s.insert(GroupProduct<T>{.group = group,
+                                 .v = data_v,
+                                 .y = y,
+                                 .part = {.columns = columns, .number = g, .row = r},
+                                 .b = b});
+      }));
       const auto result = this->matrix_in(y, rows, b);
       for (Index j = 0; j < b; ++j)
         for (Index i = 0; i < rows; ++i)
@@ -116,9 +120,21 @@ TYPED_TEST(ColumnGroupCodelets, UpdateOfBothTriangles) {
       const Data accumulator =
           owner ? upload(this->runtime(), vz) : Data::matrix(this->runtime(), n, 2 * kb, sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_group_update<T>(s, 0, -1, columns, g, row, b, group, accumulator, workspace,
-                               owner ? std::span<const Data>() : v_pieces,
-                               owner ? std::span<const Data>() : z_pieces);
+        GroupUpdate<T> task{.group = group,
+                            .workspace = workspace,
+                            .part = {.columns = columns, .number = g, .row = row},
+                            .b = b};
+        std::vector<const Data*> of_v, of_z;
+        for (const Data& piece : v_pieces) of_v.push_back(&piece);
+        for (const Data& piece : z_pieces) of_z.push_back(&piece);
+        if (owner) {
+          task.vz = accumulator;
+        } else {
+          task.gathered = accumulator;
+          task.v = of_v;
+          task.z = of_z;
+        }
+        s.insert(task);
       }));
       const auto result = download<T>(group);
       for (Index j = 0; j < result.cols(); ++j)
@@ -154,23 +170,48 @@ TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
   }
   const auto bytes_from = [&](Index r) { return static_cast<std::size_t>((n - r) * b) * sizeof(T); };
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_set_zero<T>(s, 0, segment_whole);
-    insert_set_zero<T>(s, 0, segment);
+    s.insert(SetZero<T>{.a = segment_whole});
+    s.insert(SetZero<T>{.a = segment});
     for (Index done = 0; done < kb; done += b) {
-      const PanelStep step{n, c0 + done, done, kb, b};
-      const Index r = step.column + b;
+      const PanelPosition panel{.n = n, .column = c0 + done, .done = done, .kb = kb, .b = b};
+      const Index r = panel.row();
       for (auto* data : {&t, &t_whole}) data->push_back(Data::matrix(runtime, b, b, sizeof(T)));
       for (auto* data : {&v, &z}) data->push_back(Data::bytes(runtime, bytes_from(r)));
-      insert_panel_step<T>(s, 0, step, whole, vz_whole, segment_whole, c0, &t_whole.back(), workspace);
-      insert_group_panel<T>(s, 0, -1, step, columns, groups[static_cast<std::size_t>(owner)], vz, segment, c0,
-                            workspace, &t.back(), &w, &v.back());
+      s.insert(PanelStep<T>{.a = whole,
+                            .vz = vz_whole,
+                            .segment = segment_whole,
+                            .workspace = workspace,
+                            .t = t_whole.back(),
+                            .panel = panel,
+                            .first_column = c0});
+      s.insert(GroupPanel<T>{.group = groups[static_cast<std::size_t>(owner)],
+                             .vz = vz,
+                             .segment = segment,
+                             .workspace = workspace,
+                             .t = t.back(),
+                             .w = w,
+                             .v = v.back(),
+                             .panel = panel,
+                             .local_column = columns.local(panel.column),
+                             .first_column = c0});
       std::vector<const Data*> pieces;
       for (int g = 0; g < 3; ++g) {
         const auto k = static_cast<std::size_t>(g);
-        insert_group_product<T>(s, 0, -1, step, columns, g, groups[k], v.back(), y[k]);
+        s.insert(GroupProduct<T>{.group = groups[k],
+                                 .v = v.back(),
+                                 .y = y[k],
+                                 .part = {.columns = columns, .number = g, .row = r},
+                                 .b = b});
         pieces.push_back(&y[k]);
       }
-      insert_group_form_z<T>(s, 0, -1, step, columns, w, t.back(), vz, z.back(), workspace, pieces);
+      s.insert(GroupFormZ<T>{.w = w,
+                             .t = t.back(),
+                             .vz = vz,
+                             .z = z.back(),
+                             .workspace = workspace,
+                             .y = pieces,
+                             .panel = panel,
+                             .columns = columns});
     }
   }));
   const auto expected = download<T>(vz_whole), result = download<T>(vz);

@@ -56,32 +56,69 @@ class PanelQrCodelets : public RuntimeTest<T> {
     Data stack;
     const Status status = RuntimeTest<T>::run([&](Sequence& s) {
       if (one) {
-        insert_panel_householder<T>(s, 0, tiles[0], parts[0], vz[0], v[0], true, factor, t, b, workspace);
+        s.insert(PanelHouseholder<T>{.tile = tiles[0],
+                                     .vz = vz[0],
+                                     .factor = factor,
+                                     .t = t,
+                                     .workspace = workspace,
+                                     .panel = parts[0],
+                                     .v = v[0],
+                                     .b = b});
       } else {
         for (std::size_t i = 0; i < count; ++i)
-          insert_panel_gram<T>(s, 0, tiles[i], parts[i], grams[i], workspace);
-        insert_panel_cholesky<T>(s, 0, gram_pieces, factor, b);
+          s.insert(PanelGram<T>{
+              .tile = tiles[i], .gram = grams[i], .workspace = workspace, .panel = parts[i]});
+        s.insert(PanelCholesky<T>{.grams = gram_pieces, .factor = factor, .b = b});
         for (std::size_t i = 0; i < count; ++i)
-          insert_panel_orthogonalize<T>(s, 0, tiles[i], parts[i], factor, vz[i], v[i], true, grams[i],
-                                        workspace);
-        insert_panel_check<T>(s, 0, gram_pieces, factor, b);
+          s.insert(PanelOrthogonalize<T>{.tile = tiles[i],
+                                         .factor = factor,
+                                         .vz = vz[i],
+                                         .gram = grams[i],
+                                         .workspace = workspace,
+                                         .panel = parts[i],
+                                         .v = v[i]});
+        s.insert(PanelCheck<T>{.grams = gram_pieces, .factor = factor, .b = b});
         Index stack_rows = 0;
         for (std::size_t i = 0; i < count; ++i) {
-          insert_tsqr_leaf<T>(s, 0, tiles[i], parts[i], factor, vz[i], v[i], grams[i], workspace);
+          s.insert(TsqrLeaf<T>{.tile = tiles[i],
+                               .factor = factor,
+                               .vz = vz[i],
+                               .triangle = grams[i],
+                               .workspace = workspace,
+                               .panel = parts[i],
+                               .v = v[i]});
           stack_rows += std::min<Index>(b, parts[i].rows);
         }
         stack = Data::matrix(runtime, stack_rows, b, sizeof(T));
-        insert_tsqr_combine<T>(s, 0, gram_pieces, factor, stack, std::min<Index>(b, parts[0].rows),
-                               std::min<Index>(b, parts.back().rows), b, workspace);
+        s.insert(TsqrCombine<T>{.triangles = gram_pieces,
+                                .factor = factor,
+                                .stack = stack,
+                                .workspace = workspace,
+                                .first_rows = std::min<Index>(b, parts[0].rows),
+                                .last_rows = std::min<Index>(b, parts.back().rows),
+                                .b = b});
         Index stack_row = 0;
         for (std::size_t i = 0; i < count; ++i) {
-          insert_panel_finish<T>(s, 0, factor, stack, stack_row, vz[i], v[i], workspace);
+          s.insert(PanelFinish<T>{.factor = factor,
+                                  .stack = stack,
+                                  .vz = vz[i],
+                                  .workspace = workspace,
+                                  .v = v[i],
+                                  .stack_row = stack_row});
           stack_row += std::min<Index>(b, parts[i].rows);
         }
-        insert_panel_reconstruct<T>(s, 0, vz[0], v[0], factor, t, b);
+        s.insert(PanelReconstruct<T>{.vz = vz[0], .factor = factor, .t = t, .v = v[0], .b = b});
       }
       for (std::size_t i = 0; i < count; ++i)
-        insert_panel_vectors<T>(s, 0, factor, t, vz[i], v[i], i == 0, one, tiles[i], parts[i], w[i]);
+        s.insert(PanelVectors<T>{.factor = factor,
+                                 .t = t,
+                                 .vz = vz[i],
+                                 .tile = tiles[i],
+                                 .w = w[i],
+                                 .panel = parts[i],
+                                 .v = v[i],
+                                 .top = i == 0,
+                                 .formed = one});
     });
     EXPECT_TRUE(status.ok());
     FactoredPanel<T> result{Matrix<T>(panel.rows(), b), Matrix<T>(panel.rows(), b), download<T>(t),

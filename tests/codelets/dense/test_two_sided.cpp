@@ -14,6 +14,10 @@ template <class T>
 class TwoSidedCodelets : public RuntimeTest<T> {
  public:
   static double tolerance(Index k) { return 20 * double(k + 2) * precision<T>; }
+  /// Both triangles of A, where they are kept.
+  static void mirror(Sequence& s, const Data& a) {
+    if (keeps_both_triangles<T>(s.runtime())) s.insert(MirrorLower<T>{.a = a});
+  }
 };
 TYPED_TEST_SUITE(TwoSidedCodelets, Scalars);
 
@@ -25,13 +29,27 @@ TYPED_TEST(TwoSidedCodelets, ProductWithATile) {
     for (const bool fresh : {true, false}) {
       const auto a = random_matrix<T>(rows, cols, 1), w_i = random_matrix<T>(rows, b, 2),
                  w_j = random_matrix<T>(cols, b, 3), y_i = random_matrix<T>(rows, b, 4),
-                 y_j = random_matrix<T>(cols, b, 5);
+                 y_j = random_matrix<T>(cols, b, 5), one_i = identity<T>(rows), one_j = identity<T>(cols);
       const Data data_a = upload(this->runtime(), a), data_wi = upload(this->runtime(), w_i),
                  data_wj = upload(this->runtime(), w_j), data_yi = upload(this->runtime(), y_i),
                  data_yj = upload(this->runtime(), y_j);
+      // What is there before is of no meaning, unless the same sequence has put it there.
+      const Data before_i = upload(this->runtime(), y_i), before_j = upload(this->runtime(), y_j),
+                 data_one_i = upload(this->runtime(), one_i), data_one_j = upload(this->runtime(), one_j);
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_two_sided_product<T>(s, 0, data_a, part, b, data_wi, data_yi, fresh, &data_wj, &data_yj,
-                                    fresh);
+        if (!fresh) {
+          s.insert(TwoSidedProduct<T>{
+              .a = data_one_i, .w_i = before_i, .y_i = data_yi, .part = {0, 0, rows, rows}, .b = b});
+          s.insert(TwoSidedProduct<T>{
+              .a = data_one_j, .w_i = before_j, .y_i = data_yj, .part = {0, 0, cols, cols}, .b = b});
+        }
+        s.insert(TwoSidedProduct<T>{.a = data_a,
+                                    .w_i = data_wi,
+                                    .w_j = data_wj,
+                                    .y_i = data_yi,
+                                    .y_j = data_yj,
+                                    .part = part,
+                                    .b = b});
       }));
       const auto block = a.block(part.row, part.col, part.rows, part.cols);
       const T beta(fresh ? 0 : 1);
@@ -69,8 +87,14 @@ TYPED_TEST(TwoSidedCodelets, WhereGpusWorkBothTrianglesStayValid) {
              data_vz = upload(this->runtime(), vz),
              workspace = Data::scratch(this->runtime(), update_workspace_bytes<T>(n, kb));
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_mirror_lower<T>(s, 0, data);
-    insert_rank_2k_update<T>(s, 0, data_vz, nullptr, kb, kb, data, {8, 8, n - 8, n - 8}, workspace);
+    this->mirror(s, data);
+    s.insert(Rank2kUpdate<T>{.vz_i = data_vz,
+                             .a = data,
+                             .workspace = workspace,
+                             .part = {8, 8, n - 8, n - 8},
+                             .done = kb,
+                             .kb = kb,
+                             .both_triangles = keeps_both_triangles<T>(this->runtime())});
   }));
   const auto result = download<T>(data);
   for (Index j = 0; j < n; ++j)
@@ -85,11 +109,15 @@ TYPED_TEST(TwoSidedCodelets, ProductWithADiagonalTile) {
       const auto a = random_hermitian<T>(n, 1);
       const auto w = random_matrix<T>(n, b, 2), y = random_matrix<T>(n, b, 3);
       const Data data_a = upload(this->runtime(), poison_other_triangle(a, Uplo::lower)),
-                 data_w = upload(this->runtime(), w), data_y = upload(this->runtime(), y);
+                 data_w = upload(this->runtime(), w), data_y = upload(this->runtime(), y),
+                 before = upload(this->runtime(), y), one = upload(this->runtime(), identity<T>(n));
       const TilePart part(first, first, n - first, n - first);
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_mirror_lower<T>(s, 0, data_a);
-        insert_two_sided_product<T>(s, 0, data_a, part, b, data_w, data_y, fresh, nullptr, nullptr, false);
+        this->mirror(s, data_a);
+        if (!fresh)
+          s.insert(TwoSidedProduct<T>{
+              .a = one, .w_i = before, .y_i = data_y, .part = {0, 0, n, n}, .b = b});
+        s.insert(TwoSidedProduct<T>{.a = data_a, .w_i = data_w, .y_i = data_y, .part = part, .b = b});
       }));
       const auto expected =
           multiply(Op::none, a.block(first, first, n - first, n - first), Op::none,
@@ -110,7 +138,7 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
       const Index n = heights[0] - first + heights[1];
       Matrix<T> v_all(n, done), z_all(n, done), v(n, b), w_all(n, b), y_all(n, b);
       Matrix<T> vz[2];
-      Data data_vz[2], data_w[2], data_y[2], data_d[2], data_parts[2][2];
+      Data data_vz[2], data_w[2], own_part[2], data_y[2], data_d[2], data_parts[2][2], one[2];
       for (int i = 0; i < 2; ++i) {
         const Index row = i == 0 ? first : 0, at = i == 0 ? 0 : heights[0] - first, rows = heights[i] - row;
         vz[i] = random_matrix<T>(heights[i], 2 * kb, 10 + i);
@@ -121,7 +149,9 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         w_all.set_block(at, 0, w.block(row, 0, rows, b));
         data_vz[i] = upload(this->runtime(), vz[i]);
         data_w[i] = upload(this->runtime(), w);
-        data_y[i] = upload(this->runtime(), y);
+        own_part[i] = upload(this->runtime(), y);
+        data_y[i] = upload(this->runtime(), random_matrix<T>(heights[i], b, 50 + i));
+        one[i] = upload(this->runtime(), identity<T>(heights[i]));
         data_d[i] = Data::matrix(this->runtime(), 2 * kb + b, b, sizeof(T));
         // With parts from elsewhere, the second tile row has no part of its own.
         const bool own = !(parts > 0 && i == 1);
@@ -133,21 +163,33 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         }
         y_all.set_block(at, 0, sum);
       }
+      const auto window = [&](int i) {
+        const Index row = i == 0 ? first : 0;
+        return PanelWindow{.row = row, .rows = heights[i] - row, .done = done, .kb = kb, .b = b};
+      };
       const Data total = Data::matrix(this->runtime(), 2 * kb + b, b, sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        const Data* pieces[] = {&data_d[0], &data_d[1]};
+        const std::vector<const Data*> pieces{&data_d[0], &data_d[1]};
         for (int i = 0; i < 2; ++i) {
-          const Data* extra[] = {&data_parts[i][0], &data_parts[i][1]};
-          const Index row = i == 0 ? first : 0;
-          insert_inner_products<T>(s, 0, data_vz[i], data_w[i], data_y[i], parts > 0 && i == 1,
-                                   {extra, static_cast<std::size_t>(parts)}, data_d[i], row, heights[i] - row,
-                                   done, kb, b);
+          std::vector<const Data*> extra;
+          for (int p = 0; p < parts; ++p) extra.push_back(&data_parts[i][p]);
+          // Its own part, which the same sequence must have written.
+          if (!(parts > 0 && i == 1))
+            s.insert(TwoSidedProduct<T>{.a = one[i],
+                                        .w_i = own_part[i],
+                                        .y_i = data_y[i],
+                                        .part = {0, 0, heights[i], heights[i]},
+                                        .b = b});
+          s.insert(InnerProducts<T>{.vz = data_vz[i],
+                                    .w = data_w[i],
+                                    .y = data_y[i],
+                                    .d = data_d[i],
+                                    .parts = extra,
+                                    .window = window(i)});
         }
-        insert_inner_sum<T>(s, 0, pieces, total, done, kb, b);
-        for (int i = 0; i < 2; ++i) {
-          const Index row = i == 0 ? first : 0;
-          insert_form_z<T>(s, 0, total, data_y[i], data_vz[i], row, heights[i] - row, done, kb, b);
-        }
+        s.insert(InnerSum<T>{.pieces = pieces, .d = total, .done = done, .kb = kb, .b = b});
+        for (int i = 0; i < 2; ++i)
+          s.insert(FormZ<T>{.d = total, .y = data_y[i], .vz = data_vz[i], .window = window(i)});
       }));
       // A W = Y - Vacc Zacc^H W - Zacc Vacc^H W, Z = A W - V (W^H A W) / 2.
       auto a_w = multiply(Op::none, v_all, Op::none, multiply(Op::adjoint, z_all, Op::none, w_all), T(-1),
@@ -182,7 +224,13 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto a = random_matrix<T>(m, n, 3);
     const Data data_a = upload(this->runtime(), a);
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, &data_j, done, kb, data_a, {2, 3, m - 2, n - 3}, workspace);
+      s.insert(Rank2kUpdate<T>{.vz_i = data_i,
+                               .vz_j = data_j,
+                               .a = data_a,
+                               .workspace = workspace,
+                               .part = {2, 3, m - 2, n - 3},
+                               .done = done,
+                               .kb = kb});
     }));
     auto expected = a;
     expected.set_block(2, 3,
@@ -194,7 +242,13 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     const auto h = random_hermitian<T>(m, 4);
     const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
     ASSERT_TRUE(this->run([&](Sequence& s) {
-      insert_rank_2k_update<T>(s, 0, data_i, nullptr, done, kb, data_h, {1, 1, m - 1, m - 1}, workspace);
+      s.insert(Rank2kUpdate<T>{.vz_i = data_i,
+                               .a = data_h,
+                               .workspace = workspace,
+                               .part = {1, 1, m - 1, m - 1},
+                               .done = done,
+                               .kb = kb,
+                               .both_triangles = keeps_both_triangles<T>(this->runtime())});
     }));
     auto expected_h = h;
     const auto rows = vz_i.block(1, 0, m - 1, 2 * kb);
@@ -205,7 +259,13 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     for (const bool same : {false, true}) {
       const Data data_p = upload(this->runtime(), a);
       ASSERT_TRUE(this->run([&](Sequence& s) {
-        insert_panel_update<T>(s, 0, data_i, same ? nullptr : &data_j, 4, done, kb, data_p, {3, 4, m - 3, 2});
+        s.insert(PanelUpdate<T>{.vz = data_i,
+                                .vz_top = same ? nullptr : &data_j,
+                                .p = data_p,
+                                .part = {3, 4, m - 3, 2},
+                                .top_row = 4,
+                                .done = done,
+                                .kb = kb});
       }));
       auto expected_p = a;
       expected_p.set_block(3, 4,
@@ -219,7 +279,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
 TYPED_TEST(TwoSidedCodelets, SetZero) {
   using T = TypeParam;
   const Data data = upload(this->runtime(), random_matrix<T>(5, 3, 1));
-  ASSERT_TRUE(this->run([&](Sequence& s) { insert_set_zero<T>(s, 0, data); }));
+  ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(SetZero<T>{.a = data}); }));
   EXPECT_EQ(difference(download<T>(data), Matrix<T>(5, 3)), 0);
 }
 
@@ -233,7 +293,11 @@ TYPED_TEST(TwoSidedCodelets, CopyToBandTakesTheLowerBandAlone) {
   const auto segment = random_matrix<T>(ld, 6, 2);
   const Data data_a = upload(this->runtime(), a), data = upload(this->runtime(), segment);
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    insert_copy_to_band<T>(s, 0, data_a, part, false, b, row0, col0, data, first_col);
+    s.insert(CopyToBand<T>{
+        .tile = data_a,
+        .segment = data,
+        .part = part,
+        .place = {.row = row0, .column = col0, .first_column = first_col, .bandwidth = b}});
   }));
   auto expected = segment;
   for (Index j = 0; j < part.cols; ++j)

@@ -4,17 +4,9 @@
 
 #include <tessera/codelets/dense/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
-#include <tessera/codelets/tile_part.hpp>
 
-/// What the tasks of panel_step.hpp carry beside their buffers, and how they divide their work space: shared
-/// by the CPU and the CUDA implementations.
-namespace tessera::panel_step_codelets {
-
-struct StepArguments {
-  PanelStep step;
-  Index first_col;
-  std::uint32_t footprint() const noexcept { return footprint_of(step.column, step.done, step.kb, step.b); }
-};
+/// How the tasks of panel_step.hpp and column_groups.hpp divide their work space, on CPUs and GPUs.
+namespace tessera::panel_steps {
 
 /// Views of the work space. Each begins at a multiple of 256 bytes.
 template <class T>
@@ -24,6 +16,8 @@ struct StepSpace {
   kernels::PanelFactor<T> factor{nullptr, 0};
   void* panel;  ///< panel_workspace_bytes
 
+  StepSpace(std::span<char> memory, const PanelPosition& p) noexcept
+      : StepSpace(memory.data(), p.n, p.b, p.kb) {}
   StepSpace(void* memory, Index n, Index b, Index kb) noexcept {
     auto* place = static_cast<char*>(memory);
     const auto take = [&](std::size_t bytes) {
@@ -49,4 +43,4 @@ struct StepSpace {
   }
 };
 
-}  // namespace tessera::panel_step_codelets
+}  // namespace tessera::panel_steps
