@@ -4,7 +4,9 @@
 
 #include <array>
 #include <span>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <tessera/runtime/data.hpp>
@@ -25,7 +27,8 @@
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
 ///
 /// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
-/// several operands of a task. `std::array<Read<S>, n>` has up to n, `ReadAll<S>` and `WriteAll<S>` any number.
+/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and
+/// `WriteAll<S, ...>` any number.
 namespace tessera {
 
 /// How a task uses a piece of data.
@@ -143,40 +146,59 @@ using GpuScratch = Operand<Shape, AccessMode::scratch, internal::OperandKind::gp
 template <class Shape>
 using ReadOnHost = Operand<Shape, AccessMode::read, internal::OperandKind::on_host>;
 
-/// Any number of pieces in one mode; no other operand of the task is one of them.
-template <class Shape, AccessMode access>
+/// Any number of pieces that are read, or written; no other operand of the task is one of them. With several
+/// shapes they come in groups: one of each shape, and again.
+template <AccessMode access, class... Shapes>
 class OperandList {
  public:
   static constexpr AccessMode mode = access;
-  using View =
-      std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
   OperandList() = default;
   /// The pointers must live until the task is inserted.
   OperandList(std::span<const Data* const> data) noexcept
       : data_(data.data()), count_(static_cast<int>(data.size())) {}
   OperandList(const std::vector<const Data*>& data) noexcept
       : OperandList(std::span<const Data* const>(data)) {}
-  int size() const noexcept { return count_; }
+  /// Number of pieces, or groups.
+  int size() const noexcept { return count_ / group; }
 
-  // In the body:
-  View operator[](int i) const noexcept {
-    return internal::view_of<View>(internal::raw_buffer(buffers_[first_ + i]));
+  /// In the body: the view, or a tuple of those of a group.
+  auto operator[](int i) const noexcept {
+    return [&]<std::size_t... k>(std::index_sequence<k...>) {
+      if constexpr (group == 1)
+        return (this->template view<Shapes>(i), ...);
+      else
+        return std::tuple(this->template view<Shapes>(group * i + static_cast<int>(k))...);
+    }(std::index_sequence_for<Shapes...>{});
   }
 
   // For the runtime:
-  const Data* data(int i) const noexcept { return data_[i]; }
+  std::span<const Data* const> pieces() const noexcept { return {data_, static_cast<std::size_t>(count_)}; }
   void place(int first) noexcept { first_ = first; }
   void bind(void** buffers) noexcept { buffers_ = buffers; }
 
  private:
+  static constexpr int group = sizeof...(Shapes);
+  template <class Shape>
+  auto view(int piece) const noexcept {
+    using View =
+        std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
+    return internal::view_of<View>(internal::raw_buffer(buffers_[first_ + piece]));
+  }
   const Data* const* data_ = nullptr;
   void** buffers_ = nullptr;
   int first_ = 0, count_ = 0;
 };
 
 template <class Shape>
-using ReadAll = OperandList<Shape, AccessMode::read>;
-template <class Shape>
-using WriteAll = OperandList<Shape, AccessMode::write>;
+using ReadAll = OperandList<AccessMode::read, Shape>;
+template <class... Shapes>
+using WriteAll = OperandList<AccessMode::write, Shapes...>;
+
+/// The pointers that ReadAll and WriteAll take, of pieces that lie beside each other.
+inline std::vector<const Data*> pointers_to(std::span<const Data> pieces) {
+  std::vector<const Data*> pointers;
+  for (const Data& piece : pieces) pointers.push_back(&piece);
+  return pointers;
+}
 
 }  // namespace tessera

@@ -166,10 +166,10 @@ class Sequence {
     const bool first = kind == write_or_add && !has_written(*data);
     operand.place(list.add(*data, first ? AccessMode::write : mode), first);
   }
-  template <class Shape, AccessMode mode>
-  void place_operand(OperandList<Shape, mode>& operands, internal::AccessList& list) const {
+  template <AccessMode mode, class... Shapes>
+  void place_operand(OperandList<mode, Shapes...>& operands, internal::AccessList& list) const {
     operands.place(static_cast<int>(list.accesses().size()));
-    for (int i = 0; i < operands.size(); ++i) list.append(*operands.data(i), mode);
+    for (const Data* piece : operands.pieces()) list.append(*piece, mode);
   }
   /// A task of this sequence that was inserted before writes the piece.
   bool has_written(const Data& data) const noexcept;

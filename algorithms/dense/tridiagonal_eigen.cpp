@@ -8,17 +8,22 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
+#include <tessera/algorithms/dense/tridiagonal_sizes.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/tridiagonal/leaf.hpp>
-#include <tessera/codelets/tridiagonal/value_tasks.hpp>
+#include <tessera/codelets/tridiagonal/leaf_tasks.hpp>
+#include <tessera/codelets/tridiagonal/merge_tasks.hpp>
+#include <tessera/codelets/tridiagonal/scale_tasks.hpp>
 #include <tessera/codelets/tridiagonal/vector_tasks.hpp>
 
 namespace tessera {
 namespace {
 
 using tridiagonal::Child;
+using tridiagonal::MergePanel;
 using tridiagonal::MergeRecord;
+using tridiagonal::MergeShape;
 using tridiagonal::NodeSpectrum;
+using tridiagonal::ScaledTridiagonal;
 
 int value_priority(int depth) {
   return 64 + depth;
@@ -36,62 +41,9 @@ int slab_priority() {
   return 4;
 }
 
-/// Rows of a leaf: n over a power of two, so that the tree is balanced, at most `largest` and a multiple
-/// of 8.
-Index balanced_leaf(Index n, Index largest) {
-  Index pieces = 1;
-  while (ceil_div(n, pieces) > largest) pieces *= 2;
-  return pieces == 1 ? n : ceil_div(ceil_div(n, pieces), 8) * 8;
-}
-
 /// A leading dimension that keeps columns aligned.
 Index aligned(Index rows) {
   return ceil_div(rows, 8) * 8;
-}
-
-/// Bytes of a leaf's task: its vectors and three matrices of their order in double.
-Index leaf_bytes(Index leaf, std::size_t real_bytes) {
-  return leaf * leaf * static_cast<Index>(3 * sizeof(double) + real_bytes);
-}
-
-/// The largest leaf whose own task fits into a GPU's memory, and with it the packing of its row block at the
-/// root, which writes leaf x n and reads half of that.
-Index fitting_leaf(const Runtime& runtime, Index n, std::size_t real_bytes) {
-  const Index bytes = task_memory(runtime);
-  return std::max<Index>(std::min(square_of(bytes / leaf_bytes(1, real_bytes)),
-                                  2 * (bytes / (3 * std::max<Index>(n, 1) * static_cast<Index>(real_bytes)))),
-                         32);
-}
-
-/// On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want small leaves;
-/// tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and conquer of its
-/// own: what limits them there is that its products are slower than a library's.
-Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors, std::size_t real_bytes) {
-  if (runtime.gpus() > 0) {
-    if (!want_vectors) return n;
-    const Index wish = std::clamp<Index>(n / (4 * Index(runtime.gpus()) * runtime.size()), 512, 1024);
-    return balanced_leaf(n, std::min(wish, fitting_leaf(runtime, n, real_bytes)));
-  }
-  if (want_vectors)
-    return balanced_leaf(
-        n, std::clamp<Index>(n / (6 * Index(runtime.common_workers()) * runtime.size()), 64, 256));
-  return balanced_leaf(n, std::clamp<Index>(n / (4 * runtime.common_workers()), 64, 512));
-}
-
-/// Leaves of one task: on a GPU those that fill it, as far as they fit into its memory.
-Index leaves_together(const Runtime& runtime, Index leaf, std::size_t real_bytes) {
-  if (runtime.gpus() == 0) return 1;
-  const Index fitting = task_memory(runtime) / leaf_bytes(leaf, real_bytes);
-  return std::clamp<Index>(std::min(16384 / leaf / runtime.gpus(), fitting), 1, 64);
-}
-
-/// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
-/// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
-Index merge_parts(const Runtime& runtime, Index m, int depth) {
-  if (runtime.gpus() > 0) return 1;
-  const double milliseconds = 4e-6 * double(m) * double(m);
-  const Index wanted = (4 * Index(runtime.common_workers())) >> std::min(depth, 30);
-  return std::max<Index>(1, std::min<Index>(wanted, static_cast<Index>(2 * milliseconds)));
 }
 
 }  // namespace
@@ -117,14 +69,19 @@ void TridiagonalEigen<T>::submit_values(Sequence& sequence, const Data& d, const
   const int deepest = std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
                         return a.depth < b.depth;
                       })->depth;
-  const Data scratch = Data::scratch(*runtime_, merge_scratch_bytes(n_));
+  const Data scratch = Data::scratch(*runtime_, tridiagonal::merge_scratch_bytes(n_));
   values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n_) * sizeof(Real), Data::every_rank);
   const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n_), Data::every_rank);
-  insert_tridiagonal_scale<Real>(sequence, value_priority(deepest + 1), n_, leaf_, d, e, scaled);
+  sequence.insert(tridiagonal::ScaleAndCut<Real>{.d = d, .e = e, .scaled = scaled, .n = n_, .leaf = leaf_},
+                  {.priority = value_priority(deepest + 1)});
   submit_leaves(sequence, value_priority(deepest), scaled);
   for (Node& node : nodes_)
     if (node.leaves > 1) submit_merge(sequence, node, scaled, scratch, &node == &nodes_.back());
-  insert_tridiagonal_unscale<Real>(sequence, value_priority(0), n_, scaled, nodes_.back().spectrum, values_);
+  sequence.insert(tridiagonal::Unscale<Real>{.scaled = scaled,
+                                             .spectrum = nodes_.back().spectrum,
+                                             .values = values_,
+                                             .n = n_},
+                  {.priority = value_priority(0)});
   nodes_.back().spectrum.release();
 }
 
@@ -168,16 +125,22 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
     }
   const double epsilon = double(precision<Real>);
   if (!want_vectors_) {
-    const Data scratch = Data::scratch(*runtime_, subtree_scratch_bytes(leaf_, on_gpu));
+    const Data scratch = Data::scratch(*runtime_, tridiagonal::subtree_scratch_bytes(leaf_, on_gpu));
     for (const Node* leaf : leaves)
-      insert_tridiagonal_subtree(sequence, priority, n_, leaf->start, leaf->order, epsilon, nodes_.size() > 1,
-                                 scaled, leaf->spectrum, scratch);
+      sequence.insert(tridiagonal::SubtreeValues{.scaled = scaled,
+                                                 .spectrum = leaf->spectrum,
+                                                 .work = scratch,
+                                                 .rows = {.n = n_, .start = leaf->start, .m = leaf->order},
+                                                 .epsilon = epsilon,
+                                                 .boundary_rows = nodes_.size() > 1},
+                      {.priority = priority});
     return;
   }
   // One rank computes a leaf, all go on with its spectrum.
   const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
   const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
-  const Data scratch = Data::scratch(*runtime_, leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
+  const Data scratch = Data::scratch(
+      *runtime_, tridiagonal::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
   for (Node* leaf : leaves) {
     leaf->vectors =
         Data::matrix(*runtime_, leaf->order, leaf->order, sizeof(Real), block_owner(leaf->first_leaf));
@@ -196,11 +159,19 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
           computed.push_back(
               Data::bytes(*runtime_, spectrum_bytes(nodes.back()->order), static_cast<int>(rank)));
       }
-      std::vector<LeafData> data;
-      for (std::size_t i = 0; i < nodes.size(); ++i)
-        data.push_back({&nodes[i]->vectors, ranks > 1 ? &computed[i] : &nodes[i]->spectrum});
-      insert_tridiagonal_leaves<Real>(sequence, priority, n_, nodes.front()->start, forest, epsilon, scaled,
-                                      data, scratch);
+      std::vector<const Data*> pieces;
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        pieces.push_back(&nodes[i]->vectors);
+        pieces.push_back(ranks > 1 ? &computed[i] : &nodes[i]->spectrum);
+      }
+      sequence.insert(tridiagonal::LeafVectors<Real>{.scaled = scaled,
+                                                     .work = scratch,
+                                                     .leaves = pieces,
+                                                     .n = n_,
+                                                     .start = nodes.front()->start,
+                                                     .forest = forest,
+                                                     .epsilon = epsilon},
+                      {.priority = priority});
       for (std::size_t i = 0; i < computed.size(); ++i)
         for (int to = 0; to < ranks; ++to)
           sequence.insert(CopyBytes{.source = computed[i], .destination = nodes[i]->spectrum},
@@ -217,19 +188,30 @@ void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Dat
   node.record = Data::bytes(*runtime_, MergeRecord::bytes(m), Data::every_rank);
   node.spectrum = Data::bytes(*runtime_, static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double),
                               Data::every_rank);
-  const MergeShape shape{
-      n_, right.start, left.order, right.order, double(precision<Real>), want_vectors_ || !root, !root};
-  const MergeData data{scaled, left.spectrum, right.spectrum, node.record, node.spectrum, scratch};
+  const MergeShape shape{.n = n_,
+                         .cut = right.start,
+                         .left = left.order,
+                         .right = right.order,
+                         .epsilon = double(precision<Real>),
+                         .weights = want_vectors_ || !root,
+                         .rows = !root};
+  const tridiagonal::Merge merge{.scaled = scaled,
+                                 .left = left.spectrum,
+                                 .right = right.spectrum,
+                                 .record = node.record,
+                                 .merged = node.spectrum,
+                                 .work = scratch,
+                                 .shape = shape};
+  const TaskOptions options{.priority = value_priority(node.depth)};
   const Index count = merge_parts(*runtime_, m, node.depth);
   if (count == 1) {
-    insert_tridiagonal_merge(sequence, value_priority(node.depth), shape, data);
+    sequence.insert(merge, options);
   } else {
+    const auto doubles = static_cast<std::size_t>(2 * tridiagonal::merge_part_capacity(m, count));
     std::vector<Data> parts;
     for (Index p = 0; p < count; ++p)
-      parts.push_back(
-          Data::bytes(*runtime_, static_cast<std::size_t>(2 * merge_part_capacity(m, count)) * sizeof(double),
-                      Data::every_rank));
-    insert_tridiagonal_merge_in_parts(sequence, value_priority(node.depth), shape, data, parts);
+      parts.push_back(Data::bytes(*runtime_, doubles * sizeof(double), Data::every_rank));
+    insert_merge_in_parts(sequence, merge, parts, options);
   }
   left.spectrum.release();
   right.spectrum.release();
@@ -287,8 +269,15 @@ struct TridiagonalEigen<T>::VectorPass {
         block.packed =
             Data::matrix(*solver.runtime_, aligned(block.rows), node.order, sizeof(Real), block.owner);
         block.packed.set_gpu(solver.block_gpu(global));
-        insert_pack_rows<Real>(sequence, pack_priority(node.depth), node.order, child, block.rows, rows.width,
-                               node.record, block.packed, rows.tiles(static_cast<std::size_t>(leaf)));
+        const auto tiles = pointers_to(rows.tiles(static_cast<std::size_t>(leaf)));
+        sequence.insert(tridiagonal::PackRows<Real>{.record = node.record,
+                                                    .packed = block.packed,
+                                                    .tiles = tiles,
+                                                    .m = node.order,
+                                                    .child = child,
+                                                    .rows = block.rows,
+                                                    .tile_columns = rows.width},
+                        {.priority = pack_priority(node.depth)});
         result.push_back(std::move(block));
       }
       rows = {};
@@ -338,13 +327,19 @@ struct TridiagonalEigen<T>::VectorPass {
       return pool.panels[static_cast<std::size_t>(number) % pool.panels.size()];
     };
     const Data outline = Data::bytes(*solver.runtime_, sizeof(tridiagonal::PanelOutline), Data::every_rank);
+    const MergePanel which{.m = node.order, .begin = begin, .end = end};
     const auto needed = [](const PanelPool& pool) { return pool.needed; };
     if (std::any_of(pools.begin(), pools.end(), needed))
-      insert_panel_outline(sequence, pack_priority(node.depth), node.order, begin, end, node.record, outline);
+      sequence.insert(
+          tridiagonal::OutlinePanel{.record = node.record, .outline = outline, .panel = which},
+          {.priority = pack_priority(node.depth)});
     for (const PanelPool& pool : pools)
       if (pool.needed)
-        insert_secular_vectors<Real>(sequence, secular_priority(node.depth), node.order, begin, end, outline,
-                                     node.record, panel(pool));
+        sequence.insert(tridiagonal::SecularVectors<Real>{.outline = outline,
+                                                          .record = node.record,
+                                                          .s = panel(pool),
+                                                          .panel = which},
+                        {.priority = secular_priority(node.depth)});
     std::vector<Data> tiles;
     for (const PackedBlock& block : packed) {
       const PanelPool& pool = *std::find_if(pools.begin(), pools.end(), [&](const PanelPool& known) {
@@ -352,9 +347,16 @@ struct TridiagonalEigen<T>::VectorPass {
       });
       tiles.push_back(Data::matrix(*solver.runtime_, block.rows, end - begin, sizeof(Real), block.owner));
       tiles.back().set_gpu(pool.gpu);
-      insert_update_rows<Real>(sequence, update_priority(node.depth), node.order, block.child, block.rows,
-                               block.inner, begin, end, outline, node.record, block.packed, panel(pool),
-                               tiles.back());
+      sequence.insert(
+          tridiagonal::UpdateRows<Real>{
+              .outline = outline,
+              .record = node.record,
+              .packed = block.packed,
+              .s = panel(pool),
+              .out = tiles.back(),
+              .panel = which,
+              .block = {.child = block.child, .rows = block.rows, .inner = block.inner}},
+          {.priority = update_priority(node.depth)});
     }
     return tiles;
   }
@@ -407,16 +409,22 @@ struct TridiagonalEigen<T>::VectorPass {
       for (Index j = first_slab; j < z.count() && z.first_col(j) < end; ++j) {
         const Index first = z.first_col(j), from = std::max(begin, first);
         const Index count = std::min(end, first + z.slab_cols(j)) - from;
-        insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, {from - begin, from - first, count},
-                            from == first, z.slab(j), tiles);
+        fill_slab(j, pointers_to(tiles), {.from = from - begin, .to = from - first, .count = count});
       }
     }
   }
 
   void copy_leaf_into_slabs() {
     for (Index j = 0; j < z.count(); ++j)
-      insert_fill_slab<T>(sequence, slab_priority(), solver.leaf_, {lo + z.first_col(j), 0, z.slab_cols(j)},
-                          true, z.slab(j), {&solver.nodes_[0].vectors, 1});
+      fill_slab(j, {&solver.nodes_[0].vectors},
+                {.from = lo + z.first_col(j), .to = 0, .count = z.slab_cols(j)});
+  }
+
+  void fill_slab(Index j, const std::vector<const Data*>& tiles, const tridiagonal::SlabColumns& columns) {
+    sequence.insert(
+        tridiagonal::FillSlab<T>{
+            .slab = z.slab(j), .tiles = tiles, .block_rows = solver.leaf_, .columns = columns},
+        {.priority = slab_priority()});
   }
 };
 

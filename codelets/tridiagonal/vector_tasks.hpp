@@ -2,59 +2,152 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
+#include <array>
 
-#include <tessera/codelets/tridiagonal/merge_record.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/tridiagonal/task_views.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// Codelets of the eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
-/// secular_vectors as tasks. Records are bytes of owner `every_rank`, the rest are matrices of R.
-/// Flops: not counted unless given. Footprint: buffer sizes; of secular_vectors and update_rows also m, the
-/// number of output columns, rows and `inner`, of pack_rows m and rows, of fill_slab `count`. All run on CPUs
-/// and GPUs; on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid either), for there the row
-/// blocks and panels are as large as GPUs want them, and a panel on a core would bring a copy of both to the
-/// host.
-namespace tessera {
+/// The eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and secular_vectors
+/// as tasks. They run on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid either), for there
+/// the row blocks and panels are as large as GPUs want them, and a panel on a core would bring a copy of both to
+/// the host. Flops: not counted unless given. What the operands hold:
+/// | operand | shape                                              | what                                     |
+/// |---------|----------------------------------------------------|------------------------------------------|
+/// | record  | array of char, MergeRecord::bytes(m), every_rank   | MergeRecord of the merge                 |
+/// | outline | array of char, sizeof(PanelOutline), every_rank    | PanelOutline of the panel                |
+namespace tessera::tridiagonal {
 
-/// Codelet tridiagonal_outline: what the tasks of output columns [begin, end) of a merge of order m must know
-/// on the host, because it decides the sizes of their products. Buffers: record (read), outline (write,
-/// sizeof(PanelOutline) bytes of owner every_rank).
-void insert_panel_outline(Sequence& sequence, int priority, Index m, Index begin, Index end,
-                          const Data& record, const Data& outline);
+/// Output columns [begin, end) of a merge of order m.
+struct MergePanel {
+  Index m = 0, begin = 0, end = 0;
+  Index columns() const noexcept { return end - begin; }
+};
 
-/// Codelet tridiagonal_secular_vectors_R: kernels::secular_vectors for the roots among output columns [begin,
-/// end) of a merge of order m, computed by every rank for itself. Buffers: outline (read, on the host),
-/// record (read), s (write, at least m rows, end - begin columns).
+/// What the tasks of a panel must know on the host, because it decides the sizes of their products.
+/// | operand | mode  |
+/// |---------|-------|
+/// | record  | read  |
+/// | outline | write |
+struct OutlinePanel {
+  static constexpr const char* name = "tridiagonal_outline";
+  static constexpr bool gpu_instead_of_cpu = true;
+  Read<Array<char>> record;
+  Write<Array<char>> outline;
+  MergePanel panel;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
+};
+
+/// kernels::secular_vectors for the roots among the columns of a panel, computed by every rank for itself.
+/// | operand | mode              | shape                                | what            |
+/// |---------|-------------------|--------------------------------------|-----------------|
+/// | outline | read, on the host |                                      |                 |
+/// | record  | read              |                                      |                 |
+/// | s       | write             | matrix of R, at least m x columns    | secular vectors |
 template <class R>
-void insert_secular_vectors(Sequence& sequence, int priority, Index m, Index begin, Index end,
-                            const Data& outline, const Data& record, const Data& s);
+struct SecularVectors {
+  static constexpr const char* name = "tridiagonal_secular_vectors";
+  static constexpr bool gpu_instead_of_cpu = true;
+  ReadOnHost<Array<char>> outline;
+  Read<Array<char>> record;
+  Write<Matrix<R>> s;
+  MergePanel panel;
 
-/// Codelet tridiagonal_pack_rows_R: kernels::pack_rows.
-/// Buffers: record (read), packed (write, at least rows x m), tiles (read, rows x up to tile_columns each).
-template <class R>
-void insert_pack_rows(Sequence& sequence, int priority, Index m, tridiagonal::Child child, Index rows,
-                      Index tile_columns, const Data& record, const Data& packed,
-                      std::span<const Data> tiles);
+  std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
+};
 
-/// Codelet tridiagonal_update_rows_R: kernels::update_rows for output columns [begin, end) of a merge of
-/// order m whose child has order `inner`. Buffers: outline (read, on the host), record (read), packed (read),
-/// s (read), out (write, rows x (end - begin)).
-/// Flops: 2 rows inner (end - begin), less what deflation saves.
+/// kernels::pack_rows: of a merge of order m, for `rows` rows of a child.
+/// | operand | mode  | shape                                             | what                          |
+/// |---------|-------|---------------------------------------------------|-------------------------------|
+/// | record  | read  |                                                   |                               |
+/// | packed  | write | matrix of R, at least rows x m                    | the row block, packed         |
+/// | tiles   | read  | matrices of R, rows x up to tile_columns each     | the row block, 1024 at most   |
 template <class R>
-void insert_update_rows(Sequence& sequence, int priority, Index m, tridiagonal::Child child, Index rows,
-                        Index inner, Index begin, Index end, const Data& outline, const Data& record,
-                        const Data& packed, const Data& s, const Data& out);
+struct PackRows {
+  static constexpr const char* name = "tridiagonal_pack_rows";
+  static constexpr bool gpu_instead_of_cpu = true;
+  static constexpr int most_tiles = 1024;
+  Read<Array<char>> record;
+  Write<Matrix<R>> packed;
+  ReadAll<Matrix<R>> tiles;
+  Index m = 0;
+  Child child = Child::left;
+  Index rows = 0, tile_columns = 0;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(m, rows); }
+};
+
+/// Some rows of a child of a merge.
+struct ChildRows {
+  Child child = Child::left;
+  Index rows = 0;
+  Index inner = 0;  ///< order of the child
+};
+
+/// kernels::update_rows: the columns of a panel in the rows of one block.
+///                                        [2 rows inner columns, less what deflation saves]
+/// | operand | mode              | shape                                | what                     |
+/// |---------|-------------------|--------------------------------------|--------------------------|
+/// | outline | read, on the host |                                      |                          |
+/// | record  | read              |                                      |                          |
+/// | packed  | read              | matrix of R, at least rows x m       | by PackRows              |
+/// | s       | read              | matrix of R, at least m x columns    | by SecularVectors        |
+/// | out     | write             | matrix of R, rows x columns          | new rows                 |
+template <class R>
+struct UpdateRows {
+  static constexpr const char* name = "tridiagonal_update_rows";
+  static constexpr bool gpu_instead_of_cpu = true;
+  ReadOnHost<Array<char>> outline;
+  Read<Array<char>> record;
+  Read<Matrix<R>> packed, s;
+  Write<Matrix<R>> out;
+  MergePanel panel;
+  ChildRows block;
+
+  double flops() const noexcept {
+    return 2.0 * double(block.rows) * double(block.inner) * double(panel.columns());
+  }
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(panel.m, panel.columns(), block.rows, block.inner);
+  }
+};
 
 /// Columns [from, from + count) of some tiles and their place [to, to + count) in a slab.
 struct SlabColumns {
-  Index from, to, count;
+  Index from = 0, to = 0, count = 0;
 };
 
-/// Codelet tridiagonal_fill_slab_T: columns of eigenvectors, in tiles of `block_rows` rows below each other,
-/// become columns of a slab, widened to T.
-/// Buffers: slab (write if `fresh`, else read-write; n rows, of T), tiles (read, of RealOf<T>).
+/// Columns of eigenvectors, in tiles of `block_rows` rows below each other, become columns of a slab, widened to
+/// T.
+/// | operand | mode         | shape                     | what                                                      |
+/// |---------|--------------|---------------------------|-----------------------------------------------------------|
+/// | slab    | write-or-add | matrix of T, n rows       | the first task gives it memory, its other columns stay    |
+/// | tiles   | read         | matrices of RealOf<T>     | block_rows rows each, the last fewer                      |
 template <class T>
-void insert_fill_slab(Sequence& sequence, int priority, Index block_rows, SlabColumns columns, bool fresh,
-                      const Data& slab, std::span<const Data> tiles);
+struct FillSlab {
+  static constexpr const char* name = "tridiagonal_fill_slab";
+  static constexpr bool gpu_instead_of_cpu = true;
+  WriteOrAdd<Matrix<T>> slab;
+  ReadAll<Matrix<RealOf<T>>> tiles;
+  Index block_rows = 0;
+  SlabColumns columns;
 
-}  // namespace tessera
+  std::uint32_t footprint() const noexcept { return footprint_of(columns.count); }
+};
+
+/// The tiles of PackRows in memory.
+template <class R>
+struct TileList {
+  std::array<const R*, PackRows<R>::most_tiles> data;
+  Index count = 0, ld = 0;
+  explicit TileList(const ReadAll<Matrix<R>>& tiles) noexcept : count(tiles.size()) {
+    for (int i = 0; i < tiles.size(); ++i) {
+      const MatrixView<const R> tile = tiles[i];
+      data[static_cast<std::size_t>(i)] = tile.data;
+      ld = tile.ld;
+    }
+  }
+};
+
+}  // namespace tessera::tridiagonal

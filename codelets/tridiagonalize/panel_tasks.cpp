@@ -283,12 +283,6 @@ void run(const HostContext&, const TridiagonalizeColumn<T>& task) {
       piece[ColumnPiece::row + k + l] = vw(step.after - begin, k + l);
     }
 }
-std::vector<const Data*> pointers_to(std::span<const Data> pieces) {
-  std::vector<const Data*> pointers;
-  for (const Data& piece : pieces) pointers.push_back(&piece);
-  return pointers;
-}
-
 template <class T>
 void insert_panel_start(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                         const PanelPieces& pieces) {

@@ -190,7 +190,4 @@ template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces);
 
-/// What an operand for any number of pieces takes.
-std::vector<const Data*> pointers_to(std::span<const Data> pieces);
-
 }  // namespace tessera

@@ -67,6 +67,21 @@ void run(const HostContext& on, const SumOfAll& task) {
   (*task.sum)[1] = task.device_work ? 1 : 0;
 }
 
+/// Any number of pairs that are written: a matrix filled with i + 1, and its number of elements.
+struct FillPairs {
+  static constexpr const char* name = "test_fill_pairs";
+  Read<Array<double>> offset;
+  WriteAll<Matrix<double>, Array<Index>> pairs;
+};
+void run(const HostContext&, const FillPairs& task) {
+  for (int i = 0; i < task.pairs.size(); ++i) {
+    const auto [matrix, count] = task.pairs[i];
+    for (Index k = 0; k < matrix.cols; ++k)
+      for (Index j = 0; j < matrix.rows; ++j) matrix(j, k) = (*task.offset)[0] + i;
+    count[0] = matrix.rows * matrix.cols;
+  }
+}
+
 enum class Step { first, second };
 template <Step step>
 struct Stepwise {
@@ -93,6 +108,7 @@ TESSERA_DEFINE_TASK(Combine<double>)
 TESSERA_DEFINE_TASK(Combine<std::complex<float>>)
 TESSERA_DEFINE_TASK(AddNumber)
 TESSERA_DEFINE_TASK(SumOfAll)
+TESSERA_DEFINE_TASK(FillPairs)
 TESSERA_DEFINE_TASK(Stepwise<Step::first>)
 TESSERA_DEFINE_TASK(Stepwise<Step::second>)
 
@@ -192,6 +208,27 @@ TEST_F(Tasks, AnyNumberOfPieces) {
     ASSERT_TRUE(sequence.wait().ok());
     EXPECT_EQ(number(sum), 3.0 * count * (count - 1) / 2);
     EXPECT_EQ(number(sum, 1), 0) << "no GPU takes part";
+  }
+}
+
+TEST_F(Tasks, AnyNumberOfPairs) {
+  for (const int count : {0, 1, 7, 30}) {
+    std::vector<Data> data;
+    for (int i = 0; i < count; ++i) {
+      data.push_back(Data::matrix(runtime, 1 + i, 2, sizeof(double)));
+      data.push_back(Data::bytes(runtime, sizeof(Index)));
+    }
+    const std::vector<const Data*> pairs = pointers_to(data);
+    const Data offset = numbers({1});
+    Sequence sequence(runtime);
+    sequence.insert(FillPairs{.offset = offset, .pairs = pairs});
+    ASSERT_TRUE(sequence.wait().ok());
+    for (int i = 0; i < count; ++i) {
+      const HostAccess matrix(data[std::size_t(2 * i)], HostAccess::Mode::read),
+          elements(data[std::size_t(2 * i + 1)], HostAccess::Mode::read);
+      EXPECT_EQ(matrix.matrix<double>()(i, 1), i + 1);
+      EXPECT_EQ(elements.array<Index>()[0], 2 * (i + 1));
+    }
   }
 }
 

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/runtime/runtime.hpp>
+
+/// How TridiagonalEigen cuts its work into tasks.
+namespace tessera {
+
+/// Rows of a leaf. On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want
+/// small leaves; tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and
+/// conquer of its own: what limits them there is that its products are slower than a library's.
+Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors, std::size_t real_bytes);
+
+/// Leaves of one task: on a GPU those that fill it, as far as they fit into its memory.
+Index leaves_together(const Runtime& runtime, Index leaf, std::size_t real_bytes);
+
+/// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
+/// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
+Index merge_parts(const Runtime& runtime, Index m, int depth);
+
+}  // namespace tessera
