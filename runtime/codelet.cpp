@@ -179,10 +179,6 @@ internal::RawBuffer internal::raw_buffer(const void* buffer) noexcept {
   return {reinterpret_cast<void*>(vector.ptr), size, 1, size};
 }
 
-internal::RawBuffer TaskBuffers::raw_matrix(int i) const noexcept {
-  return internal::raw_buffer(buffers_[i]);
-}
-
 int internal::AccessList::add(const Data& data, AccessMode mode) {
   for (int i = 0; i < count_; ++i) {
     Access& access = begin()[i];

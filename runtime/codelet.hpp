@@ -15,36 +15,13 @@
 #include <tessera/runtime/operands.hpp>
 #include <tessera/runtime/status.hpp>
 
-/// Codelets: one object per operation and scalar type, with a CPU implementation and, from the file
-/// `<name>_cuda.cu`, a CUDA one. A codelet registers itself at load time, so the program can list them all.
+/// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a body
+/// for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list them all.
 namespace tessera {
 
 namespace internal {
 struct SequenceState;
 }
-
-/// The buffers of a running task, in the order of its accesses.
-class TaskBuffers {
- public:
-  TaskBuffers(void** buffers, int count) : buffers_(buffers), count_(count) {}
-  /// Number of buffers, where it varies.
-  int count() const noexcept { return count_; }
-  template <class T>
-  MatrixView<T> matrix(int i) const noexcept {
-    const internal::RawBuffer raw = raw_matrix(i);
-    return {static_cast<T*>(raw.pointer), raw.rows, raw.cols, raw.ld};
-  }
-  template <class T>
-  std::span<T> array(int i) const noexcept {
-    const internal::RawBuffer raw = raw_matrix(i);
-    return {static_cast<T*>(raw.pointer), static_cast<std::size_t>(raw.rows) / sizeof(T)};
-  }
-
- private:
-  internal::RawBuffer raw_matrix(int i) const noexcept;
-  void** buffers_;
-  int count_;
-};
 
 /// Precedes the arguments in every task's argument block.
 struct TaskHeader {
@@ -67,8 +44,8 @@ enum class PerformanceModel { history, regression, cost };
 /// What runs a task.
 enum class WorkerKind { cpu, gpu };
 
-/// A kernel of a codelet: plain function on buffers and arguments. It reports a numerical failure by
-/// `task.fail(code, index)`; what it throws becomes the status of its sequence.
+/// Where a body runs: it reports a numerical failure by `on.fail(code, index)`. What it throws becomes the status
+/// of its sequence.
 class TaskContext {
  public:
   explicit TaskContext(const TaskHeader& header) : header_(&header) {}
@@ -137,58 +114,25 @@ void end_task(const TaskHeader& header) noexcept;
 /// The exception that is being handled ends the task.
 void fail_task(const TaskHeader& header) noexcept;
 
-template <class Arguments>
+template <class Task>
 struct TaskBlock {
   TaskHeader header;
-  Arguments arguments;
+  Task task;
 };
 
-template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
-void cpu_entry(void** buffers, void* argument) noexcept {
-  auto& block = *static_cast<TaskBlock<Arguments>*>(argument);
-  if (!begin_task(block.header)) return;
-  try {
-    Kernel(TaskContext(block.header), TaskBuffers(buffers, static_cast<int>(block.header.buffers)),
-           block.arguments);
-  } catch (...) {  // StarPU's frames know no exceptions
-    fail_task(block.header);
-  }
-  end_task(block.header);
-}
-
-template <class Arguments>
+template <class Task>
 std::uint32_t footprint_entry(const void* argument) {
-  if constexpr (requires(const Arguments& a) { a.footprint(); })
-    return static_cast<const TaskBlock<Arguments>*>(argument)->arguments.footprint();
+  if constexpr (requires(const Task& a) { a.footprint(); })
+    return static_cast<const TaskBlock<Task>*>(argument)->task.footprint();
   else
     return 0;
 }
 
-template <class Arguments>
+template <class Task>
 double cost_entry(const void* argument, WorkerKind kind, double bytes) {
-  return static_cast<const TaskBlock<Arguments>*>(argument)->arguments.seconds(kind, bytes);
+  return static_cast<const TaskBlock<Task>*>(argument)->task.seconds(kind, bytes);
 }
 
 }  // namespace internal
-
-/// A codelet with kernel `void kernel(const TaskContext&, TaskBuffers, const Arguments&)`. `Arguments` is
-/// trivially copyable; a member `std::uint32_t footprint() const` adds to the performance model's key what
-/// the buffer sizes do not tell (operations, counts). A member `double seconds(WorkerKind, double bytes of
-/// the buffers) const` predicts the time, instead of the model: for tasks of which hardly two are alike.
-/// Define it as an explicitly instantiated variable template:
-///   template <class T> Codelet gemm_codelet = make_codelet<GemmArguments<T>, gemm_task<T>>("gemm",
-///   type_letter<T>);
-template <class Arguments, void (*Kernel)(const TaskContext&, TaskBuffers, const Arguments&)>
-Codelet make_codelet(const std::string& name, char letter = 0,
-                     PerformanceModel model = PerformanceModel::history) {
-  static_assert(std::is_trivially_copyable_v<Arguments>);
-  const std::string full_name = letter ? name + "_" + letter : name;
-  if constexpr (requires(const Arguments& a) { a.seconds(WorkerKind::cpu, 0.0); })
-    return Codelet(full_name, &internal::cpu_entry<Arguments, Kernel>, &internal::footprint_entry<Arguments>,
-                   &internal::cost_entry<Arguments>);
-  else
-    return Codelet(full_name, &internal::cpu_entry<Arguments, Kernel>, &internal::footprint_entry<Arguments>,
-                   model);
-}
 
 }  // namespace tessera

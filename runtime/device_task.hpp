@@ -4,7 +4,11 @@
 
 #if TESSERA_WITH_CUDA
 
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+
+#include <tessera/runtime/status.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// For the op.cu of a task (task.hpp): its body for GPUs, `void run(const DeviceContext&, const Task&)`, which
@@ -16,13 +20,44 @@
 /// where a task is made for a whole GPU, the task's `gpu_instead_of_cpu` keeps CPUs away.
 namespace tessera {
 
+/// The worker's stream, and library handles that are bound to it.
+struct CudaContext {
+  cudaStream_t stream;
+  cublasHandle_t cublas;
+  cusolverDnHandle_t cusolver;
+};
+
 /// Where a task's body runs: a GPU, the worker's stream on it and library handles that are bound to that.
 class DeviceContext : public TaskContext, public CudaContext {
  public:
   DeviceContext(const TaskHeader& header, const CudaContext& cuda) : TaskContext(header), CudaContext(cuda) {}
 };
 
+/// A failure that only the device finds. A kernel stores a number > 0 in `*index` (device-visible host
+/// memory, zero before); what `report` enqueues reads it once the stream gets there, and records the failure
+/// of the task's sequence. One for each task that needs it:
+///   DeviceFailure failure(task, context, StatusCode::not_finite);
+///   my_kernel<<<..., context.stream>>>(..., failure.index());
+///   failure.report(first_row);   // Status::index = first_row + *index
+class DeviceFailure {
+ public:
+  DeviceFailure(const TaskContext& task, StatusCode code) noexcept;
+  long long* index() const noexcept;
+  void report(Index offset = 0) noexcept;
+
+ private:
+  struct Slot;
+  static void finish(TaskHeader& header) noexcept;
+  Slot* slot_;
+};
+
 namespace internal {
+
+CudaContext cuda_context() noexcept;
+/// Fails the task if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
+/// kernel that was not launched would leave its task's output as it was.
+void require_cuda_success(const TaskHeader& header) noexcept;
+void forget_cuda_errors() noexcept;
 
 template <class Task>
 void device_entry(void** buffers, void* argument) noexcept {
@@ -31,8 +66,8 @@ void device_entry(void** buffers, void* argument) noexcept {
   block.header.on_device = true;
   forget_cuda_errors();
   try {
-    bind_operands(block.arguments, buffers);
-    run(DeviceContext(block.header, cuda_context()), std::as_const(block.arguments));
+    bind_operands(block.task, buffers);
+    run(DeviceContext(block.header, cuda_context()), std::as_const(block.task));
   } catch (...) {  // StarPU's frames know no exceptions
     fail_task(block.header);
   }

@@ -15,23 +15,6 @@
 
 namespace tessera {
 
-inline Access read(const Data& data) {
-  return {&data, AccessMode::read};
-}
-inline Access write(const Data& data) {
-  return {&data, AccessMode::write};
-}
-inline Access read_write(const Data& data) {
-  return {&data, AccessMode::read_write};
-}
-/// Read-write in any order among accumulating tasks (floating-point results then depend on the order).
-inline Access accumulate(const Data& data) {
-  return {&data, AccessMode::accumulate};
-}
-inline Access scratch(const Data& data) {
-  return {&data, AccessMode::scratch};
-}
-
 /// Larger runs earlier. Each algorithm documents its formula.
 struct TaskOptions {
   int priority = 0;
@@ -102,24 +85,6 @@ class Sequence {
   /// one for each rank to keep them equal).
   /// @throws RuntimeError, on all ranks, if a GPU has no room for the pieces (of several ranks: those with an
   /// owner; what every rank has for itself may be of another size on each)
-  template <class Arguments>
-  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
-              std::span<const Access> accesses,
-              std::source_location where = std::source_location::current()) {
-    internal::TaskBlock<Arguments> block{
-        {state_.get(), current_stage_, static_cast<std::uint32_t>(accesses.size()), codelet.index(),
-         options.flops, 0, false},
-        arguments};
-    insert_block(codelet, &block, sizeof block, options, accesses, where);
-  }
-  template <class Arguments>
-  void insert(Codelet& codelet, const Arguments& arguments, const TaskOptions& options,
-              std::initializer_list<Access> accesses,
-              std::source_location where = std::source_location::current()) {
-    insert(codelet, arguments, options, std::span<const Access>(accesses.begin(), accesses.size()), where);
-  }
-
-  /// Inserts a task by its struct (task.hpp); all else as above. `options.flops` is what the task counts.
   template <class Task>
     requires requires { Task::name; }
   void insert(const Task& task, TaskOptions options = {},
@@ -129,7 +94,7 @@ class Sequence {
     internal::TaskBlock<Task> block{{state_.get(), current_stage_, 0, codelet.index(), options.flops, 0, false},
                                     task};
     internal::AccessList list;
-    place_operands(block.arguments, list);
+    place_operands(block.task, list);
     block.header.buffers = static_cast<std::uint32_t>(list.accesses().size());
     insert_block(codelet, &block, sizeof block, options, list.accesses(), where);
   }

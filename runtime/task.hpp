@@ -83,8 +83,8 @@ void host_entry(void** buffers, void* argument) noexcept {
   auto& block = *static_cast<TaskBlock<Task>*>(argument);
   if (!begin_task(block.header)) return;
   try {
-    bind_operands(block.arguments, buffers);
-    run(HostContext(block.header), std::as_const(block.arguments));
+    bind_operands(block.task, buffers);
+    run(HostContext(block.header), std::as_const(block.task));
   } catch (...) {  // StarPU's frames know no exceptions
     fail_task(block.header);
   }

@@ -7,7 +7,7 @@
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
 #include <tessera/codelets/dense/panel_step_space.hpp>
 #include <tessera/codelets/dense/two_sided_cuda.hpp>
-#include <tessera/runtime/cuda_codelet.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 /// The two halves of a panel step on a GPU, as in panel_step_cpu.hpp: shared by panel_step.hpp and
 /// column_groups.hpp.

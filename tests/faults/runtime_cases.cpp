@@ -22,15 +22,27 @@ namespace {
 
 const std::string different = "not the same on all ranks";
 
-struct NoArguments {};
-/// Writes the buffer from its beginning to its end, slowly.
-void slow_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
-  for (double& x : buffers.array<double>(0)) {
+/// Writes the piece from its beginning to its end, slowly.
+struct Slow {
+  static constexpr const char* name = "test_slow";
+  ReadWrite<Array<double>> x;
+};
+void run(const HostContext&, const Slow& task) {
+  for (double& x : *task.x) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     x += 1;
   }
 }
-Codelet slow_codelet = make_codelet<NoArguments, slow_task>("test_slow");
+
+}  // namespace
+}  // namespace tessera::test
+
+namespace tessera {
+TESSERA_DEFINE_TASK(test::Slow)
+}  // namespace tessera
+
+namespace tessera::test {
+namespace {
 
 /// An exception, on one rank or on all, destroys memory that a running kernel writes.
 void free_under_kernel(const Ranks& ranks, bool everywhere) {
@@ -39,7 +51,7 @@ void free_under_kernel(const Ranks& ranks, bool everywhere) {
     std::vector<double> memory(100);
     const Data wrapped =
         Data::wrap_bytes(ranks.runtime, memory.data(), memory.size() * sizeof(double), Data::every_rank);
-    for (int k = 0; k < 3; ++k) sequence.insert(slow_codelet, NoArguments{}, {}, {read_write(wrapped)});
+    for (int k = 0; k < 3; ++k) sequence.insert(Slow{.x = wrapped});
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const auto fail = [&] {
       if (ranks.here()) throw std::logic_error("lost");

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/cuda_codelet.hpp>
 #include <tessera/runtime/data.hpp>
+#include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -17,30 +17,34 @@ namespace {
 
 enum class Fault { none, refused_call, exception, illegal_access };
 
-struct FaultArguments {
-  Fault fault;
+struct Fail {
+  static constexpr const char* name = "test_gpu_fault";
+  WriteOrAdd<Array<char>> piece;
+  Fault fault = Fault::none;
 };
-
-void fault_on_cpu(const TaskContext&, TaskBuffers, const FaultArguments&) {}
-
-void fault_on_gpu(const TaskContext&, const CudaContext& context, TaskBuffers, const FaultArguments& a) {
-  if (a.fault == Fault::refused_call) cudaMemsetAsync(nullptr, 0, 16, context.stream);
-  if (a.fault == Fault::exception) throw std::bad_alloc();
-  if (a.fault == Fault::illegal_access) {
+void run(const HostContext&, const Fail&) {}
+void run(const DeviceContext& on, const Fail& task) {
+  if (task.fault == Fault::refused_call) cudaMemsetAsync(nullptr, 0, 16, on.stream);
+  if (task.fault == Fault::exception) throw std::bad_alloc();
+  if (task.fault == Fault::illegal_access) {
     const double two = 2;
-    cublasDscal(context.cublas, 1 << 20, &two, reinterpret_cast<double*>(0x100), 1);
+    cublasDscal(on.cublas, 1 << 20, &two, reinterpret_cast<double*>(0x100), 1);
   }
 }
 
-Codelet fault_codelet = make_codelet<FaultArguments, fault_on_cpu>("test_gpu_fault");
-const bool registered = register_cuda<FaultArguments, fault_on_gpu>("test_gpu_fault");
+}  // namespace
+
+TESSERA_DEFINE_TASK(Fail)
+TESSERA_DEFINE_ON_GPU(Fail)
+
+namespace {
 
 Status run(Runtime& runtime, Fault fault) {
   Sequence sequence(runtime);
   sequence.begin_stage("test");
   const Data piece = Data::bytes(runtime, 64);
-  sequence.insert(fault_codelet, FaultArguments{fault}, {}, {write(piece)});
-  sequence.insert(fault_codelet, FaultArguments{Fault::none}, {}, {read_write(piece)});
+  sequence.insert(Fail{.piece = piece, .fault = fault});
+  sequence.insert(Fail{.piece = piece});
   return sequence.wait();
 }
 

@@ -15,43 +15,81 @@
 namespace tessera::test {
 namespace {
 
-struct FailArguments {
-  Index index;
-  StatusCode code;
+struct Fail {
+  static constexpr const char* name = "test_fail";
+  ReadWrite<Array<double>> x;
+  Index index = 0;
+  StatusCode code = StatusCode::success;
 };
-void fail_task(const TaskContext& task, TaskBuffers, const FailArguments& a) {
-  task.fail(a.code, a.index);
+void run(const HostContext& on, const Fail& task) {
+  on.fail(task.code, task.index);
 }
-Codelet fail_codelet = make_codelet<FailArguments, fail_task>("test_fail");
 
 std::atomic<int> executed = 0;
 
-struct CountArguments {
-  double add;
+/// The piece's first number grows by `add`.
+struct Count {
+  static constexpr const char* name = "test_count";
+  ReadWrite<Array<double>> x;
+  double add = 1;
+  double work = 0;
+  double flops() const { return work; }
 };
-/// The first buffer's first number grows by `add`.
-void count_task(const TaskContext&, TaskBuffers buffers, const CountArguments& a) {
+void run(const HostContext&, const Count& task) {
   ++executed;
-  buffers.array<double>(0)[0] += a.add;
+  task.x.view()[0] += task.add;
 }
-Codelet count_codelet = make_codelet<CountArguments, count_task>("test_count");
 
-struct NoArguments {};
-/// Last buffer := sum of all the others.
-void sum_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+/// The same in any order.
+struct CountInAnyOrder {
+  static constexpr const char* name = "test_count_in_any_order";
+  Accumulate<Array<double>> x;
+  double add = 1;
+};
+void run(const HostContext&, const CountInAnyOrder& task) {
+  task.x.view()[0] += task.add;
+}
+
+/// The sum of all.
+struct Sum {
+  static constexpr const char* name = "test_sum";
+  ReadAll<Array<double>> all{};
+  Write<Array<double>> sum;
+  double work = 0;
+  double flops() const { return work; }
+};
+void run(const HostContext&, const Sum& task) {
   double sum = 0;
-  for (int k = 0; k + 1 < buffers.count(); ++k) sum += buffers.array<const double>(k)[0];
-  buffers.array<double>(buffers.count() - 1)[0] = sum;
+  for (int k = 0; k < task.all.size(); ++k) sum += task.all[k][0];
+  task.sum.view()[0] = sum;
 }
-Codelet sum_codelet = make_codelet<NoArguments, sum_task>("test_sum");
 
-/// Fills the scratch with the task's own number, and counts what is left of it at the end.
-void scratch_task(const TaskContext&, TaskBuffers buffers, const CountArguments& a) {
-  const auto work = buffers.array<double>(1);
-  std::fill(work.begin(), work.end(), a.add);
-  buffers.array<double>(0)[0] = std::accumulate(work.begin(), work.end(), 0.0);
+/// Fills the scratch with the task's own number, and adds up what is left of it at the end.
+struct FillScratch {
+  static constexpr const char* name = "test_scratch";
+  Write<Array<double>> sum;
+  Scratch<Array<double>> work;
+  double number = 0;
+};
+void run(const HostContext&, const FillScratch& task) {
+  const auto work = *task.work;
+  std::fill(work.begin(), work.end(), task.number);
+  task.sum.view()[0] = std::accumulate(work.begin(), work.end(), 0.0);
 }
-Codelet scratch_codelet = make_codelet<CountArguments, scratch_task>("test_scratch");
+
+}  // namespace
+}  // namespace tessera::test
+
+namespace tessera {
+TESSERA_DEFINE_TASK(test::Fail)
+TESSERA_DEFINE_TASK(test::Count)
+TESSERA_DEFINE_TASK(test::CountInAnyOrder)
+TESSERA_DEFINE_TASK(test::Sum)
+TESSERA_DEFINE_TASK(test::FillScratch)
+}  // namespace tessera
+
+namespace tessera::test {
+namespace {
 
 class SequenceTest : public RuntimeTest<double> {
  public:
@@ -70,7 +108,7 @@ TEST_F(SequenceTest, EmptyOneSucceeds) {
 TEST_F(SequenceTest, TasksOnOnePieceRunInTheOrderOfInsertion) {
   const Data data = number(0);
   Sequence sequence(runtime());
-  for (int k = 0; k < 100; ++k) sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  for (int k = 0; k < 100; ++k) sequence.insert(Count{.x = data, .add = 1});
   EXPECT_TRUE(sequence.wait());
   EXPECT_EQ(value_of(data), 100);
 }
@@ -79,11 +117,11 @@ TEST_F(SequenceTest, AfterAFailureTheRestDoesNothing) {
   const Data data = number(0);
   Sequence sequence(runtime());
   sequence.begin_stage("first");
-  sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
-  sequence.insert(fail_codelet, FailArguments{7, StatusCode::no_convergence}, {}, {read_write(data)});
+  sequence.insert(Count{.x = data, .add = 1});
+  sequence.insert(Fail{.x = data, .index = 7, .code = StatusCode::no_convergence});
   sequence.begin_stage("second");
   executed = 0;
-  for (int k = 0; k < 50; ++k) sequence.insert(count_codelet, CountArguments{100}, {}, {read_write(data)});
+  for (int k = 0; k < 50; ++k) sequence.insert(Count{.x = data, .add = 100});
   const Status status = sequence.wait();
   EXPECT_FALSE(status.ok());
   EXPECT_EQ(status.code, StatusCode::no_convergence);
@@ -94,7 +132,7 @@ TEST_F(SequenceTest, AfterAFailureTheRestDoesNothing) {
   EXPECT_LE(executed, 1);
   // Another sequence on the same data is not concerned.
   Sequence next(runtime());
-  next.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  next.insert(Count{.x = data, .add = 1});
   EXPECT_TRUE(next.wait());
   EXPECT_EQ(value_of(data), 2);
 }
@@ -121,12 +159,12 @@ TEST_F(SequenceTest, StatisticsAddUp) {
   Sequence sequence(runtime());
   sequence.begin_stage("a");
   for (int k = 0; k < 5; ++k)
-    sequence.insert(count_codelet, CountArguments{1}, {.flops = 10}, {read_write(data)});
+    sequence.insert(Count{.x = data, .add = 1, .work = 10});
   sequence.begin_stage("without tasks");
   sequence.begin_stage("b");
   for (int k = 0; k < 3; ++k)
-    sequence.insert(count_codelet, CountArguments{1}, {.flops = 100}, {read_write(data)});
-  sequence.insert(sum_codelet, NoArguments{}, {.flops = 7}, {write(data)});
+    sequence.insert(Count{.x = data, .add = 1, .work = 100});
+  sequence.insert(Sum{.sum = data, .work = 7});
   EXPECT_TRUE(sequence.wait());
   const SequenceStatistics statistics = sequence.statistics();
   ASSERT_EQ(statistics.stages.size(), 3u);  // every stage begun
@@ -160,7 +198,7 @@ TEST_F(SequenceTest, StagesGoOn) {
   for (int k = 0; k < 40; ++k)
     for (const char* stage : {"one", "two"}) {
       sequence.resume_stage(stage);
-      sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+      sequence.insert(Count{.x = data, .add = 1});
     }
   EXPECT_GE(sequence.busy_seconds("one"), 0);  // while tasks run
   ASSERT_TRUE(sequence.wait());
@@ -191,11 +229,9 @@ TEST_F(SequenceTest, AnyNumberOfBuffers) {
   for (const int count : {1, 7, 8, 9, 15, 16, 17, 40}) {
     std::vector<Data> pieces;
     for (int k = 0; k <= count; ++k) pieces.push_back(number(k + 1));
-    std::vector<Access> accesses;
-    for (int k = 0; k < count; ++k) accesses.push_back(read(pieces[k]));
-    accesses.push_back(write(pieces.back()));
+    const std::vector<const Data*> all = pointers_to({pieces.data(), std::size_t(count)});
     Sequence sequence(runtime());
-    sequence.insert(sum_codelet, NoArguments{}, {}, accesses);
+    sequence.insert(Sum{.all = all, .sum = pieces.back()});
     EXPECT_TRUE(sequence.wait());
     EXPECT_EQ(value_of(pieces.back()), count * (count + 1) / 2.0);
   }
@@ -204,7 +240,7 @@ TEST_F(SequenceTest, AnyNumberOfBuffers) {
 TEST_F(SequenceTest, AccumulationLosesNothing) {
   const Data data = number(0.5);
   Sequence sequence(runtime());
-  for (int k = 0; k < 200; ++k) sequence.insert(count_codelet, CountArguments{2}, {}, {accumulate(data)});
+  for (int k = 0; k < 200; ++k) sequence.insert(CountInAnyOrder{.x = data, .add = 2});
   EXPECT_TRUE(sequence.wait());
   EXPECT_EQ(value_of(data), 400.5);
 }
@@ -216,7 +252,7 @@ TEST_F(SequenceTest, ScratchBelongsToOneTaskAtATime) {
   for (int k = 0; k < 40; ++k) results.push_back(Data::bytes(runtime(), sizeof(double)));
   Sequence sequence(runtime());
   for (int k = 0; k < 40; ++k)
-    sequence.insert(scratch_codelet, CountArguments{double(k)}, {}, {write(results[k]), scratch(work)});
+    sequence.insert(FillScratch{.sum = results[k], .work = work, .number = double(k)});
   EXPECT_TRUE(sequence.wait());
   for (int k = 0; k < 40; ++k) EXPECT_EQ(value_of(results[k]), double(k) * length);
 }
@@ -227,10 +263,10 @@ TEST_F(SequenceTest, TwoInFlightAreWaitedForInAnyOrder) {
   first->begin_stage("f");
   second->begin_stage("s");
   for (int k = 0; k < 30; ++k) {
-    first->insert(count_codelet, CountArguments{1}, {}, {read_write(x)});
-    second->insert(count_codelet, CountArguments{2}, {}, {read_write(y)});
+    first->insert(Count{.x = x, .add = 1});
+    second->insert(Count{.x = y, .add = 2});
   }
-  first->insert(fail_codelet, FailArguments{3, StatusCode::not_finite}, {}, {read_write(x)});
+  first->insert(Fail{.x = x, .index = 3, .code = StatusCode::not_finite});
   EXPECT_TRUE(second->wait().ok());
   EXPECT_EQ(second->statistics().tasks, 30);
   EXPECT_EQ(first->wait().stage, "f");
@@ -242,7 +278,7 @@ TEST_F(SequenceTest, DestroyingAnUnfinishedOneWaits) {
   const Data data = number(0);
   {
     Sequence sequence(runtime());
-    for (int k = 0; k < 100; ++k) sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+    for (int k = 0; k < 100; ++k) sequence.insert(Count{.x = data, .add = 1});
   }
   EXPECT_EQ(value_of(data), 100);
 }
@@ -254,7 +290,7 @@ TEST_F(SequenceTest, CompletionKeepsResultAndStatistics) {
   auto sequence = std::make_unique<Sequence>(runtime());
   Data data = Data::wrap_bytes(runtime(), result->data(), sizeof(double));
   sequence->begin_stage("only");
-  sequence->insert(count_codelet, CountArguments{1}, {}, {read_write(data)});
+  sequence->insert(Count{.x = data, .add = 1});
   sequence->keep(std::move(kept));
   EXPECT_FALSE(watch.expired());
   Completion<std::vector<double>> completion(std::move(sequence), result);
@@ -272,9 +308,10 @@ TEST_F(SequenceTest, ReleasedDataLivesUntilItsTasksAreDone) {
   Sequence sequence(runtime());
   for (int k = 0; k < 50; ++k) {
     Data piece = Data::bytes(runtime(), sizeof(double));
-    sequence.insert(sum_codelet, NoArguments{}, {}, {read(sum), write(piece)});
-    sequence.insert(count_codelet, CountArguments{1}, {}, {read_write(piece)});
-    sequence.insert(sum_codelet, NoArguments{}, {}, {read(piece), write(sum)});
+    const std::vector<const Data*> of_sum{&sum}, of_piece{&piece};
+    sequence.insert(Sum{.all = of_sum, .sum = piece});
+    sequence.insert(Count{.x = piece, .add = 1});
+    sequence.insert(Sum{.all = of_piece, .sum = sum});
     piece.release();
     EXPECT_FALSE(piece.valid());
   }

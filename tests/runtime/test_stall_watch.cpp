@@ -24,16 +24,33 @@ namespace {
 
 constexpr std::size_t mib = std::size_t(1) << 20;
 
-struct NoArguments {};
-void touch_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
-  buffers.array<char>(0)[0] = 1;
+struct Touch {
+  static constexpr const char* name = "test_touch";
+  ReadWrite<Array<char>> old{};
+  Write<Array<char>> fresh{};
+};
+void run(const HostContext&, const Touch& task) {
+  (task.old ? *task.old : *task.fresh)[0] = 1;
 }
-Codelet touch_codelet = make_codelet<NoArguments, touch_task>("test_touch");
 
-void slow_task(const TaskContext&, TaskBuffers, const NoArguments&) {
+struct Slow {
+  static constexpr const char* name = "test_slow";
+  Write<Array<char>> x;
+};
+void run(const HostContext&, const Slow&) {
   std::this_thread::sleep_for(std::chrono::seconds(4));
 }
-Codelet slow_codelet = make_codelet<NoArguments, slow_task>("test_slow");
+
+}  // namespace
+}  // namespace tessera::test
+
+namespace tessera {
+TESSERA_DEFINE_TASK(test::Touch)
+TESSERA_DEFINE_TASK(test::Slow)
+}  // namespace tessera
+
+namespace tessera::test {
+namespace {
 
 /// No more address space than there is now and so much.
 void limit_address_space(std::size_t more) {
@@ -70,7 +87,7 @@ TEST(StallWatch, TasksThatWaitForAddressSpaceEnd) {
         Sequence sequence(runtime);
         sequence.begin_stage("test");
         const Data piece = Data::bytes(runtime, 512 * mib);
-        sequence.insert(touch_codelet, NoArguments{}, {}, {write(piece)});
+        sequence.insert(Touch{.fresh = piece});
         sequence.wait();
       },
       "tasks have waited [0-9]+ s for memory that is not there");
@@ -84,8 +101,8 @@ TEST(StallWatch, SlowTasksAreNone) {
     Sequence sequence(runtime);
     sequence.begin_stage("test");
     const Data piece = Data::bytes(runtime, 8);
-    sequence.insert(slow_codelet, NoArguments{}, {}, {write(piece)});
-    sequence.insert(touch_codelet, NoArguments{}, {}, {read_write(piece)});
+    sequence.insert(Slow{.x = piece});
+    sequence.insert(Touch{.old = piece});
     EXPECT_TRUE(sequence.wait().ok());
   }
   StallWatch::patience = 30;
@@ -117,7 +134,7 @@ TEST(HostMemory, PiecesBeyondTheLimitAreRefused) {
     Sequence sequence(runtime);
     sequence.begin_stage("test");
     const Data piece = Data::bytes(runtime, 8 * mib);
-    sequence.insert(touch_codelet, NoArguments{}, {}, {write(piece)});
+    sequence.insert(Touch{.fresh = piece});
     EXPECT_TRUE(sequence.wait().ok());
   }
   unsetenv("STARPU_LIMIT_CPU_MEM");

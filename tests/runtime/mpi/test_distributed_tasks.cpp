@@ -17,26 +17,46 @@
 namespace tessera::test {
 namespace {
 
-struct FailArguments {
-  Index index;
+struct Fail {
+  static constexpr const char* name = "test_mpi_fail";
+  ReadWrite<Array<double>> x;
+  Index index = 0;
 };
-void fail_task(const TaskContext& task, TaskBuffers, const FailArguments& a) {
-  task.fail(StatusCode::no_convergence, a.index);
+void run(const HostContext& on, const Fail& task) {
+  on.fail(StatusCode::no_convergence, task.index);
 }
-Codelet fail_codelet = make_codelet<FailArguments, fail_task>("test_mpi_fail");
 
-struct AddArguments {
-  double value;
+/// y := x + value.
+struct Add {
+  static constexpr const char* name = "test_mpi_add";
+  Read<Array<double>> x;
+  Write<Array<double>> y;
+  double value = 0;
 };
-/// Last buffer := first buffer + value.
-void add_task(const TaskContext&, TaskBuffers buffers, const AddArguments& a) {
-  buffers.array<double>(buffers.count() - 1)[0] = buffers.array<const double>(0)[0] + a.value;
+void run(const HostContext&, const Add& task) {
+  task.y.view()[0] = task.x.view()[0] + task.value;
 }
-Codelet add_codelet = make_codelet<AddArguments, add_task>("test_mpi_add");
-void set_task(const TaskContext&, TaskBuffers buffers, const AddArguments& a) {
-  buffers.array<double>(0)[0] = a.value;
+
+struct Set {
+  static constexpr const char* name = "test_mpi_set";
+  Write<Array<double>> x;
+  double value = 0;
+};
+void run(const HostContext&, const Set& task) {
+  task.x.view()[0] = task.value;
 }
-Codelet set_codelet = make_codelet<AddArguments, set_task>("test_mpi_set");
+
+}  // namespace
+}  // namespace tessera::test
+
+namespace tessera {
+TESSERA_DEFINE_TASK(test::Fail)
+TESSERA_DEFINE_TASK(test::Add)
+TESSERA_DEFINE_TASK(test::Set)
+}  // namespace tessera
+
+namespace tessera::test {
+namespace {
 
 class DistributedTasks : public ::testing::Test {
  public:
@@ -74,9 +94,9 @@ TEST_F(DistributedTasks, AChainPassesThroughAllRanks) {
   std::vector<Data> pieces;
   for (int k = 0; k < 3 * size; ++k) pieces.push_back(number(k % size));
   Sequence sequence(runtime());
-  sequence.insert(set_codelet, AddArguments{1}, {}, {write(pieces[0])});
+  sequence.insert(Set{.x = pieces[0], .value = 1});
   for (int k = 1; k < 3 * size; ++k)
-    sequence.insert(add_codelet, AddArguments{double(k)}, {}, {read(pieces[k - 1]), write(pieces[k])});
+    sequence.insert(Add{.x = pieces[k - 1], .y = pieces[k], .value = double(k)});
   ASSERT_TRUE(sequence.wait().ok());
   double expected = 1;
   for (int k = 0; k < 3 * size; ++k) {
@@ -93,11 +113,11 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   const Data copies = number(Data::every_rank), distributed = number(size - 1), result = number(0);
   Sequence sequence(runtime());
   // On all ranks, without communication; then from one rank to every copy.
-  sequence.insert(set_codelet, AddArguments{7}, {}, {write(copies)});
-  sequence.insert(add_codelet, AddArguments{1}, {}, {read(copies), write(distributed)});
+  sequence.insert(Set{.x = copies, .value = 7});
+  sequence.insert(Add{.x = copies, .y = distributed, .value = 1});
   for (int rank = 0; rank < size; ++rank)
     sequence.insert(CopyBytes{.source = distributed, .destination = copies}, {.execute_on = rank});
-  sequence.insert(add_codelet, AddArguments{100}, {.execute_on = size - 1}, {read(copies), write(result)});
+  sequence.insert(Add{.x = copies, .y = result, .value = 100}, {.execute_on = size - 1});
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_EQ(download_values<double>(copies)[0], 8);
   if (result.local()) {
@@ -192,10 +212,10 @@ TEST_F(DistributedTasks, TheEarliestFailureOfAllRanksIsEverybodys) {
   Sequence sequence(runtime());
   sequence.begin_stage("first");
   for (int rank = 0; rank < size; ++rank)
-    sequence.insert(set_codelet, AddArguments{0}, {}, {write(pieces[rank])});
+    sequence.insert(Set{.x = pieces[rank], .value = 0});
   sequence.begin_stage("second");
   for (int rank = 0; rank < size; ++rank)
-    sequence.insert(fail_codelet, FailArguments{100 - rank}, {}, {read_write(pieces[rank])});
+    sequence.insert(Fail{.x = pieces[rank], .index = 100 - rank});
   const Status status = sequence.wait();
   EXPECT_EQ(status.code, StatusCode::no_convergence);
   EXPECT_EQ(status.stage, "second");

@@ -18,16 +18,34 @@
 namespace tessera::test {
 namespace {
 
-struct NoArguments {};
-void sleep_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
+struct Sleep {
+  static constexpr const char* name = "test_mpi_sleep";
+  Write<Array<double>> x;
+};
+void run(const HostContext&, const Sleep& task) {
   std::this_thread::sleep_for(std::chrono::milliseconds(800));
-  buffers.array<double>(0)[0] = 3;
+  task.x.view()[0] = 3;
 }
-Codelet sleep_codelet = make_codelet<NoArguments, sleep_task>("test_mpi_sleep");
-void double_task(const TaskContext&, TaskBuffers buffers, const NoArguments&) {
-  buffers.array<double>(1)[0] = 2 * buffers.array<const double>(0)[0];
+
+struct Twice {
+  static constexpr const char* name = "test_mpi_double";
+  Read<Array<double>> x;
+  Write<Array<double>> y;
+};
+void run(const HostContext&, const Twice& task) {
+  task.y.view()[0] = 2 * task.x.view()[0];
 }
-Codelet double_codelet = make_codelet<NoArguments, double_task>("test_mpi_double");
+
+}  // namespace
+}  // namespace tessera::test
+
+namespace tessera {
+TESSERA_DEFINE_TASK(test::Sleep)
+TESSERA_DEFINE_TASK(test::Twice)
+}  // namespace tessera
+
+namespace tessera::test {
+namespace {
 
 std::string contents(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -70,8 +88,8 @@ TEST(MessageThread, SleepsWhileItWaitsWhereItHasNoCore) {
   Sequence sequence(runtime);
   const double before = seconds_of_threads("MPI");
   const auto begin = std::chrono::steady_clock::now();
-  sequence.insert(sleep_codelet, NoArguments{}, {}, {write(first)});
-  sequence.insert(double_codelet, NoArguments{}, {}, {read(first), write(last)});
+  sequence.insert(Sleep{.x = first});
+  sequence.insert(Twice{.x = first, .y = last});
   ASSERT_TRUE(sequence.wait().ok());
   const double used = seconds_of_threads("MPI") - before,
                elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
