@@ -200,11 +200,10 @@ class Reduction {
     std::vector<const Data*> grams;
     for (Index i = first; i < nt_; ++i) grams.push_back(&gram_[at(i)]);
     for (Index i = first; i < nt_; ++i)
-      sequence_.insert(PanelGram<T>{.tile = a_.tile(i, column_),
-                                    .gram = gram_[at(i)],
-                                    .workspace = workspace_,
-                                    .panel = panel(i)},
-                       options);
+      sequence_.insert(
+          PanelGram<T>{
+              .tile = a_.tile(i, column_), .gram = gram_[at(i)], .workspace = workspace_, .panel = panel(i)},
+          options);
     sequence_.insert(PanelCholesky<T>{.grams = grams, .factor = factor_, .b = b_}, options);
     for (Index i = first; i < nt_; ++i)
       sequence_.insert(PanelOrthogonalize<T>{.tile = a_.tile(i, column_),
@@ -250,7 +249,8 @@ class Reduction {
       stack_row += std::min(b_, rows_from(i, r));
     }
     sequence_.insert(
-        PanelReconstruct<T>{.vz = vz_[at(first)], .factor = factor_, .t = t, .v = v(first), .b = b_}, options);
+        PanelReconstruct<T>{.vz = vz_[at(first)], .factor = factor_, .t = t, .v = v(first), .b = b_},
+        options);
   }
 
   /// Z of the panel whose reflectors start at row r: products with the tiles of A0, inner products,
@@ -258,8 +258,7 @@ class Reduction {
   void form_z(Index r) {
     const Index first = row_tile(r);
     const auto window = [&](Index i) {
-      return PanelWindow{
-          .row = first_row(i, r), .rows = rows_from(i, r), .done = done_, .kb = kb_, .b = b_};
+      return PanelWindow{.row = first_row(i, r), .rows = rows_from(i, r), .done = done_, .kb = kb_, .b = b_};
     };
     const auto summed = multiply(r);
     std::vector<const Data*> pieces;
@@ -277,9 +276,8 @@ class Reduction {
                        {.priority = product_priority});
       pieces.push_back(&inner_[at(i)]);
     }
-    sequence_.insert(
-        InnerSum<T>{.pieces = pieces, .d = inner_total_, .done = done_, .kb = kb_, .b = b_},
-        {.priority = panel_priority});
+    sequence_.insert(InnerSum<T>{.pieces = pieces, .d = inner_total_, .done = done_, .kb = kb_, .b = b_},
+                     {.priority = panel_priority});
     for (Index i = first; i < nt_; ++i)
       sequence_.insert(FormZ<T>{.d = inner_total_,
                                 .y = y_[at(i)][at(owner(i) * slots_)],

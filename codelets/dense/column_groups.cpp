@@ -18,8 +18,8 @@ void run(const HostContext&, const GroupPanel<T>& task) {
   if (p.last()) return;
   const Index m = p.rows();
   const StepSpace<T> space(*task.workspace, p);
-  factor_panel<T>(p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz, segment, *task.t,
-                  task.w.view().block(r, 0, m, p.b));
+  factor_panel<T>(p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz, segment,
+                  *task.t, task.w.view().block(r, 0, m, p.b));
   copy<T>(vz.block(r, p.done, m, p.b), matrix_in(*task.v, m, p.b));
 }
 
@@ -30,8 +30,8 @@ void run(const HostContext&, const GroupProduct<T>& task) {
   const Index m = group.rows - row, cols = group.cols - first;
   const auto v = matrix_in(*task.v, m, b);
   const auto y = matrix_in(*task.y, cols, b);
-  blas::gemm(Op::adjoint, Op::none, cols, b, m, T(1), &group(row, first), group.ld, v.data, v.ld, T(0), y.data,
-             y.ld);
+  blas::gemm(Op::adjoint, Op::none, cols, b, m, T(1), &group(row, first), group.ld, v.data, v.ld, T(0),
+             y.data, y.ld);
 }
 
 namespace {

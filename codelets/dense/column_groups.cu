@@ -63,8 +63,8 @@ void run(const DeviceContext& on, const GroupFormZ<T>& task) {
   std::vector<GroupRows<T>> parts;
   for (int g = 0; g < task.columns.groups; ++g)
     if (const Index rows = task.columns.from(g, r); rows > 0)
-      parts.push_back({matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g,
-                       task.columns.before(g, r)});
+      parts.push_back(
+          {matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g, task.columns.before(g, r)});
   launch_collect_rows<T>(on.stream, parts, task.columns, r, a_v);
   panel_cuda::launch_times_upper<T>(on.stream, constant(a_v), *task.t, y);
   launch_form_z_of_step<T>(on, space, p, vz, w, constant(y));

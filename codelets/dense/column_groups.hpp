@@ -53,7 +53,7 @@ struct GroupPart {
 /// |-----------|--------------|--------------|-----------------------------------------------------------------|
 /// | group     | read-write   |              | of the owner                                                    |
 /// | vz        | write or add |              | of the owner; the outer block's first panel writes it (forget)  |
-/// | segment   | read-write   | ld x columns | band segment that holds the panel's columns, from number first_column on |
+/// | segment   | read-write   | ld x columns | band segment with the panel's columns, from first_column on      |
 /// | workspace | scratch      |              |                                                                 |
 /// | t         | write        | b x b        | T                                                               |
 /// | w         | write        | n x b        | W, the rows from panel.row() on                                 |
@@ -70,7 +70,7 @@ struct GroupPanel {
   Write<Array<T>> v{};
   PanelPosition panel;
   Index local_column = 0;  ///< number of the panel's first column in its group
-  Index first_column = 0;
+  Index first_column = 0;  ///< of the segment
 
   double flops() const noexcept {
     const double m = double(panel.rows()), b = double(panel.b);

@@ -82,13 +82,13 @@ struct PanelCholesky {
 };
 
 /// Q := P r1^-1 into V's place; G := Q^H Q.                                                      [2 rows b^2]
-/// | operand   | mode    |                                                        |
-/// |-----------|---------|--------------------------------------------------------|
-/// | tile      | read    |                                                        |
-/// | factor    | read    |                                                        |
+/// | operand   | mode         |                                                       |
+/// |-----------|--------------|-------------------------------------------------------|
+/// | tile      | read         |                                                       |
+/// | factor    | read         |                                                       |
 /// | vz        | write or add | its other columns stay, unless nothing has written it |
-/// | gram      | write   |                                                        |
-/// | workspace | scratch |                                                        |
+/// | gram      | write        |                                                       |
+/// | workspace | scratch      |                                                       |
 template <class T>
 struct PanelOrthogonalize {
   static constexpr const char* name = "panel_orthogonalize";

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include <tessera/codelets/dense/panel_factor_kernels.cuh>
-#include <tessera/codelets/dense/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/panel_workspace.hpp>
 
 /// The definitions behind panel_qr_cuda.hpp, compiled in one file for each kind of scalar (which saves time).
 namespace tessera::panel_cuda {
@@ -81,8 +81,7 @@ struct GramWorkspace {
       : counters(static_cast<int*>(workspace)),
         gram(reinterpret_cast<W*>(static_cast<char*>(workspace) + 256)),
         partials(gram + b * b),
-        chunk(std::max<Index>(gram_chunk_rows,
-                              ceil_div(ceil_div(rows, gram_chunks), 32) * 32)),
+        chunk(std::max<Index>(gram_chunk_rows, ceil_div(ceil_div(rows, gram_chunks), 32) * 32)),
         chunks(static_cast<int>(ceil_div(std::max<Index>(rows, 1), chunk))) {}
   int* counters;  ///< two
   W* gram;

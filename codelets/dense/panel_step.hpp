@@ -27,9 +27,9 @@ struct PanelPosition {
 /// and forms Z (see two_sided.hpp).           [with m = n - column - b: 2 m^2 b + 12 m done b + 9 m b^2]
 /// | operand   | mode         | shape        | what                                                            |
 /// |-----------|--------------|--------------|-----------------------------------------------------------------|
-/// | a         | read-write   | n x n        | lower triangle; on a GPU both triangles of the trailing part (MirrorLower) |
+/// | a         | read-write   | n x n        | lower triangle; on a GPU both of the trailing part (MirrorLower) |
 /// | vz        | write or add | n x 2 kb     | [V | Z] of the outer block, whose first panel writes it         |
-/// | segment   | read-write   | ld x columns | band segment that holds the panel's columns, from number first_column on |
+/// | segment   | read-write   | ld x columns | band segment with the panel's columns, from first_column on      |
 /// | workspace | scratch      | bytes        | panel_step_workspace_bytes                                      |
 /// | t         | write        | b x b        | T; absent if panel.last()                                       |
 /// Complex: x 4 flops. Footprint: buffer sizes, column, done, kb, b. Sources: those of panel_qr.hpp and

@@ -12,8 +12,8 @@ namespace tessera::panel_cuda {
 /// Gram matrices of at most this many chunks of rows are summed, each of at least so many rows.
 inline constexpr std::int64_t gram_chunks = 132, gram_chunk_rows = 64;
 
-/// Bytes of the work space: two counters, a Gram matrix and one for each chunk, in double precision; or a copy
-/// of the panel; or two matrices of order b.
+/// Bytes of the work space: two counters, a Gram matrix and one for each chunk, in double precision; or a
+/// copy of the panel; or two matrices of order b.
 template <class T>
 std::size_t gpu_workspace_bytes(std::int64_t rows, std::int64_t b) {
   const auto square = static_cast<std::size_t>(b * b);

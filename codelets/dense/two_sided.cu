@@ -60,7 +60,8 @@ template <class T>
 void run(const DeviceContext& on, const PanelUpdate<T>& task) {
   const TilePart& part = task.part;
   const auto vz = task.vz.view().block(part.row, 0, part.rows, 2 * task.kb);
-  const auto top = (task.vz_top ? task.vz_top : task.vz).view().block(task.top_row, 0, part.cols, 2 * task.kb);
+  const auto top =
+      (task.vz_top ? task.vz_top : task.vz).view().block(task.top_row, 0, part.cols, 2 * task.kb);
   launch_subtract_pair<T>(on.cublas, vz, top, task.done, task.kb, nullptr, part.of(*task.p));
 }
 

@@ -49,7 +49,7 @@ bool keeps_both_triangles(const Runtime& runtime) noexcept;
 /// (lower tiles).                                                    [4 m n b; 2 m^2 b on the diagonal]
 /// | operand  | mode         | shape               | what                                                      |
 /// |----------|--------------|---------------------|-----------------------------------------------------------|
-/// | a        | read         | matrix              | the tile; on the diagonal the lower triangle counts, on GPUs both (MirrorLower) |
+/// | a        | read         | matrix              | the tile; on the diagonal its lower triangle, on GPUs both |
 /// | w_i, w_j | read         | rows x b            | W of the tile's rows and of its columns                   |
 /// | y_i, y_j | write or add | rows x b            | partial sums of Y, of the rows and of the columns         |
 /// w_j and y_j are absent on the diagonal. W and Y have the rows of their tile rows. The tile stays where it is
@@ -146,7 +146,7 @@ struct FormZ {
 /// | operand | mode       | shape       | what                                                                 |
 /// |---------|------------|-------------|----------------------------------------------------------------------|
 /// | vz      | read       | rows x 2 kb | V and Z: the panel's rows                                            |
-/// | vz_top  | read       | the same    | Vtop and Ztop: the rows from top_row on, as many as P has columns; absent: in vz |
+/// | vz_top  | read       | rows x 2 kb | Vtop, Ztop: rows from top_row on, as many as P has columns; absent: in vz |
 /// | p       | read-write | matrix      | the tile with P                                                      |
 template <class T>
 struct PanelUpdate {
@@ -169,7 +169,8 @@ struct PanelUpdate {
 /// | vz_i      | read       | rows x 2 kb | V_i and Z_i                                                        |
 /// | vz_j      | read       | rows x 2 kb | V_j and Z_j; absent on the diagonal                                |
 /// | a         | read-write | matrix      | the tile; on the diagonal the lower triangle                       |
-/// | workspace | scratch    | array, at least update_workspace_bytes(largest number of columns of a part, kb) | the GPU puts [Z V] there and makes one product [V Z] [Z V]^H |
+/// | workspace | scratch    | array       | update_workspace_bytes(largest number of columns of a part, kb)    |
+/// The GPU puts [Z V] into the work space and makes one product [V Z] [Z V]^H.
 template <class T>
 struct Rank2kUpdate {
   static constexpr const char* name = "rank_2k_update";

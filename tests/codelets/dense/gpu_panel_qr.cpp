@@ -7,8 +7,8 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/panel_workspace.hpp>
 
 namespace tessera::test {
 namespace {

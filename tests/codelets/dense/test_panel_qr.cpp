@@ -66,8 +66,8 @@ class PanelQrCodelets : public RuntimeTest<T> {
                                      .b = b});
       } else {
         for (std::size_t i = 0; i < count; ++i)
-          s.insert(PanelGram<T>{
-              .tile = tiles[i], .gram = grams[i], .workspace = workspace, .panel = parts[i]});
+          s.insert(
+              PanelGram<T>{.tile = tiles[i], .gram = grams[i], .workspace = workspace, .panel = parts[i]});
         s.insert(PanelCholesky<T>{.grams = gram_pieces, .factor = factor, .b = b});
         for (std::size_t i = 0; i < count; ++i)
           s.insert(PanelOrthogonalize<T>{.tile = tiles[i],

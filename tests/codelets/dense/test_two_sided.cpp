@@ -115,8 +115,7 @@ TYPED_TEST(TwoSidedCodelets, ProductWithADiagonalTile) {
       ASSERT_TRUE(this->run([&](Sequence& s) {
         this->mirror(s, data_a);
         if (!fresh)
-          s.insert(TwoSidedProduct<T>{
-              .a = one, .w_i = before, .y_i = data_y, .part = {0, 0, n, n}, .b = b});
+          s.insert(TwoSidedProduct<T>{.a = one, .w_i = before, .y_i = data_y, .part = {0, 0, n, n}, .b = b});
         s.insert(TwoSidedProduct<T>{.a = data_a, .w_i = data_w, .y_i = data_y, .part = part, .b = b});
       }));
       const auto expected =
@@ -293,11 +292,11 @@ TYPED_TEST(TwoSidedCodelets, CopyToBandTakesTheLowerBandAlone) {
   const auto segment = random_matrix<T>(ld, 6, 2);
   const Data data_a = upload(this->runtime(), a), data = upload(this->runtime(), segment);
   ASSERT_TRUE(this->run([&](Sequence& s) {
-    s.insert(CopyToBand<T>{
-        .tile = data_a,
-        .segment = data,
-        .part = part,
-        .place = {.row = row0, .column = col0, .first_column = first_col, .bandwidth = b}});
+    s.insert(
+        CopyToBand<T>{.tile = data_a,
+                      .segment = data,
+                      .part = part,
+                      .place = {.row = row0, .column = col0, .first_column = first_col, .bandwidth = b}});
   }));
   auto expected = segment;
   for (Index j = 0; j < part.cols; ++j)
