@@ -42,14 +42,10 @@ void run(const HostContext&, const Slow&) {
 }
 
 }  // namespace
-}  // namespace tessera::test
 
-namespace tessera {
-TESSERA_DEFINE_TASK(test::Touch)
-TESSERA_DEFINE_TASK(test::Slow)
-}  // namespace tessera
+TESSERA_DEFINE_TASK(Touch)
+TESSERA_DEFINE_TASK(Slow)
 
-namespace tessera::test {
 namespace {
 
 /// No more address space than there is now and so much.
