@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-pass operations on a few columns at a time, the inner loops of chase.inl (included in its anonymous
+// One-pass operations on a few columns at a time, the inner loops of chase.simd.cpp (included in its anonymous
 // namespace).
 
 /// The K companions of a vector.

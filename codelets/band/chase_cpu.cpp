@@ -28,7 +28,7 @@ void chase_tile(const BandView<T>& band, Index first_sweep, Index sweeps, Index 
 
 template <class T>
 Index chase_workspace(Index bandwidth) noexcept {
-  // Five vectors of b elements and, for complex types, their multiples by i (see chase.inl), each padded to
+  // Five vectors of b elements and, for complex types, their multiples by i (see chase.simd.cpp), each padded to
   // whole vectors of any instruction set and one more.
   constexpr Index reals = is_complex<T> ? 2 : 1;
   constexpr Index widest = 64 / static_cast<Index>(sizeof(RealOf<T>));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Vectors of the widest registers of TESSERA_CPU_LEVEL, by the compiler's vector extension (GCC and Clang):
-// included inside an anonymous namespace of a kernel's .inl, so that nothing here has a symbol.
+// included inside an anonymous namespace of a kernel's .simd.cpp, so that nothing here has a symbol.
 
 #if TESSERA_CPU_LEVEL == 4
 constexpr int vector_bytes = 64;

@@ -55,7 +55,7 @@ __device__ Sums sum_poles(const double* __restrict__ d, const double* __restrict
   return mine;
 }
 
-/// The bracket of an offset, as in secular_kernels.inl.
+/// The bracket of an offset, as in secular_kernels.simd.cpp.
 struct Bracket {
   double low, high;
   __device__ bool contains(double x) const { return x > low && x < high; }

@@ -33,7 +33,7 @@ notices_an_include() {
 
 kernels_know_no_starpu() {
   local files
-  mapfile -t files < <(find codelets -name '*_cpu.cpp' -o -name '*.inl' -o -name '*_v[234].cpp')
+  mapfile -t files < <(find codelets -name '*_cpu.cpp' -o -name '*.inl' -o -name '*.simd.cpp')
   ((${#files[@]} > 0)) || return 0
   ! grep -nE 'starpu|<mpi\.h>|<tessera/runtime/(runtime|data|codelet|sequence)\.hpp>' "${files[@]}"
 }

@@ -9,15 +9,7 @@
 
 #include <tessera/codelets/tridiagonal/secular_kernels.hpp>
 
-#if TESSERA_CPU_LEVEL == 2
-#define TESSERA_LEVEL_NAMESPACE level2
-#elif TESSERA_CPU_LEVEL == 3
-#define TESSERA_LEVEL_NAMESPACE level3
-#else
-#define TESSERA_LEVEL_NAMESPACE level4
-#endif
-
-namespace tessera::kernels::TESSERA_LEVEL_NAMESPACE {
+namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 using tridiagonal::MergeRecord;
@@ -257,4 +249,4 @@ void vectors(const MergeRecord& r, Index begin, Index end, R* s, Index lds) noex
 extern const SecularKernels secular_kernels;
 const SecularKernels secular_kernels{roots, weights, rows, vectors<float>, vectors<double>};
 
-}  // namespace tessera::kernels::TESSERA_LEVEL_NAMESPACE
+}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
