@@ -17,7 +17,9 @@ struct AnyMember {
 
 template <class Aggregate, std::size_t... index>
 constexpr bool is_made_of(std::index_sequence<index...>) {
-  return requires { Aggregate{(static_cast<void>(index), AnyMember{})...}; };
+  return requires {
+    Aggregate{(static_cast<void>(index), AnyMember{})...};
+  };
 }
 
 inline constexpr std::size_t max_members = 20;
@@ -36,12 +38,13 @@ constexpr std::size_t member_count() {
 template <class Aggregate, class Visit>
 constexpr void for_each_member(Aggregate& aggregate, const Visit& visit) {
   constexpr std::size_t count = member_count<std::remove_const_t<Aggregate>>();
-  static_assert(count < max_members, "a task has too many members: put parameters that belong together into a struct");
-#define TESSERA_MEMBERS(number, ...)                         \
-  else if constexpr (count == number) {                      \
-    auto& [__VA_ARGS__] = aggregate;                         \
+  static_assert(count < max_members,
+                "a task has too many members: put parameters that belong together into a struct");
+#define TESSERA_MEMBERS(number, ...)                                  \
+  else if constexpr (count == number) {                               \
+    auto& [__VA_ARGS__] = aggregate;                                  \
     const auto each = [&](auto&... member) { (visit(member), ...); }; \
-    each(__VA_ARGS__);                                       \
+    each(__VA_ARGS__);                                                \
   }
   if constexpr (count == 0) {
   }

@@ -19,7 +19,9 @@ const fs::path codelet_folder = fmt::format("codelets/{}", model_file_version);
 const fs::path bus_folder = "bus";
 
 /// Files of the buses that StarPU reads; config first, since the others depend on it.
-constexpr const char* bus_files[] = {"config", "affinity", "latency", "bandwidth"};
+/// With the descriptions for simulations, for which StarPU would look at the whole machine at each start.
+constexpr const char* bus_files[] = {"config",    "affinity",        "latency",
+                                     "bandwidth", "platform.v4.xml", "platform.xml"};
 
 std::vector<fs::path> files_in(const fs::path& directory) {
   std::vector<fs::path> files;

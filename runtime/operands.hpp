@@ -64,8 +64,8 @@ View view_of(const RawBuffer& raw) noexcept {
     using T = typename View::element_type;
     return View(static_cast<T*>(raw.pointer), static_cast<std::size_t>(raw.rows) / sizeof(T));
   } else {
-    return View{static_cast<std::remove_reference_t<decltype(*View{}.data)>*>(raw.pointer), raw.rows, raw.cols,
-                raw.ld};
+    return View{static_cast<std::remove_reference_t<decltype(*View{}.data)>*>(raw.pointer), raw.rows,
+                raw.cols, raw.ld};
   }
 }
 
@@ -101,7 +101,8 @@ class Operand : public internal::OperandBase {
  public:
   static constexpr AccessMode mode = access;
   static constexpr internal::OperandKind kind = operand_kind;
-  using View = std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
+  using View =
+      std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
 
   Operand() = default;
   Operand(const Data& data) noexcept : OperandBase(&data) {}
@@ -111,8 +112,8 @@ class Operand : public internal::OperandBase {
     if constexpr (requires { view.ld; })
       raw_ = {const_cast<void*>(static_cast<const void*>(view.data)), view.rows, view.cols, view.ld};
     else
-      raw_ = {const_cast<void*>(static_cast<const void*>(view.data())), static_cast<Index>(view.size_bytes()), 1,
-              static_cast<Index>(view.size_bytes())};
+      raw_ = {const_cast<void*>(static_cast<const void*>(view.data())), static_cast<Index>(view.size_bytes()),
+              1, static_cast<Index>(view.size_bytes())};
   }
 
   /// The task has this operand.
@@ -122,11 +123,7 @@ class Operand : public internal::OperandBase {
   View view() const noexcept { return internal::view_of<View>(raw_); }
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
-  bool first() const noexcept
-    requires(operand_kind == internal::OperandKind::write_or_add)
-  {
-    return first_;
-  }
+  bool first() const noexcept requires(operand_kind == internal::OperandKind::write_or_add) { return first_; }
 };
 
 template <class Shape>
@@ -168,7 +165,8 @@ class OperandList {
         return (this->template view<Shapes>(i), ...);
       else
         return std::tuple(this->template view<Shapes>(group * i + static_cast<int>(k))...);
-    }(std::index_sequence_for<Shapes...>{});
+    }
+    (std::index_sequence_for<Shapes...>{});
   }
 
   // For the runtime:

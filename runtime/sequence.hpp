@@ -86,13 +86,13 @@ class Sequence {
   /// @throws RuntimeError, on all ranks, if a GPU has no room for the pieces (of several ranks: those with an
   /// owner; what every rank has for itself may be of another size on each)
   template <class Task>
-    requires requires { Task::name; }
+  requires requires { Task::name; }
   void insert(const Task& task, TaskOptions options = {},
               std::source_location where = std::source_location::current()) {
     if constexpr (requires { task.flops(); }) options.flops = task.flops();
     Codelet& codelet = internal::TaskCodelet<Task>::codelet;
-    internal::TaskBlock<Task> block{{state_.get(), current_stage_, 0, codelet.index(), options.flops, 0, false},
-                                    task};
+    internal::TaskBlock<Task> block{
+        {state_.get(), current_stage_, 0, codelet.index(), options.flops, 0, false}, task};
     internal::AccessList list;
     place_operands(block.task, list);
     block.header.buffers = static_cast<std::uint32_t>(list.accesses().size());

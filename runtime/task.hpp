@@ -126,9 +126,9 @@ class AccessList {
 
 }  // namespace internal
 
-#define TESSERA_DEFINE_TASK(...)                                                                  \
-  template <>                                                                                     \
-  ::tessera::Codelet tessera::internal::TaskCodelet<__VA_ARGS__>::codelet =                       \
+#define TESSERA_DEFINE_TASK(...)                                            \
+  template <>                                                               \
+  ::tessera::Codelet tessera::internal::TaskCodelet<__VA_ARGS__>::codelet = \
       ::tessera::internal::make_task_codelet<__VA_ARGS__>();
 
 }  // namespace tessera

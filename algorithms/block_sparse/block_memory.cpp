@@ -31,8 +31,8 @@ double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockP
   if (c.runtime().size() > 1) {
     // Rows of A and columns of B that the rank has a part of.
     const ProcessGrid& grid = c.layout().grid;
-    bytes += static_cast<double>(element_bytes) * (static_cast<double>(a.elements()) / grid.rows +
-                                                   static_cast<double>(b.elements()) / grid.cols);
+    bytes += static_cast<double>(element_bytes) *
+             (static_cast<double>(a.elements()) / grid.rows + static_cast<double>(b.elements()) / grid.cols);
   }
   return bytes;
 }

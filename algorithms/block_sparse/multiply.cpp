@@ -177,8 +177,7 @@ void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperan
       stack = Data::bytes(runtime, stack_bytes(stack_runs(inner.classes), stack_products(inner.classes)),
                           Data::every_rank);
       sequence.insert(
-          ListProducts{
-              .stack = stack, .panel = panel, .inner_panel = inner.number, .classes = inner.classes},
+          ListProducts{.stack = stack, .panel = panel, .inner_panel = inner.number, .classes = inner.classes},
           {.priority = priority + 1, .execute_on = runtime.rank()});
     }
     sequence.insert(MultiplyStack<T>{.stack = local ? stack : elsewhere,

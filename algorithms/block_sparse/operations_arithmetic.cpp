@@ -144,8 +144,8 @@ void scale_by_vector(Sequence& sequence, Side side, std::span<const T> v, const 
   collectively(sequence.runtime(), "scale_by_vector", argument_hash(side, shape_hash(a)), check, [&] {
     const Data vector = make_vector(a.runtime(), v);
     for_each_panel(a, [&](Index p, const Data& values) {
-      sequence.insert(ScaleByVector<T>{
-          .blocks = a.pattern().blocks_of(p), .v = vector, .values = values, .side = side});
+      sequence.insert(
+          ScaleByVector<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = values, .side = side});
     });
   });
 }
@@ -178,8 +178,8 @@ void add_on_diagonal(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a) {
     const BlockPatternPointer all = with_blocks(a.pattern_pointer(), blocks_on_diagonal(a.layout()));
     if (all != a.pattern_pointer()) enlarge(sequence, T(1), a, all);
     for (const Index p : panels_on_diagonal(a.pattern()))
-      sequence.insert(AddOnDiagonal<T>{
-          .blocks = a.pattern().blocks_of(p), .values = a.panel(p), .alpha = alpha});
+      sequence.insert(
+          AddOnDiagonal<T>{.blocks = a.pattern().blocks_of(p), .values = a.panel(p), .alpha = alpha});
   });
 }
 
@@ -195,8 +195,7 @@ void set_diagonal(Sequence& sequence, std::span<const T> v, const BlockSparseMat
   collectively(sequence.runtime(), "set_diagonal", shape_hash(a), check, [&] {
     const Data vector = make_vector(a.runtime(), v);
     for (const Index p : panels_on_diagonal(a.pattern()))
-      sequence.insert(SetDiagonal<T>{
-          .blocks = a.pattern().blocks_of(p), .v = vector, .values = a.panel(p)});
+      sequence.insert(SetDiagonal<T>{.blocks = a.pattern().blocks_of(p), .v = vector, .values = a.panel(p)});
   });
 }
 

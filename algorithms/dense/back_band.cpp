@@ -49,12 +49,10 @@ void gather_from_group(Sequence& sequence, BandReflectors<T>& q, const ColumnRef
   const int g = q.groups.columns().group_of(h.first_row);
   const Index first = q.groups.columns().local(h.first_row);
   const std::vector<const Data*> group{&q.groups.group(g)};
-  sequence.insert(GatherReflectors<T>{.tiles = group,
-                                      .v = h.v,
-                                      .b = q.band,
-                                      .first_row = h.first_row,
-                                      .first_col = first},
-                  {.priority = merge_priority, .gpu = gpu_of_group(sequence.runtime(), g)});
+  sequence.insert(
+      GatherReflectors<T>{
+          .tiles = group, .v = h.v, .b = q.band, .first_row = h.first_row, .first_col = first},
+      {.priority = merge_priority, .gpu = gpu_of_group(sequence.runtime(), g)});
   if (first == 0) q.groups.release_group(g);
 }
 
@@ -76,9 +74,8 @@ ColumnReflector merge_panels(Sequence& sequence, BandReflectors<T>& q, Index n, 
   for (Index p = first_panel; p < first_panel + panels; ++p)
     t_panels.push_back(&q.t[static_cast<std::size_t>(p)]);
   const std::vector<const Data*> v{&h.v};
-  sequence.insert(
-      MergeT<T>{.v = v, .t_panels = t_panels, .t = h.t, .rows = h.rows, .k = h.k, .b = q.band},
-      {.priority = merge_priority});
+  sequence.insert(MergeT<T>{.v = v, .t_panels = t_panels, .t = h.t, .rows = h.rows, .k = h.k, .b = q.band},
+                  {.priority = merge_priority});
   return h;
 }
 

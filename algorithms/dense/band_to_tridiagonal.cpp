@@ -103,21 +103,20 @@ void Chase<T>::group(Index first_sweep, Index sweeps, ChaseReflectors<T>* reflec
     }
     const Index first_segment = std::max<Index>(t - 1, 0);
     const bool second = t > 0 && t < segment_count();
-    sequence_.insert(
-        ChaseTile<T>{.workspace = workspace_,
-                     .segments = {segments_[static_cast<std::size_t>(first_segment)],
-                                  second ? &segments_[static_cast<std::size_t>(t)] : nullptr},
-                     .kept = kept,
-                     .place = {.n = n_,
-                               .bandwidth = bandwidth_,
-                               .first_sweep = first_sweep,
-                               .sweeps = sweeps,
-                               .column_begin = tile_begin(t),
-                               .column_end = tile_begin(t + 1),
-                               .first_column = first_segment * width_,
-                               .segment_width = width_},
-                     .reflectors = shape},
-        {.priority = static_cast<int>(-(2 * (first_sweep / sweeps_) + t))});
+    sequence_.insert(ChaseTile<T>{.workspace = workspace_,
+                                  .segments = {segments_[static_cast<std::size_t>(first_segment)],
+                                               second ? &segments_[static_cast<std::size_t>(t)] : nullptr},
+                                  .kept = kept,
+                                  .place = {.n = n_,
+                                            .bandwidth = bandwidth_,
+                                            .first_sweep = first_sweep,
+                                            .sweeps = sweeps,
+                                            .column_begin = tile_begin(t),
+                                            .column_end = tile_begin(t + 1),
+                                            .first_column = first_segment * width_,
+                                            .segment_width = width_},
+                                  .reflectors = shape},
+                     {.priority = static_cast<int>(-(2 * (first_sweep / sweeps_) + t))});
   }
 }
 
@@ -162,10 +161,8 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   const Data segment = Data::bytes(runtime, segment_elements * sizeof(T));
   std::vector<const Data*> pieces;
   for (Index s = 0; s < band.segment_count(); ++s) pieces.push_back(&band.segment(s));
-  sequence.insert(BandGather<T>{.segment = segment,
-                                .pieces = pieces,
-                                .band = {n, b, 0, n},
-                                .piece_columns = band.segment_width()});
+  sequence.insert(BandGather<T>{
+      .segment = segment, .pieces = pieces, .band = {n, b, 0, n}, .piece_columns = band.segment_width()});
   band.release();
 
   const Data workspace = Data::scratch(runtime, kernels::chase_sweeps_workspace<T>(n, b, n));

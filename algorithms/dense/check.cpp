@@ -94,11 +94,8 @@ double distance_from_orthogonal(Runtime& runtime, const ColumnSlabs<T>& x, const
   for (Index j = 0; j < x.count(); ++j)
     for (Index k = 0; k < x.count(); ++k) {
       pieces.push_back({sums_piece(runtime, x.slab_cols(k), y.owner(j)), x.first_col(k)});
-      sequence.insert(AbsoluteInnerSums<T>{.x = x.slab(k),
-                                           .y = y.slab(j),
-                                           .sums = pieces.back().data,
-                                           .work = workspace,
-                                           .same = j == k});
+      sequence.insert(AbsoluteInnerSums<T>{
+          .x = x.slab(k), .y = y.slab(j), .sums = pieces.back().data, .work = workspace, .same = j == k});
     }
   sequence.wait();
   return largest_sum(runtime, pieces, x.cols());
@@ -113,8 +110,7 @@ double norm_of_lower(Runtime& runtime, const TiledMatrix<T>& a) {
     for (Index i = j; i < a.row_tiles(); ++i) {
       const Index count = i == j ? a.tile_cols(j) : a.tile_cols(j) + a.tile_rows(i);
       pieces.push_back({sums_piece(runtime, count, a.owner(i, j)), j * tile});
-      sequence.insert(
-          AbsoluteTileSums<T>{.a = a.tile(i, j), .sums = pieces.back().data, .diagonal = i == j});
+      sequence.insert(AbsoluteTileSums<T>{.a = a.tile(i, j), .sums = pieces.back().data, .diagonal = i == j});
     }
   sequence.wait();
   // The second part of a piece belongs to the tile's rows.

@@ -17,9 +17,8 @@ void insert_cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
       return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
     };
     const Data work = potrf_work<T>(sequence.runtime(), nk);
-    sequence.insert(
-        Potrf<T>{.a = a.tile(k, k), .work = work, .n = nk, .first_row = k * a.layout().tile_rows},
-        {.priority = priority(k, k)});
+    sequence.insert(Potrf<T>{.a = a.tile(k, k), .work = work, .n = nk, .first_row = k * a.layout().tile_rows},
+                    {.priority = priority(k, k)});
     for (Index i = k + 1; i < nt; ++i)
       sequence.insert(Trsm<T>{.l = a.tile(k, k),
                               .b = a.tile(i, k),

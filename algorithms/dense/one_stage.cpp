@@ -173,8 +173,7 @@ class OneStage {
   void reduce_panel(Index column, Index done, Index k) {
     const Index first = layout_.start(column) + done;
     for (Index g = 0; g < tiles_->groups(); ++g)
-      if (pieces_.extracted[at(g)].valid())
-        extract(g, layout_.padded(first), k, pieces_.extracted[at(g)]);
+      if (pieces_.extracted[at(g)].valid()) extract(g, layout_.padded(first), k, pieces_.extracted[at(g)]);
     for (Index p = 0; p < k; ++p) {
       ColumnStep step{chunks_, static_cast<std::int32_t>(p), static_cast<std::int32_t>(k),
                       layout_.padded(first + p), layout_.padded(first + p + 1)};

@@ -81,18 +81,17 @@ void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, con
           const Interval c = intersect(source_cols, tile_interval(from.tile_cols, q, n));
           const Interval lower_rows = mirrored ? c : r, lower_cols = mirrored ? r : c;
           if (r.empty() || c.empty() || lower_rows.end <= lower_cols.begin) continue;
-          sequence.insert(
-              CopyTile<T>{
-                  .source = source.tile(p, q),
-                  .scale = scale,
-                  .destination = destination.tile(i, j),
-                  .from = {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols, r.size(), c.size()},
-                  .to = {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin, lower_rows.size(),
-                         lower_cols.size()},
-                  .op = mirrored ? Op::adjoint : Op::none,
-                  .row0 = lower_rows.begin,
-                  .col0 = lower_cols.begin},
-              {.priority = copy_priority});
+          sequence.insert(CopyTile<T>{.source = source.tile(p, q),
+                                      .scale = scale,
+                                      .destination = destination.tile(i, j),
+                                      .from = {r.begin - p * from.tile_rows, c.begin - q * from.tile_cols,
+                                               r.size(), c.size()},
+                                      .to = {lower_rows.begin - rows.begin, lower_cols.begin - cols.begin,
+                                             lower_rows.size(), lower_cols.size()},
+                                      .op = mirrored ? Op::adjoint : Op::none,
+                                      .row0 = lower_rows.begin,
+                                      .col0 = lower_cols.begin},
+                          {.priority = copy_priority});
         }
     }
   source.flush_remote_copies();

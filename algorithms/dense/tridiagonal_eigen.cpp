@@ -77,11 +77,10 @@ void TridiagonalEigen<T>::submit_values(Sequence& sequence, const Data& d, const
   submit_leaves(sequence, value_priority(deepest), scaled);
   for (Node& node : nodes_)
     if (node.leaves > 1) submit_merge(sequence, node, scaled, scratch, &node == &nodes_.back());
-  sequence.insert(tridiagonal::Unscale<Real>{.scaled = scaled,
-                                             .spectrum = nodes_.back().spectrum,
-                                             .values = values_,
-                                             .n = n_},
-                  {.priority = value_priority(0)});
+  sequence.insert(
+      tridiagonal::Unscale<Real>{
+          .scaled = scaled, .spectrum = nodes_.back().spectrum, .values = values_, .n = n_},
+      {.priority = value_priority(0)});
   nodes_.back().spectrum.release();
 }
 
@@ -139,8 +138,8 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
   // One rank computes a leaf, all go on with its spectrum.
   const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
   const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
-  const Data scratch = Data::scratch(
-      *runtime_, tridiagonal::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
+  const Data scratch =
+      Data::scratch(*runtime_, tridiagonal::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
   for (Node* leaf : leaves) {
     leaf->vectors =
         Data::matrix(*runtime_, leaf->order, leaf->order, sizeof(Real), block_owner(leaf->first_leaf));
@@ -330,16 +329,14 @@ struct TridiagonalEigen<T>::VectorPass {
     const MergePanel which{.m = node.order, .begin = begin, .end = end};
     const auto needed = [](const PanelPool& pool) { return pool.needed; };
     if (std::any_of(pools.begin(), pools.end(), needed))
-      sequence.insert(
-          tridiagonal::OutlinePanel{.record = node.record, .outline = outline, .panel = which},
-          {.priority = pack_priority(node.depth)});
+      sequence.insert(tridiagonal::OutlinePanel{.record = node.record, .outline = outline, .panel = which},
+                      {.priority = pack_priority(node.depth)});
     for (const PanelPool& pool : pools)
       if (pool.needed)
-        sequence.insert(tridiagonal::SecularVectors<Real>{.outline = outline,
-                                                          .record = node.record,
-                                                          .s = panel(pool),
-                                                          .panel = which},
-                        {.priority = secular_priority(node.depth)});
+        sequence.insert(
+            tridiagonal::SecularVectors<Real>{
+                .outline = outline, .record = node.record, .s = panel(pool), .panel = which},
+            {.priority = secular_priority(node.depth)});
     std::vector<Data> tiles;
     for (const PackedBlock& block : packed) {
       const PanelPool& pool = *std::find_if(pools.begin(), pools.end(), [&](const PanelPool& known) {

@@ -116,11 +116,11 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
     std::vector<const Data*> terms;
     for (; next < partials_.size() && partials_[next].segment == s; ++next) terms.push_back(&partial[next]);
     if (direct_[static_cast<std::size_t>(s)] && terms.empty()) continue;
-    insert_sum_vectors(sequence,
-                       SumVectors<U>{.y = y.segment(s),
-                                     .columns = static_cast<int>(columns),
-                                     .rows = partition_.segments->size(s)},
-                       terms, {.gpu = partition_.segments->gpu(s)});
+    insert_sum_vectors(
+        sequence,
+        SumVectors<U>{
+            .y = y.segment(s), .columns = static_cast<int>(columns), .rows = partition_.segments->size(s)},
+        terms, {.gpu = partition_.segments->gpu(s)});
     // The next product begins with a write: until then no memory is held.
     for (const Data* term : terms) term->invalidate();
   }

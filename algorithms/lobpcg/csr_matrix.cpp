@@ -157,10 +157,8 @@ CsrMatrix<V, T> CsrMatrix<V, T>::made_of(Runtime& runtime, const CsrArrays& arra
       const Index t = (s + distance) % count, here = entries[static_cast<std::size_t>(s * count + t)];
       if (here == 0) continue;
       const Index size = csr_piece_sizes(cut.size(s), here, sizeof(V)).total;
-      matrix.pieces_->push_back({s,
-                                 t,
-                                 {cut.size(s), here},
-                                 Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
+      matrix.pieces_->push_back(
+          {s, t, {cut.size(s), here}, Data::bytes(runtime, static_cast<std::size_t>(size), cut.owner(s))});
     }
   std::vector<std::vector<PieceMemory<V>>> memory(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<HostAccess>> accesses;
@@ -208,8 +206,7 @@ void CsrMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const
   for (Index s = 0; s < segments_->count(); ++s)
     if (!touched[static_cast<std::size_t>(s)])
       sequence.insert(
-          SumVectors<T>{
-              .y = y.segment(s), .columns = static_cast<int>(columns), .rows = segments_->size(s)},
+          SumVectors<T>{.y = y.segment(s), .columns = static_cast<int>(columns), .rows = segments_->size(s)},
           {.gpu = segments_->gpu(s)});
   for (Index s = 0; s < x.count(); ++s) x.segment(s).flush_remote_copies();
 }

@@ -7,8 +7,8 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/codelets/csb/fom_tiles.hpp>
+#include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {

@@ -25,8 +25,8 @@ void run(const HostContext& on, const BandGather<T>& task) {
   for (int i = 0; i < task.pieces.size(); ++i) {
     const auto piece = task.pieces[i];
     const Index at = i * task.piece_columns, count = std::min(task.piece_columns, columns - at);
-    const Index bad = kernels::band_to_segment<T>(n, bandwidth, first + at, count, piece.data, piece.ld,
-                                                  segment, at);
+    const Index bad =
+        kernels::band_to_segment<T>(n, bandwidth, first + at, count, piece.data, piece.ld, segment, at);
     if (bad >= 0) return on.fail(StatusCode::not_finite, bad + 1);
   }
 }
@@ -69,10 +69,10 @@ void run(const HostContext&, const TridiagonalAssemble<R>& task) {
   }
 }
 
-#define TESSERA_DEFINE(T)                \
-  TESSERA_DEFINE_TASK(BandGather<T>)     \
-  TESSERA_DEFINE_TASK(ChaseTile<T>)      \
-  TESSERA_DEFINE_TASK(ChaseSweeps<T>)    \
+#define TESSERA_DEFINE(T)             \
+  TESSERA_DEFINE_TASK(BandGather<T>)  \
+  TESSERA_DEFINE_TASK(ChaseTile<T>)   \
+  TESSERA_DEFINE_TASK(ChaseSweeps<T>) \
   TESSERA_DEFINE_TASK(TridiagonalPiece<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 TESSERA_DEFINE_TASK(TridiagonalAssemble<float>)

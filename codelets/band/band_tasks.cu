@@ -24,8 +24,8 @@ void run(const DeviceContext& on, const BandGather<T>& task) {
 
 template <class T>
 void run(const DeviceContext& on, const ChaseSweeps<T>& task) {
-  kernels::launch_chase_sweeps<T>(on.stream, task.sweeps, task.segment.view().data(),
-                                  task.kept.view().data(), task.workspace.view().data());
+  kernels::launch_chase_sweeps<T>(on.stream, task.sweeps, task.segment.view().data(), task.kept.view().data(),
+                                  task.workspace.view().data());
 }
 
 template <class T>

@@ -70,8 +70,7 @@ void run(const HostContext&, const SetDiagonal<T>& task) {
 template <class T>
 void run(const HostContext&, const GetDiagonal<T>& task) {
   T* next = task.diagonal.view().data();
-  for_diagonal(*task.blocks, task.values.view().data(),
-               [&](const T& element, Index) { *next++ = element; });
+  for_diagonal(*task.blocks, task.values.view().data(), [&](const T& element, Index) { *next++ = element; });
 }
 
 #define TESSERA_DEFINE(T)                  \

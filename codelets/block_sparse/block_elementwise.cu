@@ -100,9 +100,9 @@ using device::device_cast, device::DeviceScalar;
 
 template <class T>
 void run(const DeviceContext& on, const ImposeSymmetry<T>& task) {
-  device::for_elements(on.stream, *task.blocks,
-                       device::MirrorElement<DeviceScalar<T>>{task.symmetry,
-                                                              device_cast(task.values.view().data())});
+  device::for_elements(
+      on.stream, *task.blocks,
+      device::MirrorElement<DeviceScalar<T>>{task.symmetry, device_cast(task.values.view().data())});
 }
 
 template <class T>
@@ -113,10 +113,10 @@ void run(const DeviceContext& on, const CutBelowDiagonal<T>& task) {
 
 template <class T>
 void run(const DeviceContext& on, const ScaleByVector<T>& task) {
-  device::for_elements(on.stream, *task.blocks,
-                       device::ScaleElement<DeviceScalar<T>>{task.side == Side::left,
-                                                             device_cast(task.v.view().data()),
-                                                             device_cast(task.values.view().data())});
+  device::for_elements(
+      on.stream, *task.blocks,
+      device::ScaleElement<DeviceScalar<T>>{task.side == Side::left, device_cast(task.v.view().data()),
+                                            device_cast(task.values.view().data())});
 }
 
 template <class T>
@@ -136,9 +136,9 @@ void run(const DeviceContext& on, const SetDiagonal<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const GetDiagonal<T>& task) {
   const auto blocks = *task.blocks;
-  device::get_diagonal_kernel<<<1, 32, 0, on.stream>>>(
-      static_cast<Index>(blocks.size()), blocks.data(), device_cast(task.values.view().data()),
-      device_cast(task.diagonal.view().data()));
+  device::get_diagonal_kernel<<<1, 32, 0, on.stream>>>(static_cast<Index>(blocks.size()), blocks.data(),
+                                                       device_cast(task.values.view().data()),
+                                                       device_cast(task.diagonal.view().data()));
 }
 
 #define TESSERA_DEFINE(T)                    \

@@ -53,8 +53,8 @@ void run(const HostContext&, const MultiplyStack<T>& task) {
   *task.ran_on = ProductWorker::cpu;
 }
 
-#define TESSERA_DEFINE(T)                                                              \
-  template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept;      \
+#define TESSERA_DEFINE(T)                                                         \
+  template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept; \
   TESSERA_DEFINE_TASK(MultiplyStack<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

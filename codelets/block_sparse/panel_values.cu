@@ -101,19 +101,18 @@ void run(const DeviceContext& on, const ScalePanel<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const AddPanel<T>& task) {
   const auto x = *task.x;
-  device::for_each(
-      on.stream, x.size(),
-      device::Add<DeviceScalar<T>>{device_scalar(task.alpha), device_scalar(task.beta), task.conjugated,
-                                   task.beta == T(0), device_cast(x.data()),
-                                   device_cast(task.y.view().data())});
+  device::for_each(on.stream, x.size(),
+                   device::Add<DeviceScalar<T>>{device_scalar(task.alpha), device_scalar(task.beta),
+                                                task.conjugated, task.beta == T(0), device_cast(x.data()),
+                                                device_cast(task.y.view().data())});
 }
 
 template <class T>
 void run(const DeviceContext& on, const MultiplyPanel<T>& task) {
   const auto x = *task.x;
-  device::for_each(on.stream, x.size(),
-                   device::Multiply<DeviceScalar<T>>{device_cast(x.data()),
-                                                     device_cast(task.y.view().data())});
+  device::for_each(
+      on.stream, x.size(),
+      device::Multiply<DeviceScalar<T>>{device_cast(x.data()), device_cast(task.y.view().data())});
 }
 
 /// Of real numbers only: what a complex one takes is not worth a kernel.

@@ -100,7 +100,7 @@ void run(const DeviceContext& on, const MultiplyCsb<V, T>& task) {
                                     vectors_of(*task.y_rows), vectors_of(*task.y_columns));
 }
 
-#define TESSERA_DEFINE(V, T)                                                                      \
+#define TESSERA_DEFINE(V, T)                                                                           \
   TESSERA_DEFINE_ON_GPU(MultiplyCsb<V, T>)                                                             \
   template void device::launch_multiply_csb<V, T>(                                                     \
       cudaStream_t, const CsbPieceShape&, int, bool, bool, const void*, const DeviceVectors<const T>&, \

@@ -31,9 +31,9 @@ void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const 
   } while (!inputs.empty());
 }
 
-#define TESSERA_DEFINE(T)                                                                         \
-  TESSERA_DEFINE_TASK(SumVectors<T>)                                                              \
-  template void insert_sum_vectors<T>(Sequence&, SumVectors<T>, std::span<const Data* const>,     \
+#define TESSERA_DEFINE(T)                                                                     \
+  TESSERA_DEFINE_TASK(SumVectors<T>)                                                          \
+  template void insert_sum_vectors<T>(Sequence&, SumVectors<T>, std::span<const Data* const>, \
                                       const TaskOptions&);
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 

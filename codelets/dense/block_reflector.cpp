@@ -18,8 +18,7 @@ void run(const HostContext&, const GatherReflectors<T>& task) {
                 &v(row, 0), v.ld);
     row += tile.rows - skipped;
   }
-  for (Index j = 0; j < v.cols; ++j)
-    std::fill_n(&v(0, j), std::min((j / task.b + 1) * task.b, v.rows), T(0));
+  for (Index j = 0; j < v.cols; ++j) std::fill_n(&v(0, j), std::min((j / task.b + 1) * task.b, v.rows), T(0));
 }
 
 template <class T>

@@ -21,7 +21,7 @@ struct Gemm {
   WriteOrAdd<Matrix<T>> sum{};
   ReadWrite<Matrix<T>> c{};
   Op op_a = Op::none, op_b = Op::none;
-  T alpha = 1, beta = 1;  ///< beta: of c
+  T alpha = 1, beta = 1;            ///< beta: of c
   TilePart part_a, part_b, part_c;  ///< none is empty
 
   Index depth() const noexcept { return op_a == Op::none ? part_a.cols : part_a.rows; }

@@ -23,8 +23,7 @@ void run(const DeviceContext& on, const LeafVectors<R>& task) {
   }
   DeviceFailure failure(on, StatusCode::no_convergence);
   kernels::launch_leaf_vectors(
-      on.stream,
-      {task.forest, scaled.d + task.start, scaled.e + task.start, task.epsilon, failure.index()},
+      on.stream, {task.forest, scaled.d + task.start, scaled.e + task.start, task.epsilon, failure.index()},
       spectra.data(), vectors.data(), ld.data(), task.work.view().data());
   failure.report(task.start);
 }
@@ -33,9 +32,9 @@ void run(const DeviceContext& on, const SubtreeValues& task) {
   const auto& [n, start, m] = task.rows;
   const ScaledTridiagonal scaled = scaled_of(*task.scaled, n);
   DeviceFailure failure(on, StatusCode::no_convergence);
-  kernels::launch_leaf_values(
-      on.stream, {{m, m, m}, scaled.d + start, scaled.e + start, task.epsilon, failure.index()},
-      task.boundary_rows, task.spectrum.view().data(), task.work.view().data());
+  kernels::launch_leaf_values(on.stream,
+                              {{m, m, m}, scaled.d + start, scaled.e + start, task.epsilon, failure.index()},
+                              task.boundary_rows, task.spectrum.view().data(), task.work.view().data());
   failure.report(start);
 }
 

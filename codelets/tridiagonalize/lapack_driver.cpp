@@ -84,11 +84,11 @@ void run(const HostContext& on, const LapackEigensolve<T>& task) {
   const DriverSizes<T> sizes(n, vectors);
   const char job = vectors ? 'V' : 'N';
   set_blas_threads(task.threads);
-  const int info = generalized ? blas::hegvd(1, job, Uplo::lower, n, space.a, n, space.b, n, values,
-                                             space.work, sizes.work, space.rwork, sizes.rwork, space.iwork,
-                                             sizes.iwork)
-                               : blas::heevd(job, Uplo::lower, n, space.a, n, values, space.work, sizes.work,
-                                             space.rwork, sizes.rwork, space.iwork, sizes.iwork);
+  const int info = generalized
+                       ? blas::hegvd(1, job, Uplo::lower, n, space.a, n, space.b, n, values, space.work,
+                                     sizes.work, space.rwork, sizes.rwork, space.iwork, sizes.iwork)
+                       : blas::heevd(job, Uplo::lower, n, space.a, n, values, space.work, sizes.work,
+                                     space.rwork, sizes.rwork, space.iwork, sizes.iwork);
   set_blas_threads(1);
   if (info > n) return on.fail(StatusCode::not_positive_definite, info - n);
   if (info != 0) return on.fail(StatusCode::no_convergence, info);

@@ -130,8 +130,7 @@ void assemble_lower(cudaStream_t stream, const ReadAll<Matrix<T>>& tiles, Index 
   const Index count = ceil_div(n, tile);
   int next = 0;
   for (Index j = 0; j < count; ++j)
-    for (Index i = j; i < count; ++i)
-      copy_block(stream, tiles[next++], array + i * tile + j * tile * n, n);
+    for (Index i = j; i < count; ++i) copy_block(stream, tiles[next++], array + i * tile + j * tile * n, n);
 }
 
 }  // namespace

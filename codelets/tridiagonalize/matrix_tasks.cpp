@@ -178,7 +178,7 @@ void run(const HostContext&, const TridiagonalizeFactor<T>& task) {
   if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), &t(1, 0), t.ld);
 }
 
-#define TESSERA_DEFINE(T)                      \
+#define TESSERA_DEFINE(T)                       \
   TESSERA_DEFINE_TASK(TridiagonalizePack<T>)    \
   TESSERA_DEFINE_TASK(TridiagonalizeExtract<T>) \
   TESSERA_DEFINE_TASK(TridiagonalizeUpdate<T>)  \

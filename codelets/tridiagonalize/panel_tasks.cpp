@@ -304,14 +304,10 @@ void insert_column_product(Sequence& sequence, int priority, const ColumnStep& s
   std::vector<const Data*> v;
   for (Index inner = 0; inner < work.inner; ++inner)
     v.push_back(&pieces.v[static_cast<std::size_t>(work.first_inner + inner * work.inner_stride)]);
-  sequence.insert(TridiagonalizeProduct<T>{.y = y,
-                                           .workspace = workspace,
-                                           .x = x,
-                                           .groups = groups,
-                                           .v = v,
-                                           .step = step,
-                                           .work = work},
-                  {.priority = priority, .execute_on = work.rank});
+  sequence.insert(
+      TridiagonalizeProduct<T>{
+          .y = y, .workspace = workspace, .x = x, .groups = groups, .v = v, .step = step, .work = work},
+      {.priority = priority, .execute_on = work.rank});
 }
 
 template <class T>

@@ -177,9 +177,7 @@ struct TridiagonalizeColumn {
   ColumnStep step;
   Index chunk = 0;
 
-  double flops() const noexcept {
-    return 8.0 * double(step.chunks.rows(chunk)) * step.p * flop_factor<T>;
-  }
+  double flops() const noexcept { return 8.0 * double(step.chunks.rows(chunk)) * step.p * flop_factor<T>; }
   /// The chunk's rows in steps of 256, p in steps of 16, number of parts.
   std::uint32_t footprint() const noexcept {
     return footprint_of(step.chunks.rows(chunk) / 256, step.p / 16, parts.size());

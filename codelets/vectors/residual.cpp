@@ -32,7 +32,7 @@ void run(const HostContext&, const Residual<T>& task) {
   }
 }
 
-#define TESSERA_DEFINE(T)       \
+#define TESSERA_DEFINE(T)          \
   TESSERA_DEFINE_TASK(Residual<T>) \
   template void run<T>(const HostContext&, const Residual<T>&);
 TESSERA_FOR_REALS(TESSERA_DEFINE)

@@ -63,7 +63,8 @@ void run(const DeviceContext& on, const Residual<T>& task) {
   const int lanes = threads_of_row(task.columns), groups = column_threads / lanes;
   const auto blocks =
       static_cast<int>(std::clamp<Index>((ax.cols + 4 * groups - 1) / (4 * groups), 1, residual_parts));
-  ResidualProblem<T> problem{ax, bx, x, *task.r, task.columns, task.first, lanes, {}, task.work.view().data()};
+  ResidualProblem<T> problem{
+      ax, bx, x, *task.r, task.columns, task.first, lanes, {}, task.work.view().data()};
   std::copy(task.theta.begin(), task.theta.end(), problem.theta);
   residual_kernel<T><<<static_cast<unsigned>(blocks), column_threads, 0, on.stream>>>(problem);
   add_parts(on.stream, blocks, static_cast<int>(residual_norms), problem.parts, task.norms.view().data());

@@ -26,8 +26,8 @@ void run(const HostContext& on, const CallUserFunction<T, kind>& task) {
   }
 }
 
-#define TESSERA_DEFINE(T)                                     \
-  TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::cpu>)   \
+#define TESSERA_DEFINE(T)                                   \
+  TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::cpu>) \
   TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::gpu>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 

@@ -158,12 +158,10 @@ TEST_F(SequenceTest, StatisticsAddUp) {
   const Data data = number(0);
   Sequence sequence(runtime());
   sequence.begin_stage("a");
-  for (int k = 0; k < 5; ++k)
-    sequence.insert(Count{.x = data, .add = 1, .work = 10});
+  for (int k = 0; k < 5; ++k) sequence.insert(Count{.x = data, .add = 1, .work = 10});
   sequence.begin_stage("without tasks");
   sequence.begin_stage("b");
-  for (int k = 0; k < 3; ++k)
-    sequence.insert(Count{.x = data, .add = 1, .work = 100});
+  for (int k = 0; k < 3; ++k) sequence.insert(Count{.x = data, .add = 1, .work = 100});
   sequence.insert(Sum{.sum = data, .work = 7});
   EXPECT_TRUE(sequence.wait());
   const SequenceStatistics statistics = sequence.statistics();

@@ -143,9 +143,8 @@ TYPED_TEST(BandCodelets, ChaseToTridiagonal) {
                                        .band = {n, b, k * p.width, columns}});
         }
         for (const Data& piece : pieces) pointers.push_back(&piece);
-        s.insert(
-            TridiagonalAssemble<R>{.d = d, .e = e, .pieces = pointers, .n = n, .piece_columns = p.width},
-            {.execute_on = 0});
+        s.insert(TridiagonalAssemble<R>{.d = d, .e = e, .pieces = pointers, .n = n, .piece_columns = p.width},
+                 {.execute_on = 0});
       }));
       p.chase(kernels::cpu_level());
       const auto result_d = download_values<R>(d), result_e = download_values<R>(e);

@@ -95,9 +95,8 @@ class Panels {
 
   void move_and_fill() {
     change("zero", [](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = T(0)}); });
-    change("fill", [&](Sequence& s, const Data& v) {
-      s.insert(FillValues<T>{.values = v, .value = factor_});
-    });
+    change("fill",
+           [&](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = factor_}); });
     // A long piece, parts of blocks, a row, single elements.
     const std::vector<BlockMove> list{{1, 11, 3000, 1, 4, 3000},  {4000, 5000, 23, 23, 64, 23},
                                       {8000, 6000, 5, 13, 13, 7}, {9000, 7000, 1, 30, 31, 2},
@@ -152,8 +151,8 @@ class Panels {
     });
     for (const T factor : {factor_, T(0)})
       change(factor == T(0) ? "clear window" : "scale window", [&](Sequence& s, const Data& v) {
-        s.insert(ScaleWindow<T>{
-            .blocks = blocks_, .values = v, .factor = factor, .window = {3, 95, 29, 100}});
+        s.insert(
+            ScaleWindow<T>{.blocks = blocks_, .values = v, .factor = factor, .window = {3, 95, 29, 100}});
       });
     const Data diagonal = Data::bytes(runtime_, order * sizeof(T));
     run("get diagonal", [&](Sequence& s) {
@@ -163,15 +162,14 @@ class Panels {
   }
 
   void change_alike() {
-    change("scale", [&](Sequence& s, const Data& v) {
-      s.insert(ScalePanel<T>{.values = v, .factor = factor_});
-    });
+    change("scale",
+           [&](Sequence& s, const Data& v) { s.insert(ScalePanel<T>{.values = v, .factor = factor_}); });
     for (const bool conjugated : {false, true})
       for (const T beta : {T(0), T(1), factor_})
         change("add " + std::to_string(std::abs(beta)) + (conjugated ? " conjugated" : ""),
                [&](Sequence& s, const Data& v) {
-                 s.insert(AddPanel<T>{
-                     .x = x_, .y = v, .alpha = factor_, .beta = beta, .conjugated = conjugated});
+                 s.insert(
+                     AddPanel<T>{.x = x_, .y = v, .alpha = factor_, .beta = beta, .conjugated = conjugated});
                });
     change("multiply", [&](Sequence& s, const Data& v) { s.insert(MultiplyPanel<T>{.x = x_, .y = v}); });
     if constexpr (!is_complex<T>)

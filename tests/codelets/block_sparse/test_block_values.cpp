@@ -94,10 +94,9 @@ TYPED_TEST(BlockValues, NormsOfBlocks) {
   const std::vector<PanelBlock> blocks{{0, 3, 4, 0, 0, 0, 0}, {12, 0, 5, 0, 1, 0, 4}, {12, 8, 1, 1, 0, 3, 0}};
   const Data data = upload(this->runtime(), values), list = upload(this->runtime(), blocks),
              norms = Data::bytes(this->runtime(), 3 * sizeof(double));
-  ASSERT_TRUE(this->run([&](Sequence& s) {
-                    s.insert(BlockNorms<T>{.blocks = list, .values = data, .norms = norms});
-                  })
-                  .ok());
+  ASSERT_TRUE(
+      this->run([&](Sequence& s) { s.insert(BlockNorms<T>{.blocks = list, .values = data, .norms = norms}); })
+          .ok());
   const auto squares = download_values<double>(norms);
   const auto sum = [&](std::size_t first, std::size_t end) {
     double result = 0;

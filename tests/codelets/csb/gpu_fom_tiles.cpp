@@ -46,8 +46,7 @@ std::vector<T> on_device(const TileProblem<V>& problem, int m, int steps, double
   const DeviceArray<std::int64_t> index(host_index);
   const DeviceArray<std::uint32_t> begins(problem.begins);
   const DeviceArray<T> dr(r), w(static_cast<std::size_t>(p.rows * ldw));
-  const auto scratch_bytes =
-      static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total);
+  const auto scratch_bytes = static_cast<std::size_t>(fom_scratch(p.rows, tiles, m, steps, sizeof(T)).total);
   const DeviceArray<char> scratch(scratch_bytes);
   FomTiles<V, T> task{.begins = std::span<const std::uint32_t>(begins.data(), problem.begins.size()),
                       .r = MatrixView<const T>{dr.data(), ldr, p.rows, ldr},

@@ -28,8 +28,8 @@ TYPED_TEST(Blas3Codelets, HerkSubtract) {
     const auto a = random_matrix<T>(n, k, 1), c = random_hermitian<T>(n, 2);
     const Data data_a = upload(this->runtime(), a);
     const Data data_c = upload(this->runtime(), poison_other_triangle(c, Uplo::lower));
-    ASSERT_TRUE(this->run(
-        [&](Sequence& s) { s.insert(HerkSubtract<T>{.a = data_a, .c = data_c, .n = n, .k = k}); }));
+    ASSERT_TRUE(
+        this->run([&](Sequence& s) { s.insert(HerkSubtract<T>{.a = data_a, .c = data_c, .n = n, .k = k}); }));
     const auto expected = multiply(Op::none, a, Op::adjoint, a, T(-1), T(1), c);
     EXPECT_LE(difference(download<T>(data_c), expected, Uplo::lower), this->tolerance(k));
   }

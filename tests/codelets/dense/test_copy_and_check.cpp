@@ -199,11 +199,8 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
       const Data& work = by_columns ? narrow : workspace;
       s.insert(AbsoluteInnerSums<T>{
           .x = data_x, .y = data_y, .sums = by_columns ? inner_by_columns : inner, .work = work});
-      s.insert(AbsoluteInnerSums<T>{.x = data_y,
-                                    .y = data_y,
-                                    .sums = by_columns ? own_by_columns : own,
-                                    .work = work,
-                                    .same = true});
+      s.insert(AbsoluteInnerSums<T>{
+          .x = data_y, .y = data_y, .sums = by_columns ? own_by_columns : own, .work = work, .same = true});
     }
     s.insert(AbsoluteTileSums<T>{.a = data_r, .sums = tile});
     s.insert(AbsoluteTileSums<T>{.a = data_h, .sums = diagonal, .diagonal = true});

@@ -53,8 +53,9 @@ class TridiagonalTasks : public RuntimeTest<R, true> {
     std::vector<double> reals(std::size_t(kernels::leaf_real_scratch(m)));
     std::vector<int> integers(std::size_t(kernels::leaf_integer_scratch(m)));
     const tridiagonal::ScaledTridiagonal s(scaled.data(), order);
-    EXPECT_EQ(kernels::leaf_eigenvectors(m, s.d + start, s.e + start, tridiagonal::NodeSpectrum(node.spectrum.data(), m),
-                                         node.q.data(), m, reals.data(), integers.data()),
+    EXPECT_EQ(kernels::leaf_eigenvectors(m, s.d + start, s.e + start,
+                                         tridiagonal::NodeSpectrum(node.spectrum.data(), m), node.q.data(), m,
+                                         reals.data(), integers.data()),
               0);
     return node;
   }

@@ -103,7 +103,8 @@ class TridiagonalMerges : public TridiagonalTasks<R> {
                                    .work = scratch,
                                    .shape = shape};
     std::vector<Data> pieces;
-    for (Index p = 0; p < parts; ++p) pieces.push_back(doubles(2 * tridiagonal::merge_part_capacity(m, parts)));
+    for (Index p = 0; p < parts; ++p)
+      pieces.push_back(doubles(2 * tridiagonal::merge_part_capacity(m, parts)));
     const Status status = RuntimeTest<R, true>::run([&](Sequence& s) {
       if (parts == 0)
         s.insert(merge);
@@ -300,8 +301,8 @@ TYPED_TEST(TridiagonalSlabs, FillSlab) {
   const Data slab = Data::matrix(this->runtime(), n, columns, sizeof(T));
   const auto fill = [&](Sequence& s, const std::vector<Data>& tiles, const tridiagonal::SlabColumns& part) {
     const auto pieces = pointers_to(tiles);
-    s.insert(tridiagonal::FillSlab<T>{
-        .slab = slab, .tiles = pieces, .block_rows = block_rows, .columns = part});
+    s.insert(
+        tridiagonal::FillSlab<T>{.slab = slab, .tiles = pieces, .block_rows = block_rows, .columns = part});
   };
   ASSERT_TRUE(this->run([&](Sequence& s) {
     fill(s, first, {.from = 0, .to = 0, .count = split});

@@ -18,8 +18,8 @@ using tridiagonal::LeafVectors;
 using tridiagonal::NodeSpectrum;
 using tridiagonal::ScaleAndCut;
 using tridiagonal::ScaledTridiagonal;
-using tridiagonal::SubtreeValues;
 using tridiagonal::subtree_scratch_bytes;
+using tridiagonal::SubtreeValues;
 
 template <class R>
 class TridiagonalCodelets : public TridiagonalTasks<R> {

@@ -230,10 +230,8 @@ TYPED_TEST(Vectors, RandomVectors) {
   const auto fill = [&](Index first_row, Index count, Index first, Index columns, bool clear) {
     const Data v = upload(this->runtime(), random_matrix<T>(width, count, 4));
     EXPECT_TRUE(this->run([&](Sequence& sequence) {
-      const RandomColumns what{.seed = 5,
-                               .first_row = first_row,
-                               .first = std::int32_t(first),
-                               .columns = std::int32_t(columns)};
+      const RandomColumns what{
+          .seed = 5, .first_row = first_row, .first = std::int32_t(first), .columns = std::int32_t(columns)};
       if (clear)
         sequence.insert(RandomVectors<T>{.v = v, .what = what});
       else

@@ -211,11 +211,9 @@ TEST_F(DistributedTasks, TheEarliestFailureOfAllRanksIsEverybodys) {
   for (int rank = 0; rank < size; ++rank) pieces.push_back(number(rank));
   Sequence sequence(runtime());
   sequence.begin_stage("first");
-  for (int rank = 0; rank < size; ++rank)
-    sequence.insert(Set{.x = pieces[rank], .value = 0});
+  for (int rank = 0; rank < size; ++rank) sequence.insert(Set{.x = pieces[rank], .value = 0});
   sequence.begin_stage("second");
-  for (int rank = 0; rank < size; ++rank)
-    sequence.insert(Fail{.x = pieces[rank], .index = 100 - rank});
+  for (int rank = 0; rank < size; ++rank) sequence.insert(Fail{.x = pieces[rank], .index = 100 - rank});
   const Status status = sequence.wait();
   EXPECT_EQ(status.code, StatusCode::no_convergence);
   EXPECT_EQ(status.stage, "second");
