@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -325,6 +326,36 @@ TEST_F(Program, InfoListsCodelets) {
     gemm = gemm || (codelet["name"] == "gemm" && codelet["types"] == "sdcz");
   EXPECT_TRUE(gemm);
   EXPECT_NE(run("info").out.find("starpu"), std::string::npos);
+}
+
+/// The tasks that have no body for GPUs: a new one is added here on purpose, not by oversight.
+TEST_F(Program, TasksOfCpusAloneAreTheseOnly) {
+  const std::set<std::string> of_cpus{
+      // The second stage of two-stage vectors on CPUs; on GPUs the chase's blocks are applied instead.
+      "apply_wy", "chase_tile", "form_wy", "tridiagonal_assemble",
+      // One-stage tridiagonalization by columns; on GPUs tridiagonalize_whole.
+      "tridiagonalize_column", "tridiagonalize_extract", "tridiagonalize_factor", "tridiagonalize_pack",
+      "tridiagonalize_place", "tridiagonalize_product", "tridiagonalize_rest", "tridiagonalize_start",
+      "tridiagonalize_store", "tridiagonalize_update",
+      // The merges of divide and conquer in parts; on GPUs tridiagonal_merge.
+      "tridiagonal_deflate", "tridiagonal_gather_roots", "tridiagonal_gather_weights", "tridiagonal_order",
+      "tridiagonal_secular_roots", "tridiagonal_secular_rows", "tridiagonal_secular_weights",
+      // Lists of products, and products by lists; on GPUs multiply_stack.
+      "count_products", "list_products", "multiply_panels",
+      // Sparse rows, for comparison, and bounds of the norm.
+      "csb_magnitudes", "multiply_csr", "multiply_csr_mixed",
+      // Generators, and functions of the user for the host.
+      "random_blocks", "sum_lines", "call_preconditioner", "user_function"};
+  const Json info = Json::parse(run("info --codelets --json -").out);
+  std::set<std::string> found;
+  bool any_gpu = false;
+  for (const Json& codelet : info["codelets"]) {
+    any_gpu = any_gpu || codelet["cuda"].get<bool>();
+    EXPECT_TRUE(codelet["cpu"].get<bool>()) << codelet["name"];
+    if (!codelet["cuda"].get<bool>()) found.insert(codelet["name"].get<std::string>());
+  }
+  if (!any_gpu) GTEST_SKIP() << "built without CUDA";
+  EXPECT_EQ(found, of_cpus);
 }
 
 TEST_F(Program, TracesAreSummarised) {
