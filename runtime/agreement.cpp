@@ -85,8 +85,8 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       check();
     });
     --detail.checks;
-    // The others may wait in what the check was doing, not for the vote.
-    if (caught && caught == detail.broken) std::rethrow_exception(caught);
+    // No vote where all have thrown it together, or where the others may wait in what the check was doing.
+    if (caught && (caught == detail.agreed || caught == detail.broken)) std::rethrow_exception(caught);
     const internal::Votes votes = internal::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
     if (!votes.equal) internal::throw_different(runtime);

@@ -61,6 +61,27 @@ void free_under_kernel(const Ranks& ranks, bool everywhere) {
   });
 }
 
+/// One rank fails where the others sum many numbers.
+void fail_before_a_sum(const Ranks& ranks) {
+  collectively(ranks.runtime, "test", 2, [&] {
+    if (ranks.here()) throw std::logic_error("lost");
+    std::vector<double> many(129);
+    ranks.runtime.all_reduce_sum(many.data(), 129);
+  });
+}
+
+/// A rank that catches what has ended a call on it alone, and goes on to another call.
+void catch_and_go_on(const Ranks& ranks) {
+  guarded(ranks.runtime, [&] {
+    try {
+      fail_before_a_sum(ranks);
+    } catch (const std::logic_error&) {
+    }
+    double one = 1;
+    ranks.runtime.all_reduce_sum(&one, 1);
+  });
+}
+
 TileLayout four_by_four(const Ranks& ranks) {
   return {4, 4, 1, 1, ProcessGrid::squarest(ranks.runtime.size()), Uplo::general};
 }
@@ -107,6 +128,9 @@ const AddFaultCases added({
      [](const Ranks& ranks) { collectively(ranks.runtime, "test", ranks.here() ? 2 : 1, [] {}); },
      "not the same on all ranks"},
     {"freed_under_a_kernel_of_one_rank", [](const Ranks& ranks) { free_under_kernel(ranks, false); }, "lost"},
+    {"caught_and_gone_on", catch_and_go_on, "lost"},
+    {"failed_within_a_check",
+     [](const Ranks& ranks) { agree(ranks.runtime, 0, [&] { fail_before_a_sum(ranks); }); }, "lost"},
     {"freed_under_a_kernel_of_all_ranks", [](const Ranks& ranks) { free_under_kernel(ranks, true); }, "lost"},
     {"work_of_cpu_workers",
      [](const Ranks& ranks) {
