@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@ std::vector<Codelet*>& registry() {
 struct CudaImplementation {
   Codelet::Function function;
   CudaOptions options;
-  const Codelet* expected;
+  const Codelet* codelet;
 };
 
 /// CUDA functions by codelet name: load order of the two files is not defined, so they meet at start.
@@ -30,15 +29,12 @@ std::map<std::string, CudaImplementation>& cuda_functions() {
   return functions;
 }
 
-/// Every CUDA implementation has its codelet.
+/// Every CUDA implementation is that of the codelet of its name: two tasks may not have one name.
 void require_whole_codelets() {
-  for (const auto& [name, implementation] : cuda_functions()) {
-    const auto codelet = std::find_if(registry().begin(), registry().end(),
-                                      [&name = name](const Codelet* one) { return one->name() == name; });
-    const std::string found = codelet == registry().end() ? "no task" : (*codelet)->name();
-    if (codelet == registry().end() || (implementation.expected && *codelet != implementation.expected))
-      throw RuntimeError(fmt::format("the GPU's half of the task '{}' meets {}", name, found));
-  }
+  for (const auto& [name, implementation] : cuda_functions())
+    if (implementation.codelet->name() != name)
+      throw RuntimeError(
+          fmt::format("the GPU's half of the task '{}' meets '{}'", name, implementation.codelet->name()));
 }
 
 const TaskHeader& header_of(const starpu_task* task) {
@@ -126,8 +122,8 @@ const std::vector<Codelet*>& Codelet::all() {
 }
 
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  const CudaOptions& options, const Codelet* expected) {
-  return cuda_functions().emplace(codelet_name, CudaImplementation{function, options, expected}).second;
+                                  const CudaOptions& options, const Codelet* codelet) {
+  return cuda_functions().emplace(codelet_name, CudaImplementation{function, options, codelet}).second;
 }
 
 void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) {

@@ -27,7 +27,6 @@ struct SequenceState;
 struct TaskHeader {
   internal::SequenceState* sequence;
   std::uint32_t stage;
-  std::uint32_t buffers;
   int codelet;  ///< Codelet::index()
   double flops;
   double start = 0;  ///< when the task began, seconds; written by the worker
@@ -38,7 +37,7 @@ struct TaskHeader {
 };
 
 /// How the run time is predicted: by the history of equal footprints, by a cost in flops at a codelet's own
-/// rate, or by the arguments themselves (make_codelet).
+/// rate, or by the task itself (Task::seconds).
 enum class PerformanceModel { history, regression, cost };
 
 /// What runs a task.
@@ -69,7 +68,7 @@ class Codelet {
   /// Seconds that a task takes whose buffers have so many bytes.
   using Cost = double (*)(const void* arguments, WorkerKind kind, double bytes);
 
-  /// Made by make_codelet; lives for the whole program.
+  /// Made by TESSERA_DEFINE_TASK; lives for the whole program.
   Codelet(std::string name, Function cpu, Footprint footprint, PerformanceModel model);
   Codelet(std::string name, Function cpu, Footprint footprint, Cost cost);
   Codelet(const Codelet&) = delete;
@@ -100,10 +99,10 @@ struct CudaOptions {
   bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
 };
 
-/// Adds a CUDA implementation to the codelet of that name; called at load time. The two meet when the runtime
-/// starts, which fails if the codelet is missing, or another one (`expected`, if not null).
+/// Adds a CUDA implementation to a codelet; called at load time, when the codelet may not have been constructed
+/// yet. The two meet when the runtime starts.
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
-                                  const CudaOptions& options, const Codelet* expected = nullptr);
+                                  const CudaOptions& options, const Codelet* codelet);
 
 namespace internal {
 

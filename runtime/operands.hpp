@@ -21,7 +21,7 @@
 /// | Write<S>            | writes all of it: what it held before is not there                             |
 /// | ReadWrite<S>        | reads and writes                                                               |
 /// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
-/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece, else adds to it |
+/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece, else adds to it; add_to(data) and overwrite(data) say which |
 /// | Scratch<S>          | uses as work space of the worker; no contents                                  |
 /// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
@@ -76,6 +76,8 @@ class OperandBase {
   explicit OperandBase(const Data* data) noexcept : data_(data) {}
   const Data* data() const noexcept { return data_; }
   bool there() const noexcept { return data_ || raw_.pointer || buffer_ >= 0; }
+  /// WriteOrAdd: what the piece holds stays, whoever has written it.
+  bool keeps() const noexcept { return keeps_; }
   void place(int buffer, bool first) noexcept {
     buffer_ = buffer;
     first_ = first;
@@ -89,12 +91,29 @@ class OperandBase {
   const Data* data_ = nullptr;
   std::int32_t buffer_ = -1;  ///< of the running task
   bool first_ = false;        ///< WriteOrAdd: it writes
+  bool keeps_ = false;
   RawBuffer raw_;
 };
 
 enum class OperandKind { plain, write_or_add, gpu_scratch, on_host };
 
+/// A piece, and whether what it holds is of use.
+struct Destination {
+  const Data* data;
+  bool keeps;
+};
+
 }  // namespace internal
+
+/// For a WriteOrAdd operand: the task adds to what the piece holds, also from before its sequence.
+inline internal::Destination add_to(const Data& data) noexcept {
+  return {&data, true};
+}
+/// For a WriteOrAdd operand: the task writes, also if an earlier one of its sequence has.
+inline internal::Destination overwrite(const Data& data) noexcept {
+  data.forget();
+  return {&data, false};
+}
 
 template <class Shape, AccessMode access, internal::OperandKind operand_kind = internal::OperandKind::plain>
 class Operand : public internal::OperandBase {
@@ -107,6 +126,11 @@ class Operand : public internal::OperandBase {
   Operand() = default;
   Operand(const Data& data) noexcept : OperandBase(&data) {}
   Operand(const Data* data) noexcept : OperandBase(data) {}
+  Operand(const internal::Destination& to) noexcept
+      requires(operand_kind == internal::OperandKind::write_or_add)
+      : OperandBase(to.data) {
+    keeps_ = to.keeps;
+  }
   /// For bodies that are called without a runtime.
   Operand(const View& view) noexcept {
     if constexpr (requires { view.ld; })

@@ -239,11 +239,12 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   runtime_.detail().surroundings->fetch_model(codelet.index());
   const int worker = gpu < 0 ? -1 : starpu_worker_get_by_type(STARPU_CUDA_WORKER, gpu);
   // The one variadic call: StarPU's and StarPU-MPI's insertion take the same list.
-#define TESSERA_TASK                                                                                      \
-  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,          \
-      options.priority, STARPU_FLOPS, options.flops, STARPU_CALLBACK_WITH_ARG_NFREE, callback, arguments, \
-      STARPU_EXECUTE_ON_WORKER, worker, STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0,          \
-      STARPU_TASK_FILE, where.file_name(), STARPU_TASK_LINE, static_cast<int>(where.line())
+#define TESSERA_TASK                                                                                \
+  STARPU_CL_ARGS, arguments, bytes, STARPU_DATA_MODE_ARRAY, descriptors, count, STARPU_PRIORITY,    \
+      options.priority, STARPU_FLOPS, static_cast<const TaskHeader*>(block)->flops,                 \
+      STARPU_CALLBACK_WITH_ARG_NFREE, callback, arguments, STARPU_EXECUTE_ON_WORKER, worker,        \
+      STARPU_TASK_SYNCHRONOUS, runtime_.synchronous() ? 1 : 0, STARPU_TASK_FILE, where.file_name(), \
+      STARPU_TASK_LINE, static_cast<int>(where.line())
   const int result = distributed ? (starpu_mpi_task_insert)(runtime_.detail().communicator, cl,
                                                             STARPU_EXECUTE_ON_NODE, rank, TESSERA_TASK, 0)
                                  : (starpu_task_insert)(cl, TESSERA_TASK, 0);
@@ -254,6 +255,10 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     throw RuntimeError(fmt::format("no worker can run the task '{}' (error {})", codelet.name(), result));
   }
   state_->last_insertion = internal::now();
+}
+
+void Sequence::throw_no_data() {
+  throw RuntimeError("a task is inserted with a piece of data that was never made, or is released");
 }
 
 bool Sequence::has_written(const Data& data) const noexcept {

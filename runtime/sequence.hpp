@@ -18,7 +18,6 @@ namespace tessera {
 /// Larger runs earlier. Each algorithm documents its formula.
 struct TaskOptions {
   int priority = 0;
-  double flops = 0;     ///< for rates and traces
   int execute_on = -1;  ///< rank; -1: the owner of the first written piece
   int gpu = -1;         ///< number of the GPU of its rank that runs it; -1: that of the first written piece
                         ///< (Data::gpu()), or any worker. Where there is no GPU of that number, or the
@@ -87,15 +86,16 @@ class Sequence {
   /// owner; what every rank has for itself may be of another size on each)
   template <class Task>
   requires requires { Task::name; }
-  void insert(const Task& task, TaskOptions options = {},
+  void insert(const Task& task, const TaskOptions& options = {},
               std::source_location where = std::source_location::current()) {
-    if constexpr (requires { task.flops(); }) options.flops = task.flops();
+    double flops = 0;
+    if constexpr (requires { task.flops(); }) flops = task.flops();
     Codelet& codelet = internal::TaskCodelet<Task>::codelet;
     internal::TaskBlock<Task> block{
-        {state_.get(), current_stage_, 0, codelet.index(), options.flops, 0, false}, task};
+        {.sequence = state_.get(), .stage = current_stage_, .codelet = codelet.index(), .flops = flops},
+        task};
     internal::AccessList list;
     place_operands(block.task, list);
-    block.header.buffers = static_cast<std::uint32_t>(list.accesses().size());
     insert_block(codelet, &block, sizeof block, options, list.accesses(), where);
   }
 
@@ -128,14 +128,23 @@ class Sequence {
     using enum internal::OperandKind;
     const Data* const data = operand.data();
     if (!data || (kind == gpu_scratch && !runtime_.any_gpus())) return;
-    const bool first = kind == write_or_add && !has_written(*data);
+    require_data(*data);
+    const bool first = kind == write_or_add && !operand.keeps() && !has_written(*data);
     operand.place(list.add(*data, first ? AccessMode::write : mode), first);
   }
   template <AccessMode mode, class... Shapes>
   void place_operand(OperandList<mode, Shapes...>& operands, internal::AccessList& list) const {
     operands.place(static_cast<int>(list.accesses().size()));
-    for (const Data* piece : operands.pieces()) list.append(*piece, mode);
+    for (const Data* piece : operands.pieces()) {
+      require_data(*piece);
+      list.append(*piece, mode);
+    }
   }
+  /// @throws RuntimeError for a piece that was never made, or is released
+  static void require_data(const Data& data) {
+    if (!data.valid()) throw_no_data();
+  }
+  [[noreturn]] static void throw_no_data();
   /// A task of this sequence that was inserted before writes the piece.
   bool has_written(const Data& data) const noexcept;
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,

@@ -150,8 +150,7 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
     if (from.index(p).blocks() == 0 || to.index(p).blocks() == 0) continue;
     if (from.index(p).same_blocks(to.index(p))) {
       sequence.insert(CopyValues<T>{.source = a.panel(p),
-                                    .replaced = add ? nullptr : &b.panel(p),
-                                    .updated = add ? &b.panel(p) : nullptr,
+                                    .destination = add ? add_to(b.panel(p)) : overwrite(b.panel(p)),
                                     .factor = way.factor,
                                     .conjugated = way.conjugated});
       continue;

@@ -196,8 +196,8 @@ void DenseProducts<T>::used(Expanded& operand, Index panel) {
 }
 
 template <class T>
-void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool add, ProductWorker* ran_on,
-                              const Data& c) {
+void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, ProductWorker* ran_on,
+                              const WriteOrAdd<Array<T>>& c) {
   const BlockPattern &pa = a_.matrix->pattern(), &pb = b_.matrix->pattern();
   const Index row = c_.row_panel(panel), col = c_.col_panel(panel), inner_panels = symbolic_.inner_panels();
   const Index m = a_.row_extent[static_cast<std::size_t>(row)],
@@ -227,10 +227,7 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, bool
   }
   Data blocks;
   if (local) blocks = describe(c_, panel);
-  sequence_.insert(ExtractBlocks<T>{.blocks = local ? blocks : elsewhere_,
-                                    .dense = dense_c,
-                                    .replaced = add ? nullptr : &c,
-                                    .updated = add ? &c : nullptr},
+  sequence_.insert(ExtractBlocks<T>{.blocks = local ? blocks : elsewhere_, .dense = dense_c, .values = c},
                    {.priority = priority});
 }
 

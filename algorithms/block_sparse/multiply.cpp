@@ -140,16 +140,11 @@ struct InnerOperands {
 /// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
 template <class T>
 void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
-                   std::size_t together, const ProductPanel* panel, bool clear, ProductWorker* ran_on,
-                   const Data& c) {
+                   std::size_t together, const ProductPanel* panel, ProductWorker* ran_on,
+                   const WriteOrAdd<Array<T>>& c) {
   std::vector<const Data*> factors;
   for (std::size_t first = 0; first < contributions.size(); first += together) {
-    const bool replace = clear && first == 0;
-    MultiplyPanels<T> task{.replaced = replace ? &c : nullptr,
-                           .updated = replace ? nullptr : &c,
-                           .factors = {},
-                           .panel = panel,
-                           .ran_on = ran_on};
+    MultiplyPanels<T> task{.c = c, .factors = {}, .panel = panel, .ran_on = ran_on};
     factors.clear();
     auto number = task.inner.begin();
     for (const InnerOperands& inner :
@@ -168,8 +163,8 @@ void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperan
 /// them.
 template <class T>
 void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
-                   const ProductPanel* panel, bool local, bool clear, ProductWorker* ran_on,
-                   const Data& elsewhere, const Data& c) {
+                   const ProductPanel* panel, bool local, ProductWorker* ran_on, const Data& elsewhere,
+                   const WriteOrAdd<Array<T>>& c) {
   Runtime& runtime = sequence.runtime();
   for (const InnerOperands& inner : contributions) {
     Data stack;
@@ -183,12 +178,10 @@ void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperan
     sequence.insert(MultiplyStack<T>{.stack = local ? stack : elsewhere,
                                      .a = inner.a,
                                      .b = inner.b,
-                                     .replaced = clear ? &c : nullptr,
-                                     .updated = clear ? nullptr : &c,
+                                     .c = c,
                                      .classes = inner.classes,
                                      .ran_on = ran_on + inner.number},
                     {.priority = priority});
-    clear = false;
   }
 }
 
@@ -244,16 +237,16 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     }
     ProductWorker* const workers = ran_on.data() + p * inner_panels;
     const bool any_dense = dense.any(p);
+    using Values = WriteOrAdd<Array<T>>;
+    const Values values = clear ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
     if (contributions.empty() && clear && !any_dense)
       sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
     else if (runtime.gpus() == 0)
-      submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), clear, workers,
-                       c.panel(p));
+      submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), workers, values);
     else
-      submit_stacks<T>(sequence, priority, contributions, &symbolic.panel(p), pc.panel_local(p), clear,
-                       workers, elsewhere, c.panel(p));
-    if (any_dense)
-      dense.submit(priority, p, row + col, !clear || !contributions.empty(), workers, c.panel(p));
+      submit_stacks<T>(sequence, priority, contributions, &symbolic.panel(p), pc.panel_local(p), workers,
+                       elsewhere, values);
+    if (any_dense) dense.submit(priority, p, row + col, workers, values);
     if (fetch) c.panel(p).fetch_to_host();
   }
 }

@@ -117,10 +117,8 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
     std::size_t next = 0;
     for (const auto& [block, first, columns] : outputs) {
       if (columns == 0) continue;
-      if (is_input(block))
-        task.kept[next++] = {block->segment(s), first, columns};
-      else
-        task.replaced[next++] = {block->segment(s), first, columns};
+      const Data& piece = block->segment(s);
+      task.outputs[next++] = {is_input(block) ? add_to(piece) : overwrite(piece), first, columns};
     }
     sequence_.insert(task, {.priority = priority, .gpu = segments_->gpu(s)});
   }
@@ -129,17 +127,13 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
 template <class T>
 void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed,
                             bool clear) {
-  for (Index s = 0; s < segments_->count(); ++s) {
-    const RandomColumns what{.seed = seed,
-                             .first_row = segments_->begin(s),
-                             .first = static_cast<std::int32_t>(first),
-                             .columns = static_cast<std::int32_t>(columns)};
-    const TaskOptions options{.priority = priority, .gpu = segments_->gpu(s)};
-    if (clear)
-      sequence_.insert(RandomVectors<T>{.v = v.segment(s), .what = what}, options);
-    else
-      sequence_.insert(RandomizeColumns<T>{.v = v.segment(s), .what = what}, options);
-  }
+  for (Index s = 0; s < segments_->count(); ++s)
+    sequence_.insert(RandomVectors<T>{.v = clear ? overwrite(v.segment(s)) : add_to(v.segment(s)),
+                                      .seed = seed,
+                                      .first_row = segments_->begin(s),
+                                      .first = static_cast<std::int32_t>(first),
+                                      .columns = static_cast<std::int32_t>(columns)},
+                     {.priority = priority, .gpu = segments_->gpu(s)});
 }
 
 template <class T>

@@ -53,8 +53,8 @@ void run(const HostContext&, const MoveBlocks<T>& task) {
 template <class T>
 void run(const HostContext&, const CopyValues<T>& task) {
   const auto source = *task.source;
-  const bool add = static_cast<bool>(task.updated);
-  const auto destination = add ? *task.updated : *task.replaced;
+  const bool add = !task.destination.first();
+  const auto destination = *task.destination;
   column_mover<T>(task.conjugated, add)(task.factor, static_cast<Index>(source.size()), source.data(), 1,
                                         destination.data());
 }

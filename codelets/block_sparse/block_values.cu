@@ -99,8 +99,8 @@ void run(const DeviceContext& on, const CopyValues<T>& task) {
   using namespace device;
   const auto source = *task.source;
   const auto count = static_cast<Index>(source.size());
-  const bool add = static_cast<bool>(task.updated);
-  T* const destination = (add ? *task.updated : *task.replaced).data();
+  const bool add = !task.destination.first();
+  T* const destination = task.destination.view().data();
   if (task.factor == T(1) && !task.conjugated && !add)
     cudaMemcpyAsync(destination, source.data(), source.size_bytes(), cudaMemcpyDeviceToDevice, on.stream);
   else if (count > 0)

@@ -52,15 +52,12 @@ struct MoveBlocks {
 /// | operand  | mode       | shape | what                                      |
 /// |----------|------------|-------|-------------------------------------------|
 /// | source   | read       | array | values of a panel                         |
-/// | replaced | write      | array | destination, as large as source           |
-/// | updated  | read-write | array | the same, to which is added               |
-/// The destination is replaced or updated, whichever is there.
+/// | destination | write or add | array | as large as source                   |
 template <class T>
 struct CopyValues {
   static constexpr const char* name = "copy_values";
   Read<Array<T>> source;
-  Write<Array<T>> replaced{};
-  ReadWrite<Array<T>> updated{};
+  WriteOrAdd<Array<T>> destination;
   T factor;
   bool conjugated = false;  ///< the elements
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }

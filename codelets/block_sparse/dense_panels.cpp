@@ -58,9 +58,7 @@ void run(const HostContext&, const MultiplyDense<T>& task) {
 
 template <class T>
 void run(const HostContext&, const ExtractBlocks<T>& task) {
-  const bool add = static_cast<bool>(task.updated);
-  const auto values = add ? *task.updated : *task.replaced;
-  kernels::extract_blocks<T>(*task.blocks, *task.dense, add, values.data());
+  kernels::extract_blocks<T>(*task.blocks, *task.dense, !task.values.first(), task.values.view().data());
 }
 
 #define TESSERA_DEFINE(T)               \

@@ -98,9 +98,8 @@ void run(const DeviceContext& on, const MultiplyDense<T>& task) {
 
 template <class T>
 void run(const DeviceContext& on, const ExtractBlocks<T>& task) {
-  const bool add = static_cast<bool>(task.updated);
-  const auto values = add ? *task.updated : *task.replaced;
-  device::launch_extract_blocks<T>(on.stream, *task.blocks, *task.dense, add, values.data());
+  device::launch_extract_blocks<T>(on.stream, *task.blocks, *task.dense, !task.values.first(),
+                                   task.values.view().data());
 }
 
 #define TESSERA_DEFINE(T)                 \

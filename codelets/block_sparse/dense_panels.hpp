@@ -66,17 +66,15 @@ struct MultiplyDense {
 /// |----------|------------|---------------------|--------------------------------------------------------------|
 /// | blocks   | read       | array of DenseBlock | the panel's; on ranks that do not own it any piece of `every_rank` |
 /// | dense    | read       | matrix              | all rows by all columns of the panel                         |
-/// | replaced | write      | array               | the panel's values                                           |
-/// | updated  | read-write | array               | the same, to which is added                                  |
-/// The values are replaced or updated, whichever is there. No flops counted. Cost: that of its bytes. On CPUs and
+/// | values   | write or add | array             | the panel's                                                  |
+/// No flops counted. Cost: that of its bytes. On CPUs and
 /// GPUs, with the same bits.
 template <class T>
 struct ExtractBlocks {
   static constexpr const char* name = "extract_blocks";
   Read<Array<DenseBlock>> blocks;
   Read<Matrix<T>> dense;
-  Write<Array<T>> replaced{};
-  ReadWrite<Array<T>> updated{};
+  WriteOrAdd<Array<T>> values;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

@@ -194,7 +194,7 @@ bool go_by_rows(const MultiplyPanels<T>& task) {
   const ProductPanel& panel = *task.panel;
   return kernels::small_enough_for_rows<T>(panel.rows.sizes, panel.cols.sizes,
                                            panel.inner.front().inner.sizes) &&
-         (task.replaced || task.products >= panel.result.row_begin[panel.rows.blocks]);
+         (task.c.first() || task.products >= panel.result.row_begin[panel.rows.blocks]);
 }
 
 /// With few products for each block of C, to load and store it with each takes longer than to list them
@@ -222,8 +222,8 @@ void kernels::multiply_panels(const ProductPanel& panel, const InnerPanel& inner
 template <class T>
 void run(const HostContext&, const MultiplyPanels<T>& task) {
   const ProductPanel& panel = *task.panel;
-  const bool clear = static_cast<bool>(task.replaced);
-  const std::span<T> c = clear ? *task.replaced : *task.updated;
+  const bool clear = task.c.first();
+  const std::span<T> c = *task.c;
   const int count = task.factors.size() / 2;
   std::array<kernels::InnerValues<T>, most_inner_panels> inner;
   for (int i = 0; i < count; ++i) {

@@ -17,10 +17,9 @@ inline constexpr std::size_t most_inner_panels = 32;
 /// without a list.                                                              [2 m n k a product, complex: x 4]
 /// | operand  | mode       | shape  | what                                                                |
 /// |----------|------------|--------|---------------------------------------------------------------------|
-/// | replaced | write      | array  | C's values, taken as zero before                                    |
-/// | updated  | read-write | array  | C's values, to which is added                                       |
+/// | c        | write or add | array | C's values                                                         |
 /// | factors  | read       | arrays | of each inner panel that takes part the values of A's panel, then of B's |
-/// C is replaced or updated, whichever is there. On ranks that do not own it, the members after the operands are
+/// On ranks that do not own it, the members after the operands are
 /// not used. Time is predicted from the flops. Runs on CPUs, where C lives.
 ///
 /// The products of a row of blocks of C go along the rows of B: blocks of B follow each other in memory, the
@@ -36,8 +35,7 @@ template <class T>
 struct MultiplyPanels {
   static constexpr const char* name = "multiply_panels";
   static constexpr PerformanceModel model = PerformanceModel::regression;
-  Write<Array<T>> replaced{};
-  ReadWrite<Array<T>> updated{};
+  WriteOrAdd<Array<T>> c;
   ReadAll<Array<T>> factors;
   const ProductPanel* panel;  ///< metadata of the caller, alive until the task has ended
   std::array<std::int32_t, most_inner_panels> inner{};  ///< the numbers of the inner panels that take part

@@ -44,8 +44,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept {
 
 template <class T>
 void run(const HostContext&, const MultiplyStack<T>& task) {
-  const std::span<T> c = task.replaced ? *task.replaced : *task.updated;
-  if (task.replaced) std::fill(c.begin(), c.end(), T(0));
+  const std::span<T> c = *task.c;
+  if (task.c.first()) std::fill(c.begin(), c.end(), T(0));
   const StackEntry* const entries = task.stack.view().data();
   const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
   kernels::multiply_stack<T>(task.classes, entries, runs, task.a.view().data(), task.b.view().data(),

@@ -42,8 +42,8 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 template <class T>
 void run(const DeviceContext& on, const MultiplyStack<T>& task) {
-  const std::span<T> c = task.replaced ? *task.replaced : *task.updated;
-  if (task.replaced) cudaMemsetAsync(c.data(), 0, c.size_bytes(), on.stream);
+  const std::span<T> c = *task.c;
+  if (task.c.first()) cudaMemsetAsync(c.data(), 0, c.size_bytes(), on.stream);
   const StackEntry* const entries = task.stack.view().data();
   const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
   device::launch_stack<T>(on.stream, device::StackCompiler::shared(), task.classes, entries, runs,

@@ -28,9 +28,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 /// |----------|------------|---------------------------------------------------|---------------------------------|
 /// | stack    | read       | array of StackEntry, then of StackRun (stack.hpp) | its products                    |
 /// | a, b     | read       | arrays; may be one                                | values of panels                |
-/// | replaced | write      | array                                             | C's values, taken as zero before |
-/// | updated  | read-write | array                                             | C's values, to which is added   |
-/// C is replaced or updated, whichever is there. The classes of the stack are host metadata, alive until the
+/// | c        | write or add | array                                           | C's values                      |
+/// The classes of the stack are host metadata, alive until the
 /// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
 /// `every_rank`.
 ///
@@ -42,8 +41,7 @@ struct MultiplyStack {
   static constexpr const char* name = "multiply_stack";
   Read<Array<StackEntry>> stack;
   Read<Array<T>> a, b;
-  Write<Array<T>> replaced{};
-  ReadWrite<Array<T>> updated{};
+  WriteOrAdd<Array<T>> c;
   std::span<const StackClass> classes;
   ProductWorker* ran_on;  ///< where to note what kind of worker ran it
   ProductSeconds expected = stack_seconds<T>(classes);

@@ -23,12 +23,13 @@ constexpr int register_bytes = 16;
 #define TESSERA_CASES(CALL, FIRST) \
   TESSERA_CASE(CALL, FIRST)        \
   TESSERA_CASE(CALL, FIRST + 1) TESSERA_CASE(CALL, FIRST + 2) TESSERA_CASE(CALL, FIRST + 3)
-#define TESSERA_FOR_COLUMNS(COLUMNS, CALL)                                                         \
-  switch (COLUMNS) {                                                                               \
-    TESSERA_CASES(CALL, 1)                                                                         \
-    TESSERA_CASES(CALL, 5)                                                                         \
-    TESSERA_CASES(CALL, 9) TESSERA_CASES(CALL, 13) TESSERA_CASES(CALL, 17) TESSERA_CASES(CALL, 21) \
-        TESSERA_CASES(CALL, 25) TESSERA_CASES(CALL, 29) default : break;                           \
+#define TESSERA_FOR_COLUMNS(COLUMNS, CALL)                                                          \
+  switch (COLUMNS) {                                                                                \
+    TESSERA_CASES(CALL, 1)                                                                          \
+    TESSERA_CASES(CALL, 5)                                                                          \
+    TESSERA_CASES(CALL, 9)                                                                          \
+    TESSERA_CASES(CALL, 13) TESSERA_CASES(CALL, 17) TESSERA_CASES(CALL, 21) TESSERA_CASES(CALL, 25) \
+        TESSERA_CASES(CALL, 29) default : break;                                                    \
   }
 
 template <class T, int lanes>

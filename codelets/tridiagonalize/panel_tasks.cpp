@@ -230,13 +230,12 @@ void run(const HostContext&, const TridiagonalizeColumn<T>& task) {
               base = step.chunks.padded_begin(0);
   T* const piece = task.x.view().data();
   T* const x = piece + ColumnPiece::header(k);
-  const auto vw = task.new_v ? *task.new_v : *task.v;
+  const auto vw = *task.v;
   const auto panel = *task.p;
   ColumnSums<T> sums;
   add_up(parts, k, p, sums);
   if (task.chunk == 0) {
-    const auto memory = task.new_scalars ? *task.new_scalars : *task.scalars;
-    const ScalarPiece<T> scalars(memory.data(), k);
+    const ScalarPiece<T> scalars(task.scalars.view().data(), k);
     scalars.d[p] = real_part(piece[ColumnPiece::diagonal]);
     scalars.e[p] = sums.beta;
     scalars.tau[p] = sums.tau;
@@ -314,15 +313,16 @@ template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces) {
   const auto c = static_cast<std::size_t>(chunk);
-  TridiagonalizeColumn<T> task{
-      .x = pieces.x[c], .p = pieces.p[c], .parts = parts, .step = step, .chunk = chunk};
-  if (step.p == 0) {
-    task.new_v = pieces.v[c];
-    if (chunk == 0) task.new_scalars = pieces.scalars;
-  } else {
-    task.v = pieces.v[c];
-    if (chunk == 0) task.scalars = pieces.scalars;
-  }
+  const auto with_a_column = [&](const Data& piece) {
+    return step.p == 0 ? overwrite(piece) : add_to(piece);
+  };
+  TridiagonalizeColumn<T> task{.x = pieces.x[c],
+                               .v = with_a_column(pieces.v[c]),
+                               .p = pieces.p[c],
+                               .parts = parts,
+                               .step = step,
+                               .chunk = chunk};
+  if (chunk == 0) task.scalars = with_a_column(pieces.scalars);
   sequence.insert(task, {.priority = priority});
 }
 

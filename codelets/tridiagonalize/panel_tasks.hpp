@@ -158,21 +158,17 @@ void insert_column_product(Sequence& sequence, int priority, const ColumnStep& s
 /// | operand     | mode       | shape                | what                                            |
 /// |-------------|------------|----------------------|-------------------------------------------------|
 /// | x           | read-write | array: ColumnPiece   | x_c; of the next column then                    |
-/// | new_v       | write      | chunk rows x 3 k     | V_c, which gets a column: the panel's first one |
-/// | v           | read-write | chunk rows x 3 k     | V_c for the columns after that                  |
+/// | v           | write or add | chunk rows x 3 k   | V_c, which gets a column: the panel's first one is written |
 /// | p           | read       | chunk rows x k       | P_c                                             |
-/// | new_scalars | write      | array: ScalarPiece   | likewise; in the first chunk only               |
-/// | scalars     | read-write | array: ScalarPiece   | likewise                                        |
+/// | scalars     | write or add | array: ScalarPiece | likewise; in the first chunk only               |
 /// | parts       | read       | arrays: ProductPiece | the y_t that were written                       |
 template <class T>
 struct TridiagonalizeColumn {
   static constexpr const char* name = "tridiagonalize_column";
   ReadWrite<Array<T>> x;
-  Write<Matrix<T>> new_v{};
-  ReadWrite<Matrix<T>> v{};
+  WriteOrAdd<Matrix<T>> v;
   Read<Matrix<T>> p;
-  Write<Array<char>> new_scalars{};
-  ReadWrite<Array<char>> scalars{};
+  WriteOrAdd<Array<char>> scalars{};
   ReadAll<Array<T>> parts;
   ColumnStep step;
   Index chunk = 0;

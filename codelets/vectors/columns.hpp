@@ -24,31 +24,30 @@ struct VectorBlock {
   std::int32_t columns = 0;
 };
 
-/// Columns first, ..., first + columns - 1 of a block. Several such operands of a task may lie in one piece,
+/// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie in one piece,
 /// and overlap.
-template <class T, AccessMode access>
-struct ColumnOperand : Operand<Matrix<T>, access> {
-  using Element = std::conditional_t<access == AccessMode::read, const T, T>;
-  std::int32_t first = 0, columns = 0;
+template <class T, class Whole>
+struct ColumnOperand : Whole {
+  using Element = std::conditional_t<Whole::mode == AccessMode::read, const T, T>;
+  std::int32_t first_column = 0, columns = 0;
 
   ColumnOperand() = default;
-  ColumnOperand(const Data& data, Index first_column, Index count) noexcept
-      : Operand<Matrix<T>, access>(data),
-        first(static_cast<std::int32_t>(first_column)),
+  ColumnOperand(const Whole& block, Index first, Index count) noexcept
+      : Whole(block),
+        first_column(static_cast<std::int32_t>(first)),
         columns(static_cast<std::int32_t>(count)) {}
 
   // In the body:
   VectorBlock<Element> block() const noexcept {
     const auto whole = this->view();
-    return {whole.data + first, whole.ld, columns};
+    return {whole.data + first_column, whole.ld, columns};
   }
 };
 template <class T>
-using ReadColumns = ColumnOperand<T, AccessMode::read>;
+using ReadColumns = ColumnOperand<T, Read<Matrix<T>>>;
+/// Where the task writes the block, its columns outside the range become zero; else they stay.
 template <class T>
-using ReadWriteColumns = ColumnOperand<T, AccessMode::read_write>;
-template <class T>
-using WriteColumns = ColumnOperand<T, AccessMode::write>;
+using OutputColumns = ColumnOperand<T, WriteOrAdd<Matrix<T>>>;
 
 template <class Operands>
 std::int32_t columns_of(const Operands& operands) noexcept {

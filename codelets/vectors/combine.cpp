@@ -51,12 +51,12 @@ namespace {
 
 /// The columns of its block outside the operand := 0.
 template <class T>
-void clear_other_columns(const WriteColumns<T>& operand) {
+void clear_other_columns(const OutputColumns<T>& operand) {
   const MatrixView<T> whole = *operand;
   for (Index i = 0; i < whole.cols; ++i) {
     T* const row = &whole(0, i);
-    std::fill(row, row + operand.first, T(0));
-    std::fill(row + operand.first + operand.columns, row + whole.rows, T(0));
+    std::fill(row, row + operand.first_column, T(0));
+    std::fill(row + operand.first_column + operand.columns, row + whole.rows, T(0));
   }
 }
 
@@ -64,16 +64,9 @@ void clear_other_columns(const WriteColumns<T>& operand) {
 
 template <class T>
 void run(const HostContext&, const Combine<T>& task) {
-  std::array<VectorBlock<T>, 2> outputs;
-  std::size_t count = 0;
-  for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (task.kept[k]) {
-      outputs[count++] = task.kept[k].block();
-    } else if (task.replaced[k]) {
-      clear_other_columns(task.replaced[k]);
-      outputs[count++] = task.replaced[k].block();
-    }
-  kernels::combine<T>(task.rows, blocks_of<const T>(task.inputs), {outputs.data(), count},
+  for (const OutputColumns<T>& output : task.outputs)
+    if (output && output.first()) clear_other_columns(output);
+  kernels::combine<T>(task.rows, blocks_of<const T>(task.inputs), blocks_of<T>(task.outputs),
                       task.c.view().data());
 }
 

@@ -138,12 +138,15 @@ template <class T>
 void run(const DeviceContext& on, const Combine<T>& task) {
   std::array<device::CombineOutput<T>, 2> outputs;
   std::size_t count = 0;
-  for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (task.kept[k]) {
-      outputs[count++] = {task.kept[k].block()};
-    } else if (const WriteColumns<T>& o = task.replaced[k]) {
-      outputs[count++] = {o.block(), o.first, static_cast<std::int32_t>(o.view().rows) - o.first};
+  for (const OutputColumns<T>& o : task.outputs) {
+    if (!o) continue;
+    outputs[count] = {o.block()};
+    if (o.first()) {
+      outputs[count].before = o.first_column;
+      outputs[count].whole = static_cast<std::int32_t>(o.view().rows) - o.first_column;
     }
+    ++count;
+  }
   device::launch_combine<T>(on.stream, task.rows, blocks_of<const T>(task.inputs), {outputs.data(), count},
                             task.c.view().data());
 }

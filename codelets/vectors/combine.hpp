@@ -13,24 +13,22 @@ namespace tessera {
 /// | operand  | mode       | shape                               | what                                          |
 /// |----------|------------|-------------------------------------|-----------------------------------------------|
 /// | inputs   | read       | blocks of vectors, 1 to 32 columns  | i columns altogether                          |
-/// | kept     | read-write | the same                            | O_k; other columns of the block stay          |
-/// | replaced | write      | the same                            | O_k; other columns of the block become zero   |
+/// | outputs  | write or add | the same                          | o columns altogether; other columns of the block become zero if it is written, else stay |
 /// | c        | read       | array of double: i x o, column-major | every rank has it                            |
-/// O_k is kept[k] or replaced[k], whichever is there. Outputs do not overlap; kept ones may overlap inputs in
-/// any way (a row is read before it is written), the blocks of replaced ones are no inputs. In double, rounded
+/// Outputs do not overlap; they may overlap inputs in any way (a row is read before it is written), but the block
+/// of one that is overwritten is no input. In double, rounded
 /// to T at the end. Predicted by flops and bytes.
 template <class T>
 struct Combine {
   static constexpr const char* name = "combine";
   static constexpr bool gpu_instead_of_cpu = true;
   std::array<ReadColumns<T>, 4> inputs{};
-  std::array<ReadWriteColumns<T>, 2> kept{};
-  std::array<WriteColumns<T>, 2> replaced{};
+  std::array<OutputColumns<T>, 2> outputs{};
   Read<Array<double>> c;
   Index rows = 0;
 
   double flops() const noexcept {
-    return 2. * columns_of(inputs) * (columns_of(kept) + columns_of(replaced)) * static_cast<double>(rows);
+    return 2. * columns_of(inputs) * columns_of(outputs) * static_cast<double>(rows);
   }
   double seconds(WorkerKind kind, double bytes) const noexcept {
     return memory_seconds(kind, bytes) + flops() / (kind == WorkerKind::gpu ? 1e13 : 1e10);

@@ -5,32 +5,18 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 
 namespace tessera {
-namespace {
-
-template <class T>
-void randomize(const MatrixView<T>& v, const RandomColumns& what) {
-  for (Index i = 0; i < v.cols; ++i)
-    for (std::int32_t j = what.first; j < what.first + what.columns; ++j)
-      v(j, i) = random_vector_element(what.seed, what.first_row + i, j);
-}
-
-}  // namespace
-
-template <class T>
-void run(const HostContext&, const RandomizeColumns<T>& task) {
-  randomize(*task.v, task.what);
-}
 
 template <class T>
 void run(const HostContext&, const RandomVectors<T>& task) {
   const MatrixView<T> v = *task.v;
-  for (Index i = 0; i < v.cols; ++i) std::fill_n(&v(0, i), v.rows, T(0));
-  randomize(v, task.what);
+  for (Index i = 0; i < v.cols; ++i) {
+    if (task.v.first()) std::fill_n(&v(0, i), v.rows, T(0));
+    for (std::int32_t j = task.first; j < task.first + task.columns; ++j)
+      v(j, i) = random_vector_element(task.seed, task.first_row + i, j);
+  }
 }
 
-#define TESSERA_DEFINE(T)                  \
-  TESSERA_DEFINE_TASK(RandomizeColumns<T>) \
-  TESSERA_DEFINE_TASK(RandomVectors<T>)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(RandomVectors<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -9,14 +9,14 @@ namespace {
 
 template <class T>
 struct Fill {
-  RandomColumns what;
+  RandomVectors<T> task;  // for its numbers
   MatrixView<T> v;
   bool clear;
 
   __device__ void operator()(int j, Index i) const {
     T& to = v.data[i * v.ld + j];
-    if (what.first <= j && j < what.first + what.columns)
-      to = T(random_vector_element(what.seed, what.first_row + i, j));
+    if (task.first <= j && j < task.first + task.columns)
+      to = T(random_vector_element(task.seed, task.first_row + i, j));
     else if (clear)
       to = T(0);
   }
@@ -25,20 +25,12 @@ struct Fill {
 }  // namespace
 
 template <class T>
-void run(const DeviceContext& on, const RandomizeColumns<T>& task) {
-  const MatrixView<T> v = *task.v;
-  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task.what, v, false});
-}
-
-template <class T>
 void run(const DeviceContext& on, const RandomVectors<T>& task) {
   const MatrixView<T> v = *task.v;
-  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task.what, v, true});
+  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task, v, task.v.first()});
 }
 
-#define TESSERA_DEFINE(T)                    \
-  TESSERA_DEFINE_ON_GPU(RandomizeColumns<T>) \
-  TESSERA_DEFINE_ON_GPU(RandomVectors<T>)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(RandomVectors<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
 }  // namespace tessera

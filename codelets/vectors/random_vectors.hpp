@@ -9,39 +9,21 @@
 
 namespace tessera {
 
-/// The parameters of both tasks below.
-struct RandomColumns {
-  std::uint64_t seed = 0;
-  std::int64_t first_row = 0;  ///< of the segment in the whole vector
-  std::int32_t first = 0, columns = 0;
-};
-
 /// Columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of rows, := random
 /// numbers of mean zero, about normally distributed, each of which depends on the seed, its column and its row
 /// in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
 /// integers). No flops counted; predicted by the bytes.
-/// | operand | mode       | shape            | what                    |
-/// |---------|------------|------------------|-------------------------|
-/// | v       | read-write | block of vectors | the other columns stay  |
-template <class T>
-struct RandomizeColumns {
-  static constexpr const char* name = "randomize_columns";
-  static constexpr bool gpu_instead_of_cpu = true;
-  ReadWrite<Matrix<T>> v;
-  RandomColumns what;
-  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
-};
-
-/// The same for a block that holds nothing yet: the other columns := 0.
-/// | operand | mode  | shape            |
-/// |---------|-------|------------------|
-/// | v       | write | block of vectors |
+/// | operand | mode         | shape            | what                                                                  |
+/// |---------|--------------|------------------|-----------------------------------------------------------------------|
+/// | v       | write or add | block of vectors | the other columns become zero if the block is written, else they stay |
 template <class T>
 struct RandomVectors {
   static constexpr const char* name = "random_vectors";
   static constexpr bool gpu_instead_of_cpu = true;
-  Write<Matrix<T>> v;
-  RandomColumns what;
+  WriteOrAdd<Matrix<T>> v;
+  std::uint64_t seed = 0;
+  std::int64_t first_row = 0;  ///< of the segment in the whole vector
+  std::int32_t first = 0, columns = 0;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

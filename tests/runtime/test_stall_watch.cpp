@@ -26,11 +26,10 @@ constexpr std::size_t mib = std::size_t(1) << 20;
 
 struct Touch {
   static constexpr const char* name = "test_touch";
-  ReadWrite<Array<char>> old{};
-  Write<Array<char>> fresh{};
+  WriteOrAdd<Array<char>> x;
 };
 void run(const HostContext&, const Touch& task) {
-  (task.old ? *task.old : *task.fresh)[0] = 1;
+  task.x.view()[0] = 1;
 }
 
 struct Slow {
@@ -83,7 +82,7 @@ TEST(StallWatch, TasksThatWaitForAddressSpaceEnd) {
         Sequence sequence(runtime);
         sequence.begin_stage("test");
         const Data piece = Data::bytes(runtime, 512 * mib);
-        sequence.insert(Touch{.fresh = piece});
+        sequence.insert(Touch{.x = piece});
         sequence.wait();
       },
       "tasks have waited [0-9]+ s for memory that is not there");
@@ -98,7 +97,7 @@ TEST(StallWatch, SlowTasksAreNone) {
     sequence.begin_stage("test");
     const Data piece = Data::bytes(runtime, 8);
     sequence.insert(Slow{.x = piece});
-    sequence.insert(Touch{.old = piece});
+    sequence.insert(Touch{.x = piece});
     EXPECT_TRUE(sequence.wait().ok());
   }
   StallWatch::patience = 30;
@@ -130,7 +129,7 @@ TEST(HostMemory, PiecesBeyondTheLimitAreRefused) {
     Sequence sequence(runtime);
     sequence.begin_stage("test");
     const Data piece = Data::bytes(runtime, 8 * mib);
-    sequence.insert(Touch{.fresh = piece});
+    sequence.insert(Touch{.x = piece});
     EXPECT_TRUE(sequence.wait().ok());
   }
   unsetenv("STARPU_LIMIT_CPU_MEM");

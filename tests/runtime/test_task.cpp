@@ -183,6 +183,30 @@ TEST_F(Tasks, TheFirstOfASequenceWrites) {
   }
 }
 
+/// The caller may know better than the sequence.
+TEST_F(Tasks, AddToAndOverwrite) {
+  const Data old = numbers({1000}), again = numbers({1000});
+  Sequence sequence(runtime);
+  for (const double number : {1.0, 2.0}) {
+    sequence.insert(AddNumber{.sum = add_to(old), .number = number});
+    sequence.insert(AddNumber{.sum = overwrite(again), .number = number});
+  }
+  sequence.insert(AddNumber{.sum = again, .number = 4});
+  ASSERT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(number(old), 1003);
+  EXPECT_EQ(number(again), 6);
+}
+
+TEST_F(Tasks, PiecesThatAreNotThereAreRefused) {
+  Data released = numbers({1});
+  released.release();
+  const Data never;
+  Sequence sequence(runtime);
+  EXPECT_THROW(sequence.insert(AddNumber{.sum = released}), RuntimeError);
+  EXPECT_THROW(sequence.insert(AddNumber{.sum = never}), RuntimeError);
+  EXPECT_TRUE(sequence.wait().ok());
+}
+
 /// A task of another kind that has written counts, too.
 TEST_F(Tasks, AddToWhatAnotherTaskHasWritten) {
   const Data x = numbers({3});

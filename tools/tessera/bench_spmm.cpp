@@ -85,9 +85,9 @@ class SpmmRunner {
     const RowSegments& segments = x_.segments();
     for (Index s = 0; s < x_.count(); ++s)
       sequence.insert(RandomVectors<T>{.v = x_.segment(s),
-                                       .what = {.seed = options_.common.seed,
-                                                .first_row = segments.begin(s),
-                                                .columns = static_cast<std::int32_t>(columns_)}},
+                                       .seed = options_.common.seed,
+                                       .first_row = segments.begin(s),
+                                       .columns = static_cast<std::int32_t>(columns_)},
                       {.gpu = segments.gpu(s)});
     const Status status = sequence.wait();
     if (!status) throw Error(status.message());

@@ -153,7 +153,7 @@ class StackRunner {
         sequence.insert(MultiplyStack<T>{.stack = item.data,
                                          .a = problem_.a[item.a],
                                          .b = problem_.b[item.b],
-                                         .updated = problem_.c[item.c],
+                                         .c = add_to(problem_.c[item.c]),
                                          .classes = item.classes,
                                          .ran_on = &ran_on_});
   }

@@ -204,9 +204,9 @@ TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   Sequence sequence(runtime);
   sequence.begin_stage("stacks");
   sequence.insert(MultiplyStack<T>{
-      .stack = list, .a = a, .b = b, .replaced = c, .classes = stack.classes, .ran_on = &ran_on[0]});
+      .stack = list, .a = a, .b = b, .c = c, .classes = stack.classes, .ran_on = &ran_on[0]});
   sequence.insert(MultiplyStack<T>{
-      .stack = list, .a = a, .b = b, .updated = c, .classes = stack.classes, .ran_on = &ran_on[1]});
+      .stack = list, .a = a, .b = b, .c = c, .classes = stack.classes, .ran_on = &ran_on[1]});
   ASSERT_TRUE(sequence.wait());
   for (const ProductWorker worker : ran_on) EXPECT_EQ(worker, ProductWorker::gpu);
   std::vector<T> expected = stack.by_cpu();

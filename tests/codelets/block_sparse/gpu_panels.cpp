@@ -120,14 +120,13 @@ class Panels {
           if (op != Op::none) continue;
           change("copy " + name, [&](Sequence& s, const Data& v) {
             s.insert(CopyValues<T>{.source = x_,
-                                   .replaced = add ? nullptr : &v,
-                                   .updated = add ? &v : nullptr,
+                                   .destination = add ? add_to(v) : overwrite(v),
                                    .factor = factor_,
                                    .conjugated = conjugated});
           });
         }
     change("plain copy", [&](Sequence& s, const Data& v) {
-      s.insert(CopyValues<T>{.source = x_, .replaced = v, .factor = T(1)});
+      s.insert(CopyValues<T>{.source = x_, .destination = v, .factor = T(1)});
     });
   }
 

@@ -77,11 +77,11 @@ TYPED_TEST(BlockValues, CopyOfAll) {
       const Data destination =
           add ? upload(this->runtime(), to) : Data::bytes(this->runtime(), to.size() * sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
-                        s.insert(CopyValues<T>{.source = source,
-                                               .replaced = add ? nullptr : &destination,
-                                               .updated = add ? &destination : nullptr,
-                                               .factor = factor,
-                                               .conjugated = conjugated});
+                        s.insert(
+                            CopyValues<T>{.source = source,
+                                          .destination = add ? add_to(destination) : overwrite(destination),
+                                          .factor = factor,
+                                          .conjugated = conjugated});
                       })
                       .ok());
       expect_close(download_values<T>(destination), expected);

@@ -143,10 +143,8 @@ TYPED_TEST(Vectors, Combine) {
         std::size_t next = 0;
         for (const ColumnRange& range : c.outputs) {
           const Data& block = data[std::size_t(range.block)];
-          if (c.whole && !has(c.inputs, range.block))
-            task.replaced[next++] = {block, range.first, range.columns};
-          else
-            task.kept[next++] = {block, range.first, range.columns};
+          const bool replaced = c.whole && !has(c.inputs, range.block);
+          task.outputs[next++] = {replaced ? overwrite(block) : add_to(block), range.first, range.columns};
         }
         sequence.insert(task);
       }));
@@ -230,12 +228,11 @@ TYPED_TEST(Vectors, RandomVectors) {
   const auto fill = [&](Index first_row, Index count, Index first, Index columns, bool clear) {
     const Data v = upload(this->runtime(), random_matrix<T>(width, count, 4));
     EXPECT_TRUE(this->run([&](Sequence& sequence) {
-      const RandomColumns what{
-          .seed = 5, .first_row = first_row, .first = std::int32_t(first), .columns = std::int32_t(columns)};
-      if (clear)
-        sequence.insert(RandomVectors<T>{.v = v, .what = what});
-      else
-        sequence.insert(RandomizeColumns<T>{.v = v, .what = what});
+      sequence.insert(RandomVectors<T>{.v = clear ? overwrite(v) : add_to(v),
+                                       .seed = 5,
+                                       .first_row = first_row,
+                                       .first = std::int32_t(first),
+                                       .columns = std::int32_t(columns)});
     }));
     return download<T>(v);
   };
