@@ -50,7 +50,7 @@ class HostContext : public TaskContext {
 /// A GPU (device_task.hpp).
 class DeviceContext;
 
-namespace internal {
+namespace detail {
 
 template <class Task>
 std::string task_name() {
@@ -124,11 +124,11 @@ class AccessList {
   int count_ = 0;
 };
 
-}  // namespace internal
+}  // namespace detail
 
-#define TESSERA_DEFINE_TASK(...)                                            \
-  template <>                                                               \
-  ::tessera::Codelet tessera::internal::TaskCodelet<__VA_ARGS__>::codelet = \
-      ::tessera::internal::make_task_codelet<__VA_ARGS__>();
+#define TESSERA_DEFINE_TASK(...)                                          \
+  template <>                                                             \
+  ::tessera::Codelet tessera::detail::TaskCodelet<__VA_ARGS__>::codelet = \
+      ::tessera::detail::make_task_codelet<__VA_ARGS__>();
 
 }  // namespace tessera

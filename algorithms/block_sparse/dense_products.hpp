@@ -5,7 +5,7 @@
 #include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/dense_panels.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 
 /// The part of a block-sparse product that is computed with dense panels.
 namespace tessera {

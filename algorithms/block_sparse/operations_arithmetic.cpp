@@ -4,8 +4,8 @@
 #include <tessera/algorithms/block_sparse/operations_arithmetic.hpp>
 #include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
-#include <tessera/codelets/block_sparse/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {

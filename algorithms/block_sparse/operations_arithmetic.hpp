@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/codelets/block_sparse/panel_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 /// Arithmetic with block-sparse matrices, products apart. All submit tasks and return; all ranks call them
 /// with the same arguments.

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/runtime/matrix/column_slabs.hpp>
+#include <tessera/runtime/matrix/tiled_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
 
 namespace tessera {
 

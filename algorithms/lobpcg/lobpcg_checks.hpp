@@ -18,9 +18,6 @@ template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);
 
-/// Of a cut of rows.
-std::uint64_t segments_hash(const RowSegments& segments);
-
 /// Of what must be equal on all ranks, without a look into the operators.
 template <class T>
 std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options);

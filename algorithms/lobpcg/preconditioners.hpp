@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
+#include <tessera/algorithms/sparse/csb_matrix.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 
 /// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
@@ -89,7 +89,7 @@ class JacobiPreconditioner final : public Preconditioner<T> {
 
 struct FomOptions {
   EigenEnd end = EigenEnd::smallest;
-  int steps = 2;  ///< 1 to fom_most_steps; more have not saved iterations in the shell model
+  int steps = 2;  ///< 1 to fom_max_steps; more have not saved iterations in the shell model
   std::optional<double> shift{};
   double b_norm = 1;  ///< about x^T B x / x^T x
 };

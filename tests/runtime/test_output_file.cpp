@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include <tessera/runtime/error.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+#include <tessera/runtime/io/matrix_market.hpp>
 #include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/output_file.hpp>
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/runtime/data.hpp>
 
 /// Small dense matrices for tests, with plain loops that say what a kernel should give.

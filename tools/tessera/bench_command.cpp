@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

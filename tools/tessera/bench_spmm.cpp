@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
-#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
+#include <tessera/algorithms/sparse/csb_matrix.hpp>
+#include <tessera/algorithms/sparse/csr_matrix.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>

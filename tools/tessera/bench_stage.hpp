@@ -12,7 +12,7 @@
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "bench_stages.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "gpu_device.hpp"

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include <tessera/runtime/error.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+#include <tessera/runtime/io/matrix_market.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 #include "output_files.hpp"

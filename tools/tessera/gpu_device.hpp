@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/cusolver.hpp>
+#include <tessera/codelets/linalg/cusolver.hpp>
 #include <tessera/runtime/error.hpp>
 
 /// Memory, a stream and a clock on the first GPU, beside StarPU's. Everything throws RuntimeError.

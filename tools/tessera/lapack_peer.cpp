@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "process.hpp"

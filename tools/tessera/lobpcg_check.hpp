@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/algorithms/sparse/symmetric_rows.hpp>
 
 #include "report.hpp"
 

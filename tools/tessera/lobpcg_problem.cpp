@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
+#include <tessera/algorithms/sparse/coordinate_rows.hpp>
 
 namespace tessera::program {
 

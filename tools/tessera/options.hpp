@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <tessera/codelets/block_sparse/dense_choice.hpp>
+#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 #include <tessera/runtime/types.hpp>
 
 /// What the user can ask for on the command line. Every add_*_options registers the options of one command on

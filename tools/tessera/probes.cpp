@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/algorithms/matgen/dense_matrices.hpp>
 
 #include "cusolver_peer.hpp"
 

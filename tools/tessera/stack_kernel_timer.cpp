@@ -4,8 +4,8 @@
 
 #include <complex>
 
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "gpu_device.hpp"

@@ -14,7 +14,7 @@
 #include <libxsmm.h>
 #endif
 
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/error.hpp>
 

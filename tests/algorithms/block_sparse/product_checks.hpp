@@ -8,7 +8,7 @@
 #include <tests/support/matrix.hpp>
 
 #include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime/error.hpp>
 
 /// Block-sparse products against dense ones.

@@ -4,8 +4,8 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/block_sparse/formats.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+#include <tessera/runtime/io/matrix_market.hpp>
 
 namespace tessera::test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/dense/check.hpp>
 #include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/runtime/io/matrix_market.hpp>
 
 /// eigensolve as a caller sees it: ranges, generalized problems, tiled input, several solves at once,
 /// failures.

@@ -11,7 +11,7 @@
 #include <tests/support/matrix.hpp>
 
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/lobpcg/user_operator.hpp>
+#include <tessera/algorithms/sparse/user_operator.hpp>
 
 /// Operators with known spectra, and what a solution must be like, on plain arrays.
 namespace tessera::test {

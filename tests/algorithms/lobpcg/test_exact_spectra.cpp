@@ -3,7 +3,7 @@
 #include <optional>
 #include <set>
 
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>

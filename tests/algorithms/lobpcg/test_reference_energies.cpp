@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>

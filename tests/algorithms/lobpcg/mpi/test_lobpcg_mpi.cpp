@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 
 #include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/share_result.hpp>
