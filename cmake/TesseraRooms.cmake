@@ -3,11 +3,13 @@
 
 # A room is a folder of the tree whose sources are compiled with its own headers and those of the rooms below it, and with
 # no others: a header of a room above does not exist for the compiler. <tessera/FOLDER/name.hpp> is FOLDER/name.hpp.
+# Each public header <tessera/name.hpp> (include/tessera/name.hpp) belongs to one room.
 
-# tessera_room(NAME FOLDER... USES ROOM...): the room NAME with the files of the FOLDERs (not of their subfolders). All its
-# objects go into the library `tessera` (LIBRARY NAME: into another one).
+# tessera_room(NAME FOLDERS FOLDER... HEADERS HEADER... USES ROOM...): the room NAME with the files of the FOLDERs (not of
+# their subfolders) and the public HEADERs (names without .hpp). All its objects go into the library `tessera` (LIBRARY NAME:
+# into another one).
 function(tessera_room name)
-  cmake_parse_arguments(room "" "LIBRARY" "FOLDERS;USES" ${ARGN})
+  cmake_parse_arguments(room "" "LIBRARY" "FOLDERS;HEADERS;USES" ${ARGN})
   if(NOT room_LIBRARY)
     set(room_LIBRARY tessera)
   endif()
@@ -15,6 +17,15 @@ function(tessera_room name)
   file(REMOVE_RECURSE "${include_directory}")
   set(sources "")
   set(simd_sources "")
+  file(MAKE_DIRECTORY "${include_directory}/tessera")
+  foreach(header IN LISTS room_HEADERS)
+    set(source "${PROJECT_SOURCE_DIR}/include/tessera/${header}.hpp")
+    if(NOT EXISTS "${source}")
+      message(FATAL_ERROR "The room ${name} has no public header ${source}.")
+    endif()
+    file(CREATE_LINK "${source}" "${include_directory}/tessera/${header}.hpp" SYMBOLIC)
+    set_property(GLOBAL APPEND PROPERTY TESSERA_PUBLIC_HEADERS ${header})
+  endforeach()
   foreach(folder IN LISTS room_FOLDERS)
     file(MAKE_DIRECTORY "${include_directory}/tessera/${folder}")
     file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/error_parts.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/sequence_state.hpp>

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 /// Errors of calls that all ranks make together. A rank that alone throws would leave the others waiting for
 /// it, so all throw what one has thrown, in one of two ways:

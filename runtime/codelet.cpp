@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/task.hpp>
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 #include <tessera/runtime/operands.hpp>
-#include <tessera/runtime/status.hpp>
+#include <tessera/status.hpp>
 
 /// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a body
 /// for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list them all.

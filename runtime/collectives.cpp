@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/fault_points.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {

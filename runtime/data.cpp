@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>

@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 
-#include <tessera/runtime/status.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/status.hpp>
 
 /// For the op.cu of a task (task.hpp): its body for GPUs, `void run(const DeviceContext&, const Task&)`, which
 /// enqueues on on.stream and returns, without synchronising or allocating, and after it

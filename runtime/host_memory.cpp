@@ -14,7 +14,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/system_memory.hpp>

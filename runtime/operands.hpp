@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts the
 /// task gives pieces of data (or pointers, null for an operand that this task goes without); the body finds

@@ -10,14 +10,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/blas_threads.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/status.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/status.hpp>
 
 namespace tessera {
 

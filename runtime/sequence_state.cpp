@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/starpu_detail.hpp>

@@ -14,10 +14,10 @@
 
 #include <unistd.h>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/alarm.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {

@@ -19,7 +19,7 @@
 #include <starpu.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 
 namespace tessera {

@@ -8,7 +8,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/members.hpp>
 #include <tessera/runtime/operands.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// A task is one struct: operands (operands.hpp) and parameters, in any order. It is what is inserted, and
 /// what its body gets, on a CPU and on a GPU: no position of a buffer is written anywhere.

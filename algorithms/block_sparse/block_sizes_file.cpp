@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+#include <tessera/block_sparse_files.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 

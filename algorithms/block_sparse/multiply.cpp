@@ -13,10 +13,9 @@
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
-#include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>

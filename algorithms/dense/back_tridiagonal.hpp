@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
-#include <tessera/runtime/matrix/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 
 namespace tessera {
 

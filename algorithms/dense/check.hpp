@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include <tessera/runtime/matrix/column_slabs.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

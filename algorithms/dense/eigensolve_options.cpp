@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/matrix/column_groups.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

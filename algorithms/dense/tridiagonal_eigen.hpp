@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/runtime/matrix/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
+#include <tessera/preconditioners.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 /// What rank 0 has computed is sent to all ranks, so that all decide the same: BLAS and LAPACK need not give
 /// the same bits on different processors.

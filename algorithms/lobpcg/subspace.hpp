@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
+#include <tessera/lobpcg.hpp>
 
 namespace tessera {
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/matgen/block_sparse_matrices.hpp>
 #include <tessera/codelets/block_sparse/values/random_blocks.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_success.hpp>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/matgen/kind_arguments.hpp>
-#include <tessera/algorithms/matgen/sparse_generators.hpp>
+#include <tessera/matgen.hpp>
 
 /// What make_sparse_generator chooses from: one function per kind.
 namespace tessera {

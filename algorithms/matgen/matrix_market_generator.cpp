@@ -4,7 +4,7 @@
 #include <string>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
-#include <tessera/algorithms/sparse/coordinate_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

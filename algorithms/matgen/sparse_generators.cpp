@@ -4,7 +4,7 @@
 #include <string>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

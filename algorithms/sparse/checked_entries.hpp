@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

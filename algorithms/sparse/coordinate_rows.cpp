@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/sparse/coordinate_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -10,7 +10,7 @@
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/codelets/sparse/csb_magnitudes.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_success.hpp>

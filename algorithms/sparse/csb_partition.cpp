@@ -9,8 +9,8 @@
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/algorithms/sparse/row_survey.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/algorithms/sparse/csb_matrix.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <tessera/algorithms/sparse/csb_pieces.hpp>
+#include <tessera/block_vectors.hpp>
 #include <tessera/codelets/sparse/sum_vectors.hpp>
-#include <tessera/runtime/matrix/block_vectors.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/sparse/csr_matrix.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/multiply_csr.hpp>
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

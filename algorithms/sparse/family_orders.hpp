@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

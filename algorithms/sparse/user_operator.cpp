@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/sparse/user_operator.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
+#include <tessera/operators.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix/block_vectors.hpp>
+#include <tessera/block_vectors.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <tessera/codelets/common/device_scalar.cuh>
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// What launches of kernels share.
 namespace tessera::device {

@@ -4,7 +4,7 @@
 
 #include <complex>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Scalars in device code: float, double, and a complex type with the layout of std::complex whose product is
 /// four multiplications (no repair of infinities). Kernels are templates over DeviceScalar<T>; `device_cast`

@@ -3,7 +3,7 @@
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

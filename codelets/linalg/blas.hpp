@@ -4,7 +4,7 @@
 
 #include <complex>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// BLAS and LAPACK for the four scalar types, one overload set a routine (column-major, leading dimensions as
 /// in the reference). `her*`/`he*`/`un*`/`hb*` names stand for their real twins (`sy*`, `or*`, `sb*`) too.

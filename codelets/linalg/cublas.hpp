@@ -8,7 +8,7 @@
 
 #include <cublas_v2.h>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// cuBLAS for the four scalar types, one overload set a routine, in blas.hpp's terms: column-major, 64-bit
 /// sizes, scalars on the host. Everything runs on the handle's stream. A product with a size of zero does

@@ -4,7 +4,7 @@
 
 #include <complex>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// How blas.cpp, lapack.cpp and lapack_drivers.cpp call Fortran. They declare its symbols, once per scalar
 /// type, so that no vendor's C header is needed. Character arguments have hidden lengths in the Fortran ABI;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/linalg/stack_entry.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Products of small blocks, C += sum_e A_e B_e, with C in registers from the first product to the last: for
 /// what libxsmm does not do (complex numbers), and where it is not.

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <tessera/codelets/common/tile_part.hpp>
-#include <tessera/runtime/matrix/column_slabs.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

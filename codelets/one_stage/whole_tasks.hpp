@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by the library at hand: LAPACK's hetrd and

@@ -14,7 +14,7 @@
 
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/codelets/sparse/csb_piece_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera {

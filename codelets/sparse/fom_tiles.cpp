@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/sparse/fom_tiles.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

@@ -7,7 +7,7 @@
 
 #include <hdf5.h>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// What the HDF5 files share; not installed for users.
 namespace tessera::hdf5 {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/hdf5_detail.hpp>
 #include <tessera/runtime/io/hdf5_driver.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera {
 

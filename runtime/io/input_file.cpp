@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
 namespace tessera {

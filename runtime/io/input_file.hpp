@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Files that come from outside: whatever is in them, reading ends, with the content or with an InputError.
 namespace tessera {

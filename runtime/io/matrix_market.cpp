@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
 
 namespace tessera {
 

@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/io/input_file.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
 
 namespace tessera {
 

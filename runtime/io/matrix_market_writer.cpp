@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 namespace tessera {

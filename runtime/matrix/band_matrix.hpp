@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/block_layout.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/matrix/block_layout.hpp>
 
 namespace tessera {
 namespace {

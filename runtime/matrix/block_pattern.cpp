@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/block_pattern.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/matrix/block_pattern.hpp>
 
 namespace tessera {
 namespace {

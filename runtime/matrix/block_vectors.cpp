@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <tessera/block_vectors.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix/block_vectors.hpp>
 
 namespace tessera {
 

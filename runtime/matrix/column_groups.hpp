@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include <tessera/data.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
+#include <tessera/column_slabs.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix/column_slabs.hpp>
 
 namespace tessera {
 

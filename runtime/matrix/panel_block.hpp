@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera {
 

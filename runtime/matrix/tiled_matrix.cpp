@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

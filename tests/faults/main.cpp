@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 #include <tests/faults/fault_case.hpp>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 
 namespace tessera::test {

@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "mutator.hpp"
 #include "targets.hpp"

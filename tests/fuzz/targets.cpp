@@ -5,13 +5,13 @@
 #include <fstream>
 #include <sstream>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
-#include <tessera/algorithms/matgen/block_sparse_matrices.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
-#include <tessera/algorithms/sparse/coordinate_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/block_sparse_files.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "options.hpp"
 #include "trace_summary.hpp"

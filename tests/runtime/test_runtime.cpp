@@ -11,11 +11,11 @@
 
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks that are structs: what is inserted is what the body finds.

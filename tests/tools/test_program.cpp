@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <tests/tools/program_test.hpp>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "bench_stages.hpp"
 #include "probes.hpp"

@@ -14,7 +14,7 @@
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "bench_stage.hpp"
 

@@ -9,7 +9,7 @@
 #include "gpu_device.hpp"
 #endif
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera::program {
 

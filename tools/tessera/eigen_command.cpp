@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/check.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "cusolver_peer.hpp"

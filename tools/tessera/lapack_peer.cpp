@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "process.hpp"
 

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/matgen/sparse_generators.hpp>
-#include <tessera/algorithms/sparse/csb_matrix.hpp>
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "options.hpp"
 #include "session.hpp"

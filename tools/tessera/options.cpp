@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
 #include "eigen_output.hpp"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
 #include "options.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
+#include <tessera/matgen.hpp>
 
 #include "cusolver_peer.hpp"
 

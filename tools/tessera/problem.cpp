@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

@@ -6,7 +6,7 @@
 
 #include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "gpu_device.hpp"
 

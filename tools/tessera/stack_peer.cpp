@@ -15,8 +15,8 @@
 #endif
 
 #include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
 
 #include "bench_stack.hpp"
 #include "process.hpp"

@@ -9,13 +9,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/matgen/block_sparse_matrices.hpp>
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
 #include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "bench_stack.hpp"

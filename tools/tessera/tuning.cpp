@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 

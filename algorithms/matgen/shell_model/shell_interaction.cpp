@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/algorithms/matgen/shell_model/angular_momentum.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera {
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
 namespace tessera {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

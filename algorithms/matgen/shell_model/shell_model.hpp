@@ -7,7 +7,7 @@
 
 #include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_nucleons.hpp>
-#include <tessera/algorithms/sparse/symmetric_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -11,7 +11,7 @@
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// The two real matrix products of the WY blocks, compiled per instruction set level. Both skip the zeros of
 /// the parallelogram: `height` is the number of nonzeros of a column of V, `step` the rows by which the next

@@ -6,7 +6,7 @@
 #include <string>
 
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/task.hpp>
 
 namespace tessera {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include <tessera/codelets/linalg/stack_entry.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// A stack: the products of blocks that one panel of A and one panel of B contribute to one panel of C,
 /// listed by shape and by block of C. Its data is an array of StackEntry, one for each product, followed by

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// The kernels behind the tasks of check.hpp on a GPU. All pointers are device memory, everything is
 /// enqueued on the stream. Sums are in double and their order depends on the sizes alone.

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// The kernels behind the tasks of copy.hpp on a GPU. All pointers are device memory, everything is
 /// enqueued on the stream; sizes of zero do nothing (a result is still written where there is one).

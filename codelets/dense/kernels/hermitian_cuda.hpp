@@ -4,7 +4,7 @@
 
 #include <cublas_v2.h>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Hermitian matrices on the device, of which the lower triangle counts: updates by general products in block
 /// columns (a triangular product of cuBLAS stays far below its general one), and the completion of the upper

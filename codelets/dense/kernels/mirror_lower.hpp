@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 namespace tessera::kernels {
 

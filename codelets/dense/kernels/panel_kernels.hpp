@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// Kernels of the panel factorisation in reduce_to_band: plain functions on column-major memory.
 namespace tessera::kernels {

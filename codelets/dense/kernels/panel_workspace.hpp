@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// How the tasks of panel_qr.hpp divide their work space on a GPU.
 namespace tessera::panel_cuda {

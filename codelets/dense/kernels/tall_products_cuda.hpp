@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 #ifdef __CUDACC__
 #define TESSERA_HOST_DEVICE __host__ __device__

@@ -6,7 +6,7 @@
 
 #include <cusolverDn.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// What the task of lapack_driver.hpp does on a GPU: cuSOLVER's drivers on the whole matrix.
 namespace tessera::device {

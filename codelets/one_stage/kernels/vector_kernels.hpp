@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Matrix-vector kernels of the one-stage tridiagonalisation, compiled per instruction set and chosen at run
 /// time. They are limited by memory: each reads its matrix once. Rows are always a multiple of

@@ -6,7 +6,7 @@
 
 #include <cusolverDn.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// What the tasks of whole_tasks.hpp do on a GPU. Everything is device memory.
 namespace tessera::device {

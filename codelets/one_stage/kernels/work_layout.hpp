@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tessera/codelets/one_stage/kernels/vector_kernels.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// How the one-stage tridiagonalisation lays out the lower triangle of A.
 ///

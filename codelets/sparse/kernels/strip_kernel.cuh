@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/common/device_shared.cuh>
 #include <tessera/codelets/sparse/csb_index.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of a pass of the index (csb_index.hpp).

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include <tessera/algorithms/matgen/block_sparse_matrices.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera::test {
 

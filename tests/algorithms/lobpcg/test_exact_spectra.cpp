@@ -6,7 +6,7 @@
 #include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// Every generator that knows eigenvalues exactly, solved as half-stored matrices.
 namespace tessera::test {

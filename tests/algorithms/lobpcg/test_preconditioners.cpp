@@ -10,8 +10,8 @@
 #include <tests/support/runtime_test.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/algorithms/sparse/coordinate_rows.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
+#include <tessera/matgen.hpp>
 
 /// Small matrices of LOBPCG's steps, beside the dense vectors that they stand for.
 namespace tessera::test {

@@ -18,7 +18,7 @@
 #include <tests/support/expect_refused.hpp>
 #include <unistd.h>
 
-#include <tessera/algorithms/matgen/sparse_generators.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera::test {
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <tests/support/symmetric_rows.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/algorithms/sparse/csb_matrix.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 

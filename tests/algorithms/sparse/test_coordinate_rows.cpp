@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
-#include <tessera/algorithms/sparse/coordinate_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "sparse_rows_checks.hpp"
 

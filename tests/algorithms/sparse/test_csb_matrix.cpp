@@ -8,9 +8,9 @@
 #include <tests/algorithms/sparse/csb_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/matgen/sparse_generators.hpp>
 #include <tessera/algorithms/sparse/csb_partition.hpp>
-#include <tessera/algorithms/sparse/csr_matrix.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 namespace {

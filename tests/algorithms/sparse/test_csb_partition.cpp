@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/symmetric_rows.hpp>
 
-#include <tessera/algorithms/matgen/sparse_generators.hpp>
 #include <tessera/algorithms/sparse/csb_partition.hpp>
+#include <tessera/matgen.hpp>
 
 /// How matrices are dealt to ranks and GPUs, of which this machine needs to have none.
 namespace tessera::test {

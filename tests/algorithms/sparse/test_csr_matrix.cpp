@@ -5,7 +5,7 @@
 #include <tests/algorithms/sparse/csb_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/sparse/csr_matrix.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Tridiagonal test matrices and scaled checks.
 namespace tessera::test {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/algorithms/matgen/dense_matrices.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
+#include <tessera/matgen.hpp>
 
 /// Pieces of CSB matrices with all that can be odd about them, and what their product should be, by a plain
 /// loop.

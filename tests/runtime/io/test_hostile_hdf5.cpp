@@ -9,7 +9,7 @@
 #include <hdf5.h>
 #include <sys/stat.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/io/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 
 namespace {
 

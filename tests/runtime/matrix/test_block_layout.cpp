@@ -4,7 +4,7 @@
 
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/runtime/matrix/block_layout.hpp>
+#include <tessera/block_layout.hpp>
 
 namespace tessera::test {
 namespace {

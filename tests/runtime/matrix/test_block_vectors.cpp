@@ -3,7 +3,7 @@
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/runtime/matrix/block_vectors.hpp>
+#include <tessera/block_vectors.hpp>
 
 namespace tessera::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/dense/two_sided.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/column_slabs.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/matrix/band_matrix.hpp>
-#include <tessera/runtime/matrix/column_slabs.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
 namespace {

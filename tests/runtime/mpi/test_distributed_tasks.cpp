@@ -9,8 +9,8 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
 /// are shared.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Products of real blocks that are too small for one kernel call each: a block of A times a row of blocks of
 /// B, added to a row of blocks of C whose columns are padded to whole registers. C's row then stays in the

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_cache.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 /// Machine code of the kernel in stack_kernel.cuh for one shape and type: compiled at run time (NVRTC, which
 /// needs no GPU), and kept on disk.

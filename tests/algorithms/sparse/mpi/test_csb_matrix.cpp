@@ -8,7 +8,7 @@
 #include <tests/algorithms/sparse/csb_checks.hpp>
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
-#include <tessera/algorithms/sparse/csr_matrix.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 /// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
 /// ranks.

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 /// Compiling needs no GPU.
 namespace tessera::test {

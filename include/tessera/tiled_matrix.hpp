@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Exceptions of the library: what() is one line for a person. They are thrown before anything is submitted;
 /// a failure inside a submitted task is a Status (status.hpp), never an exception through a task. With

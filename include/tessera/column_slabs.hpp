@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 namespace tessera {
 

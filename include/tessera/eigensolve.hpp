@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/runtime/matrix/column_slabs.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// Dense Hermitian eigenproblems A x = lambda x and A x = lambda B x, for float, double, complex<float>,
 /// complex<double>.

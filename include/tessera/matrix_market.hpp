@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Matrix Market files (NIST, https://math.nist.gov/MatrixMarket/formats.html), gzip-compressed or not.
 /// A reader streams: one call per stored entry, so that each process keeps only its own part. All sizes are

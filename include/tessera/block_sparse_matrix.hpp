@@ -5,8 +5,8 @@
 #include <functional>
 #include <unordered_map>
 
+#include <tessera/block_pattern.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/matrix/block_pattern.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 namespace tessera {
 

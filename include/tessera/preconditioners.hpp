@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/sparse/csb_matrix.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
+#include <tessera/lobpcg.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 /// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
 /// (With a shift at each column's own Ritz value the inverse returns little more than the vector that is

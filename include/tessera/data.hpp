@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

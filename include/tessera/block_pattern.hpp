@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include <tessera/runtime/matrix/block_layout.hpp>
+#include <tessera/block_layout.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/algorithms/sparse/symmetric_operator.hpp>
+#include <tessera/operators.hpp>
 
 /// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23
 /// (2001) 517): a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A

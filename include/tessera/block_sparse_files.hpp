@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 /// Block-sparse matrices to and from files. Rank 0 reads and writes; the others get and send pieces of a few
 /// megabytes (or one block row, if that is more), so that beside such a piece, and the list of all blocks

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <tessera/runtime/matrix/panel_block.hpp>
-#include <tessera/runtime/matrix/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
