@@ -172,7 +172,8 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   const Data workspace = Data::scratch(runtime, kernels::chase_sweeps_workspace<T>(n, b, n));
   for (Index first = 0, count; first + 1 < n; first += count) {
     count = reflectors ? chase_range(n, b, first, group, sizeof(T), piece_bytes) : n - 1;
-    const kernels::DeviceReflectors shape{n, b, first, count, group};
+    const kernels::DeviceReflectors shape{
+        .n = n, .bandwidth = b, .first_sweep = first, .sweeps = count, .group = group};
     const Data* kept = nullptr;
     if (reflectors) {
       reflectors->device_pieces().push_back(
@@ -212,8 +213,11 @@ void chase_band(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const D
 Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std::size_t element_bytes,
                   Index bytes) noexcept {
   // Later groups are smaller than the first.
-  const kernels::DeviceReflectors first{n, bandwidth, first_sweep, std::min(group, n - 1 - first_sweep),
-                                        group};
+  const kernels::DeviceReflectors first{.n = n,
+                                        .bandwidth = bandwidth,
+                                        .first_sweep = first_sweep,
+                                        .sweeps = std::min(group, n - 1 - first_sweep),
+                                        .group = group};
   const Index groups = bytes / std::max<Index>(first.size() * static_cast<Index>(element_bytes), 1);
   return std::min(std::max<Index>(groups, 1) * group, n - 1 - first_sweep);
 }

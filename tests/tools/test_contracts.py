@@ -112,7 +112,7 @@ def the_check_sees_faults():
 
 def tables_are_whole():
     faults = []
-    for folder in ("runtime", "codelets", "algorithms"):
+    for folder in ("include", "runtime", "codelets", "algorithms"):
         for path in sources(folder, ".hpp", ".cpp", ".cu", ".cuh"):
             for start, lines in tables_of(path.read_text(encoding="utf-8").splitlines()):
                 if fault := table_faults(lines):
