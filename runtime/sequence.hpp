@@ -145,7 +145,7 @@ class Sequence {
     if (!data.valid()) throw_no_data();
   }
   [[noreturn]] static void throw_no_data();
-  /// A task of this sequence that was inserted before writes the piece.
+  /// A task of this sequence that was inserted before writes the piece (of `every_rank`: this rank's copy).
   bool has_written(const Data& data) const noexcept;
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);

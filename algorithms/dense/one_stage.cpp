@@ -88,9 +88,10 @@ class OneStage {
       product_tasks_ = product_tasks_ % 2 == 0 ? product_tasks_ / 2 : 1;
     const Index wanted =
         runtime_.size() * std::clamp<Index>(remaining / (chunk_rows * runtime_.size()), 1, workers_);
-    chunks_ = {static_cast<std::int32_t>(column), static_cast<std::int32_t>(rows_),
-               static_cast<std::int32_t>(layout_.w),
-               static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
+    chunks_ = {.first = static_cast<std::int32_t>(column),
+               .end = static_cast<std::int32_t>(rows_),
+               .w = static_cast<std::int32_t>(layout_.w),
+               .chunks = static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
     allocate(std::min(options_.panel, columns));
     auto& block = blocks.emplace_back();
     if (keep_) start_block(block, column, columns);
@@ -175,8 +176,11 @@ class OneStage {
     for (Index g = 0; g < tiles_->groups(); ++g)
       if (pieces_.extracted[at(g)].valid()) extract(g, layout_.padded(first), k, pieces_.extracted[at(g)]);
     for (Index p = 0; p < k; ++p) {
-      ColumnStep step{chunks_, static_cast<std::int32_t>(p), static_cast<std::int32_t>(k),
-                      layout_.padded(first + p), layout_.padded(first + p + 1)};
+      ColumnStep step{.chunks = chunks_,
+                      .p = static_cast<std::int32_t>(p),
+                      .k = static_cast<std::int32_t>(k),
+                      .q = layout_.padded(first + p),
+                      .next = layout_.padded(first + p + 1)};
       if (!step.last()) step.after = layout_.padded(first + p + 2);
       if (p == 0)
         for (Index c = 0; c < chunks_.chunks; ++c)
@@ -193,7 +197,10 @@ class OneStage {
     const Index per_rank = tiles_->groups_per_rank(), column = step.next / layout_.w, ranks = runtime_.size();
     for (Index rank = 0; rank < ranks; ++rank)
       for (Index t = 0; t < product_tasks_; ++t) {
-        ProductWork work{tiles_.get(), static_cast<int>(rank), rank * per_rank + t, product_tasks_};
+        ProductWork work{.tiles = tiles_.get(),
+                         .rank = static_cast<int>(rank),
+                         .first_group = rank * per_rank + t,
+                         .stride = product_tasks_};
         std::vector<const Data*> groups;
         bool any = false;
         for (Index g = work.first_group; g < (rank + 1) * per_rank && groups_[at(g)].valid();
@@ -262,10 +269,10 @@ template <class T>
 void place_all_scalars(Sequence& sequence, Index n,
                        const std::vector<typename OneStageReflectors<T>::Block>& blocks, const Data& d,
                        const Data& e) {
+  d.forget();
+  e.forget();
   for (int rank = 0; rank < sequence.runtime().size(); ++rank) {
     Index first = 0;
-    d.forget();  // this rank's copy holds nothing yet
-    e.forget();
     for (const auto& block : blocks)
       for (std::size_t panel = 0; panel < block.scalars.size(); ++panel) {
         const Index count = block.scalar_counts[panel];

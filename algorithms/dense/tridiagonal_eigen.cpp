@@ -424,8 +424,10 @@ struct TridiagonalEigen<T>::VectorPass {
   void fill_slab(Index j, const std::vector<const Data*>& tiles,
                  const divide_and_conquer::SlabColumns& columns) {
     sequence.insert(
-        divide_and_conquer::FillSlab<T>{
-            .slab = z.slab(j), .tiles = tiles, .block_rows = solver.leaf_, .columns = columns},
+        divide_and_conquer::FillSlab<T>{.slab = columns.to == 0 ? overwrite(z.slab(j)) : add_to(z.slab(j)),
+                                        .tiles = tiles,
+                                        .block_rows = solver.leaf_,
+                                        .columns = columns},
         {.priority = slab_priority()});
   }
 };

@@ -61,13 +61,14 @@ template <class T>
 bool Subspace<T>::start() {
   if (!add_constraints()) return false;
   // A solve that fails at once gives these zeros back.
-  tasks_.random(x_block_.v, 0, 0, 0, true);
+  tasks_.random(x_block_.v, 0, 0, 0, Store::overwrite);
   const Index guess = problem_.guess ? problem_.guess_count : 0;
   if (guess > 0) {
     const BlockColumns<T> from[] = {{problem_.guess, 0, guess}}, to[] = {{&w_block_.v, 0, guess}};
     tasks_.combine(from, to, unit_matrix(guess));
   }
-  tasks_.random(w_block_.v, guess, block_ - guess, splitmix(options_.seed, random_fills_++), guess == 0);
+  tasks_.random(w_block_.v, guess, block_ - guess, splitmix(options_.seed, random_fills_++),
+                guess == 0 ? Store::overwrite : Store::add);
   w_ = block_;
   return true;
 }
@@ -224,7 +225,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
       rules.smallest = std::min(0.5, 10 * unit * static_cast<double>(columns) * step.growth);
     columns = kept;
     if (kept < want && random_rounds > 0) {
-      tasks_.random(block.v, kept, want - kept, splitmix(options_.seed, random_fills_++), false);
+      tasks_.random(block.v, kept, want - kept, splitmix(options_.seed, random_fills_++), Store::add);
       columns = want;
       products_known = false;
       random_added = true;

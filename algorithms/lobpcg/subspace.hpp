@@ -5,6 +5,7 @@
 #include <array>
 
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/lobpcg.hpp>
@@ -39,11 +40,12 @@ class VectorTasks {
   /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
   /// others.
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
-  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold anything
-  /// before.
+  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold
+  /// anything before.
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
                const SmallMatrix& c);
-  void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear);
+  /// Columns first, ..., first + columns - 1 := random numbers; the others become zero if v is overwritten.
+  void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, Store store);
   /// r := ax - bx diag(theta) of columns first, ...
   void residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
                 const BlockVectors<T>& r, std::span<const double> theta, Index first);

@@ -126,14 +126,15 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
 
 template <class T>
 void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed,
-                            bool clear) {
+                            Store store) {
   for (Index s = 0; s < segments_->count(); ++s)
-    sequence_.insert(RandomVectors<T>{.v = clear ? overwrite(v.segment(s)) : add_to(v.segment(s)),
-                                      .seed = seed,
-                                      .first_row = segments_->begin(s),
-                                      .first = static_cast<std::int32_t>(first),
-                                      .columns = static_cast<std::int32_t>(columns)},
-                     {.priority = priority, .gpu = segments_->gpu(s)});
+    sequence_.insert(
+        RandomVectors<T>{.v = store == Store::overwrite ? overwrite(v.segment(s)) : add_to(v.segment(s)),
+                         .seed = seed,
+                         .first_row = segments_->begin(s),
+                         .first = static_cast<std::int32_t>(first),
+                         .columns = static_cast<std::int32_t>(columns)},
+        {.priority = priority, .gpu = segments_->gpu(s)});
 }
 
 template <class T>

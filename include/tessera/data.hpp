@@ -75,7 +75,8 @@ class Data {
   /// if nothing uses them then and the host has the contents, too; returns at once (within a Sequence that is
   /// not over).
   void free_gpu_copies_after(const Data& other) const;
-  /// Drops the contents (memory is freed); the next access must be a write.
+  /// Drops the contents (memory is freed); the next access must be a write, which that of a WriteOrAdd
+  /// operand is.
   void invalidate() const;
 
   /// Number of the GPU of its rank that the tasks which write the piece run on, if they have no say in it
