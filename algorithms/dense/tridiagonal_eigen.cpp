@@ -362,17 +362,8 @@ struct TridiagonalEigen<T>::VectorPass {
     return tiles;
   }
 
-  /// Columns of a tile. On CPUs 256 make good GEMMs, more only where pack_rows would see too many tiles; on
-  /// GPUs a few panels for each, narrower where the memory is short: at the root the task of a row block
-  /// holds the block (leaf x n), the panel and the tile, and a slab's task the slab and all tiles of the
-  /// panel.
   Index tile_columns() const {
-    const Index n = solver.n_, leaf = solver.leaf_, fewest = ceil_div(n, 1000);
-    const int count = solver.runtime_->gpus();
-    if (count == 0) return std::max({leaf, Index(256), fewest});
-    const Index elements = task_memory(*solver.runtime_) / static_cast<Index>(sizeof(Real));
-    const Index fitting = std::min((elements - leaf * n) / (n + leaf), elements / (2 * n)) / 32 * 32;
-    return std::min(std::clamp<Index>(n / (4 * count), 1024, 4096), std::max({fitting, Index(32), fewest}));
+    return choose_tile_columns(*solver.runtime_, solver.n_, solver.leaf_, sizeof(Real));
   }
 
   RowBlocks merge(const Node& node) {
