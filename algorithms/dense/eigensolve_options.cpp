@@ -113,8 +113,8 @@ void choose_tiles(EigensolveOptions& o, const Problem& problem) {
                           fmt::format("a multiple of the update width {}", o.update_width));
 }
 
-/// Order from which several GPUs of a process reduce a matrix in column groups. Two of them take 0.066, 0.209
-/// and 0.99 s at 8192, 16384 and 32768, one 0.054, 0.216 and 1.27 s; four 0.79 s at 32768.
+/// Order from which several GPUs of a process reduce a matrix in column groups: one is as fast for smaller
+/// ones.
 constexpr Index smallest_in_groups = 16384;
 
 /// Elements of a column group and of what an update takes beside it: the accumulator VZ, the pieces of V and
@@ -137,19 +137,16 @@ void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n,
       faster && elements_of_group(n, gpus, std::max(widest_update, o.update_width)) <= room ? gpus : 1;
 }
 
-/// choose_tiles where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile: a
-/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs of other ranks take part in
-/// the divide and conquer and in the back-transforms, and so do those of this rank, which reduce a large
-/// matrix together in column groups. (On four GPUs the reduction of n = 32768 in shared tiles takes 3.0 s, on
-/// one of them 1.2 s. Two ranks with a GPU each reduce n = 16384 in shared tiles in 1.1 to 1.4 s, as every
-/// panel waits for a dozen messages, and one of them alone in 0.23 s.) Larger matrices, and those in column
-/// groups before and after the reduction, have tiles large enough for products at full speed; so does one GPU
-/// whose memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the
-/// rank-2k update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of
-/// them, and a tile), one of the back-transforms a column of tiles and about as much again. In column groups
-/// updates are narrower: the corrections that grow with their width are one GPU's work. That counts for less
-/// in two large groups, whose updates are half of all (n = 32768, widths of 256, 512 and 1024: 1.31, 1.09 and
-/// 0.99 s; 16384: 0.28, 0.21, 0.21 s).
+/// choose_tiles where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile:
+/// a panel is then a dozen large kernels, not hundreds of small ones, and no panel waits for messages; further
+/// GPUs of other ranks take part in the divide and conquer and in the back-transforms, and so do those of this
+/// rank, which reduce a large matrix together in column groups. Larger matrices, and those in column groups
+/// before and after the reduction, have tiles large enough for products at full speed; so does one GPU whose
+/// memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the rank-2k
+/// update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of them,
+/// and a tile), one of the back-transforms a column of tiles and about as much again. In column groups updates
+/// are narrower: the corrections that grow with their width are one GPU's work. That counts for less in two
+/// large groups, whose updates are half of all.
 void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
   const auto& [n, wanted, workers, gpus, one_tile, complex, elements, cache_order] = problem;
   const bool in_groups = reduction_groups(o) > 0;

@@ -22,8 +22,8 @@ struct ReductionPriority {
 /// the tasks of one step of the loop in reduce_to_band.cpp, in whose order they are called. A storage whose
 /// task for a panel covers several steps inserts it in factor_panel, and leaves the others empty.
 ///
-/// Names as in codelets/dense/two_sided.hpp: H = I - V T V^H is the panel's reflector, Vacc and Zacc are V and
-/// Z of the panels before it in the outer block.
+/// Names as in codelets/dense/two_sided.hpp: H = I - V T V^H is the panel's reflector, Vacc and Zacc are V
+/// and Z of the panels before it in the outer block.
 template <class T>
 class TrailingMatrix {
  public:
