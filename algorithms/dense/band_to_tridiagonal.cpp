@@ -12,6 +12,10 @@ Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept {
   return std::max<Index>(product / bandwidth, 1);
 }
 
+Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept {
+  return chase_sweeps_per_task(n, bandwidth, Index(runtime.common_workers()) * runtime.size());
+}
+
 namespace {
 
 /// The chase's view of the band: segments on ranks, and which rank runs which tile.
@@ -23,9 +27,7 @@ class Chase {
         n_(n),
         bandwidth_(bandwidth),
         sweeps_(options.sweeps > 0 ? options.sweeps
-                                   : chase_sweeps_per_task(n, bandwidth,
-                                                           Index(sequence.runtime().common_workers()) *
-                                                               sequence.runtime().size())),
+                                   : chase_sweeps_per_task(sequence.runtime(), n, bandwidth)),
         width_(2 * bandwidth * sweeps_),
         ranks_(static_cast<int>(std::clamp<Index>(
             segment_count() / (options.segments_per_rank > 0 ? options.segments_per_rank : 4), 1,

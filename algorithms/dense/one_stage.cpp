@@ -80,7 +80,26 @@ class OneStage {
 
   /// The panels in one work column; their reflectors are one block of the back-transform.
   void reduce_block(Index column, std::vector<typename OneStageReflectors<T>::Block>& blocks) {
-    const Index remaining = layout_.n - layout_.start(column), columns = layout_.count(column);
+    const Index columns = layout_.count(column);
+    choose_tasks(column);
+    allocate(std::min(options_.panel, columns));
+    auto& block = blocks.emplace_back();
+    if (keep_) start_block(block, column, columns);
+    for (Index done = 0; done < columns; done += options_.panel) {
+      const Index k = std::min(options_.panel, columns - done);
+      pieces_.scalars = Data::bytes(runtime_, ScalarPiece<T>::bytes(k), owner_of_chunk(0));
+      reduce_panel(column, done, k);
+      if (keep_) store_reflectors(block, done, k);
+      update_trailing(done + k < columns ? column : column + 1, k);
+      block.scalars.push_back(std::move(pieces_.scalars));
+      block.scalar_counts.push_back(k);
+    }
+    pieces_ = PanelPieces();
+  }
+
+  /// Products of a column, and chunks of rows: fewer as the trailing matrix gets smaller.
+  void choose_tasks(Index column) {
+    const Index remaining = layout_.n - layout_.start(column);
     const double bytes = 0.5 * double(remaining) * double(remaining) * sizeof(T);
     product_tasks_ = tiles_->groups_per_rank();
     while (product_tasks_ > 1 &&
@@ -92,38 +111,33 @@ class OneStage {
                .end = static_cast<std::int32_t>(rows_),
                .w = static_cast<std::int32_t>(layout_.w),
                .chunks = static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
-    allocate(std::min(options_.panel, columns));
-    auto& block = blocks.emplace_back();
-    if (keep_) start_block(block, column, columns);
-    for (Index done = 0; done < columns; done += options_.panel) {
-      const Index k = std::min(options_.panel, columns - done);
-      pieces_.scalars = Data::bytes(runtime_, ScalarPiece<T>::bytes(k), owner_of_chunk(0));
-      reduce_panel(column, done, k);
-      for (Index c = 0; keep_ && c < chunks_.chunks; ++c)
-        sequence_.insert(TridiagonalizeStore<T>{.v = pieces_.v[at(c)],
-                                                .piece = block.v[at(c)],
-                                                .layout = layout_,
-                                                .chunks = chunks_,
-                                                .chunk = c,
-                                                .k = k,
-                                                .at = done},
+  }
+
+  void store_reflectors(const typename OneStageReflectors<T>::Block& block, Index done, Index k) {
+    for (Index c = 0; c < chunks_.chunks; ++c)
+      sequence_.insert(TridiagonalizeStore<T>{.v = pieces_.v[at(c)],
+                                              .piece = block.v[at(c)],
+                                              .layout = layout_,
+                                              .chunks = chunks_,
+                                              .chunk = c,
+                                              .k = k,
+                                              .at = done},
+                       {.priority = matrix_priority});
+  }
+
+  /// The rank-2k update of the work columns from `first` on.
+  void update_trailing(Index first, Index k) {
+    const auto v = pointers_to(pieces_.v);
+    for (Index g = 0; g < tiles_->groups(); ++g)
+      if (live(g, first))
+        sequence_.insert(TridiagonalizeUpdate<T>{.v = v,
+                                                 .group = groups_[at(g)],
+                                                 .tiles = tiles_.get(),
+                                                 .chunks = chunks_,
+                                                 .group_number = g,
+                                                 .k = k,
+                                                 .first_column = first},
                          {.priority = matrix_priority});
-      const Index first = done + k < columns ? column : column + 1;
-      const auto v = pointers_to(pieces_.v);
-      for (Index g = 0; g < tiles_->groups(); ++g)
-        if (live(g, first))
-          sequence_.insert(TridiagonalizeUpdate<T>{.v = v,
-                                                   .group = groups_[at(g)],
-                                                   .tiles = tiles_.get(),
-                                                   .chunks = chunks_,
-                                                   .group_number = g,
-                                                   .k = k,
-                                                   .first_column = first},
-                           {.priority = matrix_priority});
-      block.scalars.push_back(std::move(pieces_.scalars));
-      block.scalar_counts.push_back(k);
-    }
-    pieces_ = PanelPieces();
   }
 
   bool live(Index g, Index column) const {
