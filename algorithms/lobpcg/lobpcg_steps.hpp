@@ -5,8 +5,8 @@
 #include <tessera/algorithms/lobpcg/lobpcg.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_state.hpp>
 
-/// The steps of which a LOBPCG iteration consists, on its state. All ranks call them, in the same order; where
-/// a step needs small matrices the host waits for them, and rank 0 decides for all.
+/// The steps of which a LOBPCG iteration consists, on its state. All ranks call them, in the same order;
+/// where a step needs small matrices the host waits for them, and rank 0 decides for all.
 namespace tessera {
 
 /// What stays the same in a solve.

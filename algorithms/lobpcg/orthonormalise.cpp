@@ -17,8 +17,8 @@ struct OrthonormalGoal {
   bool constraints_alone = false;  ///< not to X and P, nor to each other (basic variant)
 };
 
-/// Makes a block V B-orthonormal, in rounds of V := (V - Z Z^T B V) T: Z are X, P and the constraints, T comes
-/// from the Gram matrix (orthonormal_round). Stathopoulos and Wu, SIAM J. Sci. Comput. 23 (2002) 2165.
+/// Makes a block V B-orthonormal, in rounds of V := (V - Z Z^T B V) T: Z are X, P and the constraints, T
+/// comes from the Gram matrix (orthonormal_round). Stathopoulos and Wu, SIAM J. Sci. Comput. 23 (2002) 2165.
 template <class T>
 class Orthonormaliser {
  public:

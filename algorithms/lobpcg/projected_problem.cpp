@@ -131,8 +131,8 @@ SmallMatrix orthonormal_transform(const SmallMatrix& gram, const OrthonormalRule
   return transform;
 }
 
-/// The projected problem in the B-orthonormal basis Q of S = Q L^T diag(1 / scale): the factorisation does not
-/// depend on the lengths of the columns of S.
+/// The projected problem in the B-orthonormal basis Q of S = Q L^T diag(1 / scale): the factorisation does
+/// not depend on the lengths of the columns of S.
 struct StandardProblem {
   SmallMatrix l, matrix;
   std::vector<double> scale;
