@@ -22,9 +22,8 @@ struct ChebyshevOptions {
 
 /// w := p(A) r, p the polynomial of `degree` steps of the Chebyshev iteration for (A - sigma I) w = r on the
 /// interval of the unwanted eigenvalues (Saad, Iterative Methods for Sparse Linear Systems, 2nd ed.,
-/// Algorithm 12.1). With A's spectrum on the wanted side of the interval's far end p(A)
-/// is definite, also if sigma lies inside the spectrum; an interval in which, or beyond which, the shift has
-/// come to lie is moved.
+/// Algorithm 12.1). With A's spectrum on the wanted side of the interval's far end p(A) is definite, also if
+/// sigma lies inside the spectrum; an interval in which, or beyond which, the shift has come to lie is moved.
 /// Cost: `degree` multiplications of all columns by A, counted here and not by the solver, and after each of
 /// them a pass that reads four blocks of vectors and writes three (ChebyshevStep); memory for three blocks.
 template <class T>
