@@ -3,34 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
+#include <tessera/algorithms/lobpcg/lobpcg_result.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_steps.hpp>
 #include <tessera/algorithms/lobpcg/wanted_end.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
-
-std::string_view to_string(LobpcgStatus status) {
-  switch (status) {
-    case LobpcgStatus::converged:
-      return "converged";
-    case LobpcgStatus::iterations_exhausted:
-      return "iterations exhausted";
-    case LobpcgStatus::stagnated:
-      return "stagnated";
-    case LobpcgStatus::breakdown:
-      return "breakdown";
-    case LobpcgStatus::stopped:
-      return "stopped";
-    case LobpcgStatus::not_finite:
-      return "not finite";
-  }
-  return "";
-}
 
 namespace {
 
@@ -73,10 +55,8 @@ class Solver {
   bool take(const ResidualSquares& squares);
   double rounding() const { return static_cast<double>(precision<T>); }
   bool monitor_stops();
-  void record();
   Status wait();
   void finish();
-  void fill_result();
 
   Runtime& runtime_;
   const LobpcgProblem<T>& problem_;
@@ -116,7 +96,7 @@ LobpcgResult<T> Solver<T>::solve() {
 template <class T>
 bool Solver<T>::extend_basis() {
   // A X keeps the rounding errors of all iterations, which are larger where W is not made orthonormal first:
-  // up to 2e-13 ||A|| was seen.
+  // too large for residuals as small as this.
   constexpr double finest = 1e-11;
   StepOutcome outcome = StepOutcome::dependent;
   if (s_.residuals.finest > finest && s_.retries.unconfirmed == 0 && trusts_directions(on_, s_)) {
@@ -204,7 +184,8 @@ template <class T>
 bool Solver<T>::test_convergence() {
   const Index converged = test_.converged(s_.residuals);
   s_.locked = options_.lock ? std::min(converged, s_.x.columns) : 0;
-  record();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
+  result_.history.push_back(history_step(s_, test_, options_.count, sequence_, seconds.count()));
   if (monitor_stops())
     return end(LobpcgStatus::stopped, fmt::format("stopped by the monitor after iteration {}", s_.iteration));
   if (converged >= options_.count) return confirm();
@@ -313,24 +294,6 @@ bool Solver<T>::monitor_stops() {
   return stops > 0;
 }
 
-template <class T>
-void Solver<T>::record() {
-  LobpcgStep step;
-  step.iteration = s_.iteration;
-  step.converged = std::min(test_.converged(s_.residuals), options_.count);
-  step.active = s_.x.columns - s_.locked;
-  step.largest_residual = test_.largest(s_.residuals, options_.count);
-  step.values = s_.ritz_values;
-  step.residuals = s_.residuals.scaled;
-  step.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  step.multiply_seconds = sequence_.busy_seconds("multiply");
-  step.preconditioner_seconds = sequence_.busy_seconds("preconditioner");
-  step.dense_seconds = sequence_.busy_seconds("dense");
-  step.waiting_seconds =
-      std::max(0.0, step.seconds - step.multiply_seconds - step.preconditioner_seconds - step.dense_seconds);
-  result_.history.push_back(std::move(step));
-}
-
 /// Until all tasks are over. What is no result of numbers is an exception.
 template <class T>
 Status Solver<T>::wait() {
@@ -354,30 +317,7 @@ void Solver<T>::finish() {
         status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
     result_.message = status.message();
   }
-  fill_result();
-}
-
-/// Results as they are: also without convergence they are the best that there is.
-template <class T>
-void Solver<T>::fill_result() {
-  const auto wanted = static_cast<std::size_t>(std::min(options_.count, s_.x.columns));
-  const auto first_wanted = [&](const std::vector<double>& all) {
-    return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(wanted));
-  };
-  result_.iterations = s_.iteration;
-  result_.restarts = s_.restarts;
-  result_.columns_multiplied = s_.multiplications.columns;
-  result_.multiplications = s_.multiplications.calls;
-  result_.values = first_wanted(s_.ritz_values);
-  if (result_.status == LobpcgStatus::not_finite) {
-    result_.residuals.assign(wanted, std::numeric_limits<double>::quiet_NaN());
-    result_.scaled_residuals = result_.residuals;
-  } else if (wanted > 0) {
-    result_.converged = std::min(test_.converged(s_.residuals), options_.count);
-    result_.residuals = first_wanted(s_.residuals.norms);
-    result_.scaled_residuals = first_wanted(s_.residuals.scaled);
-  }
-  result_.vectors = std::move(s_.x.v);
+  fill_result(s_, test_, options_.count, result_);
 }
 
 }  // namespace
