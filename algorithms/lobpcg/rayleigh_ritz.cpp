@@ -122,7 +122,7 @@ void measure_operator(const SmallMatrix& a, const SmallMatrix& aw, const SmallMa
 
 /// The Ritz pairs, once more without P if that has lost its independence.
 template <class T>
-void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, Projection& projection,
+void solve(const LobpcgContext<T>& on, const LobpcgState<T>& s, const Projection& projection,
            RitzOutcome& outcome) {
   SmallMatrix a = symmetric_part(projection.a);
   for (double& value : a.values) value *= on.sign();
