@@ -25,10 +25,8 @@ enum class LobpcgVariant {
 /// What the residual r = A x - theta B x of a vector is compared with.
 enum class LobpcgNorm {
   /// ||r|| <= tol (||A|| + |theta| ||B||) ||x||: a backward-stable stop (Duersch et al.). The norms are the
-  /// operators'
-  /// bounds; where an operator knows none, the largest that the iteration has seen, which is below the norm
-  /// and asks
-  /// for more.
+  /// operators' bounds; where an operator knows none, the largest that the iteration has seen, which is below
+  /// the norm and asks for more.
   backward,
   relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
   absolute,  ///< ||r|| <= tol ||x||
@@ -49,11 +47,11 @@ struct LobpcgStep {
   Index active = 0;             ///< columns that are still worked on
   double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
   std::vector<double> values;   ///< Ritz values of the block, from the wanted end
-  std::vector<double>
-      residuals;       ///< of the block, scaled as the stop is: what is compared with the tolerance
+  /// Of the block, scaled as the stop is: what is compared with the tolerance.
+  std::vector<double> residuals;
   double seconds = 0;  ///< since the start
-  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0,
-         waiting_seconds = 0;  ///< so far
+  // So far:
+  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0, waiting_seconds = 0;
 };
 
 struct LobpcgOptions {
@@ -110,8 +108,8 @@ struct LobpcgProblem {
   const SymmetricOperator<T>* a = nullptr;
   const SymmetricOperator<T>* b = nullptr;      ///< null: the identity
   Preconditioner<T>* preconditioner = nullptr;  ///< null: none
-  const BlockVectors<T>* constraints =
-      nullptr;                 ///< the solution is B-orthogonal to these; linearly independent
+  /// The solution is B-orthogonal to these; linearly independent.
+  const BlockVectors<T>* constraints = nullptr;
   Index constraint_count = 0;  ///< of its columns
   /// Start vectors; the rest of the block is random. Exact eigenvectors are taken for what they are, also if
   /// there are others nearer to the wanted end that no start vector has shown yet.
@@ -145,9 +143,8 @@ struct LobpcgProblem {
 /// preconditioner throws, but of several ranks that poisons the Runtime (agreement.hpp): the ranks have
 /// submitted different tasks.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
-/// too large,
-///         operators and vectors whose segments differ, linearly dependent constraints, an A found
-///         asymmetric, an A so small that residuals underflow, ...
+/// too large, operators and vectors whose segments differ, linearly dependent constraints, an A found
+/// asymmetric, an A so small that residuals underflow, ...
 /// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs), and with
 /// the message of the Status if a task could not be carried out (StatusCode::task_failed)
 template <class T>
