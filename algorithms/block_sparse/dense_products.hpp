@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/dense_panels.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
+#include <tessera/multiply.hpp>
 
 /// The part of a block-sparse product that is computed with dense panels.
 namespace tessera {

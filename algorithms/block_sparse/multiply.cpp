@@ -13,16 +13,15 @@
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
-#include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/block_values.hpp>
-#include <tessera/codelets/block_sparse/list_products.hpp>
-#include <tessera/codelets/block_sparse/multiply_panels.hpp>
-#include <tessera/codelets/block_sparse/multiply_rows.hpp>
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/scale_window.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/scale_window.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
@@ -215,7 +214,7 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
   const Index inner_panels = symbolic.inner_panels();
   const std::size_t together =
       kernels::small_enough_for_rows<T>(symbolic.row_sizes(), symbolic.col_sizes(), symbolic.inner_sizes())
-          ? most_inner_panels
+          ? max_inner_panels
           : 1;
   DenseProducts<T> dense(sequence, operands, symbolic);
   // Stands for the stacks of other ranks, which are theirs alone.

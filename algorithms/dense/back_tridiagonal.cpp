@@ -6,7 +6,7 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/band/chase_block_tasks.hpp>
 #include <tessera/codelets/band/wy_tasks.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 namespace {

@@ -7,7 +7,7 @@
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
+#include <tessera/codelets/one_stage/lapack_driver.hpp>
 
 namespace tessera {
 namespace {
@@ -39,7 +39,7 @@ class SolveMemory {
         order_(n),
         n_(static_cast<double>(n)),
         tile_(static_cast<double>(std::min(options.tile, std::max<Index>(n, 1)))),
-        count_(static_cast<double>(most_vectors(n, options))) {}
+        count_(static_cast<double>(max_vectors(n, options))) {}
 
   double lower() const { return sizeof(T) * n_ * (n_ + tile_) / 2; }
   double vectors() const { return sizeof(T) * n_ * count_; }
@@ -122,7 +122,7 @@ double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size
   return share(runtime, static_cast<double>(element_bytes) * order * (order + side) / 2);
 }
 
-Index most_vectors(Index n, const EigensolveOptions& options) noexcept {
+Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
   if (!options.vectors) return 0;
   return options.range.kind == EigenRange<>::Kind::index ? options.range.hi - options.range.lo : n;
 }

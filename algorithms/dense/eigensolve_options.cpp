@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
@@ -88,7 +88,7 @@ Index elements_of_group(Index n, Index groups, Index update_width) {
 void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n, std::size_t element_bytes) {
   if (o.column_groups > 0) return;
   constexpr Index widest_update = 1024;
-  const Index gpus = std::min(runtime.gpus(), most_column_groups);
+  const Index gpus = std::min(runtime.gpus(), max_column_groups);
   const auto room = runtime.info().gpu_memory_bytes / 2 / static_cast<std::int64_t>(element_bytes);
   const bool faster =
       o.solver == Solver::two_stage && runtime.size() == 1 && gpus > 1 && n >= smallest_in_groups;
@@ -221,11 +221,11 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
   check_size("band", o.band);
   check_size("update_width", o.update_width);
   check_size("slab_width", o.slab_width);
-  if (o.column_groups < 0 || o.column_groups > most_column_groups ||
+  if (o.column_groups < 0 || o.column_groups > max_column_groups ||
       (o.column_groups > 1 && runtime.size() > 1))
     throw InvalidArgument(
         "column_groups", fmt::format("{}", o.column_groups),
-        fmt::format("1 to {} (1 on several ranks), or 0 to have it chosen", most_column_groups));
+        fmt::format("1 to {} (1 on several ranks), or 0 to have it chosen", max_column_groups));
   if (o.band > std::max<Index>(n - 1, 1))
     throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
   const int workers = runtime.common_workers() * runtime.size();

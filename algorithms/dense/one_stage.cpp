@@ -9,9 +9,9 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
-#include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
-#include <tessera/codelets/tridiagonalize/whole_tasks.hpp>
+#include <tessera/codelets/one_stage/matrix_tasks.hpp>
+#include <tessera/codelets/one_stage/panel_tasks.hpp>
+#include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera {
 namespace {

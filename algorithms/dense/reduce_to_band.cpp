@@ -6,7 +6,7 @@
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
@@ -354,9 +354,9 @@ void check(const Runtime& runtime, const TiledMatrix<T>& a, Index update_width, 
     throw InvalidArgument(
         "update_width", fmt::format("{}", update_width),
         fmt::format("a divisor of the tile size {} and a multiple of the band {}", tile, b));
-  if (column_groups < 0 || column_groups > most_column_groups || (column_groups > 0 && runtime.size() > 1))
+  if (column_groups < 0 || column_groups > max_column_groups || (column_groups > 0 && runtime.size() > 1))
     throw InvalidArgument("column_groups", fmt::format("{}", column_groups),
-                          fmt::format("0 to {}, and 0 on several ranks", most_column_groups));
+                          fmt::format("0 to {}, and 0 on several ranks", max_column_groups));
   if (runtime.gpus() > 0 && a.row_tiles() > 1 && b > widest_gpu_panel && column_groups == 0)
     throw InvalidArgument("band", fmt::format("{}", b),
                           fmt::format("at most {} on GPUs, unless the matrix is one tile", widest_gpu_panel));

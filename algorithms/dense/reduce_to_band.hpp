@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/runtime/band_matrix.hpp>
-#include <tessera/runtime/column_groups.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
+#include <tessera/runtime/matrix/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -45,7 +45,7 @@ struct BandReflectors {
 /// @param band written completely; bandwidth b (band.bandwidth()).
 /// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
 /// @param column_groups 0: tile by tile; else A is dealt to so many groups of columns first, on CPUs or GPUs
-/// (at most most_column_groups; one process).
+/// (at most max_column_groups; one process).
 /// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,

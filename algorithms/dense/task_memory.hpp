@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 /// How TridiagonalEigen cuts its work into tasks.
 namespace tessera {

@@ -47,7 +47,7 @@ class StopTest {
   /// @param norm_seen of A
   void measure(const std::vector<double>& squares, const std::vector<double>& values, double norm_seen) {
     const auto length = [&](Index kind, std::size_t j) {
-      return std::sqrt(squares[static_cast<std::size_t>(kind * most_block_columns) + j]);
+      return std::sqrt(squares[static_cast<std::size_t>(kind * max_block_columns) + j]);
     };
     a_seen_ = std::max(a_seen_, norm_seen);
     for (std::size_t j = 0; j < values.size(); ++j) {
@@ -242,7 +242,7 @@ void Solver<T>::look_for_the_end() {
   result_.columns_multiplied += space.columns_multiplied();
   result_.multiplications += space.multiplications();
   if (squares.empty()) return;
-  const double residual = std::sqrt(squares[0] / squares[most_block_columns]);
+  const double residual = std::sqrt(squares[0] / squares[max_block_columns]);
   agree(runtime_, 0, [&] { problem_.preconditioner->expect(space.values().front(), residual); });
 }
 
@@ -384,7 +384,7 @@ bool Solver<T>::confirm() {
   double unit = 1;
   for (std::size_t j = 0; j < space_.values().size(); ++j)
     unit = std::max(
-        unit, std::sqrt(squares[most_block_columns + j]) * std::sqrt(squares[3 * most_block_columns + j]));
+        unit, std::sqrt(squares[max_block_columns + j]) * std::sqrt(squares[3 * max_block_columns + j]));
   const bool orthonormal = defect <= std::max(1e-10, 100 * double(precision<T>)) * unit;
   const std::string reason =
       orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it", test_.largest(options_.count))
@@ -476,7 +476,7 @@ LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const 
   std::uint64_t cut = 0;
   const auto check = [&] {
     resolved = checked_options(runtime, problem, options);
-    cut = segments_hash(*problem.a->segments());
+    cut = problem.a->segments()->hash();
   };
   return collectively(runtime, "lobpcg", problem_hash(problem, options), check, [&] {
     agree(runtime, cut, [] {});  // an operator of the user's could tell it only now

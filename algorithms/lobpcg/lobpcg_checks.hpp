@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/lobpcg.hpp>
 
 namespace tessera {
 
@@ -17,9 +17,6 @@ Index usual_lobpcg_block(const Runtime& runtime, Index count);
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);
-
-/// Of a cut of rows.
-std::uint64_t segments_hash(const RowSegments& segments);
 
 /// Of what must be equal on all ranks, without a look into the operators.
 template <class T>

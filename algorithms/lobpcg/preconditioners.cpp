@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/codelets/csb/fom_tiles.hpp>
+#include <tessera/codelets/sparse/fom_tiles.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
+#include <tessera/preconditioners.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
@@ -111,7 +111,7 @@ std::shared_ptr<const RowSegments> checked_segments(const Runtime& runtime,
       if (!std::isfinite(d)) throw InvalidArgument("diagonal", fmt::format("{}", d), "finite elements");
     BeyondWantedEnd(options.end, options.shift, range(diagonal), options.b_norm);
   };
-  const std::uint64_t hash = argument_hash(segments ? segments_hash(*segments) : 0, hash_of_options(options));
+  const std::uint64_t hash = argument_hash(segments ? segments->hash() : 0, hash_of_options(options));
   collectively(runtime, "JacobiPreconditioner", hash, check, [] {});
   return segments;
 }
@@ -173,9 +173,8 @@ namespace {
 int checked_steps(const Runtime& runtime, const FomOptions& options) {
   const auto check = [&] {
     BeyondWantedEnd(options.end, options.shift, 0, options.b_norm);
-    if (options.steps < 1 || options.steps > fom_most_steps)
-      throw InvalidArgument("steps", fmt::format("{}", options.steps),
-                            fmt::format("1 to {}", fom_most_steps));
+    if (options.steps < 1 || options.steps > fom_max_steps)
+      throw InvalidArgument("steps", fmt::format("{}", options.steps), fmt::format("1 to {}", fom_max_steps));
   };
   const std::uint64_t hash = argument_hash(options.steps, hash_of_options(options));
   collectively(runtime, "FomPreconditioner", hash, check, [] {});

@@ -79,14 +79,14 @@ OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_
     if (w_w(j, j) < 0) round.positive = 0;
   if (!round.positive) return round;
   // The scale of each column; columns that have none are left out.
-  constexpr double underflow = 1e-290, most_square = 1e200;
+  constexpr double underflow = 1e-290, max_square = 1e200;
   bool in_range = true;
   std::vector<double> scale;
   std::vector<Index> kept;
   for (Index j = 0; j < w; ++j) {
     const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    in_range = in_range && std::max(1.0, rules.norm) * w_w(j, j) <= most_square &&
-               std::min(1.0, rules.norm) * w_w(j, j) >= 1 / most_square;
+    in_range = in_range && std::max(1.0, rules.norm) * w_w(j, j) <= max_square &&
+               std::min(1.0, rules.norm) * w_w(j, j) >= 1 / max_square;
     if (!(w_w(j, j) > std::max(underflow, least))) continue;
     kept.push_back(j);
     scale.push_back(1 / std::sqrt(w_w(j, j)));

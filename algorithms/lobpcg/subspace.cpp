@@ -5,7 +5,7 @@
 
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/algorithms/lobpcg/subspace.hpp>
-#include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/codelets/common/splitmix.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 Index widest(const LobpcgProblem<T>& problem, Index block) {
-  return std::max(block, std::min<Index>(problem.constraint_count, most_block_columns));
+  return std::max(block, std::min<Index>(problem.constraint_count, max_block_columns));
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ bool Subspace<T>::start() {
 template <class T>
 bool Subspace<T>::add_constraints() {
   const Index count = problem_.constraints ? problem_.constraint_count : 0;
-  for (Index first = 0; first < count; first += most_block_columns) {
-    const Index width = std::min<Index>(most_block_columns, count - first);
+  for (Index first = 0; first < count; first += max_block_columns) {
+    const Index width = std::min<Index>(max_block_columns, count - first);
     Block group = new_block(width, false);
     const BlockColumns<T> from[] = {{problem_.constraints, first, width}}, to[] = {{&group.v, 0, width}};
     tasks_.combine(from, to, unit_matrix(width));
@@ -193,7 +193,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise() {
 template <class T>
 typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& columns, Index want,
                                                           bool strict) {
-  constexpr Index most_rounds = 10;
+  constexpr Index max_rounds = 10;
   constexpr double growth_of_products = 1e3;
   const double unit = precision<T>;
   const bool basic = options_.variant == LobpcgVariant::basic && &block == &w_block_ && x_ > 0;
@@ -204,7 +204,7 @@ typename Subspace<T>::Outcome Subspace<T>::orthonormalise(Block& block, Index& c
                          .norm = projected_norm_ > 0 ? projected_norm_ : 1};
   bool nothing = false, products_known = false, random_added = false;
   Index random_rounds = want > 0 ? 2 : 0;
-  for (Index number = 0; number < most_rounds; ++number) {
+  for (Index number = 0; number < max_rounds; ++number) {
     if (!products_known) multiply_b(block, columns);
     const OrthonormalRound step = round(block, columns, rules, !basic);
     if (!step.finite) return Outcome::not_finite;

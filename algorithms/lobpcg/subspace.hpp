@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
+#include <tessera/lobpcg.hpp>
 
 namespace tessera {
 
@@ -31,7 +31,7 @@ struct GramJob {
 template <class T>
 class VectorTasks {
  public:
-  VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments, Index most_columns);
+  VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments, Index max_columns);
 
   BlockVectors<T> block(Index width) const { return {sequence_.runtime(), segments_, width}; }
   Sequence& sequence() const { return sequence_; }

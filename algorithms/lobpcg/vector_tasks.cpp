@@ -41,10 +41,10 @@ std::vector<double> sum_of_ranks(const Sequence& sequence, std::vector<double> s
 
 template <class T>
 VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments,
-                            Index most_columns)
+                            Index max_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
-      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)),
+      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * max_columns * max_columns)),
       work_(Data::scratch(sequence.runtime(),
                           std::max(gram_parts * gram_bytes_,
                                    sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
@@ -139,7 +139,7 @@ void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns
 template <class T>
 void VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
                               const BlockVectors<T>& r, std::span<const double> theta, Index first) {
-  std::array<double, most_block_columns> shifts{};
+  std::array<double, max_block_columns> shifts{};
   std::copy(theta.begin(), theta.end(), shifts.begin());
   for (Index s = 0; s < segments_->count(); ++s) {
     const Data& norms = norms_[static_cast<std::size_t>(s)];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase_sweeps.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/chase_sweeps.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks of a chase: from the columns of a BandMatrix to the tridiagonal matrix. Where no flops are given

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase_blocks.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks that apply the reflectors of a chase by ChaseSweeps, a piece of them at a time. On a GPU a task

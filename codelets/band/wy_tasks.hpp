@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/wy_blocks.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/wy_blocks.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks that apply the reflectors of a chase by tiles, as WY blocks (wy_blocks.hpp), on CPUs.
@@ -43,7 +43,7 @@ struct FormWy {
 template <class T>
 struct ApplyWy {
   static constexpr const char* name = "apply_wy";
-  static constexpr int most_groups = 16;
+  static constexpr int max_groups = 16;
   Scratch<Array<RealOf<T>>> workspace;
   ReadWrite<Matrix<T>> c;
   ReadAll<Array<T>> blocks;

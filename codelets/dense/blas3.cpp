@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/blas3_cuda.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

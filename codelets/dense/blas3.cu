@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/cusolver.hpp>
+#include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/blas3_cuda.hpp>
-#include <tessera/codelets/dense/hermitian_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
+#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
+#include <tessera/codelets/dense/kernels/hermitian_cuda.hpp>
+#include <tessera/codelets/linalg/cusolver.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/cublas.hpp>
+#include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/dense/block_reflector.hpp>
-#include <tessera/codelets/dense/block_reflector_cuda.hpp>
-#include <tessera/codelets/device_launch.cuh>
+#include <tessera/codelets/dense/kernels/block_reflector_cuda.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

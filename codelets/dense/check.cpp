@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/check.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 

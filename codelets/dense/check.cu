@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/cublas.hpp>
+#include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/codelets/dense/check.hpp>
-#include <tessera/codelets/dense/check_cuda.hpp>
-#include <tessera/codelets/device_launch.cuh>
-#include <tessera/codelets/device_warp.cuh>
+#include <tessera/codelets/dense/kernels/check_cuda.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera::device {

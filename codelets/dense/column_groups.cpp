@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/dense/column_groups.hpp>
-#include <tessera/codelets/dense/panel_step_cpu.hpp>
+#include <tessera/codelets/dense/kernels/panel_step_cpu.hpp>
 
 namespace tessera {
 
 using namespace panel_steps;
-using internal::matrix_in;
+using detail::matrix_in;
 
 template <class T>
 void run(const HostContext&, const GroupPanel<T>& task) {
@@ -73,8 +73,8 @@ void run(const HostContext&, const GroupUpdate<T>& task) {
   const auto group = *task.group;
   const auto gathered = *task.gathered;
   for (int p = 0; p < task.v.size(); ++p) {
-    copy<T>(internal::rows_of_panel(task, task.v[p], p), gathered.block(row, p * b, m, b));
-    copy<T>(internal::rows_of_panel(task, task.z[p], p), gathered.block(row, p * b + kb, m, b));
+    copy<T>(detail::rows_of_panel(task, task.v[p], p), gathered.block(row, p * b, m, b));
+    copy<T>(detail::rows_of_panel(task, task.z[p], p), gathered.block(row, p * b + kb, m, b));
   }
   const MatrixView<const T> vz =
       task.vz ? *task.vz : MatrixView<const T>{gathered.data, gathered.rows, gathered.cols, gathered.ld};

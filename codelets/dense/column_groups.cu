@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/cublas.hpp>
-#include <tessera/codelets/dense/column_groups_cuda.hpp>
-#include <tessera/codelets/dense/panel_step_cuda.hpp>
+#include <tessera/codelets/dense/kernels/column_groups_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_step_cuda.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 
 using namespace panel_steps;
-using internal::matrix_in;
+using detail::matrix_in;
 
 namespace {
 
@@ -79,9 +79,9 @@ void run(const DeviceContext& on, const GroupUpdate<T>& task) {
   std::vector<MatrixView<const T>> pieces;
   std::vector<Index> places;
   for (int p = 0; p < task.v.size(); ++p) {
-    pieces.push_back(internal::rows_of_panel(task, task.v[p], p));
+    pieces.push_back(detail::rows_of_panel(task, task.v[p], p));
     places.push_back(p * task.b);
-    pieces.push_back(internal::rows_of_panel(task, task.z[p], p));
+    pieces.push_back(detail::rows_of_panel(task, task.z[p], p));
     places.push_back(p * task.b + kb);
   }
   if (task.gathered)

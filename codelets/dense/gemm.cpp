@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 

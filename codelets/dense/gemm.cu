@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/cublas.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
-#include <tessera/codelets/dense/panel_workspace.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
-#include <tessera/codelets/dense/panel_qr_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

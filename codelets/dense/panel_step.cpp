@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/dense/kernels/panel_step_cpu.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
-#include <tessera/codelets/dense/panel_step_cpu.hpp>
 
 namespace tessera {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/panel_step_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_step_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// A whole panel step of reduce_to_band for a matrix in one tile, as one task on a CPU or a GPU: what the

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/mirror_lower.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/mirror_lower.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 
@@ -172,7 +172,7 @@ TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 template <class T>
 bool keeps_both_triangles(const Runtime& runtime) noexcept {
-  return internal::TaskCodelet<MirrorLower<T>>::codelet.has_cuda() && runtime.any_gpus();
+  return detail::TaskCodelet<MirrorLower<T>>::codelet.has_cuda() && runtime.any_gpus();
 }
 #define TESSERA_INSTANTIATE(T) template bool keeps_both_triangles<T>(const Runtime&) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

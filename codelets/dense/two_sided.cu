@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/dense/hermitian_cuda.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/hermitian_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/two_sided_cuda.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
-#include <tessera/codelets/dense/two_sided_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -13,7 +13,7 @@
 namespace tessera {
 
 /// A block of row-major vectors has at most so many columns.
-inline constexpr int most_block_columns = 32;
+inline constexpr int max_block_columns = 32;
 
 /// Columns of a block in memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and
 /// CUDA code.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/vectors/each_element.cuh>
+#include <tessera/codelets/vectors/kernels/each_element.cuh>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/device_task.hpp>
 

@@ -4,13 +4,13 @@
 
 #include <array>
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
 namespace tessera {
 
-inline constexpr Index residual_norms = 4 * most_block_columns;
+inline constexpr Index residual_norms = 4 * max_block_columns;
 /// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
 inline constexpr Index residual_parts = 4 * 132;
 
@@ -38,7 +38,7 @@ struct Residual {
   Write<Array<double>> norms;
   GpuScratch<Array<double>> work{};
   std::int32_t columns = 0, first = 0;  ///< 0 <= first <= columns <= 32
-  std::array<double, most_block_columns> theta{};
+  std::array<double, max_block_columns> theta{};
   Index rows = 0;
 
   double flops() const noexcept { return 10. * columns * static_cast<double>(rows); }

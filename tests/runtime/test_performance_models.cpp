@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <tessera/codelets/dense/gemm.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/sequence.hpp>

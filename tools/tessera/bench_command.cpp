@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "bench_spmm.hpp"

@@ -8,11 +8,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
-#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "cusolver_peer.hpp"
 #include "session.hpp"

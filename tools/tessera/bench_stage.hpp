@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/codelets/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
 
 #include "bench_stages.hpp"
 #include "cusolver_peer.hpp"

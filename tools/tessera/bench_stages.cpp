@@ -12,9 +12,9 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/codelets/blas.hpp>
 #include <tessera/codelets/dense/gemm.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
 
 #include "bench_stage.hpp"
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 
 #include "gpu_device.hpp"
 

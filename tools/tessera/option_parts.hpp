@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "options.hpp"
 

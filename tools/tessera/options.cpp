@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 
 #include "eigen_output.hpp"
 #include "option_parts.hpp"

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <tessera/codelets/block_sparse/dense_choice.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/types.hpp>
 
 /// What the user can ask for on the command line. Every add_*_options registers the options of one command on
 /// its subcommand; bad values are errors of the parser, so nothing has been started yet.

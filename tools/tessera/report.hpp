@@ -11,7 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// The record of a command: what the JSON holds and the printed report shows. Pure data and pure functions.
 namespace tessera::program {

@@ -14,9 +14,9 @@
 #include <libxsmm.h>
 #endif
 
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
 
 #include "bench_stack.hpp"
 #include "process.hpp"

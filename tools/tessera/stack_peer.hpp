@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 /// What block products are compared with: a library's rate on operands that stay in the cache, and the rate
 /// of copies, both on all CPU workers at once, where they compute tasks: processors that share a core, and

@@ -13,7 +13,7 @@
 
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 /// The solver on GPUs beyond what the tests of the CPU solver show when they run there: larger sizes with the
 /// sizes that are chosen for GPUs, several tiles, short memory, device memory as input and output, and

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
+#include <tessera/matgen.hpp>
 
 /// Small matrices of LOBPCG's steps, beside the dense vectors that they stand for.
 namespace tessera::test {

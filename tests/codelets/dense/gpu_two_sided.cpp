@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/hermitian_cuda.hpp>
-#include <tessera/codelets/dense/two_sided_cuda.hpp>
+#include <tessera/codelets/dense/kernels/hermitian_cuda.hpp>
+#include <tessera/codelets/dense/kernels/two_sided_cuda.hpp>
 
 namespace tessera::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/codelets/dense/mirror_lower.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/mirror_lower.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
 namespace tessera::test {

@@ -10,7 +10,7 @@
 #include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
 /// are shared.
