@@ -46,9 +46,10 @@ progress_text() {
 }
 
 # watch_progress TEXT OFFSET: while the caller lives, shows how far the command is whose output begins at OFFSET in the log, by
-# the command in counter: on a terminal in one line, elsewhere in a line every half a minute.
+# the command in counter: on a terminal in one line, elsewhere in a line every half a minute (every progress_interval seconds).
 watch_progress() {
-  local text=$1 offset=$2 start=$SECONDS next=$((SECONDS + 30)) counts line columns
+  local text=$1 offset=$2 start=$SECONDS interval=${progress_interval:-30} next counts line columns
+  next=$((SECONDS + interval))
   columns=$(tput cols 2>/dev/null || echo 80)
   while kill -0 $$ 2>/dev/null; do
     sleep 2 >/dev/null 2>&1
@@ -60,7 +61,7 @@ watch_progress() {
       printf '\r%s\033[K' "${line:0:columns - 1}"
     else
       printf '%s\n' "$line"
-      next=$((SECONDS + 30))
+      next=$((SECONDS + interval))
     fi
   done
 }
@@ -69,14 +70,15 @@ watch_progress() {
 # command before a ||, set -e has no effect inside a function that is run so. With counter=COMMAND before it, the progress that
 # this command reads from the output is shown.
 step() {
-  local text=$1 start=$SECONDS status=0 ticker= head
+  local text=$1 start=$SECONDS status=0 ticker='' head offset
   shift
   head=$(printf '%s: %s ... ' "$program" "$text")
   printf '%s' "$head"
   printf '\n== %s: %s\n' "$text" "$*" >>"$log"
   if [[ -n ${counter:-} ]]; then
     [[ -t 1 ]] || printf '\n'
-    watch_progress "$text" "$(stat -c %s "$log")" &
+    offset=$(stat -c %s "$log")
+    watch_progress "$text" "$offset" &
     ticker=$!
   elif [[ -t 1 ]]; then
     # A sign of life every ten seconds for somebody who watches.
