@@ -147,6 +147,10 @@ class Operand : public detail::OperandBase {
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
   bool first() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) { return first_; }
+  /// WriteOrAdd: the factor of what the piece holds, as BLAS' beta: 0 if it holds nothing yet, else 1.
+  int beta() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) {
+    return first_ ? 0 : 1;
+  }
 };
 
 template <class Shape>

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/runtime.hpp>
@@ -20,6 +21,10 @@ struct MatrixView {
   MatrixView block(Index row, Index col, Index m, Index n) const noexcept {
     return {data + row + col * ld, m, n, ld};
   }
+  /// The same, to be read only.
+  template <class U>
+  requires std::is_same_v<U, T>
+  operator MatrixView<const U>() const noexcept { return {data, rows, cols, ld}; }
 };
 
 /// One piece of data that tasks read and write: an owning, movable handle. With MPI every rank registers

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
@@ -227,7 +227,7 @@ TEST_F(DistributedTasks, ProductOfDistributedMatrices) {
       for (Index k = 0; k < n / tile; ++k)
         sequence.insert(Gemm<double>{.a = tiles_a.tile(i, k),
                                      .b = tiles_b.tile(k, j),
-                                     .sum = tiles_c.tile(i, j),
+                                     .c = tiles_c.tile(i, j),
                                      .part_a = {0, 0, tile, tile},
                                      .part_b = {0, 0, tile, tile},
                                      .part_c = {0, 0, tile, tile}});
