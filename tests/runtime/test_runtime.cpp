@@ -85,8 +85,8 @@ TEST(Runtime, RunsOnAllCpuWorkersAtOnce) {
 
 TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
   std::vector<std::string> messages;
-  ::testing::detail::CaptureStdout();
-  ::testing::detail::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
   {
     Runtime runtime(
         {.cores = 1, .log = [&](LogLevel, std::string_view text) { messages.emplace_back(text); }});
@@ -100,8 +100,8 @@ TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
     Runtime silent({.cores = 1});
     silent.log(LogLevel::error, "nobody listens");
   }
-  EXPECT_EQ(::testing::detail::GetCapturedStdout(), "");
-  EXPECT_EQ(::testing::detail::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ASSERT_GE(messages.size(), 2u);
   EXPECT_NE(messages.front().find("1 CPU"), std::string::npos) << messages.front();
   EXPECT_EQ(messages.back(), "from the test");
