@@ -71,7 +71,7 @@ class SolveMemory {
 
   /// On one rank: the matrix from its tiles, LAPACK's work space, the vectors.
   void vendor(Estimate& e) const {
-    const bool by_value = o_.range.kind == EigenRange<>::Kind::value;
+    const bool by_value = o_.range.kind == EigenRange::Kind::value;
     const auto space = [&](bool vectors) {
       return static_cast<double>(
           lapack_eigensolve_workspace_bytes<T>(runtime_, order_, false, vectors, 0, order_));
@@ -124,7 +124,7 @@ double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size
 
 Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
   if (!options.vectors) return 0;
-  return options.range.kind == EigenRange<>::Kind::index ? options.range.hi - options.range.lo : n;
+  return options.range.kind == EigenRange::Kind::index ? options.range.hi - options.range.lo : n;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
@@ -25,11 +26,11 @@ constexpr Named solvers[] = {{Solver::automatic, "auto"},
                              {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
 
-void check_range(Index n, const EigenRange<double>& range) {
-  if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
+void check_range(Index n, const EigenRange& range) {
+  if (range.kind == EigenRange::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
     throw InvalidArgument("range", fmt::format("index [{}, {})", range.lo, range.hi),
                           fmt::format("0 <= lo <= hi <= n = {}", n));
-  if (range.kind == EigenRange<>::Kind::value && !(range.above < range.upto))
+  if (range.kind == EigenRange::Kind::value && !(range.above < range.upto))
     throw InvalidArgument("range", fmt::format("value ({}, {}]", range.above, range.upto),
                           "lower bound < upper bound");
 }
@@ -230,7 +231,7 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
     throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
   const int workers = runtime.common_workers() * runtime.size();
   const Index wanted = !o.vectors                                  ? 0
-                       : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
+                       : o.range.kind == EigenRange::Kind::index ? o.range.hi - o.range.lo
                                                                    : n;
   const int gpus = runtime.gpus() * runtime.size();
   const auto gpu_memory = runtime.info().gpu_memory_bytes;

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
@@ -75,7 +74,7 @@ using BlockDimensionPointer = std::shared_ptr<const BlockDimension>;
 /// of j).
 struct BlockLayout {
   BlockDimensionPointer rows, cols;
-  ProcessGrid grid;
+  ProcessGrid grid{};
   Symmetry symmetry = Symmetry::none;
 
   int owner(Index block_row, Index block_col) const noexcept {

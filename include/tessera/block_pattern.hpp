@@ -8,7 +8,6 @@
 #include <optional>
 
 #include <tessera/block_layout.hpp>
-#include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {
 

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include <tessera/block_pattern.hpp>
-#include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/sequence.hpp>
 
 namespace tessera {
 
@@ -15,7 +16,7 @@ namespace tessera {
 /// columns of blocks, all of one rank) lie in one piece of data. What it is made of can be copied cheaply
 /// (pattern); the values are moved. A panel without blocks has no data.
 ///
-/// The functions that compute with it (operations.hpp, multiply.hpp, ...) return when they have submitted
+/// The functions that compute with it (block_operations.hpp, multiply.hpp, ...) return when they have submitted
 /// their tasks to the caller's Sequence, unless they say that they wait. Whoever lets tasks read a panel on
 /// another rank than its owner's flushes the remote copies (Data::flush_remote_copies) after the last such
 /// task: the owner may change the values from the host, of which other ranks hear nothing.
@@ -68,6 +69,8 @@ class BlockSparseBuilder {
  public:
   /// @throws InvalidArgument for a layout that does not fit.
   BlockSparseBuilder(Runtime& runtime, const BlockLayout& layout);
+  ~BlockSparseBuilder();
+  BlockSparseBuilder(BlockSparseBuilder&& other) noexcept;
 
   /// A block without values yet: zero unless they are put.
   /// @throws InvalidArgument for a coordinate outside, or a block of another rank.
@@ -89,16 +92,8 @@ class BlockSparseBuilder {
   BlockSparseMatrix<T> finalize();
 
  private:
-  BlockCoordinate place(Index block_row, Index block_col) const;
-  T* allocate(Index count);
-  void store(Index block_row, Index block_col, MatrixView<const T> values, bool sum);
-  BlockSparseMatrix<T> filled(BlockPatternPointer made);
-  Runtime* runtime_;
-  BlockLayout layout_;
-  /// Values by block row + block column * block rows; null where only reserved.
-  std::unordered_map<Index, T*> blocks_;
-  std::vector<std::vector<T>> chunks_;  // what the values lie in: they never move
-  ComingAgreement finalize_;
+  struct Detail;
+  std::unique_ptr<Detail> detail_;
 };
 
 /// A matrix of the given blocks, all zero.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/sparse_matrix.hpp>
 #include <tessera/types.hpp>
@@ -86,6 +86,14 @@ struct SparseGeneratorOptions {
   std::string orbits;  ///< path of the `.sps` file that belongs to an `.int` file
 };
 
+/// What is known exactly about a matrix's eigenvalues, counted with their multiplicity. The functions give at
+/// most `count` (>= 0) of them, fewer where no more are known; they are empty where none is.
+struct KnownSpectrum {
+  std::string text;                                         ///< one sentence
+  std::function<std::vector<double>(Index count)> lowest;   ///< ascending
+  std::function<std::vector<double>(Index count)> largest;  ///< descending
+};
+
 /// A x = lambda x, or A x = lambda B x.
 struct SparseGenerator {
   std::shared_ptr<const SymmetricRows> a;
@@ -102,10 +110,6 @@ struct SparseGenerator {
 /// @param kind  a name of sparse_generator_kinds(), with its arguments: `laplacian2d:30:20`
 /// @throws InvalidArgument for an unknown kind and bad arguments, InputError for files that cannot be read
 SparseGenerator make_sparse_generator(std::string_view kind, const SparseGeneratorOptions& options = {});
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// Block sizes that repeat in a pattern (13,5,5: 13 5 5 13 5 5 ...) until `elements` are covered; the last
 /// block is cut to fit.

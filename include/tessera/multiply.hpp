@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 namespace tessera {
 

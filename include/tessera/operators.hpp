@@ -6,10 +6,16 @@
 #include <span>
 
 #include <tessera/block_vectors.hpp>
-#include <tessera/codelets/vectors/user_function.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/data.hpp>
+#include <tessera/sequence.hpp>
+#include <tessera/user_functions.hpp>
 
+/// @file
+/// Real symmetric operators on blocks of vectors, and what preconditions them.
 namespace tessera {
+
+template <class T>
+struct UserFunctions;
 
 /// A real symmetric operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's own
 /// (UserOperator). T is the vectors' type, float or double.
@@ -61,10 +67,6 @@ class Preconditioner {
   virtual void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
                      Index columns) const = 0;
 };
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// A symmetric operator that a function of the user applies, a task for each segment of rows. The function
 /// gets all rows of x in one piece: with one segment where they lie, with several as a copy that each task

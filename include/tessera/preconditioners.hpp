@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include <tessera/codelets/vectors/call_preconditioner.hpp>
+#include <tessera/data.hpp>
 #include <tessera/lobpcg.hpp>
 #include <tessera/sparse_matrix.hpp>
+#include <tessera/user_functions.hpp>
 
+/// @file
 /// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
 /// (With a shift at each column's own Ritz value the inverse returns little more than the vector that is
 /// already there.) By default sigma lies beyond the outermost Ritz value. So A - sigma I is definite once
@@ -22,6 +27,9 @@
 /// smallest end); with theta of the other sign it may put the shift into A's spectrum, and a smaller estimate
 /// is better.
 namespace tessera {
+
+template <class T>
+struct PreconditionFunctions;
 
 /// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+
 /// max(spread of the present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the
@@ -89,7 +97,7 @@ class JacobiPreconditioner final : public Preconditioner<T> {
 
 struct FomOptions {
   EigenEnd end = EigenEnd::smallest;
-  int steps = 2;  ///< 1 to fom_max_steps; more have not saved iterations in the shell model
+  int steps = 2;  ///< 1 to 32; more have not saved iterations in the shell model
   std::optional<double> shift{};
   double b_norm = 1;  ///< about x^T B x / x^T x
 };
@@ -183,7 +191,7 @@ class UserPreconditioner final : public Preconditioner<T> {
              Index columns) const override;
 
  private:
-  PreconditionFunctions<T> functions_;
+  std::shared_ptr<const PreconditionFunctions<T>> functions_;
   bool on_device_;
   std::function<void(std::span<const double>, Index)> prepare_;
 };

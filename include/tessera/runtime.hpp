@@ -175,4 +175,15 @@ class Runtime {
   bool any_gpus_ = false;
 };
 
+/// The Runtime of calls that are given none: the one that is alive in the process, or else one with default
+/// options, for this process alone, which this call makes. That one ends with the process, or by
+/// end_default_runtime(); until then the process can make no other Runtime. What belongs to a Runtime (matrices,
+/// vectors, Completions) must go before it.
+/// @throws RuntimeError where StarPU cannot start
+Runtime& default_runtime();
+
+/// Ends the Runtime that default_runtime() has made, if it has made one. The next call without a Runtime makes
+/// another one.
+void end_default_runtime();
+
 }  // namespace tessera

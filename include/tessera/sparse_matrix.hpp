@@ -8,11 +8,15 @@
 #include <string>
 #include <vector>
 
-#include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/operators.hpp>
 #include <tessera/types.hpp>
 
+/// @file
+/// Real symmetric sparse matrices: where their entries come from, and how they are stored.
 namespace tessera {
+
+class Data;
+struct CsbDiagonalTiles;
 
 /// An entry of a sparse matrix: row and column count from the beginnings of the ranges that were asked for.
 struct SparseEntry {
@@ -51,10 +55,6 @@ class SymmetricRows {
   virtual void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                        std::vector<SparseEntry>& out) const = 0;
 };
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// A symmetric matrix in memory, given by arrays or a file. The lower triangle is kept, with zeros that are
 /// given.
@@ -96,10 +96,6 @@ class CoordinateRows final : public SymmetricRows {
   std::vector<double> values_;
   std::vector<Index> tiles_;
 };
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
 struct CsbOptions {
@@ -150,15 +146,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// How many of its elements are stored, of all ranks (collective); zeros that the rows have count.
   Index stored_diagonal_entries() const;
 
-  /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal),
-  /// which the segment's owner has. They are part of A and take part in apply.
-  struct DiagonalTiles {
-    const Data* piece = nullptr;  ///< null where a segment has no entries there
-    const Data* index = nullptr;  ///< for GPUs; null where none takes part
-    CsbPieceShape shape;
-    std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
-  };
-  const DiagonalTiles& diagonal_tiles(Index segment) const;
+  /// For preconditioners: the diagonal tiles of one segment of rows.
+  const CsbDiagonalTiles& diagonal_tiles(Index segment) const;
 
  private:
   struct Detail;
@@ -167,10 +156,6 @@ class CsbMatrix final : public SymmetricOperator<T> {
   explicit CsbMatrix(std::shared_ptr<Detail> detail) : detail_(std::move(detail)) {}
   std::shared_ptr<Detail> detail_;
 };
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// Both triangles of a real symmetric matrix by rows, counted from 0: row i's entries are number begins[i],
 /// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.

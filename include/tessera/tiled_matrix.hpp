@@ -28,7 +28,7 @@ struct ProcessGrid {
 struct TileLayout {
   Index rows = 0, cols = 0;
   Index tile_rows = 1, tile_cols = 1;  ///< the last tile of a row or column may be smaller
-  ProcessGrid grid;
+  ProcessGrid grid{};
   Uplo uplo = Uplo::general;  ///< which tiles exist: Hermitian matrices keep those of one triangle
 
   Index row_tiles() const noexcept { return ceil_div(rows, tile_rows); }

@@ -46,7 +46,6 @@ void require(bool good, const std::string& what) {
 template <class T>
 void dense_solve(Runtime& runtime, Index n) {
   std::vector<T> a(static_cast<std::size_t>(n * n)), z(a.size());
-  std::vector<RealOf<T>> w(static_cast<std::size_t>(n));
   double trace = 0;
   for (Index j = 0; j < n; ++j)
     for (Index i = j; i < n; ++i) {
@@ -57,13 +56,12 @@ void dense_solve(Runtime& runtime, Index n) {
   EigensolveOptions options;
   options.vectors = below(2) == 0;
   options.solver = below(2) == 0 ? Solver::two_stage : below(2) == 0 ? Solver::one_stage : Solver::automatic;
-  const Status status = eigensolve<T>(runtime, Uplo::lower, n, a.data(), n, nullptr, 0, w.data(),
-                                      options.vectors ? z.data() : nullptr, n, nullptr, options);
+  const auto result = eigensolve(runtime, {.a = {a.data(), n, n}, .vectors_to = {z.data(), n}}, options);
   double sum = 0;
-  for (const RealOf<T> value : w) sum += value;
+  for (const RealOf<T> value : result.values) sum += value;
   const double eps = std::numeric_limits<RealOf<T>>::epsilon();
-  require(status.ok() && std::abs(sum - trace) < 30 * eps * static_cast<double>(n * n),
-          fmt::format("dense n = {}: {} instead of {} ({})", n, sum, trace, status.message()));
+  require(result && std::abs(sum - trace) < 30 * eps * static_cast<double>(n * n),
+          fmt::format("dense n = {}: {} instead of {} ({})", n, sum, trace, result.status().message()));
 }
 
 /// trace(A A) is the sum of the squares of a symmetric A.

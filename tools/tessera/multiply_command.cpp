@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/error.hpp>
 #include <tessera/multiply.hpp>
