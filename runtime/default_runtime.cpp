@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/runtime/default_runtime.hpp>
-
 #include <memory>
 #include <mutex>
+
+#include <tessera/runtime/default_runtime.hpp>
 
 namespace tessera {
 namespace {

@@ -61,7 +61,9 @@ class OperandPlaces {
 }  // namespace detail
 
 template <class Task>
-requires requires { Task::name; }
+requires requires {
+  Task::name;
+}
 void Sequence::insert(const Task& task, const TaskOptions& options, std::source_location where) {
   double flops = 0;
   if constexpr (requires { task.flops(); }) flops = task.flops();

@@ -331,8 +331,7 @@ Completion<EigenResult<T>> submit(Runtime& runtime, const EigenProblem<T>& probl
                                   const EigensolveOptions& used) {
   const Index n = problem.a.order();
   const bool own_vectors = !problem.vectors_to;
-  require_memory(runtime, "eigensolve",
-                 eigensolve_memory<T>(runtime, n, used, bool(problem.b), own_vectors));
+  require_memory(runtime, "eigensolve", eigensolve_memory<T>(runtime, n, used, bool(problem.b), own_vectors));
   const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
   InputTiles<T> a(runtime, problem.a, used.tile), b(runtime, problem.b, used.tile);
   auto solve = Solve<T>(runtime, *a.get(), b.get(), used, problem.vectors_to).submit();
@@ -358,7 +357,7 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProble
                       [&] { return submit(runtime, problem, used); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                  \
+#define TESSERA_INSTANTIATE(T)                                                               \
   template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const EigenProblem<T>&, \
                                                            const EigensolveOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -71,8 +71,8 @@ struct EigensolveOptions {
   bool vectors = true;                ///< eigenvectors, too
   Index tile = 0;                     ///< rows of a square tile; a multiple of update_width
   Index band = 0;                     ///< bandwidth of the two-stage solver
-  Index update_width = 0;  ///< columns per trailing update of reduce_to_band; a multiple of band
-  Index slab_width = 0;    ///< columns of a slab of eigenvectors
+  Index update_width = 0;             ///< columns per trailing update of reduce_to_band; a multiple of band
+  Index slab_width = 0;               ///< columns of a slab of eigenvectors
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
@@ -163,7 +163,7 @@ struct EigenProblem {
 
 /// Eigenvalues and eigenvectors.
 template <class T>
-struct [[nodiscard]] EigenResult : ResultStatus {
+struct EigenResult : ResultStatus {
   std::vector<RealOf<T>> values;  ///< eigenvalues of the range, ascending; the same on every rank
   /// n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors, and where they went to
   /// EigenProblem::vectors_to.
@@ -194,29 +194,31 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProble
 
 /// The same, and waits.
 template <class T>
-EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
-                          const EigensolveOptions& options = {}) {
+[[nodiscard]] EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
+                                        const EigensolveOptions& options = {}) {
   return submit_eigensolve<T>(runtime, problem, options).result();
 }
 /// The same on default_runtime().
 template <class T>
-EigenResult<T> eigensolve(const EigenProblem<T>& problem, const EigensolveOptions& options = {}) {
+[[nodiscard]] EigenResult<T> eigensolve(const EigenProblem<T>& problem,
+                                        const EigensolveOptions& options = {}) {
   return eigensolve<T>(default_runtime(), problem, options);
 }
 
 /// @cond
 // With these a problem in braces finds its scalar type.
-#define TESSERA_EIGENSOLVE(T)                                                                                \
-  inline Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem,      \
-                                                      const EigensolveOptions& options = {}) {               \
-    return submit_eigensolve<T>(runtime, problem, options);                                                  \
-  }                                                                                                          \
-  inline EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,                         \
-                                   const EigensolveOptions& options = {}) {                                  \
-    return eigensolve<T>(runtime, problem, options);                                                         \
-  }                                                                                                          \
-  inline EigenResult<T> eigensolve(const EigenProblem<T>& problem, const EigensolveOptions& options = {}) {  \
-    return eigensolve<T>(problem, options);                                                                  \
+#define TESSERA_EIGENSOLVE(T)                                                                           \
+  inline Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem, \
+                                                      const EigensolveOptions& options = {}) {          \
+    return submit_eigensolve<T>(runtime, problem, options);                                             \
+  }                                                                                                     \
+  [[nodiscard]] inline EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,      \
+                                                 const EigensolveOptions& options = {}) {               \
+    return eigensolve<T>(runtime, problem, options);                                                    \
+  }                                                                                                     \
+  [[nodiscard]] inline EigenResult<T> eigensolve(const EigenProblem<T>& problem,                        \
+                                                 const EigensolveOptions& options = {}) {               \
+    return eigensolve<T>(problem, options);                                                             \
   }
 TESSERA_FOR_SCALARS(TESSERA_EIGENSOLVE)
 #undef TESSERA_EIGENSOLVE

@@ -33,7 +33,8 @@ struct Status {
   StatusCode code = StatusCode::success;  ///< what has happened
   std::string stage;                      ///< where: the name of a stage of the computation, or of the method
   Index index = 0;                        ///< see the code
-  std::string reason;  ///< in words, where the code does not say it all (`gemm_d: there is not enough memory`)
+  std::string
+      reason;  ///< in words, where the code does not say it all (`gemm_d: there is not enough memory`)
 
   /// It is a success.
   bool ok() const noexcept { return code == StatusCode::success; }

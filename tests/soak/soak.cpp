@@ -71,7 +71,7 @@ void product(Runtime& runtime) {
   const auto a = random_block_sparse<double>(
       runtime, make_block_layout(runtime, sizes, sizes, Symmetry::symmetric), 0.4, random_bits());
   auto c = random_block_sparse<double>(runtime, make_block_layout(runtime, sizes, sizes), 0, 1);
-  multiply<double>(Op::none, Op::none, 1.0, a, a, 0.0, c);
+  require(bool(multiply({.a = a, .b = a, .c = c})), "a product has failed");
   const double squares = std::pow(frobenius_norm(a), 2), found = trace(c);
   require(std::abs(found - squares) < 1e-11 * squares, fmt::format("product: {} and {}", found, squares));
 }
