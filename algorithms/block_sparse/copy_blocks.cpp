@@ -5,6 +5,7 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

@@ -13,24 +13,6 @@
 
 namespace tessera {
 
-std::string_view to_string(LobpcgStatus status) {
-  switch (status) {
-    case LobpcgStatus::converged:
-      return "converged";
-    case LobpcgStatus::iterations_exhausted:
-      return "iterations exhausted";
-    case LobpcgStatus::stagnated:
-      return "stagnated";
-    case LobpcgStatus::breakdown:
-      return "breakdown";
-    case LobpcgStatus::stopped:
-      return "stopped";
-    case LobpcgStatus::not_finite:
-      return "not finite";
-  }
-  return "";
-}
-
 namespace {
 
 /// The least length that is measured right (lobpcg.hpp).
@@ -146,7 +128,7 @@ class Solver {
   bool confirm();
   bool restart(const std::string& reason);
   void record();
-  bool end(LobpcgStatus status, std::string message);
+  bool end(StatusCode code, std::string reason);
   bool end_without_basis();
   Status wait();
   [[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& expected);
@@ -171,15 +153,14 @@ class Solver {
 };
 
 template <class T>
-bool Solver<T>::end(LobpcgStatus status, std::string message) {
-  result_.status = status;
-  result_.message = std::move(message);
+bool Solver<T>::end(StatusCode code, std::string reason) {
+  result_.set_status({code, "lobpcg", 0, std::move(reason)});
   return false;
 }
 
 template <class T>
 bool Solver<T>::end_without_basis() {
-  return end(LobpcgStatus::breakdown,
+  return end(StatusCode::breakdown,
              fmt::format("{} (iteration {})",
                          has_b_ ? "B is not positive definite" : "too few linearly independent vectors",
                          result_.iterations));
@@ -251,7 +232,7 @@ template <class T>
 bool Solver<T>::orthonormalise() {
   const Outcome directions = space_.orthonormalise();
   if (directions == Outcome::not_finite)
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in iteration {} in {}", result_.iterations,
                            fresh_            ? "the start vectors or B times them"
                            : preconditioned_ ? "the preconditioner's result or B times it"
@@ -262,7 +243,7 @@ bool Solver<T>::orthonormalise() {
   // Random directions do for once; not if nothing else comes.
   useless_ = directions == Outcome::nothing_left ? useless_ + 1 : 0;
   if (useless_ >= 3)
-    return end(LobpcgStatus::breakdown,
+    return end(StatusCode::breakdown,
                fmt::format("{} leave no new direction since iteration {}",
                            preconditioned_ ? "the preconditioned residuals" : "the residuals",
                            result_.iterations - 2));
@@ -287,19 +268,19 @@ bool Solver<T>::iterate() {
     outcome = space_.rayleigh_ritz(locked_);
   }
   if (outcome == Outcome::not_finite)
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in iteration {} in A times vectors", result_.iterations));
   if (outcome == Outcome::not_positive) {
     if (space_.columns() == 0) return end_without_basis();
     if (options_.variant == LobpcgVariant::basic)
       return end(
-          LobpcgStatus::breakdown,
+          StatusCode::breakdown,
           fmt::format("the Gram matrix of iteration {} is not positive definite: the orthonormal variant "
                       "has no such matrix",
                       result_.iterations));
     if (++singular_ > 2)
       return end(
-          LobpcgStatus::breakdown,
+          StatusCode::breakdown,
           fmt::format("the basis of iteration {} is singular after restarts, too", result_.iterations));
     return restart("singular basis");
   }
@@ -312,7 +293,7 @@ bool Solver<T>::iterate() {
   const std::vector<double> squares = space_.wait_for_norms();
   if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
   if (squares.empty() || !test_.finite())
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in the residuals of iteration {}", result_.iterations));
   if (test_.too_short(shortest<T>))
     refuse("a", fmt::format("residuals of {:.1e} ||x|| at the tolerance", test_.at_tolerance()),
@@ -334,13 +315,13 @@ bool Solver<T>::decide() {
     agree(runtime_, 0, [&] { stops = options_.monitor(result_.history.back()) ? 0 : 1; });
     runtime_.all_reduce_max(&stops, 1);
     if (stops > 0)
-      return end(LobpcgStatus::stopped,
+      return end(StatusCode::stopped,
                  fmt::format("stopped by the monitor after iteration {}", result_.iterations));
   }
   if (converged >= options_.count) return confirm();
   if (result_.iterations >= options_.iterations)
     return end(
-        LobpcgStatus::iterations_exhausted,
+        StatusCode::iterations_exhausted,
         fmt::format("{} of {} converged in {} iterations", converged, options_.count, result_.iterations));
   const auto& values = space_.values();
   double sum = 0;
@@ -352,7 +333,7 @@ bool Solver<T>::decide() {
   if (progress_.stagnates()) {
     if (++stagnations_ > 1)
       return end(
-          LobpcgStatus::stagnated,
+          StatusCode::stagnated,
           fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
                       test_.largest(options_.count), result_.iterations));
     progress_.give_another_chance();
@@ -378,7 +359,7 @@ bool Solver<T>::confirm() {
   const std::vector<double> squares = space_.verify(defect);
   if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
   if (squares.empty() || !test_.finite())
-    return end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors");
+    return end(StatusCode::not_finite, "NaN or infinity in the final A times vectors");
   confirmed_ = true;
   // The rounding of x^T B x is in units of ||x|| ||B x||.
   double unit = 1;
@@ -390,12 +371,12 @@ bool Solver<T>::confirm() {
       orthonormal ? fmt::format("A X computed afresh does not: {:.1e} of it", test_.largest(options_.count))
                   : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", defect);
   if (test_.converged() >= options_.count && orthonormal)
-    return end(LobpcgStatus::converged,
+    return end(StatusCode::success,
                fmt::format("{} eigenpairs in {} iterations", options_.count, result_.iterations));
   if (++unconfirmed_ > 3)
-    return end(LobpcgStatus::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
+    return end(StatusCode::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (result_.iterations >= options_.iterations)
-    return end(LobpcgStatus::iterations_exhausted,
+    return end(StatusCode::iterations_exhausted,
                fmt::format("{} of {} converged in {} iterations", test_.converged(), options_.count,
                            result_.iterations));
   return restart(reason);
@@ -435,27 +416,29 @@ void Solver<T>::record() {
 template <class T>
 void Solver<T>::finish() {
   space_.keep_last();
-  const auto wanted = static_cast<std::size_t>(std::min(options_.count, space_.columns()));
-  if (result_.status != LobpcgStatus::not_finite && !confirmed_ && wanted > 0) {
+  auto wanted = static_cast<std::size_t>(std::min(options_.count, space_.columns()));
+  if (result_.status().code != StatusCode::not_finite && !confirmed_ && wanted > 0) {
     double defect = 0;
     const std::vector<double> squares = space_.verify(defect);
     if (!squares.empty()) test_.measure(squares, space_.values(), space_.norm());
     if (squares.empty() || !test_.finite())
-      end(LobpcgStatus::not_finite,
-          "NaN or infinity in the final A times vectors, after: " + result_.message);
+      end(StatusCode::not_finite,
+          "NaN or infinity in the final A times vectors, after: " + result_.status().reason);
   }
-  const Status status = wait();
+  const Status status = sequence_.wait();
   result_.statistics = sequence_.statistics();
-  if (!status.ok()) {
-    result_.status =
-        status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
-    result_.message = status.message();
+  if (status.code == StatusCode::task_failed) {
+    result_.set_status(status);
+    wanted = 0;
+  } else if (!status.ok()) {
+    end(status.code == StatusCode::not_finite ? StatusCode::not_finite : StatusCode::breakdown,
+        status.message());
   }
   result_.columns_multiplied += space_.columns_multiplied();
   result_.multiplications += space_.multiplications();
   result_.values.assign(space_.values().begin(),
                         space_.values().begin() + static_cast<std::ptrdiff_t>(wanted));
-  if (result_.status == LobpcgStatus::not_finite) {
+  if (result_.status().code == StatusCode::not_finite) {
     result_.residuals.assign(wanted, std::numeric_limits<double>::quiet_NaN());
     result_.scaled_residuals = result_.residuals;
   } else if (wanted > 0) {
@@ -471,20 +454,12 @@ void Solver<T>::finish() {
 }  // namespace
 
 template <class T>
-LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  LobpcgOptions resolved;
-  std::uint64_t cut = 0;
-  const auto check = [&] {
-    resolved = checked_options(runtime, problem, options);
-    cut = problem.a->segments()->hash();
-  };
-  return collectively(runtime, "lobpcg", problem_hash(problem, options), check, [&] {
-    agree(runtime, cut, [] {});  // an operator of the user's could tell it only now
-    return Solver<T>(runtime, problem, resolved).solve();
-  });
+LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                             const LobpcgOptions& resolved) {
+  return Solver<T>(runtime, problem, resolved).solve();
 }
 
-template LobpcgResult<float> lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgResult<double> lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+template LobpcgResult<float> solve_lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
+template LobpcgResult<double> solve_lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
 
 }  // namespace tessera

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
+#include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/codelets/sparse/fom_tiles.hpp>
+#include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime/agreement.hpp>

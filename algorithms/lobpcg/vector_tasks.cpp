@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/lobpcg/subspace.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

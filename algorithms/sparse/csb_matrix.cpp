@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <tessera/algorithms/sparse/csb_products.hpp>
+#include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/algorithms/sparse/family_orders.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>

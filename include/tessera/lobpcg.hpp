@@ -2,20 +2,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <tessera/block_vectors.hpp>
+#include <tessera/completion.hpp>
 #include <tessera/operators.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/statistics.hpp>
+#include <tessera/status.hpp>
+#include <tessera/types.hpp>
 
+/// @file
 /// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23
 /// (2001) 517): a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A
-/// symmetric, B symmetric positive definite.
+/// symmetric, B symmetric positive definite:
+///
+///   const auto r = lobpcg(runtime, {.a = &a, .preconditioner = &t}, {.count = 8});
+///   if (!r) return fail(r.status().message());
 namespace tessera {
 
+/// How the Rayleigh-Ritz problem is made.
 enum class LobpcgVariant {
   orthonormal,  ///< X and P are kept orthonormal, and W, or what the step makes of it: a standard
                 ///< Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Duersch et
@@ -33,7 +45,11 @@ enum class LobpcgNorm {
   relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
   absolute,  ///< ||r|| <= tol ||x||
 };
-enum class EigenEnd { smallest, largest };
+/// Which end of the spectrum is wanted.
+enum class EigenEnd {
+  smallest,  ///< the smallest eigenvalues
+  largest    ///< the largest ones
+};
 
 /// One line of the history: the state after iteration `iteration` (0: the start; restarts count as
 /// iterations).
@@ -70,25 +86,17 @@ struct LobpcgOptions {
   bool lock = true;        ///< converged vectors take no more part in W (soft locking)
   std::uint64_t seed = 1;  ///< of the random start
   /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
-  /// lobpcg() throws on all.
+  /// the solve throws on all.
   std::function<bool(const LobpcgStep&)> monitor{};
 };
 
-enum class LobpcgStatus {
-  converged,
-  iterations_exhausted,
-  stagnated,   ///< the residuals do not fall any more, restarts included
-  breakdown,   ///< the variant or the preconditioner leaves no usable direction, or B is found not positive
-               ///< definite
-  stopped,     ///< by the monitor
-  not_finite,  ///< NaN or infinity in the operator's, B's or the preconditioner's result
-};
-std::string_view to_string(LobpcgStatus status);
-
+/// The result of a solve. Its status: success; iterations_exhausted; stagnated (the residuals do not fall any
+/// more, restarts included); breakdown (the variant or the preconditioner leaves no usable direction, or B is
+/// found not positive definite); stopped (by the monitor); not_finite (NaN or infinity in the operator's, B's
+/// or the preconditioner's result); task_failed, then without values. The reason is one line for a person.
+/// Also without convergence the pairs are the best that there are.
 template <class T>
-struct LobpcgResult {
-  LobpcgStatus status = LobpcgStatus::converged;
-  std::string message;            ///< one line for a person: what happened, and where
+struct LobpcgResult : ResultStatus {
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
                                   ///< before the first Rayleigh-Ritz step
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
@@ -96,27 +104,50 @@ struct LobpcgResult {
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
   /// The block, columns in the order of values; B-orthonormal. Zero without values.
   BlockVectors<T> vectors;
-  Index converged = 0;  ///< in order from the wanted end, by the fresh residuals
-  Index iterations = 0, restarts = 0;
-  Index columns_multiplied = 0;  ///< by A, in all
-  Index multiplications = 0;     ///< calls of A's apply
-  std::vector<LobpcgStep> history;
-  SequenceStatistics statistics;  ///< of this rank's tasks; stages multiply, preconditioner, dense
+  Index converged = 0;              ///< in order from the wanted end, by the fresh residuals
+  Index iterations = 0;             ///< restarts included
+  Index restarts = 0;               ///< of these
+  Index columns_multiplied = 0;     ///< by A, in all
+  Index multiplications = 0;        ///< calls of A's apply
+  std::vector<LobpcgStep> history;  ///< a line for each iteration
+  SequenceStatistics statistics;    ///< of this rank's tasks; stages multiply, preconditioner, dense
 };
 
-/// What a problem consists of beside A.
+/// An input by its address, which must live until the solve is over, or by a shared pointer, which the
+/// computation keeps.
+template <class Object>
+class SharedInput {
+ public:
+  /// None.
+  SharedInput(std::nullptr_t = nullptr) noexcept {}
+  /// The caller's object.
+  SharedInput(Object* object) noexcept : object_(std::shared_ptr<void>(), object) {}
+  /// A shared one.
+  template <class Derived>
+  requires std::is_convertible_v<Derived*, Object*>
+  SharedInput(std::shared_ptr<Derived> object) noexcept : object_(std::move(object)) {}
+  /// The object, or null.
+  operator Object*() const noexcept { return object_.get(); }
+  /// Its members.
+  Object* operator->() const noexcept { return object_.get(); }
+
+ private:
+  std::shared_ptr<Object> object_;
+};
+
+/// A x = lambda x, or A x = lambda B x, and what helps to solve it.
 template <class T>
 struct LobpcgProblem {
-  const SymmetricOperator<T>* a = nullptr;
-  const SymmetricOperator<T>* b = nullptr;      ///< null: the identity
-  Preconditioner<T>* preconditioner = nullptr;  ///< null: none
-  const BlockVectors<T>* constraints =
-      nullptr;                 ///< the solution is B-orthogonal to these; linearly independent
+  SharedInput<const SymmetricOperator<T>> a{};     ///< symmetric
+  SharedInput<const SymmetricOperator<T>> b{};     ///< symmetric positive definite; null: the identity
+  SharedInput<Preconditioner<T>> preconditioner{};  ///< null: none
+  /// The solution is B-orthogonal to these; linearly independent.
+  SharedInput<const BlockVectors<T>> constraints{};
   Index constraint_count = 0;  ///< of its columns
   /// Start vectors; the rest of the block is random. Exact eigenvectors are taken for what they are, also if
   /// there are others nearer to the wanted end that no start vector has shown yet.
-  const BlockVectors<T>* guess = nullptr;
-  Index guess_count = 0;
+  SharedInput<const BlockVectors<T>> guess{};
+  Index guess_count = 0;  ///< of its columns
 };
 
 /// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the
@@ -148,9 +179,42 @@ struct LobpcgProblem {
 /// too large,
 ///         operators and vectors whose segments differ, linearly dependent constraints, an A found
 ///         asymmetric, an A so small that residuals underflow, ...
-/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs), and with
-/// the message of the Status if a task could not be carried out (StatusCode::task_failed)
+/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs)
 template <class T>
-LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
+[[nodiscard]] LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                                     const LobpcgOptions& options = {});
+/// The same on default_runtime(), where the operators' vectors must be.
+template <class T>
+[[nodiscard]] LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem, const LobpcgOptions& options = {}) {
+  return lobpcg<T>(default_runtime(), problem, options);
+}
+
+/// The same, submitted. What is wrong with the arguments is thrown by the call itself. On one rank a thread of
+/// the library's iterates from then on: the monitor, and what is overridden of SymmetricOperator and
+/// Preconditioner, are called there, and must not be used elsewhere meanwhile; what they throw,
+/// Completion::wait throws. On several ranks the iteration decides by numbers of all of them, and must meet
+/// them in the order of the calls: there the call returns when the solve is over.
+template <class T>
+Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                                          const LobpcgOptions& options = {});
+
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_LOBPCG(T)                                                                                     \
+  inline Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,         \
+                                                   const LobpcgOptions& options = {}) {                       \
+    return submit_lobpcg<T>(runtime, problem, options);                                                       \
+  }                                                                                                           \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,              \
+                                              const LobpcgOptions& options = {}) {                            \
+    return lobpcg<T>(runtime, problem, options);                                                              \
+  }                                                                                                           \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem,                                \
+                                              const LobpcgOptions& options = {}) {                            \
+    return lobpcg<T>(problem, options);                                                                       \
+  }
+TESSERA_FOR_REALS(TESSERA_LOBPCG)
+#undef TESSERA_LOBPCG
+/// @endcond
 
 }  // namespace tessera

@@ -86,10 +86,10 @@ void lowest_pair(Runtime& runtime) {
             y[i * ldy + c] = 2 * x[i * ldx + c] - (i > 0 ? x[(i - 1) * ldx + c] : 0) -
                              (i + 1 < rows ? x[(i + 1) * ldx + c] : 0);
       });
-  const auto result = lobpcg<double>(runtime, {.a = &laplacian}, {.count = 1, .tolerance = 1e-7});
+  const auto result = lobpcg(runtime, {.a = &laplacian}, {.count = 1, .tolerance = 1e-7});
   const double exact = 2 - 2 * std::cos(M_PI / static_cast<double>(n + 1));
-  require(result.status == LobpcgStatus::converged && std::abs(result.values[0] - exact) < 1e-9,
-          fmt::format("lobpcg n = {}: {}", n, result.message));
+  require(result.status().code == StatusCode::success && std::abs(result.values[0] - exact) < 1e-9,
+          fmt::format("lobpcg n = {}: {}", n, result.status().message()));
 }
 
 void solve(Runtime& runtime, long number) {
