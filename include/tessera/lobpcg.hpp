@@ -124,8 +124,8 @@ class SharedInput {
   SharedInput(Object* object) noexcept : object_(std::shared_ptr<void>(), object) {}
   /// A shared one.
   template <class Derived>
-  requires std::is_convertible_v<Derived*, Object*>
-  SharedInput(std::shared_ptr<Derived> object) noexcept : object_(std::move(object)) {}
+  requires std::is_convertible_v<Derived*, Object*> SharedInput(std::shared_ptr<Derived> object)
+  noexcept : object_(std::move(object)) {}
   /// The object, or null.
   operator Object*() const noexcept { return object_.get(); }
   /// Its members.
@@ -138,8 +138,8 @@ class SharedInput {
 /// A x = lambda x, or A x = lambda B x, and what helps to solve it.
 template <class T>
 struct LobpcgProblem {
-  SharedInput<const SymmetricOperator<T>> a{};     ///< symmetric
-  SharedInput<const SymmetricOperator<T>> b{};     ///< symmetric positive definite; null: the identity
+  SharedInput<const SymmetricOperator<T>> a{};      ///< symmetric
+  SharedInput<const SymmetricOperator<T>> b{};      ///< symmetric positive definite; null: the identity
   SharedInput<Preconditioner<T>> preconditioner{};  ///< null: none
   /// The solution is B-orthogonal to these; linearly independent.
   SharedInput<const BlockVectors<T>> constraints{};
@@ -200,18 +200,18 @@ Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<
 
 /// @cond
 // With these a problem in braces finds its scalar type.
-#define TESSERA_LOBPCG(T)                                                                                     \
-  inline Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,         \
-                                                   const LobpcgOptions& options = {}) {                       \
-    return submit_lobpcg<T>(runtime, problem, options);                                                       \
-  }                                                                                                           \
-  [[nodiscard]] inline LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,              \
-                                              const LobpcgOptions& options = {}) {                            \
-    return lobpcg<T>(runtime, problem, options);                                                              \
-  }                                                                                                           \
-  [[nodiscard]] inline LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem,                                \
-                                              const LobpcgOptions& options = {}) {                            \
-    return lobpcg<T>(problem, options);                                                                       \
+#define TESSERA_LOBPCG(T)                                                                             \
+  inline Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, \
+                                                   const LobpcgOptions& options = {}) {               \
+    return submit_lobpcg<T>(runtime, problem, options);                                               \
+  }                                                                                                   \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,      \
+                                              const LobpcgOptions& options = {}) {                    \
+    return lobpcg<T>(runtime, problem, options);                                                      \
+  }                                                                                                   \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem,                        \
+                                              const LobpcgOptions& options = {}) {                    \
+    return lobpcg<T>(problem, options);                                                               \
   }
 TESSERA_FOR_REALS(TESSERA_LOBPCG)
 #undef TESSERA_LOBPCG
