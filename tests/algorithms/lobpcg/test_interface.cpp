@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
@@ -200,7 +201,7 @@ TEST_F(LobpcgInterface, SymmetryIsSeenWhateverTheScaleOfB) {
     const auto result = lobpcg(runtime(), {.a = &symmetric, .b = &b}, {.count = 2});
     EXPECT_EQ(result.status().code, StatusCode::success) << scale << ": " << result.status().message();
     EXPECT_NEAR(result.values.at(0) * scale, laplacian_value(n, 1), 1e-10) << scale;
-    expect_refused("a", [&] { lobpcg(runtime(), {.a = &asymmetric, .b = &b}, {.count = 2}); });
+    expect_refused("a", [&] { std::ignore = lobpcg(runtime(), {.a = &asymmetric, .b = &b}, {.count = 2}); });
   }
 }
 
@@ -211,7 +212,7 @@ TEST_F(LobpcgInterface, WhatTheUserThrows) {
     if (step.iteration == 3) throw std::logic_error("enough");
     return true;
   };
-  EXPECT_THROW(lobpcg(runtime(), {.a = &op}, options), std::logic_error);
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &op}, options), std::logic_error);
 
   int calls = 0;
   tessera::UserPreconditioner<double> rows(
@@ -219,18 +220,18 @@ TEST_F(LobpcgInterface, WhatTheUserThrows) {
         if (first > 0 && ++calls == 3) throw std::logic_error("enough");
         for (Index i = 0; i < count; ++i) std::copy_n(r + i * ldr, columns, w + i * ldw);
       });
-  EXPECT_THROW(lobpcg(runtime(), {.a = &op, .preconditioner = &rows}, {.count = 2}),
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &op, .preconditioner = &rows}, {.count = 2}),
                std::logic_error);
   const tessera::UserOperator<double> throws(
       runtime(), op.segments(),
       [](Index, Index, Index, const double*, Index, double*, Index) { throw std::logic_error("lost"); });
-  EXPECT_THROW(lobpcg(runtime(), {.a = &throws}, {.count = 2}), std::logic_error);
-  EXPECT_THROW(lobpcg(runtime(), {.a = &op, .b = &throws}, {.count = 2}), std::logic_error);
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &throws}, {.count = 2}), std::logic_error);
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &op, .b = &throws}, {.count = 2}), std::logic_error);
 
   tessera::UserPreconditioner<double> prepares(
       [](Index, Index, Index, const double*, Index, double*, Index) {},
       [](std::span<const double>, Index) { throw std::logic_error("unprepared"); });
-  EXPECT_THROW(lobpcg(runtime(), {.a = &op, .preconditioner = &prepares}, {.count = 2}),
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &op, .preconditioner = &prepares}, {.count = 2}),
                std::logic_error);
   EXPECT_EQ(lobpcg(runtime(), {.a = &op}, {.count = 2}).status().code, StatusCode::success);
 }
@@ -276,7 +277,7 @@ class OrderAndSegmentsDiffer final : public SymmetricOperator<double> {
 TEST_F(LobpcgInterface, OtherOrders) {
   const auto op = operator_of<double>(runtime(), laplacian(n), 2);
   const auto refused = [&](const std::string& name, const LobpcgProblem<double>& problem) {
-    expect_refused(name, [&] { lobpcg(runtime(), problem, {.count = 2}); });
+    expect_refused(name, [&] { std::ignore = lobpcg(runtime(), problem, {.count = 2}); });
   };
   for (const Index other : {n - 1, n + 1, 2 * n}) {
     SCOPED_TRACE(other);
@@ -315,7 +316,7 @@ TEST_F(LobpcgInterface, BadInput) {
   const auto other = operator_of<double>(runtime(), laplacian(n), 3);
   const auto refused = [&](const std::string& name, const LobpcgProblem<double>& problem,
                            LobpcgOptions options) {
-    expect_refused(name, [&] { lobpcg(runtime(), problem, options); });
+    expect_refused(name, [&] { std::ignore = lobpcg(runtime(), problem, options); });
   };
   const LobpcgProblem<double> good{.a = &op};
   refused("a", {}, {});

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
+#include <tuple>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
@@ -67,7 +68,7 @@ TEST_F(LobpcgLimits, VectorsThatDoNotFitAreRefused) {
   const UserOperator<double> a(
       runtime(), RowSegments::even(runtime(), Index(1) << 40, 2),
       [](Index, Index, Index, const double*, Index, double*, Index) { FAIL() << "applied"; }, 1);
-  EXPECT_THROW(lobpcg(runtime(), {.a = &a}, {.count = 2}), RuntimeError);
+  EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &a}, {.count = 2}), RuntimeError);
 }
 
 /// Before its entries are counted one by one.
