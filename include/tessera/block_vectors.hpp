@@ -14,9 +14,9 @@ namespace tessera {
 /// ranks.
 class RowSegments {
  public:
-  /// @param begins first row of each segment and, last, the number of rows: strictly ascending from 0
-  /// @param owners rank of each segment
-  /// @param gpus number of each segment's GPU among those of its rank, -1: none; empty: none for all
+  /// `begins`: first row of each segment and, last, the number of rows: strictly ascending from 0
+  /// `owners`: rank of each segment
+  /// `gpus`: number of each segment's GPU among those of its rank, -1: none; empty: none for all
   /// @throws InvalidArgument
   RowSegments(std::vector<Index> begins, std::vector<int> owners, std::vector<int> gpus = {});
   /// About equal segments, dealt to the ranks, and there to the GPUs, in runs of consecutive ones; fewer if

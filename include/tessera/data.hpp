@@ -44,7 +44,7 @@ class Data {
   static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
                           std::size_t element_bytes, int owner = 0);
   /// `size` bytes, allocated where first written.
-  /// @param reserve memory for so many bytes is taken, and always kept for later pieces of the same reserve
+  /// `reserve`: memory for so many bytes is taken, and always kept for later pieces of the same reserve
   /// (see ReturnedMemory): for pieces that come again and again, a little smaller each time. 0: as needed.
   static Data bytes(Runtime& runtime, std::size_t size, int owner = 0, std::size_t reserve = 0);
   static Data wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner = 0);

@@ -38,9 +38,9 @@ std::span<const GeneratorKind> generator_kinds() noexcept;
 template <class T>
 class MatrixGenerator {
  public:
-  /// @param kind  a name of generator_kinds(), with `:ARGUMENT` where it takes one
-  /// @param n     order, >= 0
-  /// @param scale factor on all elements (computed in double precision, then rounded to T)
+  /// `kind`: a name of generator_kinds(), with `:ARGUMENT` where it takes one
+  /// `n`: order, >= 0
+  /// `scale`: factor on all elements (computed in double precision, then rounded to T)
   /// @throws InvalidArgument for an unknown kind, a bad argument, n < 0 or a scale that is not finite
   static MatrixGenerator make(std::string_view kind, Index n, std::uint64_t seed = 1, double scale = 1);
 
@@ -107,7 +107,7 @@ struct SparseGenerator {
   std::optional<std::vector<double>> largest_eigenvalues(Index count) const;
 };
 
-/// @param kind  a name of sparse_generator_kinds(), with its arguments: `laplacian2d:30:20`
+/// `kind`: a name of sparse_generator_kinds(), with its arguments: `laplacian2d:30:20`
 /// @throws InvalidArgument for an unknown kind and bad arguments, InputError for files that cannot be read
 SparseGenerator make_sparse_generator(std::string_view kind, const SparseGeneratorOptions& options = {});
 

@@ -78,7 +78,7 @@ class Preconditioner {
 template <class T>
 class UserOperator final : public SymmetricOperator<T> {
  public:
-  /// @param norm_bound an estimate from above of the largest |eigenvalue|; 0: unknown
+  /// `norm_bound`: an estimate from above of the largest |eigenvalue|; 0: unknown
   /// @throws InvalidArgument without a function
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserFunction<T> function,
                double norm_bound = 0);

@@ -76,7 +76,7 @@ struct JacobiOptions {
 template <class T>
 class JacobiPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param diagonal of A, on every rank
+  /// `diagonal`: of A, on every rank
   /// @throws InvalidArgument
   JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
                        std::vector<double> diagonal, const JacobiOptions& options = {});
@@ -107,7 +107,7 @@ struct FomOptions {
 template <class V, class T>
 class FomPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param a must outlive it
+  /// `a`: must outlive it
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
   const char* name() const override { return "fom"; }
   bool by_columns() const override { return true; }
@@ -146,7 +146,7 @@ struct ChebyshevOptions {
 template <class T>
 class ChebyshevPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param a must outlive it
+  /// `a`: must outlive it
   ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
                           const ChebyshevOptions& options = {});
   const char* name() const override { return "chebyshev"; }
@@ -177,7 +177,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
 template <class T>
 class UserPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param prepare what the solver knows in an iteration; may be empty
+  /// `prepare`: what the solver knows in an iteration; may be empty
   explicit UserPreconditioner(
       PreconditionRows<T> rows,
       std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});

@@ -62,7 +62,7 @@ class CoordinateRows final : public SymmetricRows {
  public:
   /// Entries (rows[k], columns[k], values[k]), from 0, in any order: of the lower triangle, of the upper one,
   /// or of both (`general`; |a_ij - a_ji| <= 1e-13 max|a|, the lower triangle is taken).
-  /// @param tiles  as SymmetricRows::tiles()
+  /// `tiles`: as SymmetricRows::tiles()
   /// @throws InvalidArgument for arrays of different lengths, entries outside the matrix, in the other
   /// triangle, given
   ///         twice or not finite, for a matrix that is not symmetric, and for tiles that do not ascend from 0
