@@ -9,8 +9,8 @@
 
 namespace tessera {
 
-/// Diagonal tiles of one segment of rows of a CsbMatrix: a piece of their own (segment x segment, blocks on its
-/// diagonal), which the segment's owner has. They are part of A and take part in apply.
+/// Diagonal tiles of one segment of rows of a CsbMatrix: a piece of their own (segment x segment, blocks on
+/// its diagonal), which the segment's owner has. They are part of A and take part in apply.
 struct CsbDiagonalTiles {
   const Data* piece = nullptr;  ///< null where a segment has no entries there
   const Data* index = nullptr;  ///< for GPUs; null where none takes part

@@ -21,8 +21,8 @@ struct PreconditionFunctions {
 /// |---------|-------|------------------|
 /// | r       | read  | block of vectors |
 /// | w       | write | block of vectors |
-/// With WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none and
-/// a function for the host is given, too.
+/// With WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none
+/// and a function for the host is given, too.
 template <class T, WorkerKind kind>
 struct CallPreconditioner {
   static constexpr const char* name =

@@ -89,12 +89,17 @@ namespace tessera {
 
 /// Rows and columns of elements, [first_row, end_row) x [first_col, end_col).
 struct ElementWindow {
-  Index first_row = 0, end_row = std::numeric_limits<Index>::max();
-  Index first_col = 0, end_col = std::numeric_limits<Index>::max();
+  Index first_row = 0;                                ///< of the rows
+  Index end_row = std::numeric_limits<Index>::max();  ///< of the rows, not in it
+  Index first_col = 0;                                ///< of the columns
+  Index end_col = std::numeric_limits<Index>::max();  ///< of the columns, not in it
+  /// The same window.
   bool operator==(const ElementWindow&) const = default;
 };
 
+/// What is copied, and how.
 struct CopyBlocksOptions {
+  /// What is done to A first.
   Op op = Op::none;
   bool conjugated = false;  ///< the elements, after op: the adjoint conjugated is the transpose
   bool add = false;         ///< to what is there; else the copied elements replace it
@@ -210,6 +215,7 @@ T trace(const BlockSparseMatrix<T>& a);
 template <class T>
 T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
 
+/// The square root of the sum of all squared moduli.
 template <class T>
 double frobenius_norm(const BlockSparseMatrix<T>& a);
 
@@ -257,10 +263,12 @@ BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, con
 /// Compressed sparse rows of the elements of some rows.
 template <class T>
 struct CompressedRows {
+  /// Of the whole matrix.
   Index rows = 0, cols = 0;      ///< of the whole matrix
   std::vector<Index> row;        ///< numbers of the rows held here, ascending
   std::vector<Index> row_begin;  ///< for each of them, and the end
   std::vector<Index> column;     ///< ascending within a row
+  /// The elements.
   std::vector<T> value;
 };
 

@@ -49,6 +49,7 @@ class [[nodiscard]] Completion {
   /// A result that the tasks of a sequence fill in.
   Completion(std::unique_ptr<Sequence> sequence, std::shared_ptr<Result> result)
       : Completion(detail::work_of(std::move(sequence)), std::move(result)) {}
+  /// Takes over the computation.
   Completion(Completion&&) noexcept = default;
   /// Waits for what this one stood for, whose tasks may still write its result.
   Completion& operator=(Completion&& other) noexcept {

@@ -80,10 +80,10 @@ struct EigensolveOptions {
 
 /// A Hermitian matrix that a problem reads. What it refers to is not changed, nor copied.
 ///
-/// Arrays of the caller must hold their contents until the solve is over (Completion::wait). The arrays of one
-/// process may lie in the memory of a GPU in use: what the caller's own kernels write there must be complete
-/// when the call is made. A TiledMatrix may go, or be released, as soon as the submitting call has returned;
-/// one that wraps memory of the caller waits then until that has been read.
+/// Arrays of the caller must hold their contents until the solve is over (Completion::wait). The arrays of
+/// one process may lie in the memory of a GPU in use: what the caller's own kernels write there must be
+/// complete when the call is made. A TiledMatrix may go, or be released, as soon as the submitting call has
+/// returned; one that wraps memory of the caller waits then until that has been read.
 template <class T>
 class MatrixInput {
  public:
@@ -179,8 +179,8 @@ EigensolveOptions resolve_options(const Runtime& runtime, Index n, const Eigenso
 
 /// Submits a solve (on all ranks together, with equal options and layouts) and returns at once (a range by
 /// value waits for the eigenvalues: their number decides what is submitted then; other sequences proceed
-/// meanwhile). A and B are read only. Where the problem fills a quarter of a GPU's memory or more, copies of A
-/// there that the host has, too, are freed once they have been read: a later solve of the same A fetches it
+/// meanwhile). A and B are read only. Where the problem fills a quarter of a GPU's memory or more, copies of
+/// A there that the host has, too, are freed once they have been read: a later solve of the same A fetches it
 /// again. Stages of a generalized problem: Cholesky factorisation, reduction to standard form, solution,
 /// back-substitution.
 ///

@@ -60,27 +60,34 @@ enum class EigenEnd {
 /// for other ranks, tasks too few for all workers. The four add up to `seconds`, but for tasks that are under
 /// way.
 struct LobpcgStep {
+  /// From 0.
   Index iteration = 0;
   Index converged = 0;          ///< in order from the wanted end
   Index active = 0;             ///< columns that are still worked on
   double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
   std::vector<double> values;   ///< Ritz values of the block, from the wanted end
   std::vector<double>
-      residuals;       ///< of the block, scaled as the stop is: what is compared with the tolerance
-  double seconds = 0;  ///< since the start
-  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0,
-         waiting_seconds = 0;  ///< so far
+      residuals;                ///< of the block, scaled as the stop is: what is compared with the tolerance
+  double seconds = 0;           ///< since the start
+  double multiply_seconds = 0;  ///< so far, in multiplications
+  double preconditioner_seconds = 0;  ///< so far, in the preconditioner
+  double dense_seconds = 0;           ///< so far, in dense work
+  double waiting_seconds = 0;         ///< so far, without a task
 };
 
+/// How a problem is solved.
 struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
   Index block = 0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints)
                     ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
                     ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
                     ///< wanted eigenvalues from the others, also multiple ones
+  /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
+  /// What residuals are compared with.
   LobpcgNorm norm = LobpcgNorm::backward;
+  /// How the Rayleigh-Ritz problem is made.
   LobpcgVariant variant = LobpcgVariant::orthonormal;
   Index iterations = 500;  ///< at most
   bool lock = true;        ///< converged vectors take no more part in W (soft locking)
@@ -189,8 +196,8 @@ template <class T>
   return lobpcg<T>(default_runtime(), problem, options);
 }
 
-/// The same, submitted. What is wrong with the arguments is thrown by the call itself. On one rank a thread of
-/// the library's iterates from then on: the monitor, and what is overridden of SymmetricOperator and
+/// The same, submitted. What is wrong with the arguments is thrown by the call itself. On one rank a thread
+/// of the library's iterates from then on: the monitor, and what is overridden of SymmetricOperator and
 /// Preconditioner, are called there, and must not be used elsewhere meanwhile; what they throw,
 /// Completion::wait throws. On several ranks the iteration decides by numbers of all of them, and must meet
 /// them in the order of the calls: there the call returns when the solve is over.

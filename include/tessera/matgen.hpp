@@ -20,7 +20,9 @@
 /// number of workers.
 namespace tessera {
 
+/// A kind of test matrix.
 struct GeneratorKind {
+  /// What make() takes.
   std::string_view name;
   std::string_view help;  ///< one line
   bool takes_argument;    ///< may be written NAME:ARGUMENT
@@ -35,6 +37,7 @@ struct GeneratorKind {
 /// and H a product of three random Householder reflectors (formed as D minus a Hermitian matrix of rank six).
 std::span<const GeneratorKind> generator_kinds() noexcept;
 
+/// One test matrix.
 template <class T>
 class MatrixGenerator {
  public:
@@ -44,6 +47,7 @@ class MatrixGenerator {
   /// @throws InvalidArgument for an unknown kind, a bad argument, n < 0 or a scale that is not finite
   static MatrixGenerator make(std::string_view kind, Index n, std::uint64_t seed = 1, double scale = 1);
 
+  /// Rows of the matrix.
   Index order() const noexcept;
   /// A(i, j), any triangle; A(j, i) = conj(A(i, j)) exactly.
   T element(Index i, Index j) const noexcept;
@@ -70,7 +74,9 @@ double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j
 /// alone, so each process and each task makes the rows that it needs.
 namespace tessera {
 
+/// A kind of test matrix.
 struct SparseGeneratorKind {
+  /// What make() takes.
   std::string_view name;
   std::string_view argument;  ///< what may follow after NAME: or NAME:..., in brackets what may be left out
   std::string_view help;      ///< one line
@@ -79,6 +85,7 @@ struct SparseGeneratorKind {
 /// All kinds, in the order in which a list should show them.
 std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept;
 
+/// What the kinds go by beside their arguments.
 struct SparseGeneratorOptions {
   std::uint64_t seed = 1;  ///< of random interactions
   /// Of the shell model: random, pairing, pairing-quadrupole, or the path of an `.int` file.
@@ -96,8 +103,10 @@ struct KnownSpectrum {
 
 /// A x = lambda x, or A x = lambda B x.
 struct SparseGenerator {
+  /// The matrix.
   std::shared_ptr<const SymmetricRows> a;
   std::shared_ptr<const SymmetricRows> b;  ///< null: the unit matrix
+  /// What is known about the eigenvalues.
   KnownSpectrum spectrum;
 
   /// Ascending, in exact arithmetic; entries are rounded, so expect them within a few eps * ||A||. None where

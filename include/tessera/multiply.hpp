@@ -108,10 +108,10 @@ struct MultiplyResult : ResultStatus {
 };
 
 /// Submits C := alpha op(A) op(B) + beta C. Returns when C's blocks are known (the symbolic phase waits) and
-/// the tasks that compute its values are submitted. From then on C is the product for whoever uses it: further
-/// operations follow in order, a reader waits. With a filter that drops blocks the call returns when C is
-/// complete: which blocks are small is known at the end alone. If the numeric phase fails, C's values are
-/// undefined.
+/// the tasks that compute its values are submitted. From then on C is the product for whoever uses it:
+/// further operations follow in order, a reader waits. With a filter that drops blocks the call returns when
+/// C is complete: which blocks are small is known at the end alone. If the numeric phase fails, C's values
+/// are undefined.
 ///
 /// A, B and C may have any symmetry and any distribution. If C is half-stored, op(A) op(B) must have C's
 /// symmetry within the limits (what is above the diagonal is not computed). C keeps its layout; its blocks
@@ -122,9 +122,9 @@ struct MultiplyResult : ResultStatus {
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
 /// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
 /// shape and by block of C (a stack); on CPUs alone one task takes up to 32 inner panels where blocks are
-/// small (codelets/block_sparse/product/kernels/multiply_rows.hpp). The inner panels of one panel of C follow in a fixed
-/// order, which begins elsewhere in each row and column of panels (Cannon's order): results do not depend on
-/// the schedule, and transfers are spread.
+/// small (codelets/block_sparse/product/kernels/multiply_rows.hpp). The inner panels of one panel of C follow
+/// in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
+/// depend on the schedule, and transfers are spread.
 ///
 /// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
 /// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
@@ -147,8 +147,8 @@ template <class T>
 Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem,
                                            const MultiplyOptions& options = {});
 
-/// The same, and returns when C is complete. If it fails, C is what it was, unless it kept its blocks and beta
-/// is 1: then its values are undefined.
+/// The same, and returns when C is complete. If it fails, C is what it was, unless it kept its blocks and
+/// beta is 1: then its values are undefined.
 template <class T>
 [[nodiscard]] MultiplyResult multiply(Runtime& runtime, const ProductProblem<T>& problem,
                                       const MultiplyOptions& options = {});

@@ -23,6 +23,7 @@ template <class T>
 class SymmetricOperator {
  public:
   virtual ~SymmetricOperator() = default;
+  /// Rows of the matrix.
   virtual Index order() const = 0;
   /// How the vectors must be cut that it is applied to.
   virtual const std::shared_ptr<const RowSegments>& segments() const = 0;
@@ -42,6 +43,7 @@ template <class T>
 class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
+  /// A word for reports.
   virtual const char* name() const = 0;
   /// How the vectors must be cut that it is applied to; null: in any way.
   virtual const RowSegments* segments() const { return nullptr; }
@@ -92,6 +94,7 @@ class UserOperator final : public SymmetricOperator<T> {
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserDeviceFunction<T> device,
                UserFunction<T> host, double norm_bound = 0);
 
+  /// Rows of the matrix.
   Index order() const override { return segments_->rows(); }
   const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,

@@ -20,12 +20,15 @@ struct CsbDiagonalTiles;
 
 /// An entry of a sparse matrix: row and column count from the beginnings of the ranges that were asked for.
 struct SparseEntry {
-  std::uint32_t row, column;
-  double value;
+  std::uint32_t row;     ///< from the beginning of the range
+  std::uint32_t column;  ///< from the beginning of the range
+  double value;          ///< the entry itself
 };
 
+/// Numbers of the families that a row belongs to (SymmetricRows::families).
 struct RowFamilies {
-  std::uint32_t first, second;
+  std::uint32_t first;   ///< number of the first family
+  std::uint32_t second;  ///< number of the second family
 };
 
 /// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
@@ -33,6 +36,7 @@ struct RowFamilies {
 class SymmetricRows {
  public:
   virtual ~SymmetricRows() = default;
+  /// Rows of the matrix.
   virtual Index order() const = 0;
 
   /// Rows that belong together (a shell model's configurations): first row of each tile and, last, the order;
@@ -78,10 +82,12 @@ class CoordinateRows final : public SymmetricRows {
   /// @throws InputError for files that cannot be read, complex and unsymmetric matrices
   static CoordinateRows from_matrix_market(const std::string& path);
 
+  /// Rows of the matrix.
   Index order() const override { return static_cast<Index>(begins_.size()) - 1; }
   std::span<const Index> tiles() const override { return tiles_; }
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
+  /// Entries of the lower triangle, with zeros that were given.
   Index stored_entries() const noexcept { return static_cast<Index>(columns_.size()); }
 
  private:
@@ -131,6 +137,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// options; RuntimeError where a rank's part does not fit into its host's memory
   static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
 
+  /// Rows of the matrix.
   Index order() const override;
   const std::shared_ptr<const RowSegments>& segments() const override;
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
@@ -139,6 +146,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
   double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
+  /// CsbOptions::groups, as chosen.
   Index groups() const;
 
   /// The matrix's diagonal, on every rank (collective).
@@ -161,7 +169,9 @@ class CsbMatrix final : public SymmetricOperator<T> {
 /// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
 struct CsrArrays {
   std::span<const Index> begins;  ///< as many as rows, and one
+  /// Of each entry.
   std::span<const Index> columns;
+  /// Of each entry.
   std::span<const double> values;
 };
 
@@ -178,6 +188,7 @@ class CsrMatrix final : public SymmetricOperator<T> {
   /// begins or columns that differ from another rank's
   static CsrMatrix build(Runtime& runtime, const CsrArrays& arrays, Index segments = 0);
 
+  /// Rows of the matrix.
   Index order() const override { return segments_->rows(); }
   const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,

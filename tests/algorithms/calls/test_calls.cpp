@@ -11,8 +11,8 @@
 
 #include <tessera/tessera.hpp>
 
-/// What all calls have in common: problems in braces, results with a status, submitted calls. Every problem here
-/// is made of the second difference matrix, whose eigenvalues are 2 - 2 cos(k pi / (n + 1)).
+/// What all calls have in common: problems in braces, results with a status, submitted calls. Every problem
+/// here is made of the second difference matrix, whose eigenvalues are 2 - 2 cos(k pi / (n + 1)).
 namespace tessera::test {
 namespace {
 
@@ -237,7 +237,8 @@ std::shared_ptr<const UserOperator<double>> difference_operator(Runtime& runtime
       });
 }
 
-/// Two iterations and a direct solve at the same time; the operators are shared, and their owner forgets them.
+/// Two iterations and a direct solve at the same time; the operators are shared, and their owner forgets
+/// them.
 TEST_F(Calls, IterationsRunBesideOtherCalls) {
   auto op = difference_operator(runtime());
   const std::weak_ptr<const UserOperator<double>> watch = op;

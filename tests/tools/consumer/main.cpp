@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A program as a user of an installed Tessera writes it: the eigenvalues of the second difference matrix,
-// which are 2 - 2 cos(k pi / (n + 1)), by a dense solver and by LOBPCG, and the square of a block-sparse matrix.
-// all_headers.hpp includes every installed header.
+// which are 2 - 2 cos(k pi / (n + 1)), by a dense solver and by LOBPCG, and the square of a block-sparse
+// matrix. all_headers.hpp includes every installed header.
 #include <cmath>
 #include <cstdio>
 #include <numbers>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program that takes a test matrix of the installed tessera::matgen: the eigenvalues of one that knows them.
+// A program that takes a test matrix of the installed tessera::matgen: the eigenvalues of one that knows
+// them.
 #include <cmath>
 #include <cstdio>
 #include <vector>
