@@ -260,6 +260,11 @@ void check_input(const Runtime& runtime, const std::string& name, const MatrixIn
   if (layout.rows != layout.cols)
     throw InvalidArgument(name, std::to_string(layout.rows) + " x " + std::to_string(layout.cols),
                           "a square matrix");
+  if (input.kind() == MatrixInput<T>::Kind::block_cyclic) try {
+      TiledMatrix<T>::require_block_cyclic(runtime, input.array(), input.ld(), layout);
+    } catch (const InvalidArgument& wrong) {
+      throw InvalidArgument(name + "." + wrong.name(), wrong.value(), wrong.expected());
+    }
   if (input.kind() != MatrixInput<T>::Kind::array) return;
   if (n > 0 && !input.array()) throw InvalidArgument(name, "null", "an array");
   if (runtime.size() > 1)

@@ -39,8 +39,8 @@ class VectorTasks {
   /// On rank 0 the Gram matrices of the jobs (empty if a task has failed on some rank); nothing on the
   /// others.
   std::vector<SmallMatrix> grams(std::span<const GramJob<T>> jobs);
-  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold
-  /// anything before.
+  /// outputs := inputs c. The other columns of a block that is no input become zero: it need not hold anything
+  /// before.
   void combine(std::span<const BlockColumns<T>> inputs, std::span<const BlockColumns<T>> outputs,
                const SmallMatrix& c);
   void random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed, bool clear);

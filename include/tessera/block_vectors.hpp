@@ -39,7 +39,7 @@ class RowSegments {
   int gpu(Index s) const noexcept { return gpus_.empty() ? -1 : gpus_[static_cast<std::size_t>(s)]; }
   /// The segment that holds a row.
   Index segment_of(Index row) const noexcept;
-  /// For calls whose segments must be the same on all ranks (agreement.hpp).
+  /// For calls whose segments must be the same on all ranks.
   std::uint64_t hash() const noexcept;
   /// The same rows of the same ranks; on which GPU they are is a hint.
   friend bool operator==(const RowSegments& a, const RowSegments& b) {

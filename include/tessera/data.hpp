@@ -94,7 +94,7 @@ class Data {
   /// See gpu().
   void set_gpu(int gpu) noexcept { gpu_ = gpu; }
 
-  /// The contents are of no use any more: the next WriteOrAdd operand (operands.hpp) writes.
+  /// The contents are of no use any more: the next WriteOrAdd operand writes.
   void forget() const noexcept { written_in_ = 0; }
 
   /// StarPU's handle, for the library.

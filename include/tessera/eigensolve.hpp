@@ -18,7 +18,7 @@
 /// Dense Hermitian eigenproblems A x = lambda x and A x = lambda B x, for float, double, complex<float>,
 /// complex<double>:
 ///
-///   const auto r = eigensolve(runtime, {.a = {a, n, lda}, .b = {b, n, ldb}}, {.range = index_range(0, 100)});
+///   const auto r = eigensolve(runtime, {.a = {a, n, n}, .b = {b, n, n}}, {.range = index_range(0, 100)});
 ///   if (!r) return fail(r.status().message());
 ///   use(r.values, r.vectors);
 ///

@@ -11,7 +11,7 @@
 
 /// Exceptions of the library: what() is one line for a person. They are thrown before anything is submitted;
 /// a failure inside a submitted task is a Status (status.hpp), never an exception through a task. With
-/// several ranks all throw what one has thrown (agreement.hpp).
+/// several ranks all throw what one has thrown.
 namespace tessera {
 
 /// Base of every exception that the library throws.

@@ -180,7 +180,7 @@ struct LobpcgProblem {
 /// What a function of the user's throws on any rank, in a task (UserOperator, UserPreconditioner) or between
 /// them (the monitor, Preconditioner::expect and prepare), is thrown on all ranks, and the Runtime stays
 /// usable: on its rank itself, on the others as a RemoteError. So is what apply() of an operator or a
-/// preconditioner throws, but of several ranks that poisons the Runtime (agreement.hpp): the ranks have
+/// preconditioner throws, but of several ranks that poisons the Runtime: the ranks have
 /// submitted different tasks.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
 /// too large,

@@ -116,7 +116,7 @@ std::vector<T> read_dense(MatrixMarketReader& reader);
 
 /// Writes a Matrix Market array (general, real or complex as T is) column after column: 9 digits in single
 /// precision, 17 in double, so that the numbers survive. Compressed if the name ends in `.gz`. The file
-/// appears, or is replaced, when close() has succeeded (output_file.hpp). Throws an InputError where it
+/// appears, or is replaced, when close() has succeeded. Throws an InputError where it
 /// cannot be written.
 class MatrixMarketWriter {
  public:

@@ -122,7 +122,7 @@ struct MultiplyResult : ResultStatus {
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
 /// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
 /// shape and by block of C (a stack); on CPUs alone one task takes up to 32 inner panels where blocks are
-/// small (codelets/block_sparse/product/kernels/multiply_rows.hpp). The inner panels of one panel of C follow
+/// small. The inner panels of one panel of C follow
 /// in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
 /// depend on the schedule, and transfers are spread.
 ///

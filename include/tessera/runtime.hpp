@@ -49,8 +49,8 @@ struct RuntimeOptions {
                    ///< there are is an error
   bool hybrid =
       false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best: tasks
-              ///< of at most 5e8 flops and 64 MiB, and not those of codelets that say otherwise
-              ///< (CudaOptions::instead_of_cpu). Off: such tasks run on GPUs only, CPUs do the rest
+              ///< of at most 5e8 flops and 64 MiB, and not those of tasks that say otherwise.
+              ///< Off: such tasks run on GPUs only, CPUs do the rest
   std::string
       scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
   bool synchronous = false;       ///< debugging: every task runs to its end at insertion
@@ -83,7 +83,7 @@ struct RuntimeInfo {
   std::vector<std::string> gpus;
   std::string gpu_model;  ///< CUDA's name of the GPUs; empty: none used, or several kinds
   /// Where StarPU's performance models come from: a directory, or empty if StarPU starts from nothing or the
-  /// scheduler needs none (performance_models.hpp).
+  /// scheduler needs none.
   std::string performance_models;
   bool shipped_performance_models = false;  ///< they came with Tessera, and StarPU works in a copy
   std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest GPU of all ranks (nine tenths,
@@ -159,7 +159,7 @@ class Runtime {
   /// @throws RuntimeError while a sequence is in flight.
   void run_exclusively(int threads, const std::function<void()>& work);
 
-  /// A rank has failed where the others could not know it (agreement.hpp), or a GPU: every call throws what
+  /// A rank has failed where the others could not know it, or a GPU: every call throws what
   /// has failed.
   bool poisoned() const noexcept;
   /// Where it happened; -1: nowhere.
@@ -186,7 +186,7 @@ class Runtime {
   /// ranks. @return the rank that has it; -1: none has failed
   int all_reduce_first_failure(double key[3]) const;
 
-  struct Detail;  // StarPU's and MPI's side, for runtime/*.cpp only
+  struct Detail;  // StarPU's and MPI's side
   /// For the library.
   Detail& detail() const noexcept { return *detail_; }
 

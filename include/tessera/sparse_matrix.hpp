@@ -120,7 +120,7 @@ struct CsbOptions {
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
-/// GPUs multiply both triangles, from an index of their own (csb_index.hpp) in which the rows of one family
+/// GPUs multiply both triangles, from an index of their own in which the rows of one family
 /// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
 /// (float: 7.1) bytes an entry in the shell model. Where only GPUs multiply, a segment's diagonal tiles are
 /// part of the index of another piece, too. The stored half stays on the host.
@@ -145,7 +145,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
-  double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
+  double index_bytes() const;             ///< beside them on GPUs, of all ranks
   /// CsbOptions::groups, as chosen.
   Index groups() const;
 

@@ -46,7 +46,7 @@ struct TileLayout {
   }
 };
 
-/// For calls whose layouts must be the same on all ranks (agreement.hpp).
+/// For calls whose layouts must be the same on all ranks.
 std::uint64_t hash_of(const TileLayout& layout) noexcept;
 
 /// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
@@ -65,6 +65,10 @@ class TiledMatrix {
   /// The caller's part of a 2-D block-cyclic array as ScaLAPACK lays it out: local blocks packed, leading
   /// dimension ld.
   static TiledMatrix wrap_block_cyclic(Runtime& runtime, T* local, Index ld, const TileLayout& layout);
+  /// What wrap_block_cyclic asks of this rank's arguments; makes nothing, not collective.
+  /// @throws InvalidArgument
+  static void require_block_cyclic(const Runtime& runtime, const T* local, Index ld,
+                                   const TileLayout& layout);
 
   /// Sizes and distribution.
   const TileLayout& layout() const noexcept { return layout_; }

@@ -204,6 +204,7 @@ class LobpcgRun {
     session_.begin_run();
     const LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
     RunRecord run = session_.end_run(result.statistics);
+    if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
     set_stages(run, result);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;

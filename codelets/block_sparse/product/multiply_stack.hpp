@@ -33,10 +33,9 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 /// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
 /// `every_rank`.
 ///
-/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
-/// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
-/// stack has a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic
-/// one.
+/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every run)
+/// at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the stack has
+/// a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic one.
 template <class T>
 struct MultiplyStack {
   static constexpr const char* name = "multiply_stack";
