@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
+#include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/preconditioners.hpp>
 
 namespace tessera {
