@@ -297,6 +297,7 @@ void Data::free_gpu_copies_after(const Data& other) const {
 }
 
 void Data::invalidate() const {
+  forget();
   flush_remote_copies();
   if (local()) starpu_data_invalidate_submit(starpu_handle(*this));
 }

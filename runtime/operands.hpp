@@ -21,7 +21,7 @@
 /// | Write<S>            | writes all of it: what it held before is not there                             |
 /// | ReadWrite<S>        | reads and writes                                                               |
 /// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
-/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece, else adds to it; add_to(data) and overwrite(data) say which |
+/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece (of owner `every_rank`: its rank's copy), else adds to it; add_to(data) and overwrite(data) say which |
 /// | Scratch<S>          | uses as work space of the worker; no contents                                  |
 /// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
@@ -147,6 +147,10 @@ class Operand : public detail::OperandBase {
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
   bool first() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) { return first_; }
+  /// WriteOrAdd: the factor of what the piece holds, as BLAS' beta: 0 if it holds nothing yet, else 1.
+  int beta() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) {
+    return first_ ? 0 : 1;
+  }
 };
 
 template <class Shape>

@@ -195,10 +195,12 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   detail::fault_point();
   require_room(runtime_, codelet, accesses);
   if (current_stage_ == 0) state_->tasks_before_stages = true;
-  for (const Access& access : accesses)
-    if (writes(access.mode)) access.data->written_in_ = state_->number + 1;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
+  // Of a piece of `every_rank` another rank's task writes another copy.
+  for (const Access& access : accesses)
+    if (writes(access.mode) && (here || access.data->owner() != Data::every_rank))
+      access.data->written_in_ = state_->number + 1;
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
   if (distributed && !concerns(runtime_.rank(), rank, accesses)) return;
 

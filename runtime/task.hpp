@@ -47,8 +47,9 @@ class HostContext : public TaskContext {
   using TaskContext::TaskContext;
 };
 
-/// A GPU (device_task.hpp).
+/// A GPU, and what of it does not need a task (device_task.hpp).
 class DeviceContext;
+struct CudaContext;
 
 namespace detail {
 

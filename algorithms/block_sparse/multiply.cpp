@@ -23,6 +23,7 @@
 #include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
 #include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/codelets/block_sparse/values/scale_window.hpp>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
@@ -203,11 +204,11 @@ std::vector<Index> submission_order(const SymbolicProduct& symbolic, const Block
 }
 
 /// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
-/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Priorities:
-/// what is submitted first.
+/// GPU, meanwhile; `store`: overwrite where C has no values yet; `fetch`: a finished panel goes to the host.
+/// Priorities: what is submitted first.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
-                     const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
+                     const BlockSparseMatrix<T>& c, Store store, bool fetch, RanOn& ran_on) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
   const Index inner_panels = symbolic.inner_panels();
@@ -236,8 +237,8 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     ProductWorker* const workers = ran_on.data() + p * inner_panels;
     const bool any_dense = dense.any(p);
     using Values = WriteOrAdd<Array<T>>;
-    const Values values = clear ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
-    if (contributions.empty() && clear && !any_dense)
+    const Values values = store == Store::overwrite ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
+    if (contributions.empty() && store == Store::overwrite && !any_dense)
       sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
     else if (runtime.gpus() == 0)
       submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), workers, values);
@@ -376,7 +377,8 @@ class ProductWork final : public detail::Work {
       next_ = scaled_result(*sequence_, beta, c, symbolic_->pattern(), options_.limits);
     prepare_kernels<T>(*symbolic_);
     sequence_->begin_stage("products");
-    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_, clear,
+    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_,
+                    clear ? Store::overwrite : Store::add,
                     options_.result_on_host && !drop_, ran_on_);
     // Other ranks' copies of operands that live on.
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})

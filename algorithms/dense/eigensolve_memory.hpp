@@ -24,7 +24,4 @@ double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOption
 template <class T>
 double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, bool generalized);
 
-/// Eigenvectors that a solve makes at most.
-Index max_vectors(Index n, const EigensolveOptions& options) noexcept;
-
 }  // namespace tessera

@@ -112,34 +112,49 @@ int TridiagonalEigen<T>::block_gpu(Index leaf) const {
 }
 
 template <class T>
+Data TridiagonalEigen<T>::spectrum_piece(Index order, int owner) const {
+  const auto doubles = static_cast<std::size_t>(NodeSpectrum::doubles(order));
+  return Data::bytes(*runtime_, doubles * sizeof(double), owner);
+}
+
+template <class T>
 void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const Data& scaled) {
-  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
-  const auto spectrum_bytes = [](Index m) {
-    return static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double);
-  };
   std::vector<Node*> leaves;
   for (Node& node : nodes_)
     if (node.leaves == 1) {
-      node.spectrum = Data::bytes(*runtime_, spectrum_bytes(node.order), Data::every_rank);
+      node.spectrum = spectrum_piece(node.order, Data::every_rank);
       leaves.push_back(&node);
     }
-  const double epsilon = double(precision<Real>);
-  if (!want_vectors_) {
-    const Data scratch = Data::scratch(*runtime_, divide_and_conquer::subtree_scratch_bytes(leaf_, on_gpu));
-    for (const Node* leaf : leaves)
-      sequence.insert(
-          divide_and_conquer::SubtreeValues{.scaled = scaled,
-                                            .spectrum = leaf->spectrum,
-                                            .work = scratch,
-                                            .rows = {.n = n_, .start = leaf->start, .m = leaf->order},
-                                            .epsilon = epsilon,
-                                            .boundary_rows = nodes_.size() > 1},
-          {.priority = priority});
-    return;
-  }
-  // One rank computes a leaf, all go on with its spectrum.
-  const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
-  const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
+  if (want_vectors_)
+    submit_leaf_vectors(sequence, priority, scaled, leaves);
+  else
+    submit_leaf_values(sequence, priority, scaled, leaves);
+}
+
+template <class T>
+void TridiagonalEigen<T>::submit_leaf_values(Sequence& sequence, int priority, const Data& scaled,
+                                             const std::vector<Node*>& leaves) {
+  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
+  const Data scratch = Data::scratch(*runtime_, divide_and_conquer::subtree_scratch_bytes(leaf_, on_gpu));
+  for (const Node* leaf : leaves)
+    sequence.insert(
+        divide_and_conquer::SubtreeValues{.scaled = scaled,
+                                          .spectrum = leaf->spectrum,
+                                          .work = scratch,
+                                          .rows = {.n = n_, .start = leaf->start, .m = leaf->order},
+                                          .epsilon = double(precision<Real>),
+                                          .boundary_rows = nodes_.size() > 1},
+        {.priority = priority});
+}
+
+/// One rank computes a leaf, all go on with its spectrum.
+template <class T>
+void TridiagonalEigen<T>::submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
+                                              const std::vector<Node*>& leaves) {
+  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
+  const Index count = std::ssize(leaves), ranks = runtime_->size(),
+              together = leaves_together(*runtime_, leaf_, sizeof(Real));
+  const Index largest = std::min(together, ceil_div(count, ranks));
   const Data scratch = Data::scratch(
       *runtime_, divide_and_conquer::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
   for (Node* leaf : leaves) {
@@ -148,36 +163,42 @@ void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const 
     leaf->vectors.set_gpu(block_gpu(leaf->first_leaf));
   }
   for (Index rank = 0; rank < ranks; ++rank)
-    for (Index first = rank; first < static_cast<Index>(leaves.size()); first += together * ranks) {
-      divide_and_conquer::Forest forest{0, leaf_, ranks * leaf_};
-      std::vector<Data> computed;
-      std::vector<Node*> nodes;
-      for (Index leaf = first; leaf < static_cast<Index>(leaves.size()) && std::ssize(nodes) < together;
-           leaf += ranks) {
-        nodes.push_back(leaves[static_cast<std::size_t>(leaf)]);
-        forest.rows += nodes.back()->order;
-        if (ranks > 1)
-          computed.push_back(
-              Data::bytes(*runtime_, spectrum_bytes(nodes.back()->order), static_cast<int>(rank)));
-      }
-      std::vector<const Data*> pieces;
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        pieces.push_back(&nodes[i]->vectors);
-        pieces.push_back(ranks > 1 ? &computed[i] : &nodes[i]->spectrum);
-      }
-      sequence.insert(divide_and_conquer::LeafVectors<Real>{.scaled = scaled,
-                                                            .work = scratch,
-                                                            .leaves = pieces,
-                                                            .n = n_,
-                                                            .start = nodes.front()->start,
-                                                            .forest = forest,
-                                                            .epsilon = epsilon},
-                      {.priority = priority});
-      for (std::size_t i = 0; i < computed.size(); ++i)
-        for (int to = 0; to < ranks; ++to)
-          sequence.insert(CopyBytes{.source = computed[i], .destination = nodes[i]->spectrum},
-                          {.priority = priority, .execute_on = to});
+    for (Index first = rank; first < count; first += together * ranks) {
+      std::vector<Node*> forest;
+      for (Index leaf = first; leaf < count && std::ssize(forest) < together; leaf += ranks)
+        forest.push_back(leaves[static_cast<std::size_t>(leaf)]);
+      submit_forest(sequence, priority, scaled, scratch, forest, static_cast<int>(rank));
     }
+}
+
+/// Some leaves as one task of a rank, which sends their spectra to all.
+template <class T>
+void TridiagonalEigen<T>::submit_forest(Sequence& sequence, int priority, const Data& scaled,
+                                        const Data& scratch, const std::vector<Node*>& leaves, int rank) {
+  const int ranks = runtime_->size();
+  divide_and_conquer::Forest forest{0, leaf_, ranks * leaf_};
+  std::vector<Data> computed;
+  for (const Node* leaf : leaves) {
+    forest.rows += leaf->order;
+    if (ranks > 1) computed.push_back(spectrum_piece(leaf->order, rank));
+  }
+  std::vector<const Data*> pieces;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    pieces.push_back(&leaves[i]->vectors);
+    pieces.push_back(ranks > 1 ? &computed[i] : &leaves[i]->spectrum);
+  }
+  sequence.insert(divide_and_conquer::LeafVectors<Real>{.scaled = scaled,
+                                                        .work = scratch,
+                                                        .leaves = pieces,
+                                                        .n = n_,
+                                                        .start = leaves.front()->start,
+                                                        .forest = forest,
+                                                        .epsilon = double(precision<Real>)},
+                  {.priority = priority});
+  for (std::size_t i = 0; i < computed.size(); ++i)
+    for (int to = 0; to < ranks; ++to)
+      sequence.insert(CopyBytes{.source = computed[i], .destination = leaves[i]->spectrum},
+                      {.priority = priority, .execute_on = to});
 }
 
 template <class T>
@@ -187,8 +208,7 @@ void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Dat
        &right = nodes_[static_cast<std::size_t>(node.right)];
   const Index m = node.order;
   node.record = Data::bytes(*runtime_, MergeRecord::bytes(m), Data::every_rank);
-  node.spectrum = Data::bytes(*runtime_, static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double),
-                              Data::every_rank);
+  node.spectrum = spectrum_piece(m, Data::every_rank);
   const MergeShape shape{.n = n_,
                          .cut = right.start,
                          .left = left.order,
@@ -362,17 +382,8 @@ struct TridiagonalEigen<T>::VectorPass {
     return tiles;
   }
 
-  /// Columns of a tile. On CPUs 256 make good GEMMs, more only where pack_rows would see too many tiles; on
-  /// GPUs a few panels for each, narrower where the memory is short: at the root the task of a row block
-  /// holds the block (leaf x n), the panel and the tile, and a slab's task the slab and all tiles of the
-  /// panel.
   Index tile_columns() const {
-    const Index n = solver.n_, leaf = solver.leaf_, fewest = ceil_div(n, 1000);
-    const int count = solver.runtime_->gpus();
-    if (count == 0) return std::max({leaf, Index(256), fewest});
-    const Index elements = task_memory(*solver.runtime_) / static_cast<Index>(sizeof(Real));
-    const Index fitting = std::min((elements - leaf * n) / (n + leaf), elements / (2 * n)) / 32 * 32;
-    return std::min(std::clamp<Index>(n / (4 * count), 1024, 4096), std::max({fitting, Index(32), fewest}));
+    return choose_tile_columns(*solver.runtime_, solver.n_, solver.leaf_, sizeof(Real));
   }
 
   RowBlocks merge(const Node& node) {
@@ -424,8 +435,10 @@ struct TridiagonalEigen<T>::VectorPass {
   void fill_slab(Index j, const std::vector<const Data*>& tiles,
                  const divide_and_conquer::SlabColumns& columns) {
     sequence.insert(
-        divide_and_conquer::FillSlab<T>{
-            .slab = z.slab(j), .tiles = tiles, .block_rows = solver.leaf_, .columns = columns},
+        divide_and_conquer::FillSlab<T>{.slab = columns.to == 0 ? overwrite(z.slab(j)) : add_to(z.slab(j)),
+                                        .tiles = tiles,
+                                        .block_rows = solver.leaf_,
+                                        .columns = columns},
         {.priority = slab_priority()});
   }
 };

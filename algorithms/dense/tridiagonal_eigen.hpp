@@ -84,7 +84,14 @@ class TridiagonalEigen {
   int block_owner(Index leaf) const;
   int block_gpu(Index leaf) const;
   Index block_rows(Index leaf) const { return std::min(leaf_, n_ - leaf * leaf_); }
+  Data spectrum_piece(Index order, int owner) const;
   void submit_leaves(Sequence& sequence, int priority, const Data& scaled);
+  void submit_leaf_values(Sequence& sequence, int priority, const Data& scaled,
+                          const std::vector<Node*>& leaves);
+  void submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
+                           const std::vector<Node*>& leaves);
+  void submit_forest(Sequence& sequence, int priority, const Data& scaled, const Data& scratch,
+                     const std::vector<Node*>& leaves, int rank);
   void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);
 
   Runtime* runtime_;

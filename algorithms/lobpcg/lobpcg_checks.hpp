@@ -12,7 +12,8 @@ double lobpcg_memory(double rows, Index block, bool generalized, std::size_t ele
 /// The block's size where none is asked for.
 Index usual_lobpcg_block(const Runtime& runtime, Index count);
 
-/// The options with nothing left to choose.
+/// The options with nothing left to choose: block and tolerance are positive, and all that follows takes them
+/// as they are.
 /// @throws InvalidArgument, and what an operator of the user's throws
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,

@@ -28,7 +28,11 @@ struct CsbPartition {
   Index group_count() const noexcept { return static_cast<Index>(groups.size()) - 1; }
   Index group_of(Index segment) const noexcept;
   int domain_of(Index row_group, Index column_group) const noexcept {
-    return sub_matrix[static_cast<std::size_t>(row_group * (row_group + 1) / 2 + column_group)];
+    return sub_matrix[sub_matrix_place(row_group, column_group)];
+  }
+  /// Of (I, J), I >= J, among the sub-matrices.
+  static std::size_t sub_matrix_place(Index row_group, Index column_group) noexcept {
+    return static_cast<std::size_t>(row_group * (row_group + 1) / 2 + column_group);
   }
   int rank_of(int domain) const noexcept { return domain / domains_per_rank; }
   /// Several GPUs of one rank: each multiplies the rows that it is home to, with both triangles, and needs
@@ -54,7 +58,7 @@ struct CsbDomains {
   /// GPUs, or ranks without.
   Index places() const noexcept { return Index(ranks) * std::max(gpus, 1); }
   /// The domains of each rank, for so many segments in all.
-  int per_rank(Index segments) const noexcept;
+  int per_rank(Index segments) const;
 };
 
 /// Of `rows`, or as options.like says. Collective; does not depend on the values' type.

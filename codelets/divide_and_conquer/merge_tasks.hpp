@@ -8,16 +8,16 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// The merges of the tridiagonal divide and conquer, without their vectors: the kernels of deflate.hpp and
-/// secular.hpp. All pieces are of owner every_rank. No flops counted: the work depends on the deflation and is
-/// O(m^2) divisions. What the operands hold:
-/// | operand     | shape                                           | what                                           |
-/// |-------------|-------------------------------------------------|------------------------------------------------|
-/// | scaled      | array of double, 2 n + 1                        | ScaledTridiagonal of the whole problem         |
-/// | left, right | array of double, 3 of each child's order        | NodeSpectrum of the children                   |
-/// | record      | array of char, MergeRecord::bytes(m)            | MergeRecord                                    |
-/// | merged      | array of double, 3 m                            | NodeSpectrum of the merged node                |
-/// | part, parts | array of double, 2 merge_part_capacity(m, parts) | two halves: what one part of a step makes     |
-/// | work        | array of double, merge_scratch_bytes(m)         | of a whole merge, or its deflation             |
+/// secular.hpp. All pieces are of owner every_rank. No flops counted: the work depends on the deflation and
+/// is O(m^2) divisions. What the operands hold:
+/// | operand     | shape                                            | what                               |
+/// |-------------|--------------------------------------------------|------------------------------------|
+/// | scaled      | array of double, 2 n + 1                         | ScaledTridiagonal of the problem   |
+/// | left, right | array of double, 3 of each child's order         | NodeSpectrum of the children       |
+/// | record      | array of char, MergeRecord::bytes(m)             | MergeRecord                        |
+/// | merged      | array of double, 3 m                             | NodeSpectrum of the merged node    |
+/// | part, parts | array of double, 2 merge_part_capacity(m, parts) | two halves of one part of a step   |
+/// | work        | array of double, merge_scratch_bytes(m)          | of a whole merge, or its deflation |
 namespace tessera::divide_and_conquer {
 
 std::size_t merge_scratch_bytes(Index m) noexcept;
@@ -34,8 +34,8 @@ struct MergeShape {
 };
 
 /// A whole merge: a small one, or any on a GPU. It runs on CPUs only where there are no GPUs (not with
-/// RuntimeOptions::hybrid either): one core would delay a large one for long. Fails with no_convergence, index:
-/// cut + 1.
+/// RuntimeOptions::hybrid either): one core would delay a large one for long. Fails with no_convergence,
+/// index: cut + 1.
 /// | operand             | mode    |
 /// |---------------------|---------|
 /// | scaled, left, right | read    |
@@ -70,8 +70,8 @@ constexpr Index merge_part_capacity(Index m, Index parts) noexcept {
   return m / parts + 2;
 }
 
-/// One of the parts of a merge of order m, which share its poles evenly (how many there are is known only when
-/// the tasks run).
+/// One of the parts of a merge of order m, which share its poles evenly (how many there are is known only
+/// when the tasks run).
 struct MergePart {
   Index m = 0, part = 0, parts = 1;
   Index capacity() const noexcept { return merge_part_capacity(m, parts); }
@@ -112,11 +112,11 @@ struct GatherParts {
 };
 
 /// kernels::order_spectrum; before it, if `rows`, the rows of all parts come to the record. On CPUs alone.
-/// | operand | mode       |
-/// |---------|------------|
-/// | record  | read-write |
-/// | merged  | write      |
-/// | parts   | read, only if `rows` |
+/// | operand | mode       | what            |
+/// |---------|------------|-----------------|
+/// | record  | read-write |                 |
+/// | merged  | write      |                 |
+/// | parts   | read       | none if !`rows` |
 struct OrderSpectrum {
   static constexpr const char* name = "tridiagonal_order";
   ReadWrite<Array<char>> record;

@@ -11,11 +11,11 @@
 namespace tessera::divide_and_conquer {
 
 /// kernels::scale_and_cut. Fails with not_finite, index: the row from 1.
-/// | operand | mode  | shape                            | what                                      |
-/// |---------|-------|----------------------------------|-------------------------------------------|
-/// | d       | read  | array of R, n                    | diagonal                                  |
-/// | e       | read  | array of R, n - 1                | off-diagonal                              |
-/// | scaled  | write | array of double, 2 n + 1         | ScaledTridiagonal of the whole problem    |
+/// | operand | mode  | shape                    | what                                   |
+/// |---------|-------|--------------------------|----------------------------------------|
+/// | d       | read  | array of R, n            | diagonal                               |
+/// | e       | read  | array of R, n - 1        | off-diagonal                           |
+/// | scaled  | write | array of double, 2 n + 1 | ScaledTridiagonal of the whole problem |
 template <class R>
 struct ScaleAndCut {
   static constexpr const char* name = "tridiagonal_scale";
@@ -28,11 +28,11 @@ struct ScaleAndCut {
 };
 
 /// kernels::unscale_values of the whole spectrum.
-/// | operand  | mode  | shape                    | what                                      |
-/// |----------|-------|--------------------------|-------------------------------------------|
-/// | scaled   | read  | array of double, 2 n + 1 | ScaledTridiagonal: for its exponent       |
-/// | spectrum | read  | array of double, 3 n     | NodeSpectrum of the root                  |
-/// | values   | write | array of R, n            | the eigenvalues                           |
+/// | operand  | mode  | shape                    | what                                |
+/// |----------|-------|--------------------------|-------------------------------------|
+/// | scaled   | read  | array of double, 2 n + 1 | ScaledTridiagonal: for its exponent |
+/// | spectrum | read  | array of double, 3 n     | NodeSpectrum of the root            |
+/// | values   | write | array of R, n            | the eigenvalues                     |
 template <class R>
 struct Unscale {
   static constexpr const char* name = "tridiagonal_unscale";

@@ -6,8 +6,8 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
-/// What the operands of the tasks of the tridiagonal divide and conquer hold. The views of operands that a task
-/// only reads have pointers of the same type as those it writes.
+/// What the operands of the tasks of the tridiagonal divide and conquer hold. The views of operands that a
+/// task only reads have pointers of the same type as those it writes.
 namespace tessera::divide_and_conquer {
 
 /// T in double, scaled and cut, as one buffer.

@@ -40,8 +40,9 @@ void run(const DeviceContext& on, const UpdateRows<R>& task) {
   const MatrixView<const R> packed = *task.packed, s = *task.s;
   const MatrixView<R> out = *task.out;
   if (roots.count > 0 && inner > 0)
-    cublas::gemm<R>(on.cublas, Op::none, Op::none, rows, roots.count, inner, R(1), packed.data, packed.ld,
-                    s.data + header.first_pole_slot(child), s.ld, R(0), out.data, out.ld);
+    la::gemm(on, Op::none, Op::none, 1, packed.block(0, 0, rows, inner),
+             s.block(header.first_pole_slot(child), 0, inner, roots.count), 0,
+             out.block(0, 0, rows, roots.count));
   if (roots.count < end - begin || inner == 0)
     kernels::launch_spread_columns(on.stream, m, task.record.view().data(), child, rows, packed.data,
                                    packed.ld, begin, end, roots.first, inner > 0 ? roots.count : 0, out.data,

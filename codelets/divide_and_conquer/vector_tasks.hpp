@@ -8,14 +8,14 @@
 #include <tessera/codelets/divide_and_conquer/task_views.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// The eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and secular_vectors
-/// as tasks. They run on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid either), for there
-/// the row blocks and panels are as large as GPUs want them, and a panel on a core would bring a copy of both to
-/// the host. Flops: not counted unless given. What the operands hold:
-/// | operand | shape                                              | what                                     |
-/// |---------|----------------------------------------------------|------------------------------------------|
-/// | record  | array of char, MergeRecord::bytes(m), every_rank   | MergeRecord of the merge                 |
-/// | outline | array of char, sizeof(PanelOutline), every_rank    | PanelOutline of the panel                |
+/// The eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
+/// secular_vectors as tasks. They run on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid
+/// either), for there the row blocks and panels are as large as GPUs want them, and a panel on a core would
+/// bring a copy of both to the host. Flops: not counted unless given. What the operands hold:
+/// | operand | shape                                            | what                      |
+/// |---------|--------------------------------------------------|---------------------------|
+/// | record  | array of char, MergeRecord::bytes(m), every_rank | MergeRecord of the merge  |
+/// | outline | array of char, sizeof(PanelOutline), every_rank  | PanelOutline of the panel |
 namespace tessera::divide_and_conquer {
 
 /// Output columns [begin, end) of a merge of order m.
@@ -40,11 +40,11 @@ struct OutlinePanel {
 };
 
 /// kernels::secular_vectors for the roots among the columns of a panel, computed by every rank for itself.
-/// | operand | mode              | shape                                | what            |
-/// |---------|-------------------|--------------------------------------|-----------------|
-/// | outline | read, on the host |                                      |                 |
-/// | record  | read              |                                      |                 |
-/// | s       | write             | matrix of R, at least m x columns    | secular vectors |
+/// | operand | mode              | shape                             | what            |
+/// |---------|-------------------|-----------------------------------|-----------------|
+/// | outline | read, on the host |                                   |                 |
+/// | record  | read              |                                   |                 |
+/// | s       | write             | matrix of R, at least m x columns | secular vectors |
 template <class R>
 struct SecularVectors {
   static constexpr const char* name = "tridiagonal_secular_vectors";
@@ -58,11 +58,11 @@ struct SecularVectors {
 };
 
 /// kernels::pack_rows: of a merge of order m, for `rows` rows of a child.
-/// | operand | mode  | shape                                             | what                          |
-/// |---------|-------|---------------------------------------------------|-------------------------------|
-/// | record  | read  |                                                   |                               |
-/// | packed  | write | matrix of R, at least rows x m                    | the row block, packed         |
-/// | tiles   | read  | matrices of R, rows x up to tile_columns each     | the row block, 1024 at most   |
+/// | operand | mode  | shape                                         | what                        |
+/// |---------|-------|-----------------------------------------------|-----------------------------|
+/// | record  | read  |                                               |                             |
+/// | packed  | write | matrix of R, at least rows x m                | the row block, packed       |
+/// | tiles   | read  | matrices of R, rows x up to tile_columns each | the row block, 1024 at most |
 template <class R>
 struct PackRows {
   static constexpr const char* name = "tridiagonal_pack_rows";
@@ -87,13 +87,13 @@ struct ChildRows {
 
 /// kernels::update_rows: the columns of a panel in the rows of one block.
 ///                                        [2 rows inner columns, less what deflation saves]
-/// | operand | mode              | shape                                | what                     |
-/// |---------|-------------------|--------------------------------------|--------------------------|
-/// | outline | read, on the host |                                      |                          |
-/// | record  | read              |                                      |                          |
-/// | packed  | read              | matrix of R, at least rows x m       | by PackRows              |
-/// | s       | read              | matrix of R, at least m x columns    | by SecularVectors        |
-/// | out     | write             | matrix of R, rows x columns          | new rows                 |
+/// | operand | mode              | shape                             | what              |
+/// |---------|-------------------|-----------------------------------|-------------------|
+/// | outline | read, on the host |                                   |                   |
+/// | record  | read              |                                   |                   |
+/// | packed  | read              | matrix of R, at least rows x m    | by PackRows       |
+/// | s       | read              | matrix of R, at least m x columns | by SecularVectors |
+/// | out     | write             | matrix of R, rows x columns       | new rows          |
 template <class R>
 struct UpdateRows {
   static constexpr const char* name = "tridiagonal_update_rows";
@@ -118,12 +118,12 @@ struct SlabColumns {
   Index from = 0, to = 0, count = 0;
 };
 
-/// Columns of eigenvectors, in tiles of `block_rows` rows below each other, become columns of a slab, widened to
-/// T.
-/// | operand | mode         | shape                     | what                                                      |
-/// |---------|--------------|---------------------------|-----------------------------------------------------------|
-/// | slab    | write-or-add | matrix of T, n rows       | the first task gives it memory, its other columns stay    |
-/// | tiles   | read         | matrices of RealOf<T>     | block_rows rows each, the last fewer                      |
+/// Columns of eigenvectors, in tiles of `block_rows` rows below each other, become columns of a slab, widened
+/// to T.
+/// | operand | mode         | shape                 | what                                          |
+/// |---------|--------------|-----------------------|-----------------------------------------------|
+/// | slab    | write or add | matrix of T, n rows   | the first gives it memory; other columns stay |
+/// | tiles   | read         | matrices of RealOf<T> | block_rows rows each, the last fewer          |
 template <class T>
 struct FillSlab {
   static constexpr const char* name = "tridiagonal_fill_slab";

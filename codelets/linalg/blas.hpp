@@ -3,13 +3,17 @@
 #pragma once
 
 #include <complex>
+#include <type_traits>
 
+#include <tessera/runtime/task.hpp>
 #include <tessera/types.hpp>
 
 /// BLAS and LAPACK for the four scalar types, one overload set a routine (column-major, leading dimensions as
 /// in the reference). `her*`/`he*`/`un*`/`hb*` names stand for their real twins (`sy*`, `or*`, `sb*`) too.
 /// Sizes beyond 32 bits are the caller's error (tiles are small). Nothing here checks arguments or allocates;
 /// LAPACK routines return `info`.
+///
+/// tessera::la, below, is BLAS as functions of a context and views, for tasks.
 namespace tessera::blas {
 
 template <class T>
@@ -103,3 +107,102 @@ void unmtr(Uplo uplo, Index n, Index columns, const T* a, Index lda, const T* ta
            Index lwork) noexcept;
 
 }  // namespace tessera::blas
+
+namespace tessera {
+
+/// Whether a body for this context runs on a CPU.
+template <class Context>
+inline constexpr bool on_host = std::is_same_v<Context, HostContext>;
+
+}  // namespace tessera
+
+/// BLAS 3 on views, by the context of a task's body: BLAS on a CPU, cuBLAS on a GPU (defined in cublas.hpp,
+/// in device memory, enqueued on the stream). Sizes are those of the written view; the inner one of a product is
+/// that of op(A). T follows from the written view alone.
+namespace tessera::la {
+
+template <class T>
+using Scalar = std::type_identity_t<T>;
+template <class T>
+using Factor = std::type_identity_t<MatrixView<const T>>;
+
+namespace detail {
+
+template <class T>
+Index inner_size(Op op, const MatrixView<const T>& a) noexcept {
+  return op == Op::none ? a.cols : a.rows;
+}
+
+}  // namespace detail
+
+/// C := alpha op(A) op(B) + beta C.
+template <class T>
+void gemm(const HostContext&, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
+          MatrixView<T> c) noexcept {
+  blas::gemm<T>(op_a, op_b, c.rows, c.cols, detail::inner_size(op_a, a), alpha, a.data, a.ld, b.data, b.ld,
+                beta, c.data, c.ld);
+}
+template <class T>
+void gemm(const CudaContext& on, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
+          MatrixView<T> c) noexcept;
+
+/// C := alpha A A^H + beta C (op none) or alpha A^H A + beta C (op adjoint), one triangle.
+template <class T>
+void herk(const HostContext&, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
+          MatrixView<T> c) noexcept {
+  blas::herk<T>(uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, beta, c.data, c.ld);
+}
+template <class T>
+void herk(const CudaContext& on, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
+          MatrixView<T> c) noexcept;
+
+/// C := alpha A B^H + conj(alpha) B A^H + beta C (op none), one triangle.
+template <class T>
+void her2k(const HostContext&, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
+           MatrixView<T> c) noexcept {
+  blas::her2k<T>(uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld, beta, c.data,
+                 c.ld);
+}
+template <class T>
+void her2k(const CudaContext& on, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
+           MatrixView<T> c) noexcept;
+
+/// C := alpha A B + beta C (left) or alpha B A + beta C (right), A Hermitian, one triangle.
+template <class T>
+void hemm(const HostContext&, Side side, Uplo uplo, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
+          MatrixView<T> c) noexcept {
+  blas::hemm<T>(side, uplo, c.rows, c.cols, alpha, a.data, a.ld, b.data, b.ld, beta, c.data, c.ld);
+}
+template <class T>
+void hemm(const CudaContext& on, Side side, Uplo uplo, Scalar<T> alpha, Factor<T> a, Factor<T> b,
+          Scalar<T> beta, MatrixView<T> c) noexcept;
+
+/// B := alpha op(A)^-1 B (left) or alpha B op(A)^-1 (right), A triangular.
+template <class T>
+void trsm(const HostContext&, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept {
+  blas::trsm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
+}
+template <class T>
+void trsm(const CudaContext& on, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept;
+
+/// B := alpha op(A) B (left) or alpha B op(A) (right), A triangular.
+template <class T>
+void trmm(const HostContext&, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept {
+  blas::trmm<T>(side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
+}
+template <class T>
+void trmm(const CudaContext& on, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept;
+
+/// B := A, whose sizes count.
+template <class T>
+void copy(const HostContext&, Factor<T> a, MatrixView<T> b) noexcept {
+  blas::lacpy<T>(Uplo::general, a.rows, a.cols, a.data, a.ld, b.data, b.ld);
+}
+template <class T>
+void copy(const CudaContext& on, Factor<T> a, MatrixView<T> b) noexcept;
+
+}  // namespace tessera::la

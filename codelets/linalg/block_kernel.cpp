@@ -14,13 +14,13 @@ namespace tessera::kernels {
 
 namespace {
 
-/// libxsmm's kernel for C := A op(B) + C, without the last term if not `add`; null if there is none.
+/// libxsmm's kernel for C := A op(B) + beta C; null if there is none.
 template <class T>
 BlockKernel<T> dispatch([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] Index k,
                         [[maybe_unused]] Index lda, [[maybe_unused]] Op op_b, [[maybe_unused]] Index ldb,
-                        [[maybe_unused]] bool add, [[maybe_unused]] Index ldc) noexcept {
+                        [[maybe_unused]] int factor, [[maybe_unused]] Index ldc) noexcept {
 #if TESSERA_HAVE_LIBXSMM
-  const T one(1), beta(add ? 1 : 0);
+  const T one(1), beta = T(factor);
   const int rows = static_cast<int>(m), cols = static_cast<int>(n), inner = static_cast<int>(k),
             of_a = static_cast<int>(lda), of_b = static_cast<int>(ldb), of_c = static_cast<int>(ldc);
   const int flags = op_b == Op::none ? LIBXSMM_GEMM_FLAG_NONE : LIBXSMM_GEMM_FLAG_TRANS_B;
@@ -37,7 +37,7 @@ BlockKernel<T> dispatch([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[ma
 
 template <class T>
 BlockKernel<T> find_block_kernel(Index m, Index n, Index k, Index lda, Index ldb, Index ldc) noexcept {
-  return dispatch<T>(m, n, k, lda, Op::none, ldb, true, ldc);
+  return dispatch<T>(m, n, k, lda, Op::none, ldb, 1, ldc);
 }
 
 template <class T>
@@ -51,13 +51,13 @@ void multiply_blocks(Index m, Index n, Index k, const T* a, const T* b, T* c) no
 
 template <class T>
 void multiply_small(Index m, Index n, Index k, const T* a, Index lda, Op op_b, const T* b, Index ldb,
-                    bool add, T* c, Index ldc) noexcept {
-  if (const BlockKernel<T> kernel = dispatch<T>(m, n, k, lda, op_b, ldb, add, ldc)) return kernel(a, b, c);
-  blas::gemm<T>(Op::none, op_b, m, n, k, T(1), a, lda, b, ldb, T(add ? 1 : 0), c, ldc);
+                    int beta, T* c, Index ldc) noexcept {
+  if (const BlockKernel<T> kernel = dispatch<T>(m, n, k, lda, op_b, ldb, beta, ldc)) return kernel(a, b, c);
+  blas::gemm<T>(Op::none, op_b, m, n, k, T(1), a, lda, b, ldb, T(beta), c, ldc);
 }
 
-#define TESSERA_INSTANTIATE_REAL(T)                                                                    \
-  template void multiply_small<T>(Index, Index, Index, const T*, Index, Op, const T*, Index, bool, T*, \
+#define TESSERA_INSTANTIATE_REAL(T)                                                                   \
+  template void multiply_small<T>(Index, Index, Index, const T*, Index, Op, const T*, Index, int, T*, \
                                   Index) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 

@@ -27,11 +27,11 @@ inline constexpr double small_block_limit = 64.0 * 64.0 * 64.0;
 template <class T>
 void multiply_blocks(Index m, Index n, Index k, const T* a, const T* b, T* c) noexcept;
 
-/// C (m x n) := A (m x k) op(B) + C, without the last term if not `add`; column-major with leading
-/// dimensions: by libxsmm's kernel for the shape, or by BLAS where there is none. T: float or double.
+/// C (m x n) := A (m x k) op(B) + beta C, beta 0 or 1; column-major with leading dimensions: by libxsmm's
+/// kernel for the shape, or by BLAS where there is none. T: float or double.
 /// @param op_b none, B is k x n; or adjoint, B is n x k
 template <class T>
 void multiply_small(Index m, Index n, Index k, const T* a, Index lda, Op op_b, const T* b, Index ldb,
-                    bool add, T* c, Index ldc) noexcept;
+                    int beta, T* c, Index ldc) noexcept;
 
 }  // namespace tessera::kernels

@@ -8,6 +8,8 @@
 
 #include <cublas_v2.h>
 
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/runtime/device_task.hpp>
 #include <tessera/types.hpp>
 
 /// cuBLAS for the four scalar types, one overload set a routine, in blas.hpp's terms: column-major, 64-bit
@@ -51,12 +53,6 @@ inline cublasSideMode_t side_of(Side side) noexcept {
 }
 inline cublasDiagType_t diag_of(Diag diag) noexcept {
   return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
-}
-
-inline cudaStream_t stream_of(cublasHandle_t handle) noexcept {
-  cudaStream_t stream = nullptr;
-  cublasGetStream(handle, &stream);
-  return stream;
 }
 
 /// Calls the routine of T's type out of four.
@@ -128,5 +124,51 @@ void trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m
 #undef TESSERA_CUBLAS
 
 }  // namespace tessera::cublas
+
+namespace tessera::la {
+
+template <class T>
+void gemm(const CudaContext& on, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
+          MatrixView<T> c) noexcept {
+  cublas::gemm<T>(on.cublas, op_a, op_b, c.rows, c.cols, detail::inner_size(op_a, a), alpha, a.data, a.ld,
+                  b.data, b.ld, beta, c.data, c.ld);
+}
+template <class T>
+void herk(const CudaContext& on, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
+          MatrixView<T> c) noexcept {
+  cublas::herk<T>(on.cublas, uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, beta, c.data,
+                  c.ld);
+}
+template <class T>
+void her2k(const CudaContext& on, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
+           MatrixView<T> c) noexcept {
+  cublas::her2k<T>(on.cublas, uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld,
+                   beta, c.data, c.ld);
+}
+template <class T>
+void hemm(const CudaContext& on, Side side, Uplo uplo, Scalar<T> alpha, Factor<T> a, Factor<T> b,
+          Scalar<T> beta, MatrixView<T> c) noexcept {
+  cublas::hemm<T>(on.cublas, side, uplo, c.rows, c.cols, alpha, a.data, a.ld, b.data, b.ld, beta, c.data,
+                  c.ld);
+}
+template <class T>
+void trsm(const CudaContext& on, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept {
+  cublas::trsm<T>(on.cublas, side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld);
+}
+template <class T>
+void trmm(const CudaContext& on, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
+          MatrixView<T> b) noexcept {
+  cublas::trmm<T>(on.cublas, side, uplo, op, diag, b.rows, b.cols, alpha, a.data, a.ld, b.data, b.ld, b.data,
+                  b.ld);
+}
+template <class T>
+void copy(const CudaContext& on, Factor<T> a, MatrixView<T> b) noexcept {
+  cudaMemcpy2DAsync(b.data, static_cast<std::size_t>(b.ld) * sizeof(T), a.data,
+                    static_cast<std::size_t>(a.ld) * sizeof(T), static_cast<std::size_t>(a.rows) * sizeof(T),
+                    static_cast<std::size_t>(a.cols), cudaMemcpyDeviceToDevice, on.stream);
+}
+
+}  // namespace tessera::la
 
 #endif  // TESSERA_WITH_CUDA

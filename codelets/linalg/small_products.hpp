@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/symbolic/stack.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
+#include <tessera/types.hpp>
 
 /// Products of small blocks, C += sum_e A_e B_e, with C in registers from the first product to the last: for
 /// what libxsmm does not do (complex numbers), and where it is not.

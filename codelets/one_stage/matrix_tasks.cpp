@@ -65,7 +65,7 @@ void run(const HostContext&, const TridiagonalizeExtract<T>& task) {
 }
 
 template <class T>
-void run(const HostContext&, const TridiagonalizeUpdate<T>& task) {
+void run(const HostContext& on, const TridiagonalizeUpdate<T>& task) {
   const RowChunks& chunks = task.chunks;
   T* const group = task.group.view().data;
   const Index w = chunks.w, k = task.k;
@@ -78,29 +78,27 @@ void run(const HostContext&, const TridiagonalizeUpdate<T>& task) {
        slot < static_cast<Index>(list.size()); ++slot) {
     const auto [i, j] = list[static_cast<std::size_t>(slot)];
     const auto v_i = rows_of(i), v_j = rows_of(j);
-    T* const tile = group + slot * w * w;
+    const MatrixView<T> tile{group + slot * w * w, w, w, w};
     if (i != j) {
-      blas::gemm(Op::none, Op::adjoint, w, w, 2 * k, T(-1), v_i.data, v_i.ld, &v_j(0, k), v_j.ld, T(1), tile,
-                 w);
+      la::gemm(on, Op::none, Op::adjoint, -1, v_i.block(0, 0, w, 2 * k), v_j.block(0, k, w, 2 * k), 1, tile);
       continue;
     }
-    scale_diagonal(w, tile, RealOf<T>(2));
-    blas::her2k(Uplo::lower, Op::none, w, k, T(-1), v_i.data, v_i.ld, &v_i(0, k), v_i.ld, RealOf<T>(1), tile,
-                w);
-    scale_diagonal(w, tile, RealOf<T>(0.5));
+    scale_diagonal(w, tile.data, RealOf<T>(2));
+    la::her2k(on, Uplo::lower, Op::none, -1, v_i.block(0, 0, w, k), v_i.block(0, k, w, k), 1, tile);
+    scale_diagonal(w, tile.data, RealOf<T>(0.5));
   }
 }
 
 template <class T>
-void run(const HostContext&, const TridiagonalizeStore<T>& task) {
+void run(const HostContext& on, const TridiagonalizeStore<T>& task) {
   const auto v = *task.v;
   const auto piece = *task.piece;
   const WorkLayout& layout = task.layout;
   const Index first = task.chunks.begin(task.chunk), end = task.chunks.begin(task.chunk + 1),
               start = layout.start(first);
   for (Index r = first; r < end; ++r)
-    blas::lacpy(Uplo::general, layout.count(r), task.k, &v((r - first) * layout.w, 0), v.ld,
-                &piece(layout.start(r) - start, task.at), piece.ld);
+    la::copy(on, v.block((r - first) * layout.w, 0, layout.count(r), task.k),
+             piece.block(layout.start(r) - start, task.at, layout.count(r), task.k));
 }
 
 namespace {
@@ -156,12 +154,13 @@ void run(const HostContext&, const TridiagonalizePlace<T>& task) {
 }
 
 template <class T>
-void run(const HostContext&, const TridiagonalizeFactor<T>& task) {
+void run(const HostContext& on, const TridiagonalizeFactor<T>& task) {
   const auto t = *task.t;
   const Index k = task.k;
   for (int piece = 0; piece < task.v.size(); ++piece) {
     const auto v = task.v[piece];
-    blas::herk(Uplo::upper, Op::adjoint, k, v.rows, 1, v.data, v.ld, piece == 0 ? 0 : 1, t.data, t.ld);
+    la::herk(on, Uplo::upper, Op::adjoint, 1, v.block(0, 0, v.rows, k), piece == 0 ? 0 : 1,
+             t.block(0, 0, k, k));
   }
   // T takes the place of V^H V column by column: T(:, j) = -tau_j T (V^H V)(:, j) above the diagonal.
   Index j = 0;
@@ -171,7 +170,7 @@ void run(const HostContext&, const TridiagonalizeFactor<T>& task) {
     const ScalarPiece<T> scalars(const_cast<char*>(memory.data()), width);
     for (Index l = 0; l < width && j < k; ++l, ++j) {
       const T tau = scalars.tau[l];
-      blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, j, 1, -tau, t.data, t.ld, &t(0, j), t.ld);
+      la::trmm(on, Side::left, Uplo::upper, Op::none, Diag::non_unit, -tau, t, t.block(0, j, j, 1));
       t(j, j) = tau;
     }
   }

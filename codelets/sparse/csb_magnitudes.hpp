@@ -10,10 +10,10 @@ namespace tessera {
 ///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
 ///   once),
 /// or only one of these (CsbSides).                                                        [2 an entry]
-/// | operand | mode         | shape                 | what                                            |
-/// |---------|--------------|-----------------------|-------------------------------------------------|
-/// | piece   | read         | bytes: csb_layout.hpp | A_IJ                                            |
-/// | rows    | write or add | 1 x rows of doubles   | s_I; absent if the shape adds to s_J alone      |
+/// | operand | mode         | shape                  | what                                                |
+/// |---------|--------------|------------------------|-----------------------------------------------------|
+/// | piece   | read         | bytes: csb_layout.hpp  | A_IJ                                                |
+/// | rows    | write or add | 1 x rows of doubles    | s_I; absent if the shape adds to s_J alone          |
 /// | columns | write or add | 1 x columns of doubles | s_J; absent if I = J or the shape adds to s_I alone |
 /// Predicted by the bytes; CPUs only, once for a matrix.
 template <class V>

@@ -222,8 +222,8 @@ void run(const DeviceContext& on, const FomTiles<V, T>& task) {
       const DeviceVectors<const T> v{state.basis + j * task.rows * task.columns, task.columns, task.rows,
                                      task.columns};
       const DeviceVectors<T> product{w.data, w.ld, task.rows, task.columns};
-      launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, true, true, task.index.view().data(), v,
-                                v, product, product);
+      launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, Store::overwrite, Store::overwrite,
+                                task.index.view().data(), v, v, product, product);
     } else {
       cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
                         static_cast<std::size_t>(task.rows), on.stream);

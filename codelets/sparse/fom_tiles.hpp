@@ -48,22 +48,22 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// and w = V_k y with (T_k - shift I) y = ||r|| e_1, T_k the tridiagonal matrix of alpha and beta. k = s, or
 /// less where beta_k says that the Krylov space is invariant (fom_coefficients.hpp): there w is exact. Rows
 /// of a tile where r is zero give zero; NaN gives NaN.                       [s (4 m an entry + 8 m a row)]
-/// | operand | mode    | shape                            | what                                                     |
-/// |---------|---------|----------------------------------|----------------------------------------------------------|
-/// | piece   | read    | bytes: csb_layout.hpp            | segment x segment; absent where every rank has GPUs      |
-/// | index   | read    | bytes: csb_index.hpp             | the same, there where some rank has GPUs                 |
-/// | begins  | read    | array of tiles + 1 std::uint32_t | first row of each tile in the segment, and last its rows |
-/// | r       | read    | block of vectors                 | R                                                        |
-/// | w       | write   | block of vectors                 | W; columns m, ..., width - 1 become zero                 |
-/// | scratch | scratch | bytes: FomScratch::total; without GPUs fom_scratch_on_cpu | used as FomScratch says         |
+/// | operand | mode    | shape                            | what                                            |
+/// |---------|---------|----------------------------------|-------------------------------------------------|
+/// | piece   | read    | bytes: csb_layout.hpp            | absent where every rank has GPUs                |
+/// | index   | read    | bytes: csb_index.hpp             | the same, where some rank has GPUs              |
+/// | begins  | read    | array of tiles + 1 std::uint32_t | first row of each tile in the segment; its rows |
+/// | r       | read    | block of vectors                 | R                                               |
+/// | w       | write   | block of vectors                 | W; columns m, ..., width - 1 become zero        |
+/// | scratch | scratch | bytes: FomScratch::total         | without GPUs fom_scratch_on_cpu                 |
 /// Every block of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
-/// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to some
-/// ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in every run
-/// on the same kind of worker. Predicted by the bytes that the steps go through. V: float or double values, T:
-/// float or double vectors (V = double only with T = double); the name tells V from T: fom_tiles_f_d has float
-/// values and double vectors.
-/// Source: Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3.4; Saad, Iterative Methods for Sparse Linear
-/// Systems, 2nd ed., Sec. 6.4 and 6.7.
+/// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to
+/// some ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in
+/// every run on the same kind of worker. Predicted by the bytes that the steps go through. V: float or double
+/// values, T: float or double vectors (V = double only with T = double); the name tells V from T:
+/// fom_tiles_f_d has float values and double vectors.
+/// Source: Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3.4; Saad, Iterative Methods for Sparse
+/// Linear Systems, 2nd ed., Sec. 6.4 and 6.7.
 template <class V, class T>
 struct FomTiles {
   static constexpr const char* name = std::is_same_v<V, T> ? "fom_tiles" : "fom_tiles_f";

@@ -40,14 +40,14 @@ constexpr int narrow_columns = 64 / sizeof(T);
 }  // namespace
 
 template <class V, class T>
-void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
-                         bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,
+void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, Store store_rows,
+                         Store store_columns, const void* index, const DeviceVectors<const T>& x_columns,
                          const DeviceVectors<const T>& x_rows, const DeviceVectors<T>& y_rows,
                          const DeviceVectors<T>& y_columns) {
   const DeviceVectors<const T> x[2] = {x_columns, x_rows};
   const DeviceVectors<T> y[2] = {y_rows, y_columns};
-  const bool overwrite[2] = {overwrite_rows, overwrite_columns},
-             written[2] = {shape.adds_to_rows(), shape.adds_to_columns()};
+  const Store store[2] = {store_rows, store_columns};
+  const bool written[2] = {shape.adds_to_rows(), shape.adds_to_columns()};
   const std::int64_t rows[2] = {written[0] ? y[0].rows : 0, written[1] ? y[1].rows : 0},
                      strip_rows = csb_strip_rows(rows[0] + rows[1]),
                      strips = csb_strips(rows[0], strip_rows) + csb_strips(rows[1], strip_rows);
@@ -64,8 +64,9 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
       product.ldx[side] = x[side].ld;
       product.y[side] = y[side].data + first;
       product.ldy[side] = y[side].ld;
-      product.overwrite[side] = overwrite[side];
-      product.cleared[side] = last && overwrite[side] ? static_cast<int>(y[side].width) - first : 0;
+      product.store[side] = store[side];
+      product.cleared[side] =
+          last && store[side] == Store::overwrite ? static_cast<int>(y[side].width) - first : 0;
     }
     for (int pass = 0; pass < passes; ++pass) {
       if (m <= narrow_columns<T>)
@@ -74,7 +75,7 @@ void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int co
         launch_strips<V, T, 2>(stream, strips, strip_rows, vector, product);
       product.first_strip = strips;
       for (int side = 0; side < 2; ++side) {
-        product.overwrite[side] = false;
+        product.store[side] = Store::add;
         product.cleared[side] = 0;
       }
     }
@@ -94,16 +95,16 @@ device::DeviceVectors<T> vectors_of(const MatrixView<T>& a) {
 
 template <class V, class T>
 void run(const DeviceContext& on, const MultiplyCsb<V, T>& task) {
-  device::launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, task.y_rows.first(),
-                                    task.y_columns.first(), task.index.view().data(),
+  device::launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, store_of(task.y_rows),
+                                    store_of(task.y_columns), task.index.view().data(),
                                     vectors_of(*task.x_columns), vectors_of(*task.x_rows),
                                     vectors_of(*task.y_rows), vectors_of(*task.y_columns));
 }
 
-#define TESSERA_DEFINE(V, T)                                                                           \
-  TESSERA_DEFINE_ON_GPU(MultiplyCsb<V, T>)                                                             \
-  template void device::launch_multiply_csb<V, T>(                                                     \
-      cudaStream_t, const CsbPieceShape&, int, bool, bool, const void*, const DeviceVectors<const T>&, \
+#define TESSERA_DEFINE(V, T)                                                                             \
+  TESSERA_DEFINE_ON_GPU(MultiplyCsb<V, T>)                                                               \
+  template void device::launch_multiply_csb<V, T>(                                                       \
+      cudaStream_t, const CsbPieceShape&, int, Store, Store, const void*, const DeviceVectors<const T>&, \
       const DeviceVectors<const T>&, const DeviceVectors<T>&, const DeviceVectors<T>&);
 TESSERA_DEFINE(double, double)
 TESSERA_DEFINE(float, double)

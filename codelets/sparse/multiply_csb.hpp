@@ -28,18 +28,18 @@ struct CsbPieceShape {
 ///   once),
 /// or, on GPUs, only one of these (CsbSides).       [4 m an entry of the piece, or of the index where it has
 /// more (2 m on the diagonal; counted as 4); 2 m of one side; m = columns]
-/// | operand          | mode         | shape                            | what                                        |
-/// |------------------|--------------|----------------------------------|---------------------------------------------|
-/// | piece            | read         | bytes: csb_layout.hpp            | A_IJ; absent where every rank has GPUs      |
-/// | index            | read         | bytes: csb_index.hpp             | the same, there where some rank has GPUs    |
-/// | x_columns        | read         | block of vectors, rows: A's columns | X_J; absent if only Y_J is written       |
-/// | y_rows           | write or add | block of vectors                 | Y_I; absent if only Y_J is written          |
-/// | x_rows           | read         | block of vectors                 | X_I; absent if I = J or only Y_I is written |
-/// | y_columns        | write or add | block of vectors, rows: A's columns | Y_J; absent with x_rows                  |
+/// | operand   | mode         | shape                    | what                                        |
+/// |-----------|--------------|--------------------------|---------------------------------------------|
+/// | piece     | read         | bytes: csb_layout.hpp    | A_IJ; absent where every rank has GPUs      |
+/// | index     | read         | bytes: csb_index.hpp     | the same, where some rank has GPUs          |
+/// | x_columns | read         | block, rows: A's columns | X_J; absent if only Y_J is written          |
+/// | y_rows    | write or add | block of vectors         | Y_I; absent if only Y_J is written          |
+/// | x_rows    | read         | block of vectors         | X_I; absent if I = J or only Y_I is written |
+/// | y_columns | write or add | block, rows: A's columns | Y_J; absent with x_rows                     |
 /// Of what is written columns m, ..., width - 1 become zero; of what is added to they are left alone. Blocks
-/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker. Predicted
-/// by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double vectors
-/// (V = double only with T = double).
+/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
+/// Predicted by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double
+/// vectors (V = double only with T = double).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 template <class V, class T>
 struct MultiplyCsb {

@@ -32,11 +32,11 @@ struct CsrPieceShape {
 /// One piece A_IJ of a matrix whose entries are all stored, by rows (CSR), times a block of row-major
 /// vectors:
 ///   Y_I += A_IJ X_J.                                                          [2 m an entry, m = columns]
-/// | operand | mode         | shape                               | what                                            |
-/// |---------|--------------|-------------------------------------|-------------------------------------------------|
-/// | piece   | read         | bytes: csr_piece_sizes              | A_IJ                                            |
-/// | x       | read         | block of vectors, rows: A's columns | X_J                                             |
-/// | y       | write or add | block of vectors                    | Y_I                                             |
+/// | operand | mode         | shape                               | what |
+/// |---------|--------------|-------------------------------------|------|
+/// | piece   | read         | bytes: csr_piece_sizes              | A_IJ |
+/// | x       | read         | block of vectors, rows: A's columns | X_J  |
+/// | y       | write or add | block of vectors                    | Y_I  |
 /// Columns m, ..., width - 1 of Y_I become zero if it is written, and are left alone if it is added to. Rows
 /// ascending, entries as they are stored: the same bits in every run. Predicted by the bytes. CPUs only.
 template <class V, class T>

@@ -15,7 +15,7 @@ void run(const HostContext&, const SumVectors<T>& task) {
     z[k] = from.data;
     ldz[k] = from.ld;
   }
-  kernels::sum_vectors(y.cols, task.columns, static_cast<int>(y.rows), task.y.first(), inputs, z.data(),
+  kernels::sum_vectors(y.cols, task.columns, static_cast<int>(y.rows), store_of(task.y), inputs, z.data(),
                        ldz.data(), y.data, y.ld);
 }
 

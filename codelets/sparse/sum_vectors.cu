@@ -18,13 +18,13 @@ struct Inputs {
 
 /// A thread takes an element of y; the terms are added from left to right.
 template <class T>
-__global__ void __launch_bounds__(threads) sum_kernel(Inputs<T> inputs, bool overwrite, MatrixView<T> y) {
+__global__ void __launch_bounds__(threads) sum_kernel(Inputs<T> inputs, Store store, MatrixView<T> y) {
   const Index count = y.rows * y.cols;
   for (Index e = Index(blockIdx.x) * threads + threadIdx.x; e < count; e += Index(gridDim.x) * threads) {
     const Index i = e / y.rows, j = e - i * y.rows;
-    if (j >= inputs.columns && !overwrite) continue;
+    if (j >= inputs.columns && store == Store::add) continue;
     T& to = y.data[j + i * y.ld];
-    T sum = overwrite ? T(0) : to;
+    T sum = store == Store::overwrite ? T(0) : to;
     if (j < inputs.columns)
       for (int k = 0; k < inputs.count; ++k) sum += inputs.z[k][j + i * inputs.ld[k]];
     to = sum;
@@ -45,7 +45,7 @@ void run(const DeviceContext& on, const SumVectors<T>& task) {
     inputs.ld[k] = z.ld;
   }
   sum_kernel<T><<<device::blocks_for(y.rows * y.cols, threads, device::full_grid), threads, 0, on.stream>>>(
-      inputs, task.y.first(), y);
+      inputs, store_of(task.y), y);
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(SumVectors<T>)

@@ -7,6 +7,7 @@
 #include <span>
 
 #include <tessera/codelets/common/memory_cost.hpp>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
@@ -15,10 +16,10 @@ inline constexpr int sum_vectors_inputs = 7;
 
 /// Sums of segments of blocks of row-major vectors, from left to right:
 ///   y := y + z_0 + z_1 + ... + z_{k-1}, without y where the task is the first to write it.   [k an element]
-/// | operand | mode         | shape             | what                                                              |
-/// |---------|--------------|-------------------|-------------------------------------------------------------------|
-/// | y       | write or add | block of vectors  | written, its other columns become zero, else they are left alone  |
-/// | z       | read         | blocks of vectors | the first k of them, 0 <= k <= sum_vectors_inputs                 |
+/// | operand | mode         | shape             | what                                                  |
+/// |---------|--------------|-------------------|-------------------------------------------------------|
+/// | y       | write or add | block of vectors  | other columns become zero if it is written, else stay |
+/// | z       | read         | blocks of vectors | k of them, 0 <= k <= sum_vectors_inputs               |
 /// Predicted by the bytes.
 template <class T>
 struct SumVectors {
@@ -44,7 +45,7 @@ void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const 
 namespace kernels {
 
 template <class T>
-void sum_vectors(std::int64_t rows, int columns, int width, bool overwrite, int inputs, const T* const* z,
+void sum_vectors(std::int64_t rows, int columns, int width, Store store, int inputs, const T* const* z,
                  const std::int64_t* ldz, T* y, std::int64_t ldy) noexcept;
 
 }  // namespace kernels

@@ -24,8 +24,8 @@ struct VectorBlock {
   std::int32_t columns = 0;
 };
 
-/// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie in one piece,
-/// and overlap.
+/// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie
+/// in one piece, and overlap.
 template <class T, class Whole>
 struct ColumnOperand : Whole {
   using Element = std::conditional_t<Whole::mode == AccessMode::read, const T, T>;

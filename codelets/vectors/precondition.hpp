@@ -45,9 +45,9 @@ struct ChebyshevStart {
 
 /// With AD = A D: Q := Q - (AD - shift D), D := old D + residual Q, W := W + D (Saad, Iterative Methods for
 /// Sparse Linear Systems, 2nd ed., Algorithm 12.1).
-/// | operand | mode       | shape                                      |
-/// |---------|------------|--------------------------------------------|
-/// | ad      | read       | block of vectors                           |
+/// | operand | mode       | shape                                       |
+/// |---------|------------|---------------------------------------------|
+/// | ad      | read       | block of vectors                            |
 /// | q, d, w | read-write | blocks of vectors; their other columns stay |
 template <class T>
 struct ChebyshevStep {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include <tessera/runtime.hpp>
@@ -25,6 +26,10 @@ struct MatrixView {
   MatrixView block(Index row, Index col, Index m, Index n) const noexcept {
     return {data + row + col * ld, m, n, ld};
   }
+  /// The same, to be read only.
+  template <class U>
+  requires std::is_same_v<U, T>
+  operator MatrixView<const U>() const noexcept { return {data, rows, cols, ld}; }
 };
 
 /// One piece of data that tasks read and write: an owning, movable handle. With MPI every rank registers
@@ -85,7 +90,8 @@ class Data {
   /// if nothing uses them then and the host has the contents, too; returns at once (within a Sequence that is
   /// not over).
   void free_gpu_copies_after(const Data& other) const;
-  /// Drops the contents (memory is freed); the next access must be a write.
+  /// Drops the contents (memory is freed); the next access must be a write, which that of a WriteOrAdd
+  /// operand is.
   void invalidate() const;
 
   /// Number of the GPU of its rank that the tasks which write the piece run on, if they have no say in it

@@ -172,7 +172,10 @@ struct EigenResult : ResultStatus {
   EigensolveOptions used;  ///< with everything resolved
 };
 
-/// The sizes that a solve would use.
+/// Eigenvectors that a solve makes at most: a range by value counts as all.
+Index max_vectors(Index n, const EigensolveOptions& options) noexcept;
+
+/// The sizes that a solve would use. The stages and the estimate of the memory take them from here.
 /// @throws InvalidArgument for an impossible combination, and for sizes whose tasks do not fit into a GPU.
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);

@@ -37,10 +37,8 @@ enum class LobpcgVariant {
 /// What the residual r = A x - theta B x of a vector is compared with.
 enum class LobpcgNorm {
   /// ||r|| <= tol (||A|| + |theta| ||B||) ||x||: a backward-stable stop (Duersch et al.). The norms are the
-  /// operators'
-  /// bounds; where an operator knows none, the largest that the iteration has seen, which is below the norm
-  /// and asks
-  /// for more.
+  /// operators' bounds; where an operator knows none, the largest that the iteration has seen, which is below
+  /// the norm and asks for more.
   backward,
   relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
   absolute,  ///< ||r|| <= tol ||x||

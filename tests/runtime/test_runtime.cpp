@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/blas_threads.hpp>
@@ -28,7 +28,7 @@ void insert_product(Sequence& sequence, const TiledMatrix<double>& a, const Tile
       for (Index k = 0; k < a.col_tiles(); ++k)
         sequence.insert(Gemm<double>{.a = a.tile(i, k),
                                      .b = b.tile(k, j),
-                                     .sum = c.tile(i, j),
+                                     .c = c.tile(i, j),
                                      .part_a = {0, 0, a.tile_rows(i), a.tile_cols(k)},
                                      .part_b = {0, 0, b.tile_rows(k), b.tile_cols(j)},
                                      .part_c = {0, 0, c.tile_rows(i), c.tile_cols(j)}});
@@ -85,8 +85,8 @@ TEST(Runtime, RunsOnAllCpuWorkersAtOnce) {
 
 TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
   std::vector<std::string> messages;
-  ::testing::detail::CaptureStdout();
-  ::testing::detail::CaptureStderr();
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
   {
     Runtime runtime(
         {.cores = 1, .log = [&](LogLevel, std::string_view text) { messages.emplace_back(text); }});
@@ -100,8 +100,8 @@ TEST(Runtime, LogsToTheSinkAndPrintsNothing) {
     Runtime silent({.cores = 1});
     silent.log(LogLevel::error, "nobody listens");
   }
-  EXPECT_EQ(::testing::detail::GetCapturedStdout(), "");
-  EXPECT_EQ(::testing::detail::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ASSERT_GE(messages.size(), 2u);
   EXPECT_NE(messages.front().find("1 CPU"), std::string::npos) << messages.front();
   EXPECT_EQ(messages.back(), "from the test");

@@ -197,6 +197,18 @@ TEST_F(Tasks, AddToAndOverwrite) {
   EXPECT_EQ(number(again), 6);
 }
 
+/// What has no contents any more is written.
+TEST_F(Tasks, AnInvalidPieceIsWritten) {
+  const Data sum = Data::bytes(runtime, sizeof(double));
+  Sequence sequence(runtime);
+  sequence.insert(AddNumber{.sum = sum, .number = 1});
+  sum.invalidate();
+  sequence.insert(AddNumber{.sum = sum, .number = 2});
+  sequence.insert(AddNumber{.sum = sum, .number = 4});
+  ASSERT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(number(sum), 6);
+}
+
 TEST_F(Tasks, PiecesThatAreNotThereAreRefused) {
   Data released = numbers({1});
   released.release();

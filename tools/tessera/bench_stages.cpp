@@ -12,7 +12,7 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/error.hpp>
 
@@ -344,7 +344,7 @@ class GemmBench final : public Stage<T> {
           const Index m = c_.tile_rows(i), n = c_.tile_cols(j), depth = a_.tile_cols(k);
           sequence.insert(Gemm<T>{.a = a_.tile(i, k),
                                   .b = b_.tile(k, j),
-                                  .sum = c_.tile(i, j),
+                                  .c = c_.tile(i, j),
                                   .part_a = {0, 0, m, depth},
                                   .part_b = {0, 0, depth, n},
                                   .part_c = {0, 0, m, n}});

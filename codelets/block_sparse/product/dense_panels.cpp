@@ -19,13 +19,13 @@ void expand_panel(std::span<const DenseBlock> blocks, const T* values, MatrixVie
 }
 
 template <class T>
-void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dense, bool add,
+void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dense, Store store,
                     T* values) noexcept {
   for (const DenseBlock& block : blocks) {
     const T* from = &dense(block.row, block.col);
     T* to = values + block.offset;
     for (std::int32_t j = 0; j < block.cols; ++j, from += dense.ld, to += block.rows) {
-      if (add)
+      if (store == Store::add)
         for (std::int32_t i = 0; i < block.rows; ++i) to[i] += from[i];
       else
         std::copy_n(from, block.rows, to);
@@ -35,7 +35,7 @@ void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dens
 
 #define TESSERA_INSTANTIATE(T)                                                                  \
   template void expand_panel<T>(std::span<const DenseBlock>, const T*, MatrixView<T>) noexcept; \
-  template void extract_blocks<T>(std::span<const DenseBlock>, MatrixView<const T>, bool, T*) noexcept;
+  template void extract_blocks<T>(std::span<const DenseBlock>, MatrixView<const T>, Store, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera::kernels
@@ -58,7 +58,7 @@ void run(const HostContext&, const MultiplyDense<T>& task) {
 
 template <class T>
 void run(const HostContext&, const ExtractBlocks<T>& task) {
-  kernels::extract_blocks<T>(*task.blocks, *task.dense, !task.values.first(), task.values.view().data());
+  kernels::extract_blocks<T>(*task.blocks, *task.dense, store_of(task.values), task.values.view().data());
 }
 
 #define TESSERA_DEFINE(T)               \

@@ -48,12 +48,12 @@ struct Expand {
 
 template <class S>
 struct Extract {
-  bool add;
+  Store store;
   MatrixView<const S> dense;
   S* values;
   __device__ void operator()(Index element, Index i, Index j) const {
     const S x = dense.data[i + j * dense.ld];
-    values[element] = add ? plus(values[element], x) : x;
+    values[element] = store == Store::add ? plus(values[element], x) : x;
   }
 };
 
@@ -70,14 +70,14 @@ void launch_expand_panel(cudaStream_t stream, std::span<const DenseBlock> blocks
 
 template <class T>
 void launch_extract_blocks(cudaStream_t stream, std::span<const DenseBlock> blocks, MatrixView<const T> dense,
-                           bool add, T* values) {
-  each_element(stream, blocks, Extract<DeviceScalar<T>>{add, device_view(dense), device_cast(values)});
+                           Store store, T* values) {
+  each_element(stream, blocks, Extract<DeviceScalar<T>>{store, device_view(dense), device_cast(values)});
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                              \
   template void launch_expand_panel<T>(cudaStream_t, std::span<const DenseBlock>, const T*, MatrixView<T>); \
   template void launch_extract_blocks<T>(cudaStream_t, std::span<const DenseBlock>, MatrixView<const T>,    \
-                                         bool, T*);
+                                         Store, T*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace device
@@ -98,7 +98,7 @@ void run(const DeviceContext& on, const MultiplyDense<T>& task) {
 
 template <class T>
 void run(const DeviceContext& on, const ExtractBlocks<T>& task) {
-  device::launch_extract_blocks<T>(on.stream, *task.blocks, *task.dense, !task.values.first(),
+  device::launch_extract_blocks<T>(on.stream, *task.blocks, *task.dense, store_of(task.values),
                                    task.values.view().data());
 }
 

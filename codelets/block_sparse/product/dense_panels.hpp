@@ -8,6 +8,7 @@
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 #include <tessera/codelets/common/memory_cost.hpp>
+#include <tessera/codelets/common/store.hpp>
 
 /// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all
 /// blocks are there, many small products take longer than a large one with some zeros.
@@ -22,13 +23,13 @@ struct DenseBlock {
 };
 
 /// The dense array of a panel, zero where it has no block.
-/// | operand | mode  | shape               | what                                                   |
-/// |---------|-------|---------------------|--------------------------------------------------------|
-/// | blocks  | read  | array of DenseBlock | the panel's                                            |
-/// | values  | read  | array               | the panel's                                            |
-/// | dense   | write | matrix              | all rows by all columns of the panel; of `every_rank`  |
-/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that is told, whose
-/// copy of `dense` is written; on the others `blocks` is any piece of `every_rank`.
+/// | operand | mode  | shape               | what                                                  |
+/// |---------|-------|---------------------|-------------------------------------------------------|
+/// | blocks  | read  | array of DenseBlock | the panel's                                           |
+/// | values  | read  | array               | the panel's                                           |
+/// | dense   | write | matrix              | all rows by all columns of the panel; of `every_rank` |
+/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that is told,
+/// whose copy of `dense` is written; on the others `blocks` is any piece of `every_rank`.
 template <class T>
 struct ExpandPanel {
   static constexpr const char* name = "expand_panel";
@@ -39,14 +40,14 @@ struct ExpandPanel {
 };
 
 /// C := A B (+ C, if an earlier task of the sequence has written it) for the dense arrays of panels.
-/// | operand | mode         | shape  | what               |
-/// |---------|--------------|--------|--------------------|
-/// | a       | read         | matrix | m x k              |
-/// | b       | read         | matrix | k x n              |
-/// | c       | write or add | matrix | m x n              |
-/// Flops: those of the products of blocks that it stands for: 2 m n k each (complex: x 4). Cost: the flops of the
-/// dense product at the rate of a core or a GPU. Runs where C lives. By BLAS gemm. On ranks that do not own C,
-/// `classes` and `ran_on` are not used.
+/// | operand | mode         | shape  | what  |
+/// |---------|--------------|--------|-------|
+/// | a       | read         | matrix | m x k |
+/// | b       | read         | matrix | k x n |
+/// | c       | write or add | matrix | m x n |
+/// Flops: those of the products of blocks that it stands for: 2 m n k each (complex: x 4). Cost: the flops of
+/// the dense product at the rate of a core or a GPU. Runs where C lives. By BLAS gemm. On ranks that do not
+/// own C, `classes` and `ran_on` are not used.
 template <class T>
 struct MultiplyDense {
   static constexpr const char* name = "multiply_dense";
@@ -62,11 +63,11 @@ struct MultiplyDense {
 
 /// The blocks of a panel := those parts of its dense array (or themselves + those). What of the dense array
 /// belongs to no block is left out.
-/// | operand  | mode       | shape               | what                                                         |
-/// |----------|------------|---------------------|--------------------------------------------------------------|
-/// | blocks   | read       | array of DenseBlock | the panel's; on ranks that do not own it any piece of `every_rank` |
-/// | dense    | read       | matrix              | all rows by all columns of the panel                         |
-/// | values   | write or add | array             | the panel's                                                  |
+/// | operand | mode         | shape               | what                                                   |
+/// |---------|--------------|---------------------|--------------------------------------------------------|
+/// | blocks  | read         | array of DenseBlock | the panel's; any of `every_rank` where it is not owned |
+/// | dense   | read         | matrix              | all rows by all columns of the panel                   |
+/// | values  | write or add | array               | the panel's                                            |
 /// No flops counted. Cost: that of its bytes. On CPUs and
 /// GPUs, with the same bits.
 template <class T>
@@ -83,7 +84,7 @@ namespace kernels {
 template <class T>
 void expand_panel(std::span<const DenseBlock> blocks, const T* values, MatrixView<T> dense) noexcept;
 template <class T>
-void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dense, bool add,
+void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dense, Store store,
                     T* values) noexcept;
 
 }  // namespace kernels

@@ -222,7 +222,7 @@ void kernels::multiply_panels(const ProductPanel& panel, const InnerPanel& inner
 template <class T>
 void run(const HostContext&, const MultiplyPanels<T>& task) {
   const ProductPanel& panel = *task.panel;
-  const bool clear = task.c.first();
+  const Store store = store_of(task.c);
   const std::span<T> c = *task.c;
   const int count = task.factors.size() / 2;
   std::array<kernels::InnerValues<T>, max_inner_panels> inner;
@@ -234,9 +234,9 @@ void run(const HostContext&, const MultiplyPanels<T>& task) {
   const std::span values(inner.data(), static_cast<std::size_t>(count));
   if constexpr (!is_complex<T>)
     if (go_by_rows(task))
-      return go_by_lists(task) ? kernels::multiply_by_lists<T>(panel, values, clear, c.data())
-                               : kernels::multiply_rows<T>(panel, values, clear, c.data());
-  if (clear) std::fill(c.begin(), c.end(), T(0));
+      return go_by_lists(task) ? kernels::multiply_by_lists<T>(panel, values, store, c.data())
+                               : kernels::multiply_rows<T>(panel, values, store, c.data());
+  if (store == Store::overwrite) std::fill(c.begin(), c.end(), T(0));
   for (const kernels::InnerValues<T>& with : values)
     kernels::multiply_panels<T>(panel, *with.inner, with.a, with.b, c.data());
 }

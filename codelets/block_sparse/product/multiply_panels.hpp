@@ -14,11 +14,11 @@ namespace tessera {
 inline constexpr std::size_t max_inner_panels = 32;
 
 /// C_ij += A_ik B_kj for all products of one panel of C with a few inner panels, straight from the indices,
-/// without a list.                                                              [2 m n k a product, complex: x 4]
-/// | operand  | mode       | shape  | what                                                                |
-/// |----------|------------|--------|---------------------------------------------------------------------|
-/// | c        | write or add | array | C's values                                                         |
-/// | factors  | read       | arrays | of each inner panel that takes part the values of A's panel, then of B's |
+/// without a list.                                                          [2 m n k a product, complex: x 4]
+/// | operand | mode         | shape  | what                                                  |
+/// |---------|--------------|--------|-------------------------------------------------------|
+/// | c       | write or add | array  | C's values                                            |
+/// | factors | read         | arrays | of each inner panel: values of A's panel, then of B's |
 /// On ranks that do not own it, the members after the operands are
 /// not used. Time is predicted from the flops. Runs on CPUs, where C lives.
 ///

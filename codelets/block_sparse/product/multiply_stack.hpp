@@ -24,18 +24,19 @@ template <class T>
 ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 
 /// C_ij += A_ik B_kj for all products of a stack.                [2 m n k a product, complex: x 4]
-/// | operand  | mode       | shape                                             | what                            |
-/// |----------|------------|---------------------------------------------------|---------------------------------|
-/// | stack    | read       | array of StackEntry, then of StackRun (stack.hpp) | its products                    |
-/// | a, b     | read       | arrays; may be one                                | values of panels                |
-/// | c        | write or add | array                                           | C's values                      |
+/// | operand | mode         | shape                                             | what             |
+/// |---------|--------------|---------------------------------------------------|------------------|
+/// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products     |
+/// | a, b    | read         | arrays; may be one                                | values of panels |
+/// | c       | write or add | array                                             | C's values       |
 /// The classes of the stack are host metadata, alive until the
 /// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
 /// `every_rank`.
 ///
-/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every run)
-/// at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the stack has
-/// a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic one.
+/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
+/// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
+/// stack has a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic
+/// one.
 template <class T>
 struct MultiplyStack {
   static constexpr const char* name = "multiply_stack";

@@ -7,14 +7,14 @@
 
 namespace tessera {
 
-/// The stack of the products that one inner panel contributes to a panel of C: row by row of C the products of
-/// each block are counted, then put into their places. Runs are in the order in which C stores its blocks, so
-/// that C streams through the caches while a row of A stays in them.
+/// The stack of the products that one inner panel contributes to a panel of C: row by row of C the products
+/// of each block are counted, then put into their places. Runs are in the order in which C stores its blocks,
+/// so that C streams through the caches while a row of A stays in them.
 /// | operand | mode  | shape                                             | what     |
 /// |---------|-------|---------------------------------------------------|----------|
 /// | stack   | write | array of StackEntry, then of StackRun (stack.hpp) | the list |
-/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; a few ns a product,
-/// which are the cost. Runs on CPUs, on the rank that is told.
+/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; a few ns a
+/// product, which are the cost. Runs on CPUs, on the rank that is told.
 struct ListProducts {
   static constexpr const char* name = "list_products";
   Write<Array<StackEntry>> stack;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include <tessera/codelets/block_sparse/symbolic/stack_entry.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
 #include <tessera/types.hpp>
 
 /// A stack: the products of blocks that one panel of A and one panel of B contribute to one panel of C,

@@ -15,10 +15,10 @@ namespace tessera {
 
 /// In the diagonal blocks (equal block numbers; square) the strict upper triangle := the mirror image of the
 /// lower one; the diagonal := its real part (hermitian), zero (antisymmetric).
-/// | operand | mode       | shape               | what             |
-/// |---------|------------|---------------------|------------------|
-/// | blocks  | read       | array of PanelBlock | the panel's      |
-/// | values  | read-write | array               | the panel's      |
+/// | operand | mode       | shape               | what        |
+/// |---------|------------|---------------------|-------------|
+/// | blocks  | read       | array of PanelBlock | the panel's |
+/// | values  | read-write | array               | the panel's |
 template <class T>
 struct ImposeSymmetry {
   static constexpr const char* name = "impose_symmetry";
@@ -42,11 +42,11 @@ struct CutBelowDiagonal {
 };
 
 /// Element (i, j) := v_i (left) or v_j (right) times it.
-/// | operand | mode       | shape               | what                                    |
-/// |---------|------------|---------------------|-----------------------------------------|
-/// | blocks  | read       | array of PanelBlock | the panel's                             |
-/// | v       | read       | array               | of all rows or columns of the matrix    |
-/// | values  | read-write | array               | the panel's                             |
+/// | operand | mode       | shape               | what                                 |
+/// |---------|------------|---------------------|--------------------------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's                          |
+/// | v       | read       | array               | of all rows or columns of the matrix |
+/// | values  | read-write | array               | the panel's                          |
 template <class T>
 struct ScaleByVector {
   static constexpr const char* name = "scale_by_vector";
@@ -72,11 +72,11 @@ struct AddOnDiagonal {
 };
 
 /// Element (i, i) := v_i.
-/// | operand | mode       | shape               | what                                      |
-/// |---------|------------|---------------------|-------------------------------------------|
-/// | blocks  | read       | array of PanelBlock | the panel's                               |
-/// | v       | read       | array               | of all elements on the matrix's diagonal  |
-/// | values  | read-write | array               | the panel's                               |
+/// | operand | mode       | shape               | what                                     |
+/// |---------|------------|---------------------|------------------------------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's                              |
+/// | v       | read       | array               | of all elements on the matrix's diagonal |
+/// | values  | read-write | array               | the panel's                              |
 template <class T>
 struct SetDiagonal {
   static constexpr const char* name = "set_diagonal";

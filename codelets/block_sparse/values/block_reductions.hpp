@@ -32,12 +32,12 @@ inline double position_weight(Index i, Index j) noexcept {
 }
 
 /// The two numbers of a PanelSum.
-/// | operand | mode    | shape                                     | what                   |
-/// |---------|---------|-------------------------------------------|------------------------|
-/// | blocks  | read    | array of PanelBlock                       | the panel's            |
-/// | values  | read    | array                                     | the panel's            |
-/// | result  | write   | array of two doubles                      | the numbers            |
-/// | work    | scratch | array of double, reduction_bytes at least | partial results        |
+/// | operand | mode    | shape                                     | what            |
+/// |---------|---------|-------------------------------------------|-----------------|
+/// | blocks  | read    | array of PanelBlock                       | the panel's     |
+/// | values  | read    | array                                     | the panel's     |
+/// | result  | write   | array of two doubles                      | the numbers     |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results |
 template <class T>
 struct ReducePanel {
   static constexpr const char* name = "reduce_panel";
@@ -59,12 +59,12 @@ struct DotRun {
 
 /// The sum of conj(x_i) y_i over the runs, and over the mirror images of runs that are not on the diagonal if
 /// both matrices have a symmetry.
-/// | operand | mode    | shape                                     | what                            |
-/// |---------|---------|-------------------------------------------|---------------------------------|
-/// | runs    | read    | array of DotRun                           | what both panels have           |
-/// | x, y    | read    | arrays; may be one                        | the panels' values              |
-/// | result  | write   | array of two doubles                      | real and imaginary part         |
-/// | work    | scratch | array of double, reduction_bytes at least | partial results                 |
+/// | operand | mode    | shape                                     | what                    |
+/// |---------|---------|-------------------------------------------|-------------------------|
+/// | runs    | read    | array of DotRun                           | what both panels have   |
+/// | x, y    | read    | arrays; may be one                        | the panels' values      |
+/// | result  | write   | array of two doubles                      | real and imaginary part |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results         |
 template <class T>
 struct DotPanels {
   static constexpr const char* name = "dot_panels";
@@ -87,12 +87,12 @@ enum class LineSum { rows_of_moduli, columns_of_squares };
 /// rows_of_moduli: of each row, the sum of |a_ij|; columns_of_squares: of each column, the sum of |a_ij|^2.
 /// With a symmetry, mirror images of blocks off the diagonal give sums for the columns (rows) of the panel,
 /// too. On CPUs alone, predicted by what such tasks took.
-/// | operand | mode  | shape               | what                                                               |
-/// |---------|-------|---------------------|--------------------------------------------------------------------|
-/// | blocks  | read  | array of PanelBlock | the panel's                                                        |
-/// | lines   | read  | array of BlockLines | one for each block                                                 |
-/// | values  | read  | array               | the panel's                                                        |
-/// | sums    | write | array of double     | of its rows (columns), then, with a symmetry, its columns (rows)   |
+/// | operand | mode  | shape               | what                                                       |
+/// |---------|-------|---------------------|------------------------------------------------------------|
+/// | blocks  | read  | array of PanelBlock | the panel's                                                |
+/// | lines   | read  | array of BlockLines | one for each block                                         |
+/// | values  | read  | array               | the panel's                                                |
+/// | sums    | write | array of double     | of its rows (columns); with a symmetry columns (rows), too |
 template <class T>
 struct SumLines {
   static constexpr const char* name = "sum_lines";

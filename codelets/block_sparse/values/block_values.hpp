@@ -30,10 +30,10 @@ struct BlockMove {
 };
 
 /// For each move, destination := factor op(source) (+ destination if `add`).
-/// | operand     | mode       | shape              | what                                  |
-/// |-------------|------------|--------------------|---------------------------------------|
-/// | moves       | read       | array of BlockMove | the moves between these two panels    |
-/// | source      | read       | array              | values of a panel                     |
+/// | operand     | mode       | shape              | what                                          |
+/// |-------------|------------|--------------------|-----------------------------------------------|
+/// | moves       | read       | array of BlockMove | the moves between these two panels            |
+/// | source      | read       | array              | values of a panel                             |
 /// | destination | read-write | array              | values of a panel; what no move reaches stays |
 template <class T>
 struct MoveBlocks {
@@ -49,10 +49,10 @@ struct MoveBlocks {
 };
 
 /// destination := factor source, or destination := factor source + destination, all of it.
-/// | operand  | mode       | shape | what                                      |
-/// |----------|------------|-------|-------------------------------------------|
-/// | source   | read       | array | values of a panel                         |
-/// | destination | write or add | array | as large as source                   |
+/// | operand     | mode         | shape | what               |
+/// |-------------|--------------|-------|--------------------|
+/// | source      | read         | array | values of a panel  |
+/// | destination | write or add | array | as large as source |
 template <class T>
 struct CopyValues {
   static constexpr const char* name = "copy_values";
@@ -64,11 +64,11 @@ struct CopyValues {
 };
 
 /// Squares of the blocks' Frobenius norms, in double.
-/// | operand | mode  | shape               | what                |
-/// |---------|-------|---------------------|---------------------|
-/// | blocks  | read  | array of PanelBlock | the panel's         |
-/// | values  | read  | array               | the panel's         |
-/// | norms   | write | array of double     | one for each block  |
+/// | operand | mode  | shape               | what               |
+/// |---------|-------|---------------------|--------------------|
+/// | blocks  | read  | array of PanelBlock | the panel's        |
+/// | values  | read  | array               | the panel's        |
+/// | norms   | write | array of double     | one for each block |
 template <class T>
 struct BlockNorms {
   static constexpr const char* name = "block_norms";

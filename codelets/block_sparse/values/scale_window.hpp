@@ -15,10 +15,10 @@ struct ScaledWindow {
 
 /// The elements of a panel within a window of the matrix := factor times themselves, or zero, whatever they
 /// were, if factor is zero. On CPUs and GPUs, with the same bits. No flops counted; predicted by the bytes.
-/// | operand | mode       | shape               | what                                |
-/// |---------|------------|---------------------|-------------------------------------|
-/// | blocks  | read       | array of PanelBlock | the panel's                         |
-/// | values  | read-write | array               | the panel's; outside they stay      |
+/// | operand | mode       | shape               | what                           |
+/// |---------|------------|---------------------|--------------------------------|
+/// | blocks  | read       | array of PanelBlock | the panel's                    |
+/// | values  | read-write | array               | the panel's; outside they stay |
 template <class T>
 struct ScaleWindow {
   static constexpr const char* name = "scale_window";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_scalar.cuh>
-#include <tessera/codelets/dense/kernels/hermitian_cuda.hpp>
+#include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
@@ -37,20 +37,21 @@ __global__ void __launch_bounds__(mirror_tile* mirror_rows) mirror_lower_kernel(
 }  // namespace
 
 template <class T>
-void launch_mirror_lower(cudaStream_t stream, Index n, T* a, Index lda) noexcept {
-  const Index tiles = ceil_div(n, mirror_tile);
-  if (n > 0)
+void mirror_lower(const CudaContext& on, MatrixView<T> a) noexcept {
+  const Index tiles = ceil_div(a.rows, mirror_tile);
+  if (a.rows > 0)
     mirror_lower_kernel<<<static_cast<unsigned>(tiles * (tiles + 1) / 2), dim3(mirror_tile, mirror_rows), 0,
-                          stream>>>(n, device_cast(a), lda);
+                          on.stream>>>(a.rows, device_cast(a.data), a.ld);
 }
 
 template <class T>
-void subtract_lower_product(cublasHandle_t handle, Index n, Index k, const T* x, Index ldx, const T* y,
-                            Index ldy, T* c, Index ldc) noexcept {
+void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, MatrixView<const T> y,
+                            MatrixView<T> c) noexcept {
+  const Index n = c.rows, k = x.cols;
   const auto product = [&](Index row, Index col, Index m, Index width, Index count, Index step) {
-    cublas::gemm_strided_batched<T>(handle, Op::none, Op::adjoint, m, width, k, T(-1), x + row, ldx, step,
-                                    y + col, ldy, step, T(1), c + row + col * ldc, ldc, step * (ldc + 1),
-                                    count);
+    cublas::gemm_strided_batched<T>(on.cublas, Op::none, Op::adjoint, m, width, k, T(-1), x.data + row, x.ld,
+                                    step, y.data + col, y.ld, step, T(1), c.data + row + col * c.ld, c.ld,
+                                    step * (c.ld + 1), count);
   };
   // Blocks on the diagonal, half of whose work is wasted; then the squares below them, twice as large at each
   // level. What does not fill a block is done by itself.
@@ -64,10 +65,10 @@ void subtract_lower_product(cublasHandle_t handle, Index n, Index k, const T* x,
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                            \
-  template void launch_mirror_lower<T>(cudaStream_t, Index, T*, Index) noexcept;                          \
-  template void subtract_lower_product<T>(cublasHandle_t, Index, Index, const T*, Index, const T*, Index, \
-                                          T*, Index) noexcept;
+#define TESSERA_INSTANTIATE(T)                                                                          \
+  template void mirror_lower<T>(const CudaContext&, MatrixView<T>) noexcept;                            \
+  template void subtract_lower_product<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, \
+                                          MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

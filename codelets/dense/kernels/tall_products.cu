@@ -3,7 +3,8 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/dense/kernels/tall_products_cuda.hpp>
+#include <tessera/codelets/dense/kernels/two_sided.hpp>
+#include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace {
@@ -179,7 +180,7 @@ __global__ void __launch_bounds__(threads, 2)
 }  // namespace
 
 template <class T>
-void launch_tall_inner_products(cudaStream_t stream, MatrixView<const T> vz, MatrixView<const T> w,
+void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, MatrixView<const T> w,
                                 MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept {
   constexpr auto kernel = inner_products_kernel<T>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -187,12 +188,12 @@ void launch_tall_inner_products(cudaStream_t stream, MatrixView<const T> vz, Mat
   cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   const auto tiles = [](Index n) { return static_cast<unsigned>((n + tile - 1) / tile); };
   const dim3 grid(cluster_size, 2 * tiles(done) + tiles(w.cols), tiles(w.cols));
-  device::launch_in_clusters(stream, cluster_size, grid, threads, shared_bytes<T>, kernel, vz, w, y, done, kb,
-                             d);
+  device::launch_in_clusters(on.stream, cluster_size, grid, threads, shared_bytes<T>, kernel, vz, w, y, done,
+                             kb, d);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                        \
-  template void launch_tall_inner_products<T>(cudaStream_t, MatrixView<const T>, MatrixView<const T>, \
+#define TESSERA_INSTANTIATE(T)                                                                              \
+  template void launch_tall_inner_products<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, \
                                               MatrixView<const T>, Index, Index, MatrixView<T>) noexcept;
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
@@ -27,8 +28,8 @@ struct DeviceVectors {
 /// each time that a strip meets one. One launch for each pass of the index and up to 16 (32) columns; one for
 /// up to 8 (16) takes half as long.
 template <class V, class T>
-void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, bool overwrite_rows,
-                         bool overwrite_columns, const void* index, const DeviceVectors<const T>& x_columns,
+void launch_multiply_csb(cudaStream_t stream, const CsbPieceShape& shape, int columns, Store store_rows,
+                         Store store_columns, const void* index, const DeviceVectors<const T>& x_columns,
                          const DeviceVectors<const T>& x_rows, const DeviceVectors<T>& y_rows,
                          const DeviceVectors<T>& y_columns);
 

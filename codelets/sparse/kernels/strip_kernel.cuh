@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/common/device_shared.cuh>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/types.hpp>
 
@@ -41,7 +42,7 @@ struct StripProduct {
   T* y[2];
   std::int64_t ldy[2];
   int cleared[2];  ///< columns m, ..., cleared - 1 of Y become zero
-  bool overwrite[2];
+  Store store[2];
 };
 
 template <class Part>
@@ -335,7 +336,7 @@ __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& stri
   constexpr int width = 64 * parts / static_cast<int>(sizeof(T)), together = 8;
   T* const y = product.y[strip.side];
   const std::int64_t ldy = product.ldy[strip.side];
-  const bool overwrite = product.overwrite[strip.side];
+  const Store store = product.store[strip.side];
   const int count = strip.rows * width, column = static_cast<int>(threadIdx.x) % width;
   static_assert(strip_threads<parts> % width == 0);
   for (int first = static_cast<int>(threadIdx.x); first < count; first += together * strip_threads<parts>) {
@@ -346,7 +347,7 @@ __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& stri
       const int e = first + k * strip_threads<parts>;
       to[k] = e < count ? y + rows[e / width] * ldy : nullptr;
     }
-    if (!overwrite && column < product.m)
+    if (store == Store::add && column < product.m)
 #pragma unroll
       for (int k = 0; k < together; ++k)
         if (to[k] != nullptr) before[k] = to[k][column];
@@ -369,7 +370,7 @@ __global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
   const auto& header = *reinterpret_cast<const CsbIndexHeader*>(product.index);
   const std::int64_t number = product.first_strip + blockIdx.x;
   const CsbStrip strip = part_of_index<CsbStrip>(product.index, header.strips_offset)[number];
-  if (strip.stages == 0 && !product.overwrite[strip.side]) return;
+  if (strip.stages == 0 && product.store[strip.side] == Store::add) return;
 
   // Sums and slots 0 begin as zeros.
   T* const sums = reinterpret_cast<T*>(memory);

@@ -46,9 +46,7 @@ class ProjectedProblems : public ::testing::Test {
   }
   RitzStep step(const SmallMatrix& basis) const {
     const SmallMatrix h = product(Op::transpose, basis, Op::none, product(Op::none, a_, Op::none, basis));
-    return ritz_step({.x = x,
-                      .w = w,
-                      .p = p,
+    return ritz_step({.columns = {.x = x, .w = w, .p = p},
                       .matrix = symmetric_part(h),
                       .gram = symmetric_part(product(Op::transpose, basis, Op::none, basis)),
                       .keep = x,

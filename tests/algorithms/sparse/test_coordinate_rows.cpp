@@ -4,7 +4,7 @@
 
 #include <tessera/sparse_matrix.hpp>
 
-#include "sparse_rows_checks.hpp"
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 
 namespace {
 

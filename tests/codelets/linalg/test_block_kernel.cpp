@@ -30,8 +30,8 @@ TYPED_TEST(BlockKernels, MultiplySmallWithLeadingDimensions) {
                    b = random_matrix<T>((turned ? n : k) + gap, turned ? k : n, 2),
                    before = random_matrix<T>(m + gap, n, 3);
         auto c = before;
-        kernels::multiply_small<T>(m, n, k, a.data(), m + gap, op, b.data(), (turned ? n : k) + gap, add,
-                                   c.data(), m + gap);
+        kernels::multiply_small<T>(m, n, k, a.data(), m + gap, op, b.data(), (turned ? n : k) + gap,
+                                   add ? 1 : 0, c.data(), m + gap);
         for (Index j = 0; j < n; ++j)
           for (Index i = 0; i < m + gap; ++i) {
             if (i >= m) {

@@ -25,8 +25,11 @@ class TridiagonalizePanelCodelets : public RuntimeTest<T> {
 
   /// Column `p` of the panel that begins with column `first` of A.
   static ColumnStep step(const Problem& problem, const RowChunks& chunks, Index first, Index p, Index k) {
-    ColumnStep step{chunks, std::int32_t(p), std::int32_t(k), problem.layout.padded(first + p),
-                    problem.layout.padded(first + p + 1)};
+    ColumnStep step{.chunks = chunks,
+                    .p = std::int32_t(p),
+                    .k = std::int32_t(k),
+                    .q = problem.layout.padded(first + p),
+                    .next = problem.layout.padded(first + p + 1)};
     if (!step.last()) step.after = problem.layout.padded(first + p + 2);
     return step;
   }
@@ -174,7 +177,13 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProduct) {
         y.push_back(upload(this->runtime(), this->nothing(header + height)));
       ASSERT_TRUE(this->run([&](Sequence& s) {
         for (Index task = 0; task < 2; ++task) {
-          ProductWork work{&problem.tiles, 0, task, 2, task == 0 ? 2 : 1, 1 - task, 2, p > 0 ? 1 : 0};
+          ProductWork work{.tiles = &problem.tiles,
+                           .first_group = task,
+                           .stride = 2,
+                           .count = task == 0 ? 2 : 1,
+                           .first_inner = 1 - task,
+                           .inner_stride = 2,
+                           .inner = p > 0 ? 1 : 0};
           std::vector<const Data*> own{&tiles[std::size_t(task)]};
           if (task == 0) own.push_back(&tiles[2]);
           insert_column_product<T>(s, 0, step, work, own, pieces, y[std::size_t(task)], workspace);
@@ -232,7 +241,8 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProductOfAZeroColumn) {
     const Data y = upload(this->runtime(), this->nothing(header + height));
     ASSERT_TRUE(this->run([&](Sequence& s) {
       const Data* groups[] = {&group};
-      insert_column_product<T>(s, 0, step, {&problem.tiles, 0, 0, 1, 1}, groups, pieces, y, workspace);
+      insert_column_product<T>(s, 0, step, {.tiles = &problem.tiles, .count = 1}, groups, pieces, y,
+                               workspace);
     }));
     const auto piece = download_values<T>(y);
     EXPECT_EQ(piece[ProductPiece::tau], T(0));
@@ -381,7 +391,13 @@ TYPED_TEST(TridiagonalizePanelCodelets, WholePanel) {
       for (Index c = 0; c < count && p == 0; ++c) insert_panel_start<T>(s, 0, step, c, pieces);
       for (Index g = 0; g < groups; ++g) {
         // The first task has chunks 0 and 2, the second one chunk 1.
-        const ProductWork work{&problem.tiles, 0, g, groups, 1, g, 2, p == 0 ? 0 : 2 - g};
+        const ProductWork work{.tiles = &problem.tiles,
+                               .first_group = g,
+                               .stride = groups,
+                               .count = 1,
+                               .first_inner = g,
+                               .inner_stride = 2,
+                               .inner = p == 0 ? 0 : 2 - g};
         const Data* own[] = {&tiles[std::size_t(g)]};
         insert_column_product<T>(s, 0, step, work, own, pieces, pieces.y[std::size_t(g)], workspace);
       }

@@ -40,7 +40,8 @@ class DevicePiece {
         yr(p_.shape.adds_to_rows() ? fresh(p_.rows, w.y_rows, overwrite_rows) : none),
         yc(p_.shape.adds_to_columns() ? fresh(p_.columns, w.y_columns, overwrite_columns) : none);
     device::launch_multiply_csb<V, T>(
-        handles.stream, p_.shape, w.m, overwrite_rows, overwrite_columns, index_.data(),
+        handles.stream, p_.shape, w.m, overwrite_rows ? Store::overwrite : Store::add,
+        overwrite_columns ? Store::overwrite : Store::add, index_.data(),
         {xc.data(), w.x_columns, p_.columns, w.x_columns}, {xr.data(), w.x_rows, p_.rows, w.x_rows},
         {yr.data(), w.y_rows, p_.rows, w.y_rows}, {yc.data(), w.y_columns, p_.columns, w.y_columns});
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);

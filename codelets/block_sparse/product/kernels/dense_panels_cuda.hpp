@@ -17,7 +17,7 @@ void launch_expand_panel(cudaStream_t stream, std::span<const DenseBlock> blocks
                          MatrixView<T> dense);
 template <class T>
 void launch_extract_blocks(cudaStream_t stream, std::span<const DenseBlock> blocks, MatrixView<const T> dense,
-                           bool add, T* values);
+                           Store store, T* values);
 
 }  // namespace tessera::device
 

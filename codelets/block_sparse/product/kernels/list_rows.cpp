@@ -32,7 +32,7 @@ EndOfPanel<T> end_of_panel(const PanelRows& a, std::int32_t rows, const T* value
 template <class T>
 class ListMultiplier {
  public:
-  ListMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c);
+  ListMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
   template <bool masked, bool filter>
   void multiply();
@@ -47,7 +47,7 @@ class ListMultiplier {
 
   const ProductPanel& panel_;
   const std::span<const InnerValues<T>> inner_;
-  const bool clear_;
+  const Store store_;
   const Index size_;  // of all blocks
   T* const c_;
   T* row_ = nullptr;                     // C's row
@@ -61,8 +61,8 @@ class ListMultiplier {
 
 template <class T>
 ListMultiplier<T>::ListMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner,
-                                  bool clear, T* c)
-    : panel_(panel), inner_(inner), clear_(clear), size_(panel.rows.sizes.front()), c_(c) {
+                                  Store store, T* c)
+    : panel_(panel), inner_(inner), store_(store), size_(panel.rows.sizes.front()), c_(c) {
   const auto columns = static_cast<std::size_t>(panel.cols.blocks);
   for (const InnerValues<T>& values : inner)
     end_of_a_.push_back(end_of_panel(values.inner->a, panel.rows.blocks, values.a));
@@ -82,7 +82,7 @@ template <class T>
 template <bool masked>
 void ListMultiplier<T>::open_row(std::int32_t row) {
   std::fill(listed_.begin(), listed_.end(), 0);
-  std::fill(started_.begin(), started_.end(), !clear_);
+  std::fill(started_.begin(), started_.end(), store_ == Store::add);
   if constexpr (masked) std::fill(place_.begin(), place_.end(), -1);
   const PanelRows& result = panel_.result;
   const Index first = result.offset[result.row_begin[row]];
@@ -168,15 +168,15 @@ bool small_enough_for_lists(std::span<const Index> m, std::span<const Index> n,
 }
 
 template <class T>
-void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c) {
-  ListMultiplier<T> multiplier(panel, inner, clear, c);
+void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c) {
+  ListMultiplier<T> multiplier(panel, inner, store, c);
   visit_specialized(panel,
                     [&]<bool masked, bool filter>() { multiplier.template multiply<masked, filter>(); });
 }
 
-template void multiply_by_lists<float>(const ProductPanel&, std::span<const InnerValues<float>>, bool,
+template void multiply_by_lists<float>(const ProductPanel&, std::span<const InnerValues<float>>, Store,
                                        float*);
-template void multiply_by_lists<double>(const ProductPanel&, std::span<const InnerValues<double>>, bool,
+template void multiply_by_lists<double>(const ProductPanel&, std::span<const InnerValues<double>>, Store,
                                         double*);
 
 }  // namespace tessera::kernels

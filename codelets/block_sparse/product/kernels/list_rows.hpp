@@ -18,9 +18,9 @@ namespace tessera::kernels {
 bool small_enough_for_lists(std::span<const Index> m, std::span<const Index> n,
                             std::span<const Index> k) noexcept;
 
-/// `clear`: C's values are not read; zero is taken for them. The sums are, bit for bit, those of
-/// multiply_rows.
+/// Where C is overwritten zero is taken for its values, which are not read. The sums are, bit for bit, those
+/// of multiply_rows.
 template <class T>
-void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c);
+void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
 }  // namespace tessera::kernels

@@ -15,7 +15,7 @@ constexpr Index max_columns = 32;
 template <class T>
 class RowMultiplier {
  public:
-  RowMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c);
+  RowMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
   template <bool masked, bool filter>
   void multiply();
@@ -31,7 +31,7 @@ class RowMultiplier {
 
   const ProductPanel& panel_;
   const std::span<const InnerValues<T>> inner_;
-  const bool clear_;
+  const Store store_;
   T* const c_;
   std::vector<std::int32_t> place_;   // for each column of blocks, its first column in the row
   std::vector<Index> chosen_offset_;  // of blocks of B, where some are left out
@@ -42,9 +42,9 @@ class RowMultiplier {
 };
 
 template <class T>
-RowMultiplier<T>::RowMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear,
+RowMultiplier<T>::RowMultiplier(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store,
                                 T* c)
-    : panel_(panel), inner_(inner), clear_(clear), c_(c) {
+    : panel_(panel), inner_(inner), store_(store), c_(c) {
   const auto columns = static_cast<std::size_t>(panel.cols.blocks);
   place_.assign(columns, -1);
   chosen_offset_.resize(columns);
@@ -166,11 +166,11 @@ void RowMultiplier<T>::multiply() {
     const Index first = offset[panel_.result.row_begin[row]], end = offset[panel_.result.row_begin[row + 1]];
     if (first == end) continue;
     if (!has_products(row)) {
-      if (clear_) std::fill(c_ + first, c_ + end, T(0));
+      if (store_ == Store::overwrite) std::fill(c_ + first, c_ + end, T(0));
       continue;
     }
     const Index columns = open_row<masked>(row);
-    if (clear_)
+    if (store_ == Store::overwrite)
       std::fill_n(sums_, padded_rows<T>(m) * columns, T(0));
     else
       pad_columns<T>(m, columns, c_ + first, sums_);
@@ -194,8 +194,8 @@ bool small_enough_for_rows(std::span<const Index> m, std::span<const Index> n,
 }
 
 template <class T>
-void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c) {
-  RowMultiplier<T> multiplier(panel, inner, clear, c);
+void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c) {
+  RowMultiplier<T> multiplier(panel, inner, store, c);
   visit_specialized(panel,
                     [&]<bool masked, bool filter>() { multiplier.template multiply<masked, filter>(); });
 }
@@ -204,7 +204,8 @@ void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> in
   template bool small_enough_for_rows<T>(std::span<const Index>, std::span<const Index>, \
                                          std::span<const Index>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
-template void multiply_rows<float>(const ProductPanel&, std::span<const InnerValues<float>>, bool, float*);
-template void multiply_rows<double>(const ProductPanel&, std::span<const InnerValues<double>>, bool, double*);
+template void multiply_rows<float>(const ProductPanel&, std::span<const InnerValues<float>>, Store, float*);
+template void multiply_rows<double>(const ProductPanel&, std::span<const InnerValues<double>>, Store,
+                                    double*);
 
 }  // namespace tessera::kernels

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
+#include <tessera/codelets/common/store.hpp>
 
 /// C_ij += sum_k A_ik B_kj for all products of one panel of C with several inner panels, row by row of
 /// blocks: the row of C is in the first cache, its columns padded to whole registers, from its first product
@@ -28,8 +29,8 @@ template <class T>
 bool small_enough_for_rows(std::span<const Index> m, std::span<const Index> n,
                            std::span<const Index> k) noexcept;
 
-/// `clear`: C's values are not read; zero is taken for them. T is real.
+/// Where C is overwritten zero is taken for its values, which are not read. T is real.
 template <class T>
-void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> inner, bool clear, T* c);
+void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
 }  // namespace tessera::kernels

@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
-#include <tessera/codelets/block_sparse/symbolic/stack_entry.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
 
 /// The kernel of a stack of products of one shape.
 ///

@@ -28,12 +28,12 @@ TYPED_TEST(GpuDensePanels, ExpandAndExtract) {
       device::launch_expand_panel<TypeParam>(nullptr, block_span, values.data(),
                                              {dense.data(), test.rows, test.cols, test.ld});
       EXPECT_EQ(dense.get(), test.dense);
-      for (const bool add : {false, true}) {
+      for (const Store store : {Store::overwrite, Store::add}) {
         const DeviceArray<TypeParam> into(test.before);
         device::launch_extract_blocks<TypeParam>(
-            nullptr, block_span, {expected.data(), test.rows, test.cols, test.ld}, add, into.data());
+            nullptr, block_span, {expected.data(), test.rows, test.cols, test.ld}, store, into.data());
         std::vector<TypeParam> by_cpu = test.before;
-        kernels::extract_blocks<TypeParam>(test.blocks, test.view(test.dense), add, by_cpu.data());
+        kernels::extract_blocks<TypeParam>(test.blocks, test.view(test.dense), store, by_cpu.data());
         EXPECT_EQ(into.get(), by_cpu);
       }
     }
@@ -47,8 +47,8 @@ TYPED_TEST(GpuDensePanels, OneLargeBlock) {
   const DeviceArray<TypeParam> from(values), dense(values.size()), back(values.size());
   device::launch_expand_panel<TypeParam>(nullptr, {block.data(), 1}, from.data(), {dense.data(), m, n, m});
   EXPECT_EQ(dense.get(), values);
-  device::launch_extract_blocks<TypeParam>(nullptr, {block.data(), 1}, {dense.data(), m, n, m}, false,
-                                           back.data());
+  device::launch_extract_blocks<TypeParam>(nullptr, {block.data(), 1}, {dense.data(), m, n, m},
+                                           Store::overwrite, back.data());
   EXPECT_EQ(back.get(), values);
 }
 

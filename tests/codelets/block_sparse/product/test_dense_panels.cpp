@@ -20,12 +20,12 @@ TYPED_TEST(DensePanels, ExpandAndExtract) {
       std::vector<TypeParam> dense(test.dense.size(), TypeParam(7));
       kernels::expand_panel<TypeParam>(test.blocks, test.values.data(), test.view(dense));
       EXPECT_EQ(dense, test.dense) << "the gaps are not touched";
-      for (const bool add : {false, true}) {
+      for (const Store store : {Store::overwrite, Store::add}) {
         std::vector<TypeParam> values = test.before;
         const std::vector<TypeParam>& from = test.dense;
-        kernels::extract_blocks<TypeParam>(test.blocks, test.view(from), add, values.data());
+        kernels::extract_blocks<TypeParam>(test.blocks, test.view(from), store, values.data());
         for (std::size_t e = 0; e < values.size(); ++e)
-          ASSERT_EQ(values[e], (add ? test.before[e] : TypeParam(0)) + test.values[e]) << e;
+          ASSERT_EQ(values[e], (store == Store::add ? test.before[e] : TypeParam(0)) + test.values[e]) << e;
       }
     }
 }
@@ -35,7 +35,8 @@ TYPED_TEST(DensePanels, NothingStored) {
   kernels::expand_panel<TypeParam>({}, nullptr, {dense.data(), 2, 3, 2});
   EXPECT_EQ(dense, std::vector<TypeParam>(6, TypeParam(0)));
   kernels::expand_panel<TypeParam>({}, nullptr, {nullptr, 0, 0, 1});
-  kernels::extract_blocks<TypeParam>({}, MatrixView<const TypeParam>{dense.data(), 2, 3, 2}, true, nullptr);
+  kernels::extract_blocks<TypeParam>({}, MatrixView<const TypeParam>{dense.data(), 2, 3, 2}, Store::add,
+                                     nullptr);
 }
 
 /// All products of blocks of one size that a share of those of full panels is.

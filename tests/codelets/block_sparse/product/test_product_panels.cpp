@@ -141,16 +141,18 @@ void check_rows(const ProductPanel& panel, const PanelOf<T>& a, const PanelOf<T>
     const kernels::InnerValues<T> values{&inner, a.values.data(), b.values.data()};
     const std::vector<kernels::InnerValues<T>> twice{values, values};
     for (const std::size_t times : {1, 2})
-      for (const bool clear : {true, false}) {
+      for (const Store store : {Store::overwrite, Store::add}) {
+        const char* const mode = store == Store::add ? "added" : "overwritten";
         std::vector<T> c(expected.values.size(), T(3));
-        kernels::multiply_rows<T>(panel, std::span(twice).first(times), clear, c.data());
+        kernels::multiply_rows<T>(panel, std::span(twice).first(times), store, c.data());
         for (std::size_t e = 0; e < c.size(); ++e)
-          ASSERT_LE(std::abs(c[e] - T(times) * expected.values[e] - T(clear ? 0 : 3)), 4 * bound)
-              << "row by row " << times << " times, clear " << clear << ", element " << e;
+          ASSERT_LE(std::abs(c[e] - T(times) * expected.values[e] - T(store == Store::add ? 3 : 0)),
+                    4 * bound)
+              << "row by row " << times << " times, " << mode << ", element " << e;
         if (!kernels::small_enough_for_lists(panel.rows.sizes, panel.cols.sizes, inner.inner.sizes)) continue;
         std::vector<T> by_lists(expected.values.size(), T(3));
-        kernels::multiply_by_lists<T>(panel, std::span(twice).first(times), clear, by_lists.data());
-        EXPECT_EQ(by_lists, c) << "by lists " << times << " times, clear " << clear;
+        kernels::multiply_by_lists<T>(panel, std::span(twice).first(times), store, by_lists.data());
+        EXPECT_EQ(by_lists, c) << "by lists " << times << " times, " << mode;
       }
   }
 }
