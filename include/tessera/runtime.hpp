@@ -210,6 +210,37 @@ class Runtime {
   bool any_gpus_ = false;
 };
 
+namespace detail {
+
+/// Work of all ranks that is under way. It tells the others at once what has ended it on this rank alone.
+class Guard {
+ public:
+  explicit Guard(const Runtime& runtime) noexcept;
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  /// The exception that is being handled leaves the work.
+  void failed() noexcept;
+
+ protected:
+  const Runtime& runtime_;
+};
+
+}  // namespace detail
+
+/// Work of all ranks, of several public calls: whatever it throws on a rank, no other rank waits for that
+/// one. For programs; the calls themselves are guarded.
+template <class Work>
+auto guarded(const Runtime& runtime, const Work& work) {
+  detail::Guard guard(runtime);
+  try {
+    return work();
+  } catch (...) {
+    guard.failed();
+    throw;
+  }
+}
+
 /// The Runtime of calls that are given none: the one that is alive in the process, or else one with default
 /// options, for this process alone, which this call makes. That one ends with the process, or by
 /// end_default_runtime(); until then the process can make no other Runtime. What belongs to a Runtime
