@@ -13,7 +13,11 @@
 #include <tessera/runtime/hdf5_file.hpp>
 #include <tessera/runtime/matrix_market.hpp>
 
+#include "dense_options.hpp"
 #include "options.hpp"
+#include "products_options.hpp"
+#include "spmm_options.hpp"
+#include "stack_options.hpp"
 #include "trace_summary.hpp"
 #include "tuning.hpp"
 
@@ -97,7 +101,8 @@ void parse_command(void (*add)(CLI::App&, Options&), const std::vector<std::stri
   if constexpr (requires { validate(options); }) validate(options);
 }
 
-/// A word on each line: the program, the command and its options.
+/// A word on each line: the program, the command and its options; of the benchmarks, `bench` and the name after
+/// bench_ are in these places.
 void read_command_line(const std::string& path) {
   std::ifstream file(path);
   std::vector<std::string> words;
@@ -108,7 +113,10 @@ void read_command_line(const std::string& path) {
   if (command == "eigen") parse_command(add_eigen_options, words);
   if (command == "multiply") parse_command(add_multiply_options, words);
   if (command == "lobpcg") parse_command(add_lobpcg_options, words);
-  if (command == "bench") parse_command(add_bench_options, words);
+  if (command == "dense") parse_command(add_dense_bench_options, words);
+  if (command == "stack") parse_command(add_stack_bench_options, words);
+  if (command == "spmm") parse_command(add_spmm_bench_options, words);
+  if (command == "products") parse_command(add_products_bench_options, words);
   if (command == "tune") parse_command(add_tune_options, words);
   if (command == "calibrate") parse_command(add_calibrate_options, words);
   if (command == "trace") parse_command(add_trace_options, words);

@@ -21,15 +21,6 @@ std::string sparse_generator_help() {
   return text;
 }
 
-SparseSource source_of(const LobpcgProgramOptions& options) {
-  return {options.matrix,      options.overlap, options.generate,
-          options.interaction, options.orbits,  options.common.seed};
-}
-
-SparseSource source_of(const BenchProgramOptions& options) {
-  return {options.matrix, {}, options.generate, options.interaction, options.orbits, options.common.seed};
-}
-
 void validate(const SparseSource& source) {
   const bool generated = !source.generate.empty();
   if (generated != source.matrix.empty())

@@ -14,10 +14,9 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-#include "options.hpp"
 #include "session.hpp"
 
-/// The sparse symmetric matrices that `tessera lobpcg` and `tessera bench spmm` work on.
+/// The sparse symmetric matrices that `tessera lobpcg` and `bench_spmm` work on.
 namespace tessera::program {
 
 /// A file, or a kind of test matrix; empty: not given.
@@ -31,9 +30,6 @@ struct SparseSource {
   /// With what holds if nothing is given.
   std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
 };
-
-SparseSource source_of(const LobpcgProgramOptions& options);
-SparseSource source_of(const BenchProgramOptions& options);
 
 /// Checks which of them go together. @throws InvalidArgument, also for what would have no effect
 void validate(const SparseSource& source);

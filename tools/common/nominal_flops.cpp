@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "nominal_flops.hpp"
 
+#include <algorithm>
+
 namespace tessera::program {
 
 double nominal_flops(std::string_view stage, Index order, Index count, Index band, double factor) {
@@ -42,7 +44,7 @@ void set_nominal_flops(RunRecord& run, Index n, Index count, Index band, double 
   run.flops = 0;
   for (StageRecord& stage : run.stages) {
     const double nominal = nominal_flops(stage.name, n, count, band, factor);
-    if (nominal > 0) stage.flops = nominal;
+    if (nominal > 0) stage.flops = stage.flops > 0 ? std::min(nominal, stage.flops) : nominal;
     run.flops += stage.flops;
   }
 }

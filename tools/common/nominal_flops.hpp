@@ -24,7 +24,8 @@ double nominal_flops(std::string_view stage, Index n, Index count, Index band, d
 /// to_general n^2/2 + 2 n count; gemm 3 n^2. 0 for other stages.
 double nominal_bytes(std::string_view stage, Index n, Index count, Index band, std::size_t element_bytes);
 
-/// Puts the nominal flops into the stages that have them, and their sum into the run.
+/// Puts the nominal flops into the stages that have them, and their sum into the run; where the tasks have
+/// counted fewer, as for a band that is wide for the order, theirs: no rate is above what was computed.
 void set_nominal_flops(RunRecord& run, Index n, Index count, Index band, double factor);
 /// The same for the bytes of the stages.
 void set_nominal_bytes(RunRecord& run, Index n, Index count, Index band, std::size_t element_bytes);

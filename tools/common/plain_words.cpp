@@ -7,7 +7,7 @@
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/input_file.hpp>
 
-#include "options.hpp"
+#include "common_options.hpp"
 
 namespace tessera::program {
 

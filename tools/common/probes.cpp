@@ -7,8 +7,6 @@
 
 #include <tessera/algorithms/dense/generators.hpp>
 
-#include "cusolver_peer.hpp"
-
 namespace tessera::program {
 
 namespace {
@@ -138,18 +136,9 @@ double tridiagonal_residual(Runtime& runtime, const std::vector<RealOf<T>>& d,
   return worst;
 }
 
-template <class T>
-GpuLimits measure_gpu_limits(Index n) {
-  constexpr std::size_t copied = std::size_t(1) << 30;
-  const double order = static_cast<double>(n);
-  const double seconds = time_cublas_gemm<T>(n);
-  return {flop_factor<T> * 2 * order * order * order / seconds * 1e-9, measure_gpu_copy(copied)};
-}
-
 #define TESSERA_INSTANTIATE(T)                                                                          \
   template Vector times<T>(Runtime&, const TiledMatrix<T>&, Shape, bool, const Vector&);                \
   template Vector times<T>(Runtime&, const ColumnSlabs<T>&, const Vector&);                             \
-  template GpuLimits measure_gpu_limits<T>(Index);                                                      \
   template Invariants invariants<T>(Runtime&, const BandMatrix<T>&);                                    \
   template double tridiagonal_residual<T>(Runtime&, const std::vector<RealOf<T>>&,                      \
                                           const std::vector<RealOf<T>>&, const std::vector<RealOf<T>>&, \

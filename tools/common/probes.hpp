@@ -46,13 +46,4 @@ double tridiagonal_residual(Runtime& runtime, const std::vector<RealOf<T>>& d,
                             const std::vector<RealOf<T>>& e, const std::vector<RealOf<T>>& values,
                             const ColumnSlabs<T>& z);
 
-/// What one GPU reaches by itself: a product of matrices of order n by cuBLAS, and a copy in its memory.
-/// @throws RuntimeError without a GPU
-struct GpuLimits {
-  double gflops = 0;
-  double copy_rate = 0;  ///< bytes read and written per second
-};
-template <class T>
-GpuLimits measure_gpu_limits(Index n);
-
 }  // namespace tessera::program

@@ -10,7 +10,7 @@
 #include <tessera/runtime/column_slabs.hpp>
 #include <tessera/runtime/tiled_matrix.hpp>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "session.hpp"
 
 /// The matrices that a command works on, in tiles on the ranks that own them.

@@ -24,6 +24,11 @@ double status_bytes(const char* name) {
 
 }  // namespace
 
+std::string& program_name() {
+  static std::string name = "tessera";
+  return name;
+}
+
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }

@@ -11,6 +11,10 @@
 /// The program as a process: memory, clock, progress.
 namespace tessera::program {
 
+/// The executable's name: before what it says on stderr, and in its reports. `tessera` unless main says
+/// otherwise.
+std::string& program_name();
+
 /// Seconds on a steady clock.
 double now();
 

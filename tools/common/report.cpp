@@ -68,19 +68,24 @@ std::string format_place(const StageRecord& stage) {
   return stage.cuda_tasks == stage.tasks ? "  GPU" : fmt::format("  {} on GPU", stage.cuda_tasks);
 }
 
+/// Seconds of the worker that a stage kept busy longest.
+std::string format_busiest(const StageRecord& stage) {
+  return stage.longest_busy_seconds > 0 ? fmt::format("{:.4f}", stage.longest_busy_seconds) : std::string();
+}
+
 std::string format_stages(const Report& report, const RunRecord& run) {
   if (run.stages.empty()) return {};
   const std::string limit =
       report.limit && report.limit->gflops > 0 ? fmt::format("  of {}", report.limit->name) : "";
-  std::string text =
-      fmt::format("{:<22}{:>10}{:>8}{:>9}{:>10}{}\n", "stage", "seconds", "share", "tasks", "GFLOP/s", limit);
+  std::string text = fmt::format("{:<22}{:>10}{:>8}{:>10}{:>9}{:>10}{}\n", "stage", "seconds", "share",
+                                 "busiest", "tasks", "GFLOP/s", limit);
   for (const StageRecord& stage : run.stages) {
     const double share = run.total_seconds > 0 ? 100 * stage.seconds / run.total_seconds : 0;
-    text +=
-        fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>9}{}{}\n", stage.name, stage.seconds, share, stage.tasks,
-                    format_rate(rate(stage.flops, stage.seconds), report), format_place(stage));
+    text += fmt::format("  {:<20}{:>10.4f}{:>6.1f} %{:>10}{:>9}{}{}\n", stage.name, stage.seconds, share,
+                        format_busiest(stage), stage.tasks,
+                        format_rate(rate(stage.flops, stage.rate_seconds()), report), format_place(stage));
   }
-  text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>9}{}\n", "total", run.total_seconds, "", run.tasks,
+  text += fmt::format("  {:<20}{:>10.4f}{:>8}{:>10}{:>9}{}\n", "total", run.total_seconds, "", "", run.tasks,
                       format_rate(rate(run.flops, run.total_seconds), report));
   return text;
 }
@@ -94,8 +99,9 @@ std::string format_limit(const Report& report) {
   text += fmt::format("{}copy: {:.3g} GB/s", text.empty() ? "" : ", ", limit.copy_rate * 1e-9);
   if (report.runs.empty()) return text;
   for (const StageRecord& stage : typical_run(report).stages)
-    if (stage.bytes > 0 && stage.seconds > 0)
-      text += fmt::format(", {} {:.1f} %", stage.name, 100 * stage.bytes / stage.seconds / limit.copy_rate);
+    if (stage.bytes > 0 && stage.rate_seconds() > 0)
+      text += fmt::format(", {} {:.1f} %", stage.name,
+                          100 * stage.bytes / stage.rate_seconds() / limit.copy_rate);
   return text;
 }
 
@@ -151,14 +157,17 @@ Json to_json(const CheckRecord& check) {
 
 Json to_json(const RunRecord& run) {
   Json json;
-  Json stages = Json::object(), gflops = Json::object();
+  Json stages = Json::object(), busiest = Json::object(), gflops = Json::object();
   gflops["total"] = number(rate(run.flops, run.total_seconds));
   for (const StageRecord& stage : run.stages) {
     stages[stage.name] = number(stage.seconds);
-    gflops[stage.name] = number(rate(stage.flops, stage.seconds));
+    if (stage.longest_busy_seconds > 0) busiest[stage.name] = stage.longest_busy_seconds;
+    gflops[stage.name] = number(rate(stage.flops, stage.rate_seconds()));
   }
-  json["seconds"] = {
-      {"total", number(run.total_seconds)}, {"submit", number(run.submit_seconds)}, {"stages", stages}};
+  json["seconds"] = {{"total", number(run.total_seconds)},
+                     {"submit", number(run.submit_seconds)},
+                     {"stages", stages},
+                     {"busiest_worker", busiest}};
   json["gflops"] = gflops;
   json["tasks"] = run.tasks;
   Json where = Json::object();
@@ -188,6 +197,7 @@ Json to_json(const Report& report) {
   for (const RunRecord& run : report.runs) json["runs"].push_back(to_json(run));
   if (report.peer) {
     json["peer"] = {{"name", report.peer->name},
+                    {"version", report.peer->version},
                     {"threads", report.peer->threads},
                     {"gpus", report.peer->threads > 0 ? 0 : report.peer->gpus},
                     {"seconds", number(median(report.peer->seconds))},
@@ -202,14 +212,14 @@ Json to_json(const Report& report) {
       const RunRecord& run = typical_run(report);
       Json fractions = Json::object();
       for (const StageRecord& stage : run.stages)
-        fractions[stage.name] = number(rate(stage.flops, stage.seconds) / report.limit->gflops);
+        fractions[stage.name] = number(rate(stage.flops, stage.rate_seconds()) / report.limit->gflops);
       json["limit"]["fractions"] = fractions;
       if (!std::isnan(report.limit->copy_rate)) {
         Json bytes = Json::object(), copy_fractions = Json::object();
         for (const StageRecord& stage : run.stages) {
           if (stage.bytes == 0) continue;
           bytes[stage.name] = stage.bytes;
-          copy_fractions[stage.name] = number(stage.bytes / stage.seconds / report.limit->copy_rate);
+          copy_fractions[stage.name] = number(stage.bytes / stage.rate_seconds() / report.limit->copy_rate);
         }
         json["limit"]["copy_bytes_per_second"] = report.limit->copy_rate;
         json["limit"]["bytes"] = bytes;
@@ -264,8 +274,10 @@ std::string format_report(const Report& report) {
     const std::string workers = threads > 0 ? fmt::format("{} threads", threads)
                                 : gpus > 1  ? fmt::format("{} GPUs", gpus)
                                             : std::string("one GPU");
+    const std::string version =
+        report.peer->version.empty() ? "" : fmt::format(" ({})", report.peer->version);
     text += label_line("peer",
-                       fmt::format("{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name,
+                       fmt::format("{}{}: {}, {}; ratio {:.2f} (its time / ours)", report.peer->name, version,
                                    format_seconds(median(report.peer->seconds)), workers, report.ratio()));
     if (!report.peer->note.empty()) text += label_line("", report.peer->note);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,14 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include <tessera/runtime/types.hpp>
+#include "common_options.hpp"
 
 /// The record of a command: what the JSON holds and the printed report shows. Pure data and pure functions.
 namespace tessera::program {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 /// All scaled checks must be below this.
@@ -44,7 +41,11 @@ struct StageRecord {
   double flops = 0;  ///< nominal; 0: not counted
   double bytes = 0;  ///< that must be moved at least; 0: not counted
   Index tasks = 0;
-  Index cuda_tasks = 0;  ///< of them, those that ran on a GPU
+  Index cuda_tasks = 0;             ///< of them, those that ran on a GPU
+  double longest_busy_seconds = 0;  ///< of the worker that was busy longest; 0: not known
+  /// What rates are by: stages overlap, and one whose work was mostly done before the stage ahead of it ended
+  /// has few `seconds`, but no worker can have computed it in less time than it was busy.
+  double rate_seconds() const { return std::max(seconds, longest_busy_seconds); }
 };
 
 struct WorkersRecord {
@@ -69,13 +70,14 @@ struct RunRecord {
 };
 
 struct PeerRecord {
-  std::string name;
-  int threads = 1;  ///< 0: on a GPU
+  std::string name;  ///< of the routines
+  int threads = 1;   ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
   int gpus = 1;                  ///< where threads is 0
   Json result = Json::object();  ///< of the peer, in the record if it is not empty
   std::string note{};            ///< what a reader of its time must know, if anything
+  std::string version{};         ///< of the library
 };
 
 /// A limit of the machine measured in the same run.

@@ -48,7 +48,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   if (!options.trace.empty())
     result.trace_directory = options.trace.ends_with('/') ? options.trace : options.trace + '/';
   result.log = [](LogLevel level, std::string_view message) {
-    if (level >= LogLevel::warning) say(stderr, "tessera: {}\n", message);
+    if (level >= LogLevel::warning) say(stderr, "{}: {}\n", program_name(), message);
   };
   return result;
 }
@@ -110,7 +110,7 @@ void print_complaint(const std::string& message) {
   // Names from outside must not move the cursor or end the line.
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  say(stderr, "tessera: {}\n", line);
+  say(stderr, "{}: {}\n", program_name(), line);
 }
 
 }  // namespace
@@ -152,7 +152,8 @@ Report Session::new_report(const std::string& command) const {
   report.command_line = command_line();
   report.machine = machine_json(info);
   report.options = to_json(options_);
-  report.title = fmt::format("tessera {} ({}) {}", report.version, report.commit, command);
+  report.title = fmt::format("{} {} ({})", program_name(), report.version, report.commit);
+  if (command != program_name()) report.title += ' ' + command;
   report.lines.emplace_back("machine", machine_line(info));
   return report;
 }
@@ -198,14 +199,18 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
                static_cast<double>(statistics.tasks), peak_resident_bytes(), base_bytes_, bytes_moved});
   runtime_.all_reduce_sum(sums.data(), static_cast<Index>(sums.size()));
   std::vector<double> seconds;
-  for (const StageStatistics& stage : statistics.stages) seconds.push_back(stage.seconds);
+  for (const StageStatistics& stage : statistics.stages) {
+    seconds.push_back(stage.seconds);
+    seconds.push_back(stage.longest_busy_seconds);
+  }
   seconds.push_back(wall);
   runtime_.all_reduce_max(seconds.data(), static_cast<Index>(seconds.size()));
 
   for (std::size_t s = 0; s < statistics.stages.size(); ++s) {
     StageRecord record;
     record.name = statistics.stages[s].name;
-    record.seconds = seconds[s];
+    record.seconds = seconds[2 * s];
+    record.longest_busy_seconds = seconds[2 * s + 1];
     record.tasks = static_cast<Index>(sums[4 * s]);
     record.flops = sums[4 * s + 1];
     record.busy_seconds = sums[4 * s + 2];

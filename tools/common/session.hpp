@@ -12,14 +12,14 @@
 #include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "process.hpp"
 #include "report.hpp"
 
 /// What every command does around its work: start the runtime, agree on errors, print and write the record.
 namespace tessera::program {
 
-/// Exit codes of the program.
+/// Exit codes of every executable.
 inline constexpr int exit_good = 0, exit_check_failed = 1, exit_bad_input = 2;
 
 /// The words of the command line, for the record.
@@ -117,15 +117,5 @@ int in_session(const CommonOptions& common, const Work& work) {
   if (!common.trace.empty() && speaks()) summarise_trace(common.trace, !common.quiet && !common.json_alone());
   return code;
 }
-
-// The commands; each returns the exit code.
-int run_eigen(EigenProgramOptions& options);
-int run_multiply(MultiplyProgramOptions& options);
-int run_lobpcg(const LobpcgProgramOptions& options);
-int run_bench(BenchProgramOptions& options);
-int run_info(const InfoProgramOptions& options);
-int run_trace(const TraceProgramOptions& options);
-int run_tune(const TuneProgramOptions& options);
-int run_calibrate(const CalibrateProgramOptions& options);
 
 }  // namespace tessera::program

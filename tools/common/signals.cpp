@@ -61,8 +61,8 @@ void end_when_told(bool print) {
   for (const auto& [one, text] : ends)
     if (one == number) name = text;
   const std::string line =
-      fmt::format("{}tessera: interrupted by {}: every output file is as it was or complete\n",
-                  ::isatty(STDERR_FILENO) ? "\r\033[K" : "", name);
+      fmt::format("{}{}: interrupted by {}: every output file is as it was or complete\n",
+                  ::isatty(STDERR_FILENO) ? "\r\033[K" : "", program_name(), name);
   if (print && ::write(STDERR_FILENO, line.data(), line.size()) < 0) errno = 0;
   const int code = 128 + number;
   if (const auto abort = abort_ranks.load()) {

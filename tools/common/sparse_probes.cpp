@@ -250,6 +250,16 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
   return record;
 }
 
+template <class T>
+CheckRecord check_product(const SparseProduct<T>& product, std::vector<T>& dense, int threads,
+                          std::uint64_t seed) {
+  constexpr Index dense_check_order = 2000;
+  if (dense.empty() &&
+      std::max({product.a->rows(), product.a->cols(), product.c->cols()}) < dense_check_order)
+    dense = dense_product(product, threads).c;
+  return dense.empty() ? check_by_vectors(product, seed) : check_against_dense(product, dense);
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                 \
   template BlockMap<T> all_blocks<T>(const BlockSparseMatrix<T>&);                             \
   template CheckRecord check_against_blocks<T>(const SparseProduct<T>&, const BlockMap<T>&);   \
@@ -257,7 +267,8 @@ CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed
   template std::vector<T> densify<T>(const BlockSparseMatrix<T>&);                             \
   template DenseProduct<T> dense_product<T>(const SparseProduct<T>&, int);                     \
   template CheckRecord check_against_dense<T>(const SparseProduct<T>&, const std::vector<T>&); \
-  template CheckRecord check_by_vectors<T>(const SparseProduct<T>&, std::uint64_t);
+  template CheckRecord check_by_vectors<T>(const SparseProduct<T>&, std::uint64_t);            \
+  template CheckRecord check_product<T>(const SparseProduct<T>&, std::vector<T>&, int, std::uint64_t);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

@@ -55,6 +55,13 @@ double SparseShape::memory(Index rows, Index cols, double occupation, std::size_
                                   m / block * (n / block) * occupation});
 }
 
+double SparseShape::product_occupation(const std::string& kind, Index n, double occupation) const {
+  if (kind == "water") return occupation;
+  // Two rows of random blocks have one in common with this probability.
+  const double blocks = static_cast<double>(n) / mean_block();
+  return -std::expm1(blocks * std::log1p(-std::min(occupation * occupation, 1.)));
+}
+
 BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDimension& cols,
                                      Symmetry symmetry) const {
   const auto list = [](const BlockDimension& like) {

@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "session.hpp"
 
 /// The block-sparse matrices that a command works on.
@@ -29,6 +29,8 @@ struct SparseShape {
   double mean_block() const;
   /// Bytes on a rank of a matrix to come, of whose elements the share `occupation` is stored.
   double memory(Index rows, Index cols, double occupation, std::size_t element_bytes) const;
+  /// Share of the elements that a product of two such matrices of order n is expected to have.
+  double product_occupation(const std::string& kind, Index n, double occupation) const;
   /// The block sizes of others.
   BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
                           Symmetry symmetry = Symmetry::none) const;

@@ -37,6 +37,10 @@ std::vector<TracedTask> parse_tasks(std::istream& input, const std::string& file
 /// Reads the messages of a comms.rec, which is written likewise.
 std::vector<TracedMessage> parse_messages(std::istream& input, const std::string& file = "comms.rec");
 
+/// The trace that a run has left in a directory, its clocks aligned; StarPU's raw files are converted first.
+/// @throws InputError
+Trace read_trace(const std::string& directory);
+
 /// Where a message arrives before it is sent the ranks' clocks differ (StarPU compares them when ranks leave
 /// a barrier, which with more ranks than cores may be milliseconds apart). Then the clocks of two ranks that
 /// write to each other are set so that the fastest messages take as long in either direction; rank by rank,

@@ -3,11 +3,9 @@
 #include "cusolver_peer.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 
 #include "gpu_device.hpp"
@@ -66,20 +64,6 @@ void solve(const Device& device, const std::string& name, DeviceMemory<T>& a, De
   }
   require_success(name, info);
   solution.values = values.get(static_cast<std::size_t>(found));
-}
-
-/// Numbers in [-1, 1], a block of them over and over: a GPU multiplies equal numbers faster than others.
-template <class T>
-void fill_random(const DeviceMemory<T>& memory, std::uint64_t seed) {
-  using Real = RealOf<T>;
-  std::vector<Real> block(std::size_t(1) << 20);
-  for (std::size_t i = 0; i < block.size(); ++i)
-    block[i] = static_cast<Real>(random_uniform(seed, 0, static_cast<Index>(i), 0));
-  const std::size_t bytes = sizeof(T) * memory.size();
-  for (std::size_t at = 0; at < bytes; at += sizeof(Real) * block.size())
-    require(cudaMemcpy(reinterpret_cast<char*>(memory.data()) + at, block.data(),
-                       std::min(sizeof(Real) * block.size(), bytes - at), cudaMemcpyHostToDevice),
-            "copying to the GPU");
 }
 
 /// Warms `work` up on a small matrix, then times it on `a`.
@@ -174,35 +158,6 @@ double time_cublas_trsm(const std::vector<T>& l, Index n, Index columns) {
   return device.time([&] { solve_upper(n); });
 }
 
-template <class T>
-double time_cublas_gemm(Index n) {
-  const Device device;
-  const auto size = static_cast<std::size_t>(n * n);
-  const DeviceMemory<T> a(size), b(size), c(size);
-  fill_random(a, 1);
-  fill_random(b, 2);
-  const auto multiply = [&] {
-    cublas::gemm<T>(device.blas(), Op::none, Op::none, n, n, n, T(1), a.data(), n, b.data(), n, T(0),
-                    c.data(), n);
-  };
-  multiply();
-  return device.time(multiply);
-}
-
-double measure_gpu_copy(std::size_t bytes) {
-  const Device device;
-  const DeviceMemory<char> source(bytes), target(bytes);
-  require(cudaMemset(source.data(), 0, bytes), "clearing memory");
-  const auto copy = [&] {
-    require(cudaMemcpyAsync(target.data(), source.data(), bytes, cudaMemcpyDeviceToDevice, device.stream()),
-            "copying on the GPU");
-  };
-  copy();
-  double best = HUGE_VAL;
-  for (int run = 0; run < 3; ++run) best = std::min(best, device.time(copy));
-  return 2 * static_cast<double>(bytes) / best;
-}
-
 #else
 
 namespace {
@@ -228,13 +183,6 @@ template <class T>
 double time_cublas_trsm(const std::vector<T>&, Index, Index) {
   no_cuda();
 }
-template <class T>
-double time_cublas_gemm(Index) {
-  no_cuda();
-}
-double measure_gpu_copy(std::size_t) {
-  no_cuda();
-}
 
 #endif
 
@@ -243,8 +191,7 @@ double measure_gpu_copy(std::size_t) {
                                                   const RangeOption&, bool, bool);                     \
   template double time_cusolver_potrf<T>(const std::vector<T>&, Index);                                \
   template double time_cusolver_hetrd<T>(const std::vector<T>&, Index);                                \
-  template double time_cublas_trsm<T>(const std::vector<T>&, Index, Index);                            \
-  template double time_cublas_gemm<T>(Index);
+  template double time_cublas_trsm<T>(const std::vector<T>&, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

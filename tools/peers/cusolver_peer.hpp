@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "peer_solution.hpp"
 
 /// The same problems by cuSOLVER and cuBLAS on the first GPU, for comparison: on a stream and memory of their
@@ -29,10 +29,5 @@ double time_cusolver_hetrd(const std::vector<T>& a, Index n);
 /// X := inv(L)^H X for `columns` columns.
 template <class T>
 double time_cublas_trsm(const std::vector<T>& l, Index n, Index columns);
-template <class T>
-double time_cublas_gemm(Index n);
-
-/// Bytes read and written per second by a copy of `bytes` bytes in the GPU's memory.
-double measure_gpu_copy(std::size_t bytes);
 
 }  // namespace tessera::program

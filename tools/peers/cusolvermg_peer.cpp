@@ -208,6 +208,10 @@ void keep(const RangeOption& range, Index n, PeerSolution<T>& solution) {
 
 }  // namespace
 
+bool has_cusolvermg() {
+  return true;
+}
+
 template <class T>
 PeerSolution<T> solve_with_cusolvermg(std::vector<T> a, Index n, const std::vector<int>& gpus,
                                       const RangeOption& range, bool vectors, bool fetch) {
@@ -231,6 +235,10 @@ PeerSolution<T> solve_with_cusolvermg(std::vector<T> a, Index n, const std::vect
 }
 
 #else
+
+bool has_cusolvermg() {
+  return false;
+}
 
 template <class T>
 PeerSolution<T> solve_with_cusolvermg(std::vector<T>, Index, const std::vector<int>&, const RangeOption&,

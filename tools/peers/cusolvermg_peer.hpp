@@ -4,10 +4,13 @@
 
 #include <vector>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "peer_solution.hpp"
 
 namespace tessera::program {
+
+/// The program was built with cuSOLVERMg.
+bool has_cusolvermg();
 
 /// A x = lambda x by cusolverMgSyevd on several GPUs of this process, for comparison. As with cuSOLVER the
 /// matrix is in the GPUs' memory before the clock starts, the vectors are left there when it stops, and the

@@ -6,12 +6,8 @@
 #include <vector>
 
 #include "lobpcg_problem.hpp"
-#include "options.hpp"
 
-/// `tessera bench spmm`: products of a half-stored sparse symmetric matrix and blocks of vectors.
 namespace tessera::program {
-
-int run_bench_spmm(const BenchProgramOptions& options);
 
 /// Y := A X by cuSPARSE on the first GPU: full rows (CSR), row-major X and Y, the algorithm CSR_ALG3 after
 /// its preprocessing. A, X and Y stay on the GPU.

@@ -155,33 +155,53 @@ class Matrix {
 bool has_dbcsr() {
   return true;
 }
+std::string dbcsr_version() {
+  return TESSERA_DBCSR_VERSION;
+}
 
 template <class T>
 struct DbcsrPeer<T>::State {
-  State(const SparseProduct<T>& p, double filter_eps, int thread_count)
-      : product(p),
-        filter(filter_eps),
-        runtime(p.c->runtime()),
-        library(thread_count),
-        a(library, "A", p.a->pattern().rows(), p.a->pattern().cols()),
-        b(library, "B", p.b->pattern().rows(), p.b->pattern().cols()),
-        before(library, "C", p.c->pattern().rows(), p.c->pattern().cols()) {
-    a.fill(p.a);
-    b.fill(p.b);
-    before.fill(p.c0);
-  }
-  SparseProduct<T> product;
-  double filter;
-  Runtime& runtime;
+  explicit State(int threads) : library(threads) {}
+  struct Loaded {
+    Loaded(const Library& library, const SparseProduct<T>& p, double filter_eps)
+        : product(p),
+          filter(filter_eps),
+          runtime(p.c->runtime()),
+          a(library, "A", p.a->pattern().rows(), p.a->pattern().cols()),
+          b(library, "B", p.b->pattern().rows(), p.b->pattern().cols()),
+          before(library, "C", p.c->pattern().rows(), p.c->pattern().cols()) {
+      a.fill(p.a);
+      b.fill(p.b);
+      before.fill(p.c0);
+    }
+    SparseProduct<T> product;
+    double filter;
+    Runtime& runtime;
+    Matrix<T> a, b, before;
+  };
   Library library;
-  Matrix<T> a, b, before;
+  std::unique_ptr<Loaded> loaded;
 };
 
 template <class T>
-DbcsrPeer<T>::DbcsrPeer(const SparseProduct<T>& product, double filter, int threads) {
+DbcsrPeer<T>::DbcsrPeer(int threads) : state_(std::make_unique<State>(threads)) {}
+
+template <class T>
+void DbcsrPeer<T>::load(const SparseProduct<T>& product, double filter) {
   if (product.c->symmetry() != Symmetry::none)
     throw InvalidArgument("--peer", "dbcsr", "a peer that takes a half-stored C (dense, or none)");
-  state_ = std::make_unique<State>(product, filter, threads);
+  state_->loaded.reset();
+  state_->loaded = std::make_unique<typename State::Loaded>(state_->library, product, filter);
+}
+
+template <class T>
+bool DbcsrPeer<T>::loaded() const {
+  return state_->loaded != nullptr;
+}
+
+template <class T>
+void DbcsrPeer<T>::unload() {
+  state_->loaded.reset();
 }
 
 template <class T>
@@ -189,7 +209,7 @@ DbcsrPeer<T>::~DbcsrPeer() = default;
 
 template <class T>
 DbcsrProduct<T> DbcsrPeer<T>::multiply(bool with_blocks) {
-  State& state = *state_;
+  typename State::Loaded& state = *state_->loaded;
   const SparseProduct<T>& product = state.product;
   DbcsrProduct<T> result;
   Matrix<T> c(state.before, "C after");
@@ -209,11 +229,6 @@ DbcsrProduct<T> DbcsrPeer<T>::multiply(bool with_blocks) {
   return result;
 }
 
-template <class T>
-std::string DbcsrPeer<T>::name() {
-  return "DBCSR " TESSERA_DBCSR_VERSION;
-}
-
 #else
 
 namespace tessera::program {
@@ -221,14 +236,28 @@ namespace tessera::program {
 bool has_dbcsr() {
   return false;
 }
+std::string dbcsr_version() {
+  return {};
+}
 
 template <class T>
 struct DbcsrPeer<T>::State {};
 
 template <class T>
-DbcsrPeer<T>::DbcsrPeer(const SparseProduct<T>&, double, int) {
+DbcsrPeer<T>::DbcsrPeer(int) {
   throw InvalidArgument("--peer", "dbcsr", "dense or none: this program was built without DBCSR");
 }
+
+template <class T>
+void DbcsrPeer<T>::load(const SparseProduct<T>&, double) {}
+
+template <class T>
+bool DbcsrPeer<T>::loaded() const {
+  return false;
+}
+
+template <class T>
+void DbcsrPeer<T>::unload() {}
 
 template <class T>
 DbcsrPeer<T>::~DbcsrPeer() = default;
@@ -236,11 +265,6 @@ DbcsrPeer<T>::~DbcsrPeer() = default;
 template <class T>
 DbcsrProduct<T> DbcsrPeer<T>::multiply(bool) {
   return {};
-}
-
-template <class T>
-std::string DbcsrPeer<T>::name() {
-  return "DBCSR";
 }
 
 #endif

@@ -12,6 +12,8 @@ namespace tessera::program {
 
 /// The program was built with DBCSR.
 bool has_dbcsr();
+/// `2.5.0`; empty without.
+std::string dbcsr_version();
 
 /// One product of DBCSR.
 template <class T>
@@ -21,23 +23,27 @@ struct DbcsrProduct {
   BlockMap<T> blocks;  ///< of C; empty unless asked for
 };
 
-/// A, B and C before in DBCSR's storage, with the same block sizes, blocks and values, on this process.
-/// Half-stored operands are stored whole there. One of these at a time, and in a process one in all.
+/// DBCSR started on this process: one of these in a process in all.
 template <class T>
 class DbcsrPeer {
  public:
-  /// @param filter  eps of the filter, 0 for none
   /// @param threads of OpenMP
-  /// @throws InvalidArgument if has_dbcsr() is false or C is half-stored
-  DbcsrPeer(const SparseProduct<T>& product, double filter, int threads);
+  /// @throws InvalidArgument if has_dbcsr() is false
+  explicit DbcsrPeer(int threads);
   ~DbcsrPeer();
   DbcsrPeer(const DbcsrPeer&) = delete;
   DbcsrPeer& operator=(const DbcsrPeer&) = delete;
 
-  /// Computes C anew, with the workers paused.
+  /// Puts A, B and C before into DBCSR's storage, with the same block sizes, blocks and values; half-stored
+  /// operands whole.
+  /// @param filter  eps of the filter, 0 for none
+  /// @throws InvalidArgument if C is half-stored
+  void load(const SparseProduct<T>& product, double filter);
+  bool loaded() const;
+  void unload();
+
+  /// Computes C anew from what is loaded, with the workers paused.
   DbcsrProduct<T> multiply(bool with_blocks);
-  /// `DBCSR 2.5.0`.
-  static std::string name();
 
  private:
   struct State;

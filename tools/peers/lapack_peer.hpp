@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "options.hpp"
+#include "common_options.hpp"
 #include "peer_solution.hpp"
 
 /// The same problem by LAPACK, for comparison.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "lobpcg_peer.hpp"
+#include "slepc_peer.hpp"
 
 #include <memory>
 
@@ -8,6 +8,7 @@
 
 #include <tessera/runtime/error.hpp>
 
+#include "lobpcg_problem.hpp"
 #include "process.hpp"
 
 #if TESSERA_HAVE_SLEPC
@@ -83,9 +84,8 @@ struct Solver {
   Solver& operator=(const Solver&) = delete;
 };
 
-void set_up(EPS eps, bool generalized, const SlepcOptions& o) {
-  const bool lobpcg = o.solver == "lobpcg";
-  require(EPSSetProblemType(eps, generalized ? EPS_GHEP : EPS_HEP), "EPSSetProblemType");
+void set_up(EPS eps, const SparseEigenProblem& o, bool lobpcg) {
+  require(EPSSetProblemType(eps, o.b ? EPS_GHEP : EPS_HEP), "EPSSetProblemType");
   require(EPSSetType(eps, lobpcg ? EPSLOBPCG : EPSKRYLOVSCHUR), "EPSSetType");
   require(EPSSetWhichEigenpairs(eps, o.largest ? EPS_LARGEST_REAL : EPS_SMALLEST_REAL),
           "EPSSetWhichEigenpairs");
@@ -114,23 +114,24 @@ void set_up(EPS eps, bool generalized, const SlepcOptions& o) {
 bool has_slepc() {
   return true;
 }
+std::string slepc_version() {
+  return fmt::format("{}.{}.{}", SLEPC_VERSION_MAJOR, SLEPC_VERSION_MINOR, SLEPC_VERSION_SUBMINOR);
+}
 
-SlepcSolution solve_with_slepc(const SymmetricRows& a, const SymmetricRows* b, const SlepcOptions& options) {
+SlepcSolution solve_with_slepc(const SparseEigenProblem& problem, const std::string& name) {
   start();
-  const Matrix left(a);
+  const Matrix left(*problem.a);
   std::unique_ptr<Matrix> right;
-  if (b) right = std::make_unique<Matrix>(*b);
+  if (problem.b) right = std::make_unique<Matrix>(*problem.b);
   const Solver solver;
   require(EPSSetOperators(solver.eps, left, right ? static_cast<Mat>(*right) : nullptr), "EPSSetOperators");
-  set_up(solver.eps, b != nullptr, options);
+  set_up(solver.eps, problem, name == "lobpcg");
   require(EPSSetUp(solver.eps), "EPSSetUp");
   MPI_Barrier(PETSC_COMM_WORLD);
   const double begin = now();
   require(EPSSolve(solver.eps), "EPSSolve");
   SlepcSolution solution;
   solution.seconds = now() - begin;
-  solution.name = fmt::format("SLEPc {}.{}.{} {}", SLEPC_VERSION_MAJOR, SLEPC_VERSION_MINOR,
-                              SLEPC_VERSION_SUBMINOR, options.solver);
   PetscInt count = 0, iterations = 0;
   require(EPSGetConverged(solver.eps, &count), "EPSGetConverged");
   require(EPSGetIterationNumber(solver.eps, &iterations), "EPSGetIterationNumber");
@@ -152,10 +153,12 @@ namespace tessera::program {
 bool has_slepc() {
   return false;
 }
+std::string slepc_version() {
+  return {};
+}
 
-SlepcSolution solve_with_slepc(const SymmetricRows&, const SymmetricRows*, const SlepcOptions& options) {
-  throw InvalidArgument("--peer", "slepc-" + options.solver,
-                        "dense or none (this program was built without SLEPc)");
+SlepcSolution solve_with_slepc(const SparseEigenProblem&, const std::string& solver) {
+  throw InvalidArgument("--peer", "slepc-" + solver, "dense or none (this program was built without SLEPc)");
 }
 
 }  // namespace tessera::program

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
-
-#include "lobpcg_problem.hpp"
+#include "sparse_eigen_peer.hpp"
 
 /// The same sparse eigenproblem by SLEPc, for comparison: on all processes of the run, one thread each,
 /// double precision, both triangles by rows (AIJ).
@@ -15,28 +13,18 @@ namespace tessera::program {
 
 /// The program was built with SLEPc.
 bool has_slepc();
+/// `3.18.2`; empty without.
+std::string slepc_version();
 
 struct SlepcSolution {
-  std::string name;
   double seconds = 0;          ///< of EPSSolve; the matrix is there before
   std::vector<double> values;  ///< converged ones, from the wanted end
   Index iterations = 0;
 };
 
-struct SlepcOptions {
-  std::string solver;  ///< lobpcg or krylovschur
-  Index count = 1, block = 0, iterations = 500;
-  bool largest = false;
-  double tolerance = 0;
-  /// What the tolerance is relative to: the norm of A, the eigenvalue, or nothing.
-  std::string norm;
-  std::string preconditioner;  ///< of SLEPc's LOBPCG: none, or else block Jacobi with incomplete factors
-                               ///< (PETSc's default)
-};
-
 /// Collective over MPI's world.
-/// @param b  null: the standard problem
+/// @param solver  lobpcg or krylovschur
 /// @throws InvalidArgument if has_slepc() is false, Error where SLEPc fails
-SlepcSolution solve_with_slepc(const SymmetricRows& a, const SymmetricRows* b, const SlepcOptions& options);
+SlepcSolution solve_with_slepc(const SparseEigenProblem& problem, const std::string& solver);
 
 }  // namespace tessera::program

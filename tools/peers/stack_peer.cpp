@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <barrier>
-#include <cmath>
 #include <complex>
-#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -15,35 +12,14 @@
 #endif
 
 #include <tessera/codelets/blas.hpp>
-#include <tessera/runtime/cpu_workers.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "bench_stack.hpp"
-#include "process.hpp"
+#include "machine_limits.hpp"
 #include "stack_peer.hpp"
 
 namespace tessera::program {
 
 namespace {
-
-int threads_of(const Runtime& runtime) {
-  return std::max(1, runtime.info().cpu_workers);
-}
-
-/// Runs `work(thread)` on all CPU workers; seconds from the first's start, for which all wait, until the last
-/// is done.
-double time_on_workers(Runtime& runtime, const std::function<void(int)>& work) {
-  const auto threads = static_cast<std::size_t>(threads_of(runtime));
-  std::vector<double> start(threads), end(threads);
-  std::barrier together(static_cast<std::ptrdiff_t>(threads));
-  run_on_cpu_workers(runtime, [&](int thread) {
-    together.arrive_and_wait();
-    start[static_cast<std::size_t>(thread)] = now();
-    work(thread);
-    end[static_cast<std::size_t>(thread)] = now();
-  });
-  return *std::max_element(end.begin(), end.end()) - *std::min_element(start.begin(), start.end());
-}
 
 /// C := C + A B on one set of blocks, `count` times.
 template <class T>
@@ -91,7 +67,7 @@ double time_resident_products(Runtime& runtime, const std::string& library, Inde
                                       k, type_letter<T>));
   name =
       fmt::format("{}, operands in the cache", xsmm ? "libxsmm" : fmt::format("BLAS {}gemm", type_letter<T>));
-  const int threads = threads_of(runtime);
+  const int threads = peer_threads(runtime);
   const auto share = [&](int thread) {
     return products * (thread + 1) / threads - products * thread / threads;
   };
@@ -106,27 +82,41 @@ double time_resident_products(Runtime& runtime, const std::string& library, Inde
   return time_on_workers(runtime, [&](int thread) { work(thread, share(thread)); });
 }
 
-double measure_copy(Runtime& runtime) {
-  const auto threads = static_cast<std::size_t>(threads_of(runtime));
-  // For each thread two arrays; together larger than what caches hold.
-  const std::size_t bytes = std::max<std::size_t>(std::size_t(32) << 20, (std::size_t(512) << 20) / threads);
-  double best = HUGE_VAL;
-  std::vector<std::vector<char>> from(threads), to = from;
-  run_on_cpu_workers(runtime, [&](int thread) {
-    from[static_cast<std::size_t>(thread)].assign(bytes, 1);
-    to[static_cast<std::size_t>(thread)].assign(bytes, 2);
-  });
-  for (int round = 0; round < 3; ++round)
-    best = std::min(best, time_on_workers(runtime, [&](int thread) {
-                      const auto t = static_cast<std::size_t>(thread);
-                      std::memcpy(to[t].data(), from[t].data(), bytes);
-                    }));
-  return 2 * static_cast<double>(bytes * threads) / best;
+bool has_libxsmm() {
+#if TESSERA_HAVE_LIBXSMM
+  return true;
+#else
+  return false;
+#endif
+}
+
+std::string libxsmm_version() {
+#if TESSERA_HAVE_LIBXSMM
+  return LIBXSMM_VERSION;
+#else
+  return {};
+#endif
+}
+
+template <class T>
+std::unique_ptr<StackPeer> make_stack_peer(Runtime& runtime, const std::string& library) {
+  if (library == "none") return nullptr;
+  const bool xsmm = library == "libxsmm";
+  if (!xsmm && library != "blas") throw InvalidArgument("--peer", library, "none, libxsmm or blas");
+  PeerTraits traits{
+      library, xsmm ? libxsmm_version() : runtime.info().blas,
+      first_of({needs_one_process(runtime), needs_build_with(!xsmm || has_libxsmm(), "libxsmm")}),
+      peer_threads(runtime)};
+  return std::make_unique<CallPeer<StackPeerProblem, NoResult>>(
+      std::move(traits), [&runtime, library](StackPeerProblem& p, NoResult&, std::string& name) {
+        return time_resident_products<T>(runtime, library, p.m, p.n, p.k, p.products, name);
+      });
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                        \
   template double time_resident_products<T>(Runtime&, const std::string&, Index, Index, Index, Index, \
-                                            std::string&);
+                                            std::string&);                                            \
+  template std::unique_ptr<StackPeer> make_stack_peer<T>(Runtime&, const std::string&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

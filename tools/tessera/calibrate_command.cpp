@@ -17,6 +17,7 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"

@@ -9,6 +9,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "session.hpp"
 

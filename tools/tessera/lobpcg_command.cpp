@@ -14,14 +14,14 @@
 #include <tessera/runtime/require_memory.hpp>
 
 #include "eigen_output.hpp"
-#include "lapack_peer.hpp"
 #include "lobpcg_check.hpp"
-#include "lobpcg_peer.hpp"
 #include "lobpcg_problem.hpp"
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "residual_plot.hpp"
 #include "session.hpp"
+#include "sparse_eigen_peer.hpp"
 
 namespace tessera::program {
 
@@ -63,13 +63,11 @@ class LobpcgRun {
         source_(source_of(options)),
         session_(session),
         runtime_(session.runtime()),
-        report_(session.new_report("lobpcg")) {}
+        report_(session.new_report("lobpcg")),
+        peer_(make_sparse_eigen_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
-    if (options_.peer == "dense" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (LAPACK does not know of the others)");
-    if (options_.peer.starts_with("slepc") && !has_slepc())
-      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without SLEPc)");
+    if (peer_) require_available(*peer_, options_.peer);
     make_matrices();
     make_preconditioner();
     describe();
@@ -198,7 +196,7 @@ class LobpcgRun {
     std::vector<double> reference;
     std::string against;
     known_values(reference, against);
-    if (options_.peer != "none") solve_peer(timed, reference, against);
+    if (peer_) solve_peer(timed, reference, against);
     if (timed) {
       CheckRecord check;
       if (options_.common.wants_check(index)) {
@@ -231,50 +229,28 @@ class LobpcgRun {
   /// Its values become the reference for what is not known exactly.
   void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
     session_.progress().stage(options_.peer);
-    std::string name;
-    double seconds = 0;
-    int threads = 1;
-    std::vector<double> values;
-    Json json = Json::object();
-    if (options_.peer == "dense") {
-      threads = std::max(1, runtime_.info().cpu_workers);
-      const Index n = a_->order(), first = options_.largest ? n - options_.k : 0;
-      RangeOption range;
-      range.kind = RangeOption::Kind::index;
-      range.index_low = first;
-      range.index_high = first + options_.k;
-      PeerSolution<T> peer;
-      runtime_.run_exclusively(threads, [&] {
-        peer = solve_with_lapack<T>(dense_matrix<T>(*rows_.a),
-                                    rows_.b ? dense_matrix<T>(*rows_.b) : std::vector<T>(), n, range, true);
-      });
-      name = peer.name;
-      seconds = peer.seconds;
-      values.assign(peer.values.begin(), peer.values.end());
-      if (options_.largest) std::reverse(values.begin(), values.end());
-    } else {
-      SlepcSolution peer;
-      runtime_.run_exclusively(1, [&] {
-        peer = solve_with_slepc(*rows_.a, rows_.b.get(),
-                                {options_.peer.substr(6), options_.k, options_.block, options_.iterations,
-                                 options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
-      });
-      name = peer.name;
-      threads = runtime_.size();
-      seconds = peer.seconds;
-      values = peer.values;
-      json = {{"iterations", peer.iterations}, {"converged", peer.values.size()}};
-    }
+    peer_->prepare({.a = rows_.a.get(),
+                    .b = rows_.b.get(),
+                    .count = options_.k,
+                    .block = options_.block,
+                    .iterations = options_.iterations,
+                    .largest = options_.largest,
+                    .tolerance = solve_.tolerance,
+                    .norm = options_.norm,
+                    .preconditioner = options_.preconditioner});
+    const double seconds = peer_->run();
+    const SparseEigenSolution theirs = peer_->result();
+    peer_->release();
+    const std::vector<double>& values = theirs.values;
     if (timed) {
-      if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
-      report_.peer->seconds.push_back(seconds);
-      report_.peer->result = json;
+      add_peer_seconds(report_, *peer_, seconds);
+      report_.peer->result = theirs.record;
       report_.peer->result["values"] = values;
       if (const auto found = static_cast<Index>(values.size()); found < options_.k)
         report_.peer->note = fmt::format("it converged {} of {} pairs", found, options_.k);
     }
     if (values.size() <= reference.size()) return;
-    against = reference.empty() ? name : fmt::format("{} and {}", against, name);
+    against = reference.empty() ? peer_->name() : fmt::format("{} and {}", against, peer_->name());
     reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
                      values.end());
   }
@@ -392,6 +368,7 @@ class LobpcgRun {
   Session& session_;
   Runtime& runtime_;
   Report report_;
+  std::unique_ptr<SparseEigenPeer> peer_;
   SparseGenerator rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_, b_;
   double build_seconds_ = 0;

@@ -5,6 +5,7 @@
 #include "eigen_output.hpp"
 #include "lobpcg_problem.hpp"
 #include "option_parts.hpp"
+#include "options.hpp"
 #include "output_files.hpp"
 
 namespace tessera::program {
@@ -19,21 +20,13 @@ void add_word_option(CLI::App& command, const std::string& name, std::string& va
       ->type_name(CLI::detail::join(words, "|"));
 }
 
-void add_letter_option(CLI::App& command, const std::string& name, char& value, const std::string& help) {
-  command
-      .add_option_function<std::string>(
-          name, [&value](const std::string& text) { value = text.at(0); }, help)
-      ->check(CLI::IsMember({"f", "d"}))
-      ->type_name("f|d");
-}
-
 void add_source_options(CLI::App& command, LobpcgProgramOptions& options) {
   command.add_option("--matrix", options.matrix, "symmetric matrix A, Matrix Market, may be gzipped")
       ->type_name("FILE");
   command.add_option("--overlap", options.overlap, "positive definite B of A x = lambda B x")
       ->type_name("FILE");
   command.add_option("--generate", options.generate, sparse_generator_help())->type_name("KIND[:ARG]");
-  add_shell_model_options(command, options.interaction, options.orbits, "");
+  add_shell_model_options(command, options.interaction, options.orbits);
 }
 
 }  // namespace
@@ -90,6 +83,11 @@ void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options) {
       ->type_name("PREFIX");
   command.add_option("--plot", options.plot, "draw the residuals' history, SVG")->type_name("FILE");
   add_common_options(command, options.common);
+}
+
+SparseSource source_of(const LobpcgProgramOptions& options) {
+  return {options.matrix,      options.overlap, options.generate,
+          options.interaction, options.orbits,  options.common.seed};
 }
 
 void validate(const LobpcgProgramOptions& options) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "option_parts.hpp"
+#include "options.hpp"
 #include "output_files.hpp"
 
 namespace tessera::program {

@@ -8,6 +8,7 @@
 
 #include <tessera/runtime/error.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"

@@ -7,10 +7,10 @@
 
 #include <tessera/runtime/types.hpp>
 
-#include "lobpcg_peer.hpp"
 #include "residual_plot.hpp"
+#include "slepc_peer.hpp"
 
-/// `tessera lobpcg` and `tessera bench spmm` as a user runs them.
+/// `tessera lobpcg` as a user runs it.
 namespace {
 
 using namespace tessera;
@@ -60,21 +60,6 @@ TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg --generate laplacian1d:60 --overlap " + small, "order");
   const std::string skew = file("skew.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1\n2 1 1\n");
   expect_refused("lobpcg --matrix " + skew, "symmetric");
-  expect_refused("bench spmm", "--generate");
-  expect_refused("bench spmm --generate nonsense",
-                 "--generate = nonsense: expected one of shell, heisenberg");
-  expect_refused("bench spmm --generate laplacian1d:60 --interaction pairing", "--interaction = pairing");
-  expect_refused("bench spmm --generate shell:20Ne --orbits x", "--orbits = x");
-  for (const char* stage : {"spmm --generate laplacian1d:60", "stack", "gemm"})
-    expect_refused(fmt::format("bench {} --kernel elpa", stage), "--kernel = elpa");
-  expect_refused("bench gemm --generate nonsense", "--generate = nonsense: expected one of random, even");
-  for (const char* of_spmm : {"--interaction pairing", "--orbits x", "--matrix x"})
-    expect_refused(fmt::format("bench gemm {}", of_spmm), std::string(of_spmm).substr(0, 8));
-  expect_refused("bench spmm --generate laplacian1d:60 --peer lapack", "lapack");
-  expect_refused("bench spmm --generate laplacian1d:60 --columns 33", "--columns");
-  expect_refused("bench spmm --generate laplacian1d:60 --type z", "--type");
-  expect_refused("bench gemm --generate laplacian2d:60", "laplacian2d");
-  expect_refused("bench gemm --peer csr", "csr");
 }
 
 TEST_F(LobpcgProgram, OptionsWithoutEffectAreRefused) {
@@ -373,52 +358,6 @@ TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
   for (std::size_t k = 0; k < 3; ++k)
     EXPECT_NEAR(json["peer"]["result"]["values"][k].get<double>(),
                 one["peer"]["result"]["values"][k].get<double>(), 1e-9);
-}
-
-TEST_F(LobpcgProgram, BenchesProducts) {
-  for (const char* more : {"--generate shell:20Ne --columns 3", "--generate laplacian3d:9 --storage f --nd 2",
-                           "--generate heisenberg:10 --storage f --type s --columns 12"}) {
-    const Json json = record(fmt::format("bench spmm --peer csr --repeat 2 {}", more));
-    EXPECT_TRUE(passed(json)) << more;
-    const Json& found = result(json);
-    EXPECT_GT(found["stream_bytes_per_second"].get<double>(), 0);
-    EXPECT_GT(found["limit_fraction"].get<double>(), 0);
-    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
-    EXPECT_LT(json["runs"].back()["check"]["values"].get<double>(), 1) << more;
-  }
-  expect_refused("bench spmm --gpus 0 --generate laplacian1d:60 --peer cusparse", "GPU");
-}
-
-TEST_F(LobpcgProgram, CountsTheFlopsOfStoredEntries) {
-  // Two of 60 elements of the diagonal are stored, one of them a zero: 2 + 2 * 4 entries of the whole.
-  const std::string matrix =
-      file("few.mtx",
-           "%%MatrixMarket matrix coordinate real symmetric\n60 60 6\n2 1 1\n3 1 1\n4 2 1\n60 2 1\n"
-           "5 5 3\n7 7 0\n");
-  const Json json = record(fmt::format("bench spmm --columns 4 --matrix {}", matrix));
-  EXPECT_EQ(json["options"]["stored_entries"], 6);
-  EXPECT_EQ(result(json)["flop"], 2 * 4 * 10);
-  EXPECT_GT(result(json)["flop_per_byte"].get<double>(), 0);
-  const Outcome outcome = run(fmt::format("lobpcg --matrix {} --k 1", matrix));
-  EXPECT_NE(outcome.out.find("(0.167 a row of the whole)"), std::string::npos) << outcome.out;
-  // A grid of 100 x 100 points has 2 * 99 * 100 pairs of neighbours.
-  for (const std::string& ranks : {std::string(), two_ranks()}) {
-    const Json grid = record("bench spmm --columns 3 --generate laplacian2d:100", 0, ranks);
-    EXPECT_EQ(result(grid)["flop"], 2 * 3 * (100 * 100 + 2 * (2 * 99 * 100))) << ranks;
-  }
-}
-
-TEST_F(LobpcgProgram, BenchesShellModelsOfEveryInteraction) {
-  const Json random = record("bench spmm --generate shell:20Ne"),
-             pairing = record("bench spmm --generate shell:20Ne --interaction pairing");
-  EXPECT_EQ(random["options"]["interaction"], "random");
-  EXPECT_EQ(pairing["options"]["interaction"], "pairing");
-  EXPECT_TRUE(passed(pairing));
-  EXPECT_EQ(random["options"]["stored_entries"],
-            record("lobpcg --generate shell:20Ne --k 1")["options"]["stored_entries"]);
-  EXPECT_EQ(pairing["options"]["stored_entries"],
-            record("lobpcg --generate shell:20Ne --k 1 --interaction pairing")["options"]["stored_entries"]);
-  EXPECT_NE(random["options"]["stored_entries"], pairing["options"]["stored_entries"]);
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ class MemoryProgram : public Program {
     long resident = 0;  ///< bytes at the most
   };
   Measured measure(const std::string& arguments, const std::string& before = "") const {
-    const std::string command = fmt::format("{} exec timeout -s KILL 60 '{}' {} >{} 2>{}", before, program_,
-                                            arguments, path("stdout"), path("stderr"));
+    const std::string command = fmt::format("{} exec timeout -s KILL 60 {} >{} 2>{}", before,
+                                            words(arguments), path("stdout"), path("stderr"));
     const auto start = std::chrono::steady_clock::now();
     const pid_t child = fork();
     if (child == 0) {
@@ -66,8 +66,9 @@ TEST_F(MemoryProgram, SizesOfTheCommandLineThatCannotBe) {
   expect_too_large("multiply --generate water --n 1000000000", of_host);
   expect_too_large("lobpcg --generate laplacian3d:5000:5000:5000", "lobpcg needs ");
   expect_too_large("lobpcg --generate laplacian3d:1500:1500:1500", of_host);
-  expect_too_large("bench cholesky --n 1000000", "bench cholesky needs ");
-  expect_too_large("bench spmm --generate laplacian3d:5000:5000:5000", of_host);
+  expect_too_large("bench_dense cholesky --n 1000000", "bench_dense cholesky needs ");
+  expect_too_large("bench_spmm --generate laplacian3d:5000:5000:5000", of_host);
+  expect_too_large("bench_products --n 1000000000 --blocks 1", of_host);
   expect_too_large("tune --n 1000000", of_host);
   expect_too_large("lobpcg --generate laplacian2d:100:100 --k 100000", "--k");
 }

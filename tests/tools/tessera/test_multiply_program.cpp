@@ -8,7 +8,7 @@
 
 #include "dbcsr_peer.hpp"
 
-/// `tessera multiply` and `tessera bench stack` as a user runs them.
+/// `tessera multiply` as a user runs it.
 namespace {
 
 using namespace tessera;
@@ -47,12 +47,6 @@ TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply --matrix-a " + path("absent.mtx"), "absent.mtx");
   expect_refused("multiply --matrix-a " + path("absent.mtx") + " --occupation 0.2", "--occupation");
   expect_refused("multiply --matrix-a " + path("absent.mtx") + " --beta 2", "--matrix-c");
-  expect_refused("bench stack --generate wilkinson", "wilkinson");
-  expect_refused("bench stack --peer lapack", "lapack");
-  expect_refused("bench stack --generate water --m 5 --n 6", "--m");
-  expect_refused("bench stack --m 0", "--m");
-  expect_refused("bench gemm --generate water", "water");
-  expect_refused("bench gemm --peer libxsmm", "libxsmm");
 }
 
 TEST_F(MultiplyProgram, ReportsWhatWasComputed) {
@@ -233,31 +227,16 @@ TEST_F(MultiplyProgram, SameOverSeveralRanks) {
   EXPECT_NEAR(a["checksum"].get<double>(), b["checksum"].get<double>(), 1e-12 * a["checksum"].get<double>());
 }
 
-TEST_F(MultiplyProgram, BenchesStacks) {
-  for (const char* more : {"--type d --m 7 --products 500", "--type z --m 3 --n 4 --k 5 --products 40",
-                           "--type s --generate water --m 5 --products 3000"}) {
-    const Json json = record(fmt::format("bench stack --peer blas --repeat 2 {}", more));
-    EXPECT_TRUE(passed(json)) << more;
-    const Json& result = json["runs"][0]["result"];
-    EXPECT_GT(result["products"].get<double>(), 0);
-    EXPECT_GT(result["flop"].get<double>(), 0);
-    EXPECT_GT(result["bytes"].get<double>(), 0);
-    EXPECT_GT(json["limit"]["copy_bytes_per_second"].get<double>(), 0);
-    EXPECT_GT(json["limit"]["copy_fractions"]["stack"].get<double>(), 0);
-    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
-  }
-}
-
 /// Where libxsmm is there it is a peer; where it is not, it says so.
 TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
-  const Outcome outcome = run("bench stack --products 100 --peer libxsmm --json -");
+  const Outcome outcome = run("bench_stack --products 100 --peer libxsmm --json -");
   if (outcome.code == 0) {
     EXPECT_GT(Json::parse(outcome.out)["peer"]["ratio"].get<double>(), 0);
   } else {
     EXPECT_EQ(outcome.code, 2) << outcome.err;
     EXPECT_NE(outcome.err.find("libxsmm"), std::string::npos) << outcome.err;
   }
-  expect_refused("bench stack --products 100 --type z --peer libxsmm", "libxsmm");
+  expect_refused("bench_stack --products 100 --type z --peer libxsmm", "libxsmm");
   const std::string product =
       "multiply --generate random --n 90 --blocks 5,13 --occupation 0.5 --peer libxsmm ";
   const Outcome whole = run(product + "--repeat 2 --json -");

@@ -21,7 +21,7 @@ using namespace tessera::test;
 TEST_F(Program, HelpAndVersion) {
   const Outcome help = run("--help");
   EXPECT_EQ(help.code, 0);
-  for (const char* command : {"eigen", "multiply", "bench", "info", "calibrate", "trace", "tune"})
+  for (const char* command : {"eigen", "multiply", "lobpcg", "info", "calibrate", "trace", "tune"})
     EXPECT_NE(help.out.find(command), std::string::npos) << command;
   EXPECT_EQ(help.err, "");
   EXPECT_EQ(run("eigen --help").code, 0);
@@ -43,15 +43,16 @@ TEST_F(Program, BadUsage) {
   expect_refused("eigen --generate random --n 20 --scheduler nonsense", "nonsense");
   for (const std::string& command :
        {std::string("eigen --generate random --n 20"), std::string("multiply --generate random --n 20"),
-        std::string("lobpcg --generate laplacian1d:60"), std::string("bench gemm"), std::string("info"),
-        "tune --output " + path("tuning.json"), "calibrate --output " + path("models")})
+        std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
+        std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
+        std::string("bench_products --n 60"), std::string("info"), "tune --output " + path("tuning.json"),
+        "calibrate --output " + path("models")})
     expect_refused(fmt::format("{} --seed -1", command), "--seed: -1: expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
   expect_refused("eigen --generate random --n 20 --json " + path("no/such/file.json"), "file.json");
   expect_refused("eigen --generate random --n 20 --output " + path("no/such/file"), "file");
   expect_refused("eigen --generate random --n 20 --tuning " + path("absent.json"), "absent.json");
-  expect_refused("bench", "stage");
-  expect_refused("bench nonsense", "nonsense");
+  expect_refused("bench gemm", "unknown command 'bench'");
   expect_refused("trace " + path("absent"), "absent");
 }
 
@@ -250,30 +251,11 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
 }
 
-TEST_F(Program, BenchesEveryStage) {
-  for (const char* stage :
-       {"cholesky", "to_standard", "reduce_to_band", "band_to_tridiagonal", "tridiagonalize",
-        "tridiagonal_eigen", "back_tridiagonal", "back_band", "to_general", "gemm"})
-    for (const char* type : {"s", "z"}) {
-      const Outcome outcome = run(fmt::format(
-          "bench {} --n 130 --columns 50 --type {} --peer lapack --repeat 2 --json -", stage, type));
-      ASSERT_EQ(outcome.code, 0) << stage << outcome.err;
-      const Json record = Json::parse(outcome.out);
-      EXPECT_TRUE(record["runs"][1]["check"]["passed"].get<bool>()) << stage;
-      if (stage == std::string("tridiagonalize")) continue;  // recorded as two stages
-      EXPECT_TRUE(record["runs"][1]["seconds"]["stages"].contains(stage)) << outcome.out;
-      if (std::string(stage) != "gemm") {
-        EXPECT_GT(record["limit"]["gflops"].get<double>(), 0);
-        EXPECT_GT(record["limit"]["fractions"][stage].get<double>(), 0);
-      }
-    }
-}
-
 /// With a GPU they solve and agree; without one each is a single line and exit code 2.
 TEST_F(Program, CusolverIsAPeer) {
   for (const char* command :
-       {"eigen --generate random --n 120 --peer cusolver", "bench cholesky --n 130 --peer cusolver",
-        "bench tridiagonalize --n 130 --type c --peer cusolver",
+       {"eigen --generate random --n 120 --peer cusolver", "bench_dense cholesky --n 130 --peer cusolver",
+        "bench_dense tridiagonalize --n 130 --type c --peer cusolver",
         "eigen --generate random --n 120 --type z --range index:3:20 --peer cusolver"}) {
     const Outcome outcome = run(fmt::format("{} --json -", command));
     if (outcome.code == 0) {
@@ -434,8 +416,8 @@ TEST_F(Program, BadCalibrations) {
 }
 
 TEST_F(Program, GpusThatAreNotThere) {
-  for (const char* command :
-       {"info", "eigen --generate random --n 20", "bench gemm --n 20", "calibrate --sizes 20", "tune --n 20"})
+  for (const char* command : {"info", "eigen --generate random --n 20", "bench_dense gemm --n 20",
+                              "calibrate --sizes 20", "tune --n 20"})
     expect_refused(std::string(command) + " --gpus 64", "64 GPUs asked for");
   expect_refused("info --gpus two", "--gpus");
   expect_refused("info --gpus -1", "--gpus");

@@ -7,18 +7,17 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
-#include "bench_spmm.hpp"
-#include "bench_stack.hpp"
-#include "bench_stages.hpp"
+#include "dense_options.hpp"
+#include "machine_limits.hpp"
 #include "nominal_flops.hpp"
-#include "probes.hpp"
 #include "problem.hpp"
+#include "routine_peer.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
+#include "stages.hpp"
 
 namespace tessera::program {
 
@@ -28,7 +27,7 @@ namespace {
 constexpr Index limit_order = 4000, gpu_limit_order = 8192;
 
 template <class T>
-Report describe(Session& session, const BenchProgramOptions& options) {
+Report describe(Session& session, const DenseBenchOptions& options) {
   Runtime& runtime = session.runtime();
   EigensolveOptions wanted;
   wanted.solver = Solver::two_stage;
@@ -37,7 +36,7 @@ Report describe(Session& session, const BenchProgramOptions& options) {
   wanted.update_width = options.update_width;
   wanted.column_groups = options.column_groups;
   const EigensolveOptions sizes = resolve_options<T>(runtime, options.n, wanted);
-  Report report = session.new_report("bench");
+  Report report = session.new_report("bench_dense");
   report.title += " " + options.stage;
   const Index columns = options.vectors > 0 ? options.vectors : options.n;
   report.options["stage"] = options.stage;
@@ -68,24 +67,19 @@ double matrices_of(const std::string& stage) {
 }
 
 template <class T>
-int bench(Session& session, const BenchProgramOptions& options) {
+int bench(Session& session, const DenseBenchOptions& options) {
   Runtime& runtime = session.runtime();
   const CommonOptions& common = options.common;
-  if (options.vectors > options.n)
-    throw InvalidArgument("--columns", fmt::format("{}", options.vectors),
-                          fmt::format("at most n = {}", options.n));
-  if (options.peer != "none" && runtime.size() > 1)
-    throw InvalidArgument("--peer", options.peer, "one process (the library does not know of the others)");
+  const auto peer = make_routine_peer<T>(runtime, options.peer);
+  if (peer) require_available(*peer, options.peer);
   const double n = static_cast<double>(options.n);
-  require_memory(
-      runtime, "bench " + options.stage,
-      n * n * sizeof(T) * (matrices_of(options.stage) / runtime.size() + (options.peer != "none")));
+  require_memory(runtime, "bench_dense " + options.stage,
+                 n * n * sizeof(T) * (matrices_of(options.stage) / runtime.size() + (peer != nullptr)));
   Report report = describe<T>(session, options);
   const double order = static_cast<double>(options.n);
   session.set_memory_unit(order * order * sizeof(T));
 
   const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
-  const int threads = options.peer == "cusolver" ? 0 : std::max(1, runtime.info().cpu_workers);
   const auto stage = make_stage_bench<T>(session, options);
   const int gpus = runtime.gpus() * runtime.size();
   std::vector<double> limits, copy_rates;
@@ -97,7 +91,7 @@ int bench(Session& session, const BenchProgramOptions& options) {
       limits.push_back(limit.gflops * gpus);
       copy_rates.push_back(limit.copy_rate * gpus);
     } else if (options.stage != "gemm")
-      limits.push_back(measure_gemm_limit<T>(session, std::min(options.n, limit_order), 1));
+      limits.push_back(measure_gemm_limit<T>(runtime, std::min(options.n, limit_order), 1));
     session.progress().stage("preparing " + options.stage);
     stage->prepare();
     session.progress().stage(options.stage);
@@ -114,13 +108,12 @@ int bench(Session& session, const BenchProgramOptions& options) {
       session.progress().stage("checking");
       record.check = stage->check();
     }
-    if (options.peer != "none") {
-      std::string name;
-      const double seconds = stage->peer(name);
-      if (run >= 0 && !std::isnan(seconds)) {
-        if (!report.peer) report.peer = PeerRecord{name, threads, {}, {}};
-        report.peer->seconds.push_back(seconds);
-      }
+    if (peer) {
+      session.progress().stage(options.peer);
+      peer->prepare(stage->peer_problem());
+      const double seconds = peer->run();
+      peer->release();
+      if (run >= 0 && !std::isnan(seconds)) add_peer_seconds(report, *peer, seconds);
     }
     if (run >= 0) report.runs.push_back(std::move(record));
   }
@@ -131,30 +124,10 @@ int bench(Session& session, const BenchProgramOptions& options) {
   return session.finish(report);
 }
 
-/// What only the other benchmarks take; and --n as stages have it.
-void require_stage_options(BenchProgramOptions& options) {
-  if (options.n < 0) options.n = 2000;
-  if (options.generate == "water")
-    throw InvalidArgument("--generate", options.generate, "a kind of dense matrix");
-  naming_options([&] { return MatrixGenerator<double>::make(options.generate, 1); });
-  if (options.peer == "libxsmm" || options.peer == "blas" || options.peer == "csr" ||
-      options.peer == "cusparse")
-    throw InvalidArgument("--peer", options.peer, "none, lapack or cusolver for " + options.stage);
-}
-
 }  // namespace
 
-int run_bench(BenchProgramOptions& options) {
-  if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
-    throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
-  if (options.stage == "spmm") return run_bench_spmm(options);
-  for (const auto& [name, value] : {std::pair("--matrix", options.matrix),
-                                    {"--interaction", options.interaction},
-                                    {"--orbits", options.orbits}})
-    if (!value.empty()) throw InvalidArgument(name, value, "the stage spmm, which alone takes it");
-  if (options.generate.empty()) options.generate = "random";
-  if (options.stage == "stack") return run_bench_stack(options);
-  require_stage_options(options);
+int run_dense_bench(const DenseBenchOptions& options) {
+  validate(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });
   });

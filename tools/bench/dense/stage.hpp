@@ -8,27 +8,23 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/codelets/blas.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "bench_stages.hpp"
-#include "cusolver_peer.hpp"
 #include "probes.hpp"
 #include "problem.hpp"
+#include "stages.hpp"
 
 namespace tessera::program {
 
 /// What the stages share: sizes, matrices, the scale of the checks.
 template <class T>
-class Stage : public StageBench {
+class Stage : public StageBench<T> {
  public:
   using Real = RealOf<T>;
 
-  Stage(Session& session, const BenchProgramOptions& options)
+  Stage(Session& session, const DenseBenchOptions& options)
       : session_(session),
         runtime_(session.runtime()),
         options_(options),
@@ -44,8 +40,6 @@ class Stage : public StageBench {
     sizes_ = resolve_options<T>(runtime_, n_, wanted);
     eps_ = static_cast<double>(n_) * static_cast<double>(precision<T>);
   }
-
-  double peer(std::string&) override { return unknown; }
 
  protected:
   HermitianProblem<T> matrix(const std::string& kind, std::uint64_t seed) {
@@ -103,35 +97,14 @@ class Stage : public StageBench {
     check.orthogonality = std::abs(after - before) / (eps_ * before);
     return check;
   }
-  bool peer_on_gpu() const { return options_.peer == "cusolver"; }
-  /// hetrd on the matrix, by the peer's library.
-  double time_hetrd(std::string& name) {
-    std::vector<T> a = gather_lower(runtime_, matrix().matrix);
-    name = fmt::format("{} {}{}trd", options_.peer, type_letter<T>, is_complex<T> ? "he" : "sy");
-    if (peer_on_gpu()) return time_cusolver_hetrd(a, n_);
-    const Index lwork = 64 * n_;
-    std::vector<Real> d(n_), e(n_);
-    std::vector<T> tau(n_), work(lwork);
-    return time_lapack([&] {
-      return blas::hetrd<T>(Uplo::lower, n_, a.data(), n_, d.data(), e.data(), tau.data(), work.data(),
-                            lwork);
-    });
-  }
-  double time_lapack(const std::function<int()>& routine) {
-    double seconds = 0;
-    int info = 0;
-    runtime_.run_exclusively(std::max(1, runtime_.info().cpu_workers), [&] {
-      const double start = program::now();
-      info = routine();
-      seconds = program::now() - start;
-    });
-    if (info != 0) throw Error(fmt::format("LAPACK failed with info = {}", info));
-    return seconds;
+  /// The matrix to tridiagonal form.
+  RoutineProblem<T> hetrd_problem(const std::string& note = "") {
+    return {.routine = Routine::hetrd, .n = n_, .a = gather_lower(runtime_, matrix().matrix), .note = note};
   }
 
   Session& session_;
   Runtime& runtime_;
-  const BenchProgramOptions& options_;
+  const DenseBenchOptions& options_;
   Index n_, count_;
   ProcessGrid grid_;
   EigensolveOptions sizes_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench_stages.hpp"
+#include "stages.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,11 +12,10 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "bench_stage.hpp"
+#include "machine_limits.hpp"
+#include "stage.hpp"
 
 namespace tessera::program {
 
@@ -38,13 +37,9 @@ class CholeskyBench final : public Stage<T> {
     check.residual = distance(expected, y) / (this->eps_ * b_.norm * largest(x));
     return check;
   }
-  double peer(std::string& name) override {
-    std::vector<T> b = gather_lower(this->runtime_, this->overlap().matrix);
-    const Index n = this->n_;
-    name = this->peer_on_gpu() ? fmt::format("cusolver Xpotrf ({})", type_letter<T>)
-                               : fmt::format("lapack {}potrf", type_letter<T>);
-    if (this->peer_on_gpu()) return time_cusolver_potrf(b, n);
-    return this->time_lapack([&] { return blas::potrf<T>(Uplo::lower, n, b.data(), n); });
+  RoutineProblem<T> peer_problem() override {
+    return {
+        .routine = Routine::potrf, .n = this->n_, .a = gather_lower(this->runtime_, this->overlap().matrix)};
   }
 
  private:
@@ -71,13 +66,11 @@ class ToStandardBench final : public Stage<T> {
     check.residual = distance(expected, y) / (this->eps_ * a_.norm * largest(x));
     return check;
   }
-  double peer(std::string& name) override {
-    if (this->peer_on_gpu()) return unknown;
-    name = fmt::format("lapack {}{}gst", type_letter<T>, is_complex<T> ? "he" : "sy");
-    std::vector<T> a = gather_lower(this->runtime_, this->matrix().matrix),
-                   l = gather_lower(this->runtime_, l_.matrix);
-    const Index n = this->n_;
-    return this->time_lapack([&] { return blas::hegst<T>(1, Uplo::lower, n, a.data(), n, l.data(), n); });
+  RoutineProblem<T> peer_problem() override {
+    return {.routine = Routine::hegst,
+            .n = this->n_,
+            .a = gather_lower(this->runtime_, this->matrix().matrix),
+            .l = gather_lower(this->runtime_, l_.matrix)};
   }
 
  private:
@@ -95,11 +88,7 @@ class ReduceToBandBench final : public Stage<T> {
   }
   void submit(Sequence& sequence) override { this->reduce(sequence, a_, band_, &reflectors_); }
   CheckRecord check() override { return this->similarity_check(a_, invariants(this->runtime_, band_)); }
-  double peer(std::string& name) override {
-    const double seconds = this->time_hetrd(name);
-    name += " (to tridiagonal form)";
-    return seconds;
-  }
+  RoutineProblem<T> peer_problem() override { return this->hetrd_problem(" (to tridiagonal form)"); }
 
  private:
   HermitianProblem<T> a_;
@@ -155,7 +144,7 @@ class TridiagonalizeBench final : public Stage<T> {
   CheckRecord check() override {
     return this->similarity_check(a_, invariants(this->host(d_, this->n_), this->host(e_, this->n_ - 1)));
   }
-  double peer(std::string& name) override { return this->time_hetrd(name); }
+  RoutineProblem<T> peer_problem() override { return this->hetrd_problem(); }
 
  private:
   HermitianProblem<T> a_;
@@ -205,18 +194,8 @@ class TridiagonalEigenBench final : public Stage<T> {
         std::abs(squared_norm(this->runtime_, z_) / static_cast<double>(this->count_) - 1) / this->eps_;
     return check;
   }
-  double peer(std::string& name) override {
-    if (this->peer_on_gpu()) return unknown;
-    name = fmt::format("lapack {}stedc", type_letter<Real>);
-    const Index n = this->n_;
-    std::vector<Real> d = d_, e = e_, z(n * n), work(1 + 4 * n + n * n);
-    e.resize(n);
-    std::vector<int> iwork(3 + 5 * n);
-    return this->time_lapack([&] {
-      return blas::stedc<Real>('I', n, d.data(), e.data(), z.data(), n, work.data(),
-                               static_cast<Index>(work.size()), iwork.data(),
-                               static_cast<Index>(iwork.size()));
-    });
+  RoutineProblem<T> peer_problem() override {
+    return {.routine = Routine::stedc, .n = this->n_, .d = d_, .e = e_};
   }
 
  private:
@@ -302,16 +281,11 @@ class ToGeneralBench final : public Stage<T> {
     check.residual = distance(back, before_) / (this->eps_ * l_.norm * std::max(largest(solution), 1e-300));
     return check;
   }
-  double peer(std::string& name) override {
-    const std::vector<T> l = gather_lower(this->runtime_, l_.matrix);
-    name = fmt::format("{} {}trsm", this->peer_on_gpu() ? "cublas" : "blas", type_letter<T>);
-    if (this->peer_on_gpu()) return time_cublas_trsm(l, this->n_, this->count_);
-    std::vector<T> z(static_cast<std::size_t>(this->n_ * this->count_), T(1));
-    return this->time_lapack([&] {
-      blas::trsm<T>(Side::left, Uplo::lower, Op::adjoint, Diag::non_unit, this->n_, this->count_, T(1),
-                    l.data(), this->n_, z.data(), this->n_);
-      return 0;
-    });
+  RoutineProblem<T> peer_problem() override {
+    return {.routine = Routine::trsm,
+            .n = this->n_,
+            .columns = this->count_,
+            .a = gather_lower(this->runtime_, l_.matrix)};
   }
 
  private:
@@ -326,72 +300,37 @@ class GemmBench final : public Stage<T> {
  public:
   using Stage<T>::Stage;
   void prepare() override {
-    // Large enough for a GEMM at full speed, small enough that the last tiles do not leave workers idle.
-    const Index wanted = this->options_.tile;
-    const bool gpus = this->runtime_.gpus() > 0;
-    const Index parts = gpus ? 4 : 8, largest = gpus ? 4096 : 512;
-    const Index tile = wanted > 0 ? wanted : std::clamp<Index>(ceil_div(this->n_, parts), 192, largest);
-    const TileLayout layout{this->n_, this->n_, tile, tile, this->grid_, Uplo::general};
-    c_ = TiledMatrix<T>(this->runtime_, layout);
-    if (a_.rows() > 0) return;
-    a_ = filled(layout, 11);
-    b_ = filled(layout, 12);
+    if (!product_)
+      product_ = std::make_unique<TiledGemm<T>>(this->runtime_, this->n_, this->options_.tile, this->grid_);
+    product_->prepare();
   }
-  void submit(Sequence& sequence) override {
-    for (Index k = 0; k < a_.col_tiles(); ++k)
-      for (Index j = 0; j < c_.col_tiles(); ++j)
-        for (Index i = 0; i < c_.row_tiles(); ++i) {
-          const Index m = c_.tile_rows(i), n = c_.tile_cols(j), depth = a_.tile_cols(k);
-          sequence.insert(Gemm<T>{.a = a_.tile(i, k),
-                                  .b = b_.tile(k, j),
-                                  .sum = c_.tile(i, j),
-                                  .part_a = {0, 0, m, depth},
-                                  .part_b = {0, 0, depth, n},
-                                  .part_c = {0, 0, m, n}});
-        }
-  }
+  void submit(Sequence& sequence) override { product_->submit(sequence); }
   CheckRecord check() override {
+    const auto product_with = [&](const TiledMatrix<T>& matrix, const Vector& x) {
+      return times(this->runtime_, matrix, Shape::general, false, x);
+    };
     const Vector x = random_vector(this->n_, 3);
-    const Vector expected =
-        times(this->runtime_, a_, Shape::general, false, times(this->runtime_, b_, Shape::general, false, x));
+    const Vector expected = product_with(product_->a(), product_with(product_->b(), x));
     const double n = static_cast<double>(this->n_);
     CheckRecord check;
-    check.residual = distance(expected, times(this->runtime_, c_, Shape::general, false, x)) /
-                     (this->eps_ * n * largest(x));
+    check.residual = distance(expected, product_with(product_->c(), x)) / (this->eps_ * n * largest(x));
     return check;
   }
-  double peer(std::string& name) override {
-    const Index n = this->n_;
-    name = fmt::format("{} {}gemm", this->peer_on_gpu() ? "cublas" : "blas", type_letter<T>);
-    if (this->peer_on_gpu()) return time_cublas_gemm<T>(n);
-    const auto size = static_cast<std::size_t>(n * n);
-    const std::vector<T> a(size, T(1)), b(size, T(2));
-    std::vector<T> c(size);
-    return this->time_lapack([&] {
-      blas::gemm<T>(Op::none, Op::none, n, n, n, T(1), a.data(), n, b.data(), n, T(0), c.data(), n);
-      return 0;
-    });
-  }
+  RoutineProblem<T> peer_problem() override { return {.routine = Routine::gemm, .n = this->n_}; }
 
  private:
-  TiledMatrix<T> filled(const TileLayout& layout, std::uint64_t seed) {
-    TiledMatrix<T> matrix(this->runtime_, layout);
-    fill_general(matrix, seed);
-    matrix.prefetch();
-    return matrix;
-  }
-  TiledMatrix<T> a_, b_, c_;
+  std::unique_ptr<TiledGemm<T>> product_;
 };
 
 template <class T, template <class> class Bench>
-std::unique_ptr<StageBench> make(Session& session, const BenchProgramOptions& options) {
+std::unique_ptr<StageBench<T>> make(Session& session, const DenseBenchOptions& options) {
   return std::make_unique<Bench<T>>(session, options);
 }
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<StageBench> make_stage_bench(Session& session, const BenchProgramOptions& options) {
+std::unique_ptr<StageBench<T>> make_stage_bench(Session& session, const DenseBenchOptions& options) {
   const std::string& stage = options.stage;
   if (stage == "cholesky") return make<T, CholeskyBench>(session, options);
   if (stage == "to_standard") return make<T, ToStandardBench>(session, options);
@@ -406,31 +345,8 @@ std::unique_ptr<StageBench> make_stage_bench(Session& session, const BenchProgra
   throw InvalidArgument("stage", stage, "one of the stages that --help lists");
 }
 
-template <class T>
-double measure_gemm_limit(Session& session, Index n, int repeat) {
-  BenchProgramOptions options;
-  options.n = n;
-  GemmBench<T> bench(session, options);
-  double best = HUGE_VAL;
-  for (int run = -1; run < repeat; ++run) {
-    bench.prepare();
-    session.runtime().barrier();
-    const double start = now();
-    Sequence sequence(session.runtime());
-    bench.submit(sequence);
-    const Status status = sequence.wait();
-    double seconds = now() - start;
-    if (!status) throw Error(status.message());
-    session.runtime().all_reduce_max(&seconds, 1);
-    if (run >= 0) best = std::min(best, seconds);
-  }
-  const double order = static_cast<double>(n);
-  return flop_factor<T> * 2 * order * order * order / best * 1e-9;
-}
-
-#define TESSERA_INSTANTIATE(T)                                                                    \
-  template std::unique_ptr<StageBench> make_stage_bench<T>(Session&, const BenchProgramOptions&); \
-  template double measure_gemm_limit<T>(Session&, Index, int);
+#define TESSERA_INSTANTIATE(T) \
+  template std::unique_ptr<StageBench<T>> make_stage_bench<T>(Session&, const DenseBenchOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 

@@ -7,15 +7,17 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-#include "options.hpp"
+#include "dense_options.hpp"
 #include "report.hpp"
+#include "routine_peer.hpp"
 #include "session.hpp"
 
-/// The stages of the dense eigensolver one by one, for `tessera bench`.
+/// The stages of the dense eigensolver one by one, for `bench_dense`.
 namespace tessera::program {
 
 /// One stage on one matrix. A round is prepare(), submit() into a sequence that is waited for and timed,
 /// check().
+template <class T>
 class StageBench {
  public:
   virtual ~StageBench() = default;
@@ -25,18 +27,13 @@ class StageBench {
   virtual void submit(Sequence& sequence) = 0;
   /// Scaled errors of what the stage has made.
   virtual CheckRecord check() = 0;
-  /// The routine of the library that --peer names for the same job on the same data, its name in `name`; its
-  /// seconds, or NaN if there is none.
-  virtual double peer(std::string& name) = 0;
+  /// What another library is to do for the same job, if there is a routine for it: on the same data, which may
+  /// be made anew.
+  virtual RoutineProblem<T> peer_problem() { return {}; }
 };
 
 /// @param stage a name of bench_stages()
 template <class T>
-std::unique_ptr<StageBench> make_stage_bench(Session& session, const BenchProgramOptions& options);
-
-/// GFLOP/s of tiled matrix products through the runtime on all workers, best of `repeat`: the machine's
-/// limit.
-template <class T>
-double measure_gemm_limit(Session& session, Index n, int repeat);
+std::unique_ptr<StageBench<T>> make_stage_bench(Session& session, const DenseBenchOptions& options);
 
 }  // namespace tessera::program

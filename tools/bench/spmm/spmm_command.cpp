@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench_spmm.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -9,14 +7,15 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/csb_matrix.hpp>
-#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-#include "cusolver_peer.hpp"
+#include "lobpcg_problem.hpp"
+#include "machine_limits.hpp"
+#include "rows_peer.hpp"
 #include "session.hpp"
-#include "stack_peer.hpp"
+#include "spmm_options.hpp"
 
 namespace tessera::program {
 
@@ -28,22 +27,17 @@ constexpr std::size_t copied_bytes = std::size_t(1) << 30;
 template <class V, class T>
 class SpmmRunner {
  public:
-  SpmmRunner(Session& session, const BenchProgramOptions& options)
+  SpmmRunner(Session& session, const SpmmBenchOptions& options)
       : session_(session),
         runtime_(session.runtime()),
         options_(options),
         source_(source_of(options)),
-        columns_(options.vectors > 0 ? options.vectors : 8),
-        report_(session.new_report("bench")) {}
+        columns_(options.columns),
+        report_(session.new_report("bench_spmm")),
+        peer_(make_rows_peer<V, T>(runtime_, options.peer)) {}
 
   int operator()() {
-    if (columns_ > 32) throw InvalidArgument("--columns", fmt::to_string(columns_), "at most 32 for spmm");
-    if (options_.peer != "none" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
-    if (options_.peer == "cusparse" && sizeof(V) != sizeof(T))
-      throw InvalidArgument("--peer", options_.peer, "--storage and --type of one precision");
-    if (options_.peer == "cusparse" && runtime_.gpus() == 0)
-      throw RuntimeError("--peer cusparse: there is no GPU");
+    if (peer_) require_available(*peer_, options_.peer);
     make_matrix();
     describe();
     measure_limit();
@@ -63,20 +57,6 @@ class SpmmRunner {
     write_x();
     host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));
     x_.get(host_x_.data(), columns_, columns_);
-    if (options_.peer == "none") return;
-    session_.progress().stage("making full rows");
-    FullRows<V> full = full_rows<V>(*rows_.a, host_threads(runtime_));
-    if constexpr (std::is_same_v<V, T>)
-      if (options_.peer == "cusparse")
-        cusparse_ = std::make_unique<CusparseProduct<T>>(full, columns_, host_x_);
-    if (options_.peer != "csr") return;
-    const std::vector<Index> places(full.columns.begin(), full.columns.end());
-    const std::vector<double> values(full.values.begin(), full.values.end());
-    csr_ = std::make_unique<CsrMatrix<V, T>>(
-        CsrMatrix<V, T>::build(runtime_, {full.begins, places, values}, a_->segments()->count()));
-    csr_x_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
-    csr_y_ = BlockVectors<T>(runtime_, csr_->segments(), columns_);
-    csr_x_.set(host_x_.data(), columns_, columns_);
   }
 
   /// The same numbers each time, where x is at home: copies elsewhere are no longer valid.
@@ -98,9 +78,7 @@ class SpmmRunner {
   double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
 
   void describe() {
-    report_.title += " spmm";
     Json& json = report_.options;
-    json["stage"] = "spmm";
     json["matrix"] = source_.name();
     if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
     if (!source_.orbits.empty()) json["orbits"] = source_.orbits;
@@ -130,13 +108,12 @@ class SpmmRunner {
     report_.limit = LimitRecord{"copy", unknown, rate};
   }
 
-  template <class Operator>
-  RunRecord product(const Operator& a, const BlockVectors<T>& x, const BlockVectors<T>& y, const char* name) {
-    session_.progress().stage(name);
+  RunRecord product() {
+    session_.progress().stage("spmm");
     session_.begin_run();
     Sequence sequence(runtime_);
-    sequence.begin_stage(name);
-    a.apply(sequence, x, y, columns_);
+    sequence.begin_stage("spmm");
+    a_->apply(sequence, x_, y_, columns_);
     const Status status = sequence.wait();
     RunRecord run = session_.end_run(sequence.statistics());
     if (!status) throw Error(status.message());
@@ -145,7 +122,7 @@ class SpmmRunner {
 
   void one_round(int index) {
     if (runtime_.gpus() > 1) write_x();  // a run moves x between GPUs, as a solver's do
-    RunRecord run = product(*a_, x_, y_, "spmm");
+    RunRecord run = product();
     const double bytes = a_->stored_bytes() + vector_bytes(), seconds = run.total_seconds;
     run.flops = flops();
     for (StageRecord& stage : run.stages) {
@@ -166,7 +143,7 @@ class SpmmRunner {
       y_.get(y.data(), columns_, columns_);
       run.check = check(y);
     }
-    if (options_.peer != "none") time_peer(timed, checked ? &*run.check : nullptr, y);
+    if (peer_) time_peer(timed, checked ? &*run.check : nullptr, y);
     if (timed) report_.runs.push_back(std::move(run));
     if (index == options_.common.repeat - 1) describe_rates();
   }
@@ -223,24 +200,16 @@ class SpmmRunner {
 
   /// `check`: if not null, the largest difference from the peer's product is added to it.
   void time_peer(bool timed, CheckRecord* check, const std::vector<T>& ours) {
-    std::string name;
-    double seconds = 0;
-    std::vector<T> theirs(host_x_.size());
-    if (options_.peer == "csr") {
-      name = "full rows (CSR)";
-      seconds = product(*csr_, csr_x_, csr_y_, "csr").total_seconds;
-      if (check) csr_y_.get(theirs.data(), columns_, columns_);
-    } else {
-      name = "cuSPARSE SpMM, full rows (CSR_ALG3)";
-      seconds = cusparse_->time(5);
-      if (check) theirs = cusparse_->result();
-    }
-    if (!timed) return;
-    if (!report_.peer)
-      report_.peer =
-          PeerRecord{name, options_.peer == "csr" ? std::max(1, runtime_.info().cpu_workers) : 0, {}, {}};
-    report_.peer->seconds.push_back(seconds);
+    session_.progress().stage(peer_->name());
+    peer_->prepare({.a = rows_.a.get(),
+                    .x = &host_x_,
+                    .columns = columns_,
+                    .segments = a_->segments()->count(),
+                    .fetch = check != nullptr});
+    const double seconds = peer_->run();
+    if (timed) add_peer_seconds(report_, *peer_, seconds);
     if (!check) return;
+    const std::vector<T> theirs = peer_->result();
     double largest = 0, difference = 0;
     for (std::size_t i = 0; i < ours.size(); ++i) {
       largest = std::max(largest, std::abs(static_cast<double>(ours[i])));
@@ -251,38 +220,27 @@ class SpmmRunner {
     check->values = largest > 0 ? difference / (largest * static_cast<double>(precision<T>) *
                                                 std::sqrt(static_cast<double>(a_->order())))
                                 : 0;
-    check->values_against = name;
+    check->values_against = peer_->name();
   }
 
   Session& session_;
   Runtime& runtime_;
-  const BenchProgramOptions& options_;
+  const SpmmBenchOptions& options_;
   const SparseSource source_;
   Index columns_;
   Report report_;
+  std::unique_ptr<RowsPeer<T>> peer_;
   SparseGenerator rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_;
   Index whole_entries_ = 0;
-  std::unique_ptr<CsrMatrix<V, T>> csr_;
-  BlockVectors<T> x_, y_, csr_x_, csr_y_;
+  BlockVectors<T> x_, y_;
   std::vector<T> host_x_;
-  std::unique_ptr<CusparseProduct<T>> cusparse_;
 };
-
-void require_valid(const BenchProgramOptions& options) {
-  validate(source_of(options));
-  if (options.type != 's' && options.type != 'd')
-    throw InvalidArgument("--type", std::string(1, options.type), "s or d for spmm");
-  if (options.type == 's' && options.storage == 'd')
-    throw InvalidArgument("--storage", "d", "f, with --type s");
-  if (options.peer != "none" && options.peer != "csr" && options.peer != "cusparse")
-    throw InvalidArgument("--peer", options.peer, "none, csr or cusparse for spmm");
-}
 
 }  // namespace
 
-int run_bench_spmm(const BenchProgramOptions& options) {
-  require_valid(options);
+int run_spmm_bench(const SpmmBenchOptions& options) {
+  validate(options);
   return in_session(options.common, [&](Session& session) {
     if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();
     if (options.type == 'd') return SpmmRunner<float, double>(session, options)();

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench_stack.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -12,11 +10,13 @@
 #include <tessera/codelets/block_sparse/multiply_stack.hpp>
 #include <tessera/runtime/error.hpp>
 
-#include "bench_stages.hpp"
-#include "probes.hpp"
+#include "machine_limits.hpp"
 #include "scalar_types.hpp"
+#include "session.hpp"
 #include "stack_kernel_timer.hpp"
+#include "stack_options.hpp"
 #include "stack_peer.hpp"
+#include "stack_problem.hpp"
 
 namespace tessera::program {
 
@@ -27,19 +27,11 @@ constexpr Index gpu_limit_order = 8192;
 
 /// The options with everything that follows from others; --products is for all workers together where the
 /// stacks are harvested, and for each where they are made.
-BenchProgramOptions resolved(BenchProgramOptions options) {
+StackBenchOptions resolved(StackBenchOptions options) {
   if (options.n < 0) options.n = options.m;
   if (options.k < 0) options.k = options.m;
   if (options.products < 0) options.products = options.generate == "water" ? 400000 : 16005;
   return options;
-}
-
-void require_valid(const BenchProgramOptions& options) {
-  if (options.generate != "random" && options.generate != "water")
-    throw InvalidArgument("--generate", options.generate, "random or water for stack");
-  if (options.peer != "none" && options.peer != "libxsmm" && options.peer != "blas")
-    throw InvalidArgument("--peer", options.peer, "none, libxsmm or blas for stack");
-  if (options.n > 256) throw InvalidArgument("--n", fmt::to_string(options.n), "at most 256 for stack");
 }
 
 /// The codelet's stacks go to GPUs.
@@ -60,24 +52,27 @@ LimitRecord measure_limit(Session& session, bool gpu) {
   }
   const int workers = std::max(1, runtime.info().cpu_workers);
   const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
-  return {"gemm", measure_gemm_limit<T>(session, order, 1), measure_copy(runtime)};
+  return {"gemm", measure_gemm_limit<T>(runtime, order, 1), measure_copy(runtime)};
 }
 
 template <class T>
 class StackRunner {
  public:
-  StackRunner(Session& session, const BenchProgramOptions& options)
+  StackRunner(Session& session, const StackBenchOptions& options)
       : session_(session),
         runtime_(session.runtime()),
         options_(resolved(options)),
         gpu_(on_gpus<T>(runtime_)),
-        report_(session.new_report("bench")) {}
+        report_(session.new_report("bench_stack")),
+        peer_(make_stack_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
     if (runtime_.size() > 1)
-      throw InvalidArgument("stage", "stack", "one process (each would compute the same stacks)");
+      throw InvalidArgument("processes", fmt::to_string(runtime_.size()),
+                            "one process (each would compute the same stacks)");
     const CommonOptions& common = options_.common;
-    if (options_.peer != "none") time_peer(-1, 1);  // a library that is not there is said at once
+    if (peer_) require_available(*peer_, options_.peer);
+    if (peer_) time_peer(-1, 1);  // a library that declines is said at once
     session_.progress().stage("making the stacks");
     const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
     problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
@@ -92,7 +87,6 @@ class StackRunner {
 
  private:
   void describe() {
-    report_.title += " stack";
     Json& json = report_.options;
     json["stage"] = "stack";
     json["generate"] = options_.generate;
@@ -184,7 +178,7 @@ class StackRunner {
     }
     const bool last = index == options_.common.repeat - 1;
     if (timer_) run.result["kernels"] = time_kernels(last);
-    if (options_.peer != "none") time_peer(index, problem_.products());
+    if (peer_) time_peer(index, problem_.products());
     if (last)
       report_.results.emplace_back(
           "bytes", fmt::format("{} if nothing stays in a cache: {:.2f} flop a byte",
@@ -194,19 +188,18 @@ class StackRunner {
 
   void time_peer(int index, Index products) {
     session_.progress().stage(options_.peer);
-    std::string name;
-    const double seconds = time_resident_products<T>(runtime_, options_.peer, options_.m, options_.n,
-                                                     options_.k, products, name);
-    if (index < 0) return;
-    if (!report_.peer) report_.peer = PeerRecord{name, std::max(1, runtime_.info().cpu_workers), {}, {}};
-    report_.peer->seconds.push_back(seconds);
+    peer_->prepare({options_.m, options_.n, options_.k, products});
+    const double seconds = peer_->run();
+    peer_->release();
+    if (index >= 0) add_peer_seconds(report_, *peer_, seconds);
   }
 
   Session& session_;
   Runtime& runtime_;
-  const BenchProgramOptions options_;
+  const StackBenchOptions options_;
   bool gpu_;
   Report report_;
+  std::unique_ptr<StackPeer> peer_;
   StackProblem<T> problem_;
   std::unique_ptr<StackKernelTimer<T>> timer_;  // on GPUs
   ProductWorker ran_on_ = ProductWorker::none;
@@ -214,8 +207,7 @@ class StackRunner {
 
 }  // namespace
 
-int run_bench_stack(const BenchProgramOptions& options) {
-  require_valid(options);
+int run_stack_bench(const StackBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return StackRunner<T>(session, options)(); });
   });

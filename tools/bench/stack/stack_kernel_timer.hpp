@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "bench_stack.hpp"
+#include "stack_problem.hpp"
 
 namespace tessera::program {
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include "stack_problem.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -17,8 +19,6 @@
 #include <tessera/codelets/block_sparse/splitmix.hpp>
 #include <tessera/runtime/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
-
-#include "bench_stack.hpp"
 
 namespace tessera::program {
 
@@ -56,7 +56,7 @@ void finish(Runtime& runtime, StackItem& item) {
   std::memcpy(to + entries, item.runs.data(), runs);
 }
 
-StackItem artificial_stack(const BenchProgramOptions& options, Index products, Index blocks,
+StackItem artificial_stack(const StackBenchOptions& options, Index products, Index blocks,
                            std::uint64_t seed) {
   const Index m = options.m, n = options.n, k = options.k, runs = std::max<Index>(1, products / 16);
   auto draw = [&, number = std::uint64_t{0}](Index below) mutable {
@@ -171,7 +171,7 @@ double StackProblem<T>::bytes() const {
 }
 
 template <class T>
-StackProblem<T> artificial_stacks(Runtime& runtime, const BenchProgramOptions& options, int copies) {
+StackProblem<T> artificial_stacks(Runtime& runtime, const StackBenchOptions& options, int copies) {
   constexpr Index blocks = 10000;
   const Index m = options.m, n = options.n, k = options.k, products = options.products;
   const double a_elements = static_cast<double>(blocks * m * k),
@@ -196,7 +196,7 @@ StackProblem<T> artificial_stacks(Runtime& runtime, const BenchProgramOptions& o
 }
 
 template <class T>
-StackProblem<T> water_stacks(Runtime& runtime, const BenchProgramOptions& options) {
+StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options) {
   if (options.n != options.m || options.k != options.m)
     throw InvalidArgument("--n, --k", fmt::format("{}, {}", options.n, options.k),
                           "the same as --m for water (square blocks)");
@@ -322,11 +322,11 @@ CheckRecord check_stacks(const StackProblem<T>& problem) {
   return record;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                              \
-  template struct StackProblem<T>;                                                          \
-  template StackProblem<T> artificial_stacks<T>(Runtime&, const BenchProgramOptions&, int); \
-  template StackProblem<T> water_stacks<T>(Runtime&, const BenchProgramOptions&);           \
-  template std::vector<T> panel_values<T>(const Data&);                                     \
+#define TESSERA_INSTANTIATE(T)                                                            \
+  template struct StackProblem<T>;                                                        \
+  template StackProblem<T> artificial_stacks<T>(Runtime&, const StackBenchOptions&, int); \
+  template StackProblem<T> water_stacks<T>(Runtime&, const StackBenchOptions&);           \
+  template std::vector<T> panel_values<T>(const Data&);                                   \
   template CheckRecord check_stacks<T>(const StackProblem<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -7,11 +7,10 @@
 #include <tessera/codelets/block_sparse/stack.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-#include "options.hpp"
 #include "report.hpp"
-#include "session.hpp"
+#include "stack_options.hpp"
 
-/// `tessera bench stack`: stacks of small products through the codelet multiply_stack.
+/// What `bench_stack` computes.
 namespace tessera::program {
 
 /// One stack: its panels by number, and its lists on the host and as tasks read them.
@@ -43,12 +42,12 @@ struct StackProblem {
 /// n) drawn at random of 10000 each, about 16 consecutive products for each block of C; repeated max(3, 12500
 /// / (m n k)) times.
 template <class T>
-StackProblem<T> artificial_stacks(Runtime& runtime, const BenchProgramOptions& options, int copies);
+StackProblem<T> artificial_stacks(Runtime& runtime, const StackBenchOptions& options, int copies);
 
 /// The stacks of a product of two water-like matrices of blocks of order m, of about as many products as
 /// wanted.
 template <class T>
-StackProblem<T> water_stacks(Runtime& runtime, const BenchProgramOptions& options);
+StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options);
 
 /// Values of a panel on the host.
 template <class T>
@@ -60,7 +59,5 @@ std::vector<T> panel_values(const Data& panel);
 /// time.)
 template <class T>
 CheckRecord check_stacks(const StackProblem<T>& problem);
-
-int run_bench_stack(const BenchProgramOptions& options);
 
 }  // namespace tessera::program

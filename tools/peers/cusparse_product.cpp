@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench_spmm.hpp"
+#include "cusparse_product.hpp"
+
 #include "report.hpp"
 
 #if TESSERA_WITH_CUDA

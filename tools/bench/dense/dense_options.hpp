@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "common_options.hpp"
+#include "program_main.hpp"
+
+/// `bench_dense`: stages of the dense eigensolver and its kernels, one by one.
+namespace tessera::program {
+
+struct DenseBenchOptions {
+  CommonOptions common;
+  std::string stage;
+  std::string generate = "random";
+  Index n = 2000;
+  Index vectors = -1;  ///< columns that are back-transformed; -1: n
+  char type = 'd';
+  Index tile = 0, band = 0, update_width = 0, column_groups = 0;
+  std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
+  std::string peer = "none";
+  GridOption grid;
+};
+
+/// The stages of a solve in their order, and others.
+const std::vector<std::string>& bench_stages();
+
+ProgramText dense_bench_text();
+void add_dense_bench_options(CLI::App& command, DenseBenchOptions& options);
+/// Checks that concern more than one option. @throws InvalidArgument
+void validate(const DenseBenchOptions& options);
+/// @return the exit code
+int run_dense_bench(const DenseBenchOptions& options);
+
+}  // namespace tessera::program
