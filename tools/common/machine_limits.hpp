@@ -32,8 +32,8 @@ class TiledGemm {
   TiledMatrix<T> a_, b_, c_;
 };
 
-/// GFLOP/s of tiled products of order n through the runtime on all workers, best of `repeat` after one to warm
-/// up; collective.
+/// GFLOP/s of tiled products of order n through the runtime on all workers, best of `repeat` after one to
+/// warm up; collective.
 template <class T>
 double measure_gemm_limit(Runtime& runtime, Index n, int repeat);
 

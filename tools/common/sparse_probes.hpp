@@ -72,8 +72,8 @@ CheckRecord check_against_blocks(const SparseProduct<T>& product, const BlockMap
 template <class T>
 CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed);
 
-/// The strictest of these checks that the order allows: every element where the dense product is there, or the
-/// matrices are small enough to make it.
+/// The strictest of these checks that the order allows: every element where the dense product is there, or
+/// the matrices are small enough to make it.
 /// @param dense  the dense product, or empty; made where it is needed
 template <class T>
 CheckRecord check_product(const SparseProduct<T>& product, std::vector<T>& dense, int threads,

@@ -32,8 +32,8 @@ struct ProductPeerResult {
 template <class T>
 using ProductPeer = PeerFor<ProductPeerProblem<T>, ProductPeerResult<T>>;
 
-/// @param library  dense (BLAS on the dense matrices), dbcsr, or libxsmm (as many products of blocks that stay
-/// in the cache), each on as many threads as the run has workers; null for none
+/// @param library  dense (BLAS on the dense matrices), dbcsr, or libxsmm (as many products of blocks that
+/// stay in the cache), each on as many threads as the run has workers; null for none
 template <class T>
 std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::string& library);
 

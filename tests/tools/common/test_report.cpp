@@ -63,6 +63,7 @@ TEST(Check, PassesBelowTheBoundOnly) {
 TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   Report report = example();
   report.peer = PeerRecord{"lapack dsyevd", 4, {4, 6, 5}, {}};
+  report.peer->version = "OpenBLAS 1.2";
   CheckRecord check;
   check.residual = 0.5;
   check.orthogonality = 0.25;
@@ -90,6 +91,7 @@ TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   EXPECT_EQ(run["result"]["count"], 736);
   EXPECT_EQ(run["memory"]["peak_matrices"], 3.5);
   EXPECT_EQ(json["peer"]["name"], "lapack dsyevd");
+  EXPECT_EQ(json["peer"]["version"], "OpenBLAS 1.2");
   EXPECT_EQ(json["peer"]["threads"], 4);
   EXPECT_EQ(json["peer"]["gpus"], 0);
   EXPECT_EQ(json["peer"]["seconds"], 5.0);
@@ -202,11 +204,33 @@ TEST(NominalFlops, OfTheStages) {
   EXPECT_DOUBLE_EQ(nominal_flops("back_band", 300, 100, 32, 1), 2 * 9e4 * 100);
   EXPECT_EQ(nominal_flops("tridiagonal_eigen", 300, 100, 32, 1), 0);
   RunRecord run;
-  run.stages = {{"back_band", 1, 1, 5, 1}, {"tridiagonal_eigen", 1, 1, 7, 1}};
+  run.stages = {{"back_band", 1, 1, 5000, 1}, {"tridiagonal_eigen", 1, 1, 7, 1}};
   set_nominal_flops(run, 10, 10, 2, 1);
   EXPECT_EQ(run.stages[0].flops, 2000);
   EXPECT_EQ(run.stages[1].flops, 7) << "as the tasks counted";
   EXPECT_EQ(run.flops, 2007);
+  run.stages[0].flops = 5;
+  set_nominal_flops(run, 10, 10, 2, 1);
+  EXPECT_EQ(run.stages[0].flops, 5) << "no more than the tasks computed";
+}
+
+/// A stage that ended soon after the one before, because most of its work was done by then.
+TEST(JsonRecord, RatesAreByTheBusiestWorkerWhereStagesOverlap) {
+  Report report = example();
+  StageRecord& stage = report.runs[2].stages[0];
+  stage.seconds = 0.01;
+  stage.longest_busy_seconds = 0.5;
+  stage.bytes = 1e8;
+  report.limit = LimitRecord{"gemm", 4, 1e9};
+  const Json json = to_json(report), &run = json["runs"][2];
+  EXPECT_DOUBLE_EQ(run["gflops"]["reduce_to_band"], 2) << "1e9 flops in half a second";
+  EXPECT_EQ(run["seconds"]["stages"]["reduce_to_band"], 0.01);
+  EXPECT_EQ(run["seconds"]["busiest_worker"]["reduce_to_band"], 0.5);
+  EXPECT_DOUBLE_EQ(json["limit"]["fractions"]["reduce_to_band"], 0.5);
+  EXPECT_DOUBLE_EQ(json["limit"]["copy_fractions"]["reduce_to_band"], 0.2);
+  const std::string text = format_report(report);
+  EXPECT_NE(text.find("0.5000"), std::string::npos) << text;
+  EXPECT_EQ(text.find("100.0 "), std::string::npos) << text;
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ class StageBench {
   virtual void submit(Sequence& sequence) = 0;
   /// Scaled errors of what the stage has made.
   virtual CheckRecord check() = 0;
-  /// What another library is to do for the same job, if there is a routine for it: on the same data, which may
-  /// be made anew.
+  /// What another library is to do for the same job, if there is a routine for it: on the same data, which
+  /// may be made anew.
   virtual RoutineProblem<T> peer_problem() { return {}; }
 };
 

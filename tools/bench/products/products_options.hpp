@@ -10,7 +10,8 @@
 #include "common_options.hpp"
 #include "program_main.hpp"
 
-/// `bench_products`: whole products of block-sparse matrices, for each pair of a block size and an occupation.
+/// `bench_products`: whole products of block-sparse matrices, for each pair of a block size and an
+/// occupation.
 namespace tessera::program {
 
 struct ProductsBenchOptions {
