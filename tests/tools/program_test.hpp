@@ -62,7 +62,8 @@ class Program : public ::testing::Test {
     EXPECT_EQ(outcome.out, "") << arguments;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << arguments << '\n'
                                                                            << outcome.err;
-    EXPECT_EQ(outcome.err.rfind("tessera: ", 0), 0u) << outcome.err;
+    EXPECT_TRUE(outcome.err.starts_with("tessera")) << outcome.err;
+    EXPECT_NE(outcome.err.find(": "), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find(what), std::string::npos) << arguments << '\n' << outcome.err;
   }
 

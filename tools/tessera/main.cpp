@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
@@ -56,11 +57,25 @@ std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::fun
       return asked;
     };
   } catch (const CLI::ParseError& error) {
-    const auto named = [&](const CLI::App* known) { return argc > 1 && known->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(named).empty())
-      throw Error(fmt::format("unknown command '{}'; tessera --help lists them", argv[1]));
-    throw Error(error.what());
+    throw usage_error_of(error);
   }
+}
+
+/// @throws UsageError if the first word is no command
+void require_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc < 2) throw UsageError("a command is missing; expected " + one_of(names));
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) {
+    complaint_prefix() += " " + word;
+    return;
+  }
+  const bool option = word.starts_with('-'), known = word == "-h" || word == "--help" || word == "--version";
+  if (known) return;
+  const std::string guess = did_you_mean(word, names);
+  throw UsageError(fmt::format("unknown {} '{}'{}", option ? "option" : "command", word,
+                               guess.empty() ? "; tessera --help lists them" : guess));
 }
 
 int run(int argc, char** argv) {
@@ -92,7 +107,10 @@ int run(int argc, char** argv) {
   });
   app.get_subcommand("trace")->callback([&] { command = [&] { return run_trace(options.trace); }; });
   app.get_subcommand("tune")->callback([&] { command = [&] { return run_tune(options.tune); }; });
-  agree_outside_sessions(hash_of_words(argc, argv), [&] { command = parsed(app, argc, argv, command); });
+  agree_outside_sessions(hash_of_words(argc, argv), [&] {
+    require_command(app, argc, argv);
+    command = parsed(app, argc, argv, command);
+  });
   return run_on_all_ranks(command);
 }
 

@@ -2,37 +2,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstdint>
-#include <limits>
 #include <string>
 
 #include <tessera/runtime/error.hpp>
 
 #include "options.hpp"
 
-/// Options that several commands have.
+/// Options of parsers that have no table (table_parts.hpp).
 namespace tessera::program {
 
 void add_type_option(CLI::App& command, char& type, const std::string& help);
-void add_yes_no_option(CLI::App& command, const std::string& name, bool& value, const std::string& help);
 /// @param stage  of `bench` that takes them, before their help; may be empty
 void add_shell_model_options(CLI::App& command, std::string& interaction, std::string& orbits,
                              const std::string& stage);
 void add_grid_option(CLI::App& command, GridOption& grid);
 void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// Checks of the parser: a finite number, one from 0 on, above 0, or within limits. CLI11's own would take
-/// NaN, and names the largest double with all its digits when they refuse a number.
-CLI::Validator any_number();
-CLI::Validator number_from_0();
-CLI::Validator number_above_0();
+/// Check of the parser: a number within limits. CLI11's own would take NaN.
 CLI::Validator number_in(double least, double most);
 
 /// An integer in decimal digits, within limits. CLI11's own would take 010 for 8, and 1_0 for 10.
 CLI::Validator integer_in(Index least, Index most);
-
-/// Of matrices that are made, and of what counts their rows: tasks count in 32 bits.
-inline constexpr Index largest_order = std::numeric_limits<std::int32_t>::max();
 
 /// Turns a parse function that throws into a check of the parser.
 template <class Parse>

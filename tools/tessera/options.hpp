@@ -13,11 +13,11 @@
 #include <tessera/codelets/block_sparse/dense_choice.hpp>
 #include <tessera/runtime/types.hpp>
 
+#include "option_table.hpp"
+
 /// What the user can ask for on the command line. Every add_*_options registers the options of one command on
 /// its subcommand; bad values are errors of the parser, so nothing has been started yet.
 namespace tessera::program {
-
-using Json = nlohmann::ordered_json;
 
 enum class CheckPolicy { none, last, all };
 
@@ -160,6 +160,15 @@ struct CalibrateProgramOptions {
   double seconds = -1;  ///< no solve begins later; negative: no limit
 };
 
+/// The options of a command, bound to these variables. The record has them after what is chosen was put there.
+OptionTable option_table(EigenProgramOptions& options);
+OptionTable option_table(MultiplyProgramOptions& options);
+OptionTable option_table(LobpcgProgramOptions& options);
+OptionTable option_table(InfoProgramOptions& options);
+OptionTable option_table(TraceProgramOptions& options);
+OptionTable option_table(TuneProgramOptions& options);
+OptionTable option_table(CalibrateProgramOptions& options);
+
 void add_eigen_options(CLI::App& command, EigenProgramOptions& options);
 void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options);
 void add_bench_options(CLI::App& command, BenchProgramOptions& options);
@@ -173,12 +182,14 @@ void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
 /// run cannot hold. `words` are those of the command line, with the program's name. @throws InvalidArgument
 void require_plain_words(const std::vector<std::string>& words);
 
-/// Checks that concern more than one option. @throws InvalidArgument
-void validate(EigenProgramOptions& options);
+/// Checks that concern more than one option. @throws UsageError, or InvalidArgument for files that cannot be
+/// written
+void validate(const EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
 void validate(const LobpcgProgramOptions& options);
 
-Json to_json(const CommonOptions& options);
+/// Those that all commands with a solve have.
+Json to_json(CommonOptions options);
 
 /// What `tessera bench` knows: the stages of a solve in their order, and others.
 const std::vector<std::string>& bench_stages();

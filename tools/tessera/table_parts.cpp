@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "table_parts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/runtime/error.hpp>
+
+#include "option_parts.hpp"
+
+namespace tessera::program {
+
+OptionEntry& add_type(OptionTable& table, char& type) {
+  return table.choice("--type", type, {{"s", 's'}, {"d", 'd'}, {"c", 'c'}, {"z", 'z'}},
+                      "scalar type: single or double, real (s, d) or complex (c, z)");
+}
+
+void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits,
+                     const std::string& generate) {
+  const auto of_shell_model = [&generate] { return generate.starts_with("shell:"); };
+  table
+      .text("--interaction", interaction, "NAME|FILE",
+            "of the shell model: random (with --seed), pairing, pairing-quadrupole, or a file .int")
+      .by_default("random")
+      .needs(of_shell_model, "--generate shell:...");
+  table
+      .text("--orbits", orbits, "FILE",
+            "the file .sps that belongs to --interaction FILE and to shell:file:...")
+      .reads(FileFormat::text)
+      .needs(of_shell_model, "--generate shell:...");
+}
+
+void add_grid(OptionTable& table, GridOption& grid) {
+  const auto parse = [](const std::string& text) {
+    try {
+      return parse_grid(text);
+    } catch (const InvalidArgument& error) {
+      throw UsageError(error.name(), error.value(), "is not a grid", error.expected());
+    }
+  };
+  const auto show = [](const GridOption& g) { return fmt::format("{}x{}", g.rows, g.cols); };
+  table.form("--grid", grid, "PxQ", parse, show, "process grid under mpirun").chosen("as square as possible");
+}
+
+void add_machine(OptionTable& table, CommonOptions& options) {
+  table.group("Machine");
+  table.integer("--cores", options.cores, 0, 4096, "CPU workers")
+      .chosen(
+          "every core; of more than 8, or with GPUs, one less for submitting, one for each GPU and one for "
+          "messages between ranks; with GPUs, and without --hybrid, at most 14, or 4 with several ranks");
+  table.integer("--gpus", options.gpus, 0, 64, "GPUs").chosen("all that can be used");
+  table.flag("--hybrid", options.hybrid, "let CPUs take part in what GPUs can do (default: GPUs do it alone)")
+      .needs([&options] { return options.gpus != 0; }, "GPUs, not with --gpus 0");
+  // StarPU itself would take any name, and its default for one that it does not know.
+  table
+      .word("--scheduler", options.scheduler,
+            {"lws", "ws", "eager", "prio", "random", "dm", "dmda", "dmdar", "dmdas", "dmdasd", "pheft",
+             "heteroprio", "modular-eager", "modular-ws", "modular-heft", "modular-heft2"},
+            "StarPU's scheduling policy")
+      .shown_as("POLICY")
+      .by_default("lws, with GPUs dmdas");
+}
+
+void add_runs(OptionTable& table, CommonOptions& options) {
+  table.group("Runs");
+  table.integer("--seed", options.seed, 0, std::numeric_limits<Index>::max(), "of everything that is random");
+  table.integer("--repeat", options.repeat, 1, 100000, "timed runs, of which the median counts");
+  table.integer("--warmup", options.warmup, 0, 100000, "runs before, which are not counted");
+}
+
+void add_check(OptionTable& table, CommonOptions& options) {
+  table.group("Checks and output");
+  table.choice("--check", options.check,
+               {{"none", CheckPolicy::none}, {"last", CheckPolicy::last}, {"all", CheckPolicy::all}},
+               "which runs are checked; a failed check is exit code 1");
+}
+
+void add_record(OptionTable& table, CommonOptions& options) {
+  table.text("--json", options.json, "FILE|-",
+             "write the record of the run there (- for stdout, then nothing else is)");
+  table.flag("--quiet", options.quiet, "no report and no progress");
+}
+
+void add_trace(OptionTable& table, CommonOptions& options) {
+  table.text("--trace", options.trace, "DIR", "record StarPU's trace there and summarise it");
+}
+
+void add_common(OptionTable& table, CommonOptions& options) {
+  add_machine(table, options);
+  add_runs(table, options);
+  add_check(table, options);
+  add_trace(table, options);
+  add_record(table, options);
+}
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  const auto table = std::make_shared<OptionTable>("", "");
+  add_common(*table, options);
+  register_options(command, table);
+}
+
+Json to_json(CommonOptions options) {
+  OptionTable table("", "");
+  add_common(table, options);
+  return table.json();
+}
+
+void require_known_kind(const std::string& kind, const std::vector<std::string>& names) {
+  const std::string name = kind.substr(0, kind.find(':'));
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw UsageError("--generate", kind, "is unknown", one_of(names) + did_you_mean(name, names));
+}
+
+}  // namespace tessera::program
