@@ -86,7 +86,7 @@ TEST(OptionHelp, OfEveryCommandIsNarrowAndTellsAll) {
       ++examples;
     EXPECT_GE(examples - 1, 2u) << help;
     EXPECT_LE(examples - 1, 4u) << help;
-    for (const char* of_cli : {"INT", "FLOAT", "UINT", "TEXT", " in ["})
+    for (const char* of_cli : {"INT", "FLOAT", "UINT", "TEXT", "INT in ["})
       EXPECT_EQ(help.find(of_cli), std::string::npos) << command << ' ' << of_cli;
   }
 }
@@ -313,7 +313,7 @@ TEST_F(OptionsProgram, FilesNeedNoOption) {
 
 /// What all records begin with, and that the options are those that were used.
 TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
-  for (const std::string command :
+  for (const std::string& command :
        {std::string("eigen --generate random --n 300 --solver two_stage"),
         std::string("multiply --generate random --n 60"), std::string("lobpcg --generate laplacian1d:60"),
         std::string("info"), "tune --n 40 --output " + path("t.json"),

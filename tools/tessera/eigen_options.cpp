@@ -51,7 +51,7 @@ void add_problem(OptionTable& table, EigenProgramOptions& options) {
   table.text("--overlap", options.overlap, "FILE",
              "positive definite B of A x = lambda B x: a file, or `generated` for a test matrix");
   table.integer("--n", options.n, 0, largest_order, "order of the generated matrix")
-      .chosen("none: must be given, but for a file, which has its own")
+      .chosen("none: must be given, but for a file, which has its own", -1)
       .needs(generated, with_generate);
   table.real("--scale", options.scale, any_real(), "factor on the generated matrix")
       .needs(generated, with_generate);
@@ -73,19 +73,19 @@ void add_solver(OptionTable& table, EigenProgramOptions& options) {
       "all; index:LO:HI for eigenpairs LO to HI-1 in ascending order from 0; or value:LO:HI for those "
       "with values in (LO, HI]");
   table.yes_no("--vectors", options.vectors, "eigenvectors too");
-  table.integer("--tile", options.tile, 1, 1 << 20, "order of the tiles").chosen("from the machine");
+  table.integer("--tile", options.tile, 1, 1 << 20, "order of the tiles").chosen("from the machine", 0);
   table.integer("--band", options.band, 1, 4096, "width of the intermediate band")
-      .chosen("from the order and the machine")
+      .chosen("from the order and the machine", 0)
       .needs(two_stage, with_two_stage);
   table
       .integer("--update-width", options.update_width, 1, 1 << 20,
                "columns per update of the trailing matrix")
-      .chosen("from the order and the machine")
+      .chosen("from the order and the machine", 0)
       .needs(two_stage, with_two_stage);
   table
       .integer("--column-groups", options.column_groups, 1, 32,
                "groups of columns, one for a GPU, in which the matrix is reduced to a band; 1: tile by tile")
-      .chosen("from the GPUs and the order")
+      .chosen("from the GPUs and the order", 0)
       .needs(two_stage, with_two_stage);
   table
       .text("--tuning", options.tuning, "FILE",
@@ -115,7 +115,7 @@ OptionTable option_table(EigenProgramOptions& options) {
   table
       .integer("--electrons", options.electrons, 2, largest_order,
                "print HOMO, LUMO and gap of N electrons, two an orbital")
-      .chosen("none");
+      .chosen("none", -1);
   table.text("--output", options.output, "PREFIX",
              "write PREFIX_values.mtx and PREFIX_vectors.mtx, or one HDF5 file if PREFIX ends in .h5");
   add_trace(table, options.common);

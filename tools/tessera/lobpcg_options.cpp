@@ -41,12 +41,12 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   const std::vector<std::pair<std::string, char>> precisions{{"f", 'f'}, {"d", 'd'}};
   table.group("Solver");
   table.integer("--block", options.block, 1, 32, "vectors that are iterated, at least k")
-      .chosen("3/2 k or so, with GPUs a multiple of 8");
+      .chosen("3/2 k or so, with GPUs a multiple of 8", 0);
   table
       .real("--tol", options.tolerance, real_above_0(),
             "a pair has converged when its residual is this small")
       .shown_as("TOL")
-      .chosen("1e-8; vectors in float: 1e-4");
+      .chosen("1e-8; vectors in float: 1e-4", 0.0);
   table.word("--norm", options.norm, {"backward", "relative", "absolute"},
              "what ||A x - lambda B x|| is compared with: TOL (||A|| + |lambda| ||B||) ||x||, TOL |lambda| "
              "||x||, or TOL ||x||");
@@ -56,13 +56,13 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
   table.word("--preconditioner", options.preconditioner, {"none", "jacobi", "fom", "chebyshev"},
              "none, the diagonal, the diagonal tiles by a few steps of FOM, or a polynomial of A");
   table.integer("--steps", options.steps, 1, 32, "of FOM on each tile")
-      .chosen("2")
+      .chosen("2", 0)
       .needs(preconditioned_by("fom"), "--preconditioner fom");
   table.integer("--degree", options.degree, 1, 1000, "of the Chebyshev polynomial")
-      .chosen("8")
+      .chosen("8", 0)
       .needs(preconditioned_by("chebyshev"), "--preconditioner chebyshev");
   table.real("--shift", options.shift, any_real(), "of the preconditioner")
-      .chosen("beyond the wanted end, from the Ritz values")
+      .chosen("beyond the wanted end, from the Ritz values", nullptr)
       .needs([&options] { return options.preconditioner != "none"; }, "a preconditioner, whose shift it is");
   table.choice("--storage", options.storage, precisions, "values of the matrix in float or double");
   table.choice("--vectors-type", options.vectors_type, precisions,
@@ -71,7 +71,7 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
       .integer("--nd", options.nd, 1, 10000,
                "groups of rows: nd (nd + 1) / 2 sub-matrices are dealt to ranks and their GPUs, or runs of "
                "groups to the GPUs of a single rank, or, without GPUs, to sums that its workers add to")
-      .chosen("from the order and the machine");
+      .chosen("from the order and the machine", 0);
 }
 
 }  // namespace

@@ -57,10 +57,10 @@ void add_problem(OptionTable& table, MultiplyProgramOptions& options) {
              "square matrices, with --n: random (blocks drawn independently) or water (blocks of near "
              "molecules in a box of liquid water)");
   table.integer("--n", options.n, 0, largest_order, "order of the generated matrices")
-      .chosen("none: must be given")
+      .chosen("none: must be given", -1)
       .needs(generated, with_generate);
   table.real("--occupation", options.occupation, real_within(0, 1), "share of their blocks that are there")
-      .chosen("0.1")
+      .chosen("0.1", -1.0)
       .needs(generated, with_generate);
   table
       .choice("--symmetry", options.symmetry, {{"N", 'N'}, {"S", 'S'}, {"A", 'A'}, {"H", 'H'}},
@@ -87,7 +87,7 @@ void add_product(OptionTable& table, MultiplyProgramOptions& options) {
       .by_default("0, none");
   table.flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
   table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
-      .chosen("from the order and the machine");
+      .chosen("from the order and the machine", 0);
   table.choice(
       "--dense", options.dense,
       {{"auto", UseDense::automatic}, {"never", UseDense::never}, {"always", UseDense::always}},

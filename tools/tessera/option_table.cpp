@@ -31,8 +31,8 @@ OptionEntry& OptionEntry::by_default(std::string text) {
   return *this;
 }
 
-OptionEntry& OptionEntry::chosen(std::string how) {
-  unresolved = get();
+OptionEntry& OptionEntry::chosen(std::string how, Json unset) {
+  unresolved = std::move(unset);
   return by_default(std::move(how));
 }
 

@@ -45,8 +45,8 @@ struct OptionEntry {
 
   /// The default in words, where the variable's value does not tell.
   OptionEntry& by_default(std::string text);
-  /// The variable's value now means that one is chosen: null in the record unless one has been.
-  OptionEntry& chosen(std::string how);
+  /// The value `unset` means that one is chosen: null in the record unless one has been.
+  OptionEntry& chosen(std::string how, Json unset);
   /// Without this it has no effect: refused, and not in the record.
   OptionEntry& needs(std::function<bool()> met, std::string what);
   OptionEntry& shown_as(std::string placeholder);

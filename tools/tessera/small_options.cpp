@@ -60,7 +60,8 @@ OptionTable option_table(CalibrateProgramOptions& options) {
   table.integers("--sizes", options.orders, 1, 1 << 20, "orders to solve")
       .chosen(
           "1024,2048,4096,8192 on GPUs, on several also 16384, and 500,1000,2000 on CPUs; the CPUs of a "
-          "machine with GPUs solve none above 2000");
+          "machine with GPUs solve none above 2000",
+          Json::array());
   table.form(
       "--types", options.types, "TYPES", parse_types, [](const std::string& types) { return types; },
       "scalar types, some of sdcz");
@@ -69,7 +70,7 @@ OptionTable option_table(CalibrateProgramOptions& options) {
   table
       .real("--seconds", options.seconds, real_from_0(),
             "begin no solve later than that, on all GPUs, one, or the CPUs, which come in this order")
-      .chosen("no limit");
+      .chosen("no limit", -1.0);
   table.group("Output");
   table.text("--output", options.output, "DIR", "directory for the set of models, replaced if it is one")
       .by_default("perfmodels/MACHINE");

@@ -43,7 +43,8 @@ void add_grid(OptionTable& table, GridOption& grid) {
     }
   };
   const auto show = [](const GridOption& g) { return fmt::format("{}x{}", g.rows, g.cols); };
-  table.form("--grid", grid, "PxQ", parse, show, "process grid under mpirun").chosen("as square as possible");
+  table.form("--grid", grid, "PxQ", parse, show, "process grid under mpirun")
+      .chosen("as square as possible", "0x0");
 }
 
 void add_machine(OptionTable& table, CommonOptions& options) {
@@ -51,8 +52,9 @@ void add_machine(OptionTable& table, CommonOptions& options) {
   table.integer("--cores", options.cores, 0, 4096, "CPU workers")
       .chosen(
           "every core; of more than 8, or with GPUs, one less for submitting, one for each GPU and one for "
-          "messages between ranks; with GPUs, and without --hybrid, at most 14, or 4 with several ranks");
-  table.integer("--gpus", options.gpus, 0, 64, "GPUs").chosen("all that can be used");
+          "messages between ranks; with GPUs, and without --hybrid, at most 14, or 4 with several ranks",
+          -1);
+  table.integer("--gpus", options.gpus, 0, 64, "GPUs").chosen("all that can be used", -1);
   table.flag("--hybrid", options.hybrid, "let CPUs take part in what GPUs can do (default: GPUs do it alone)")
       .needs([&options] { return options.gpus != 0; }, "GPUs, not with --gpus 0");
   // StarPU itself would take any name, and its default for one that it does not know.
