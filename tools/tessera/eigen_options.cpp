@@ -51,7 +51,7 @@ void add_problem(OptionTable& table, EigenProgramOptions& options) {
   table.text("--overlap", options.overlap, "FILE",
              "positive definite B of A x = lambda B x: a file, or `generated` for a test matrix");
   table.integer("--n", options.n, 0, largest_order, "order of the generated matrix")
-      .chosen("none: must be given, but for a file, which has its own", -1)
+      .chosen("none", -1)
       .needs(generated, with_generate);
   table.real("--scale", options.scale, any_real(), "factor on the generated matrix")
       .needs(generated, with_generate);

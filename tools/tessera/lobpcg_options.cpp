@@ -28,7 +28,7 @@ void add_problem(OptionTable& table, LobpcgProgramOptions& options) {
       .reads(FileFormat::matrix_market);
   add_shell_model(table, options.interaction, options.orbits, options.generate);
   table.integer("--k", options.k, 1, 32, "wanted eigenpairs, at most n / 5");
-  table.flag("--largest", options.largest, "the largest eigenvalues (default: the smallest)");
+  table.flag("--largest", options.largest, "the largest eigenvalues").by_default("the smallest");
   table.form(
       "--generate", options.generate, "KIND[:ARG]", parse_kind,
       [](const std::string& kind) { return kind.empty() ? Json() : Json(kind); }, sparse_generator_help());
@@ -63,7 +63,7 @@ void add_solver(OptionTable& table, LobpcgProgramOptions& options) {
       .needs(preconditioned_by("chebyshev"), "--preconditioner chebyshev");
   table.real("--shift", options.shift, any_real(), "of the preconditioner")
       .chosen("beyond the wanted end, from the Ritz values", nullptr)
-      .needs([&options] { return options.preconditioner != "none"; }, "a preconditioner, whose shift it is");
+      .needs([&options] { return options.preconditioner != "none"; }, "a preconditioner");
   table.choice("--storage", options.storage, precisions, "values of the matrix in float or double");
   table.choice("--vectors-type", options.vectors_type, precisions,
                "vectors in float (only with --storage f) or double");

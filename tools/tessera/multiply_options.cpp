@@ -21,8 +21,8 @@ bool cuts_blocks(const MultiplyProgramOptions& options) {
 void add_problem(OptionTable& table, MultiplyProgramOptions& options) {
   const auto generated = [&options] { return !options.generate.empty(); };
   const auto reads = [&options] { return options.generate.empty(); };
-  const std::string with_generate = "--generate (a file has its own)",
-                    with_files = "--matrix-a (generated matrices take no files)";
+  const std::string with_generate = "--generate, as a file has its own",
+                    with_files = "--matrix-a, as generated matrices take no files";
   table.group("Problem");
   table
       .text("--matrix-a", options.matrix_a, "FILE",
@@ -46,18 +46,18 @@ void add_problem(OptionTable& table, MultiplyProgramOptions& options) {
       .by_default("--blocks")
       .reads(FileFormat::text)
       .needs([&options, reads] { return reads() && cuts_blocks(options); },
-             "--matrix-a and Matrix Market files (HDF5 files have their own)");
+             "--matrix-a and Matrix Market files, as HDF5 files have their own");
   table
       .integers("--blocks", options.blocks, 1, 4096,
                 "block sizes, repeated, as in 13,5,5; in the water matrix one round is a molecule")
       .by_default("23")
       .needs([&options] { return cuts_blocks(options) && options.block_sizes.empty(); },
-             "--generate or Matrix Market files (HDF5 files have their own), and without --block-sizes");
+             "--generate or Matrix Market files, as HDF5 files have their own, and without --block-sizes");
   table.word("--generate", options.generate, {"random", "water"},
              "square matrices, with --n: random (blocks drawn independently) or water (blocks of near "
              "molecules in a box of liquid water)");
   table.integer("--n", options.n, 0, largest_order, "order of the generated matrices")
-      .chosen("none: must be given", -1)
+      .chosen("none", -1)
       .needs(generated, with_generate);
   table.real("--occupation", options.occupation, real_within(0, 1), "share of their blocks that are there")
       .chosen("0.1", -1.0)

@@ -61,7 +61,7 @@ std::string OptionTable::help() const {
   std::vector<std::string> groups;
   for (const OptionEntry& entry : entries_) {
     if (!entry.name.starts_with("--")) places += " " + entry.value;
-    if (!entry.place.empty()) places += " [" + entry.value + "]";
+    if (!entry.place.empty()) places += " [" + entry.place + "]";
     if (std::find(groups.begin(), groups.end(), entry.group) == groups.end()) groups.push_back(entry.group);
   }
   std::string text = wrapped(fmt::format("tessera {}: {}", command_, description_), 0, 0) + '\n';

@@ -16,6 +16,7 @@ namespace {
 std::string shown_default(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return fmt::format("{:g}", value.get<double>());
   if (value.is_array()) {
     std::vector<std::string> parts;
     for (const Json& part : value) parts.push_back(shown_default(part));

@@ -55,8 +55,9 @@ void add_machine(OptionTable& table, CommonOptions& options) {
           "messages between ranks; with GPUs, and without --hybrid, at most 14, or 4 with several ranks",
           -1);
   table.integer("--gpus", options.gpus, 0, 64, "GPUs").chosen("all that can be used", -1);
-  table.flag("--hybrid", options.hybrid, "let CPUs take part in what GPUs can do (default: GPUs do it alone)")
-      .needs([&options] { return options.gpus != 0; }, "GPUs, not with --gpus 0");
+  table.flag("--hybrid", options.hybrid, "let CPUs take part in what GPUs can do")
+      .by_default("GPUs do it alone")
+      .needs([&options] { return options.gpus != 0; }, "GPUs, and so not with --gpus 0");
   // StarPU itself would take any name, and its default for one that it does not know.
   table
       .word("--scheduler", options.scheduler,
