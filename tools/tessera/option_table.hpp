@@ -17,7 +17,7 @@
 #include "option_values.hpp"
 #include "usage_error.hpp"
 
-/// The options of a command in one table, each bound to a variable: the parser, the help, the defaults and the
+/// The options of a command in one table, each bound to a variable: parser, help, defaults and the
 /// options of the record all come from it.
 namespace tessera::program {
 

@@ -94,7 +94,6 @@ void add_tune_options(CLI::App& command, TuneProgramOptions& options) {
 }
 
 void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options) {
-  options.common.repeat = 4;  // StarPU leaves the first run of each kind out, and trusts three
   parse_by_table(command, option_table(options));
 }
 
