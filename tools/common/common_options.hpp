@@ -59,6 +59,7 @@ GridOption parse_grid(const std::string& text);
 /// run cannot hold. `words` are those of the command line, with the program's name. @throws InvalidArgument
 void require_plain_words(const std::vector<std::string>& words);
 
-Json to_json(const CommonOptions& options);
+/// As a part of the record; those that all commands with a solve have.
+Json to_json(CommonOptions options);
 
 }  // namespace tessera::program

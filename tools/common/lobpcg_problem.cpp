@@ -11,36 +11,23 @@
 
 #include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
 
+#include "usage_error.hpp"
+
 namespace tessera::program {
 
-std::string sparse_generator_help() {
-  std::string text = "sparse symmetric matrix; KIND is one of";
-  for (const SparseGeneratorKind& kind : sparse_generator_kinds())
-    text +=
-        fmt::format("\n  {}{}{}: {}", kind.name, kind.argument.empty() ? "" : ":", kind.argument, kind.help);
-  return text;
-}
-
 void validate(const SparseSource& source) {
-  const bool generated = !source.generate.empty();
-  if (generated != source.matrix.empty())
-    throw InvalidArgument("--matrix", generated ? source.matrix : "nothing",
-                          "either --matrix FILE or --generate KIND[:ARG]");
-  const std::string wanted =
-      fmt::format("--generate shell:... ({} has its own entries)", generated ? source.generate : "a file");
-  if (!source.interaction.empty() && !source.of_shell_model())
-    throw InvalidArgument("--interaction", source.interaction, wanted);
+  if (source.generate.empty() == source.matrix.empty())
+    throw UsageError("--matrix", source.matrix, "stands beside --generate",
+                     "either --matrix FILE or --generate KIND[:ARG]");
   if (source.orbits.empty()) return;
-  if (!source.of_shell_model()) throw InvalidArgument("--orbits", source.orbits, wanted);
   const std::string interaction = source.used_interaction();
   const bool named =
       interaction == "random" || interaction == "pairing" || interaction == "pairing-quadrupole";
   if (named && !source.generate.starts_with("shell:file:"))
-    throw InvalidArgument(
-        "--orbits", source.orbits,
-        fmt::format("--interaction FILE or --generate shell:file:... (the {} interaction of "
-                    "{} has its own orbits)",
-                    interaction, source.generate));
+    throw UsageError("--orbits", source.orbits, "is not possible",
+                     fmt::format("--interaction FILE or --generate shell:file:... (the {} interaction of "
+                                 "{} has its own orbits)",
+                                 interaction, source.generate));
 }
 
 InvalidArgument named_by_option(const InvalidArgument& error) {

@@ -31,11 +31,8 @@ struct SparseSource {
   std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
 };
 
-/// Checks which of them go together. @throws InvalidArgument, also for what would have no effect
+/// Checks which of them go together. @throws UsageError
 void validate(const SparseSource& source);
-
-/// What the kinds of --generate are, for the help text.
-std::string sparse_generator_help();
 
 /// The same error, told by the option that gave the library its argument.
 InvalidArgument named_by_option(const InvalidArgument& error);

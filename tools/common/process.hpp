@@ -18,6 +18,9 @@ std::string& program_name();
 /// Seconds on a steady clock.
 double now();
 
+/// The time of day, ISO 8601 in UTC: 2026-11-24T16:20:00Z.
+std::string utc_date();
+
 /// Resident memory of this process now, and its largest value since the last reset (or the start, where the
 /// system does not let it be reset). 0 where unknown.
 double resident_bytes();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "program_main.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "output_files.hpp"
 #include "process.hpp"
 #include "session.hpp"
+#include "usage_error.hpp"
 
 namespace tessera::program {
 
@@ -47,22 +49,40 @@ std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::fun
       return asked;
     };
   } catch (const CLI::ParseError& error) {
-    const auto named = [&](const CLI::App* known) { return argc > 1 && known->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && !app.get_subcommands({}).empty() &&
-        app.get_subcommands(named).empty())
-      throw Error(fmt::format("unknown command '{}'; {} --help lists them", argv[1], app.get_name()));
-    throw Error(error.what());
+    throw usage_error_of(error);
   }
+}
+
+/// The first word must be a command, where the executable has some. @throws UsageError
+void require_command(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (names.empty()) return;
+  if (argc < 2) throw UsageError("a command is missing; expected " + one_of(names));
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) {
+    complaint_prefix() += " " + word;
+    return;
+  }
+  const bool option = word.starts_with('-'), known = word == "-h" || word == "--help" || word == "--version";
+  if (known) return;
+  const std::string guess = did_you_mean(word, names);
+  throw UsageError(
+      fmt::format("unknown {} '{}'{}", option ? "option" : "command", word,
+                  guess.empty() ? fmt::format("; {} --help lists them", app.get_name()) : guess));
 }
 
 int run(int argc, char** argv, const ProgramText& text, const SetUp& set_up) {
   CLI::App app(text.description, text.name);
   app.set_version_flag("--version",
                        fmt::format("{} {} ({})", text.name, TESSERA_VERSION_STRING, TESSERA_VERSION_COMMIT));
-  app.footer(text.examples + "Exit code: 0 all checks passed, 1 a check failed, 2 bad usage or input.");
+  app.footer("Exit code: 0 all checks passed, 1 a check failed, 2 bad usage or input.");
   std::function<int()> command = [] { return exit_good; };
   set_up(app, command);
-  agree_outside_sessions(hash_of_words(argc, argv), [&] { command = parsed(app, argc, argv, command); });
+  agree_outside_sessions(hash_of_words(argc, argv), [&] {
+    require_command(app, argc, argv);
+    command = parsed(app, argc, argv, command);
+  });
   return run_on_all_ranks(command);
 }
 

@@ -4,14 +4,16 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <CLI/CLI.hpp>
+
+#include "option_table.hpp"
 
 namespace tessera::program {
 
 struct ProgramText {
   std::string name, description;
-  std::string examples{};  ///< below the help; whole lines, or empty
 };
 
 /// Registers the options, and sets `command` to what they ask for, at once or when they have been parsed.
@@ -21,15 +23,16 @@ using SetUp = std::function<void(CLI::App& app, std::function<int()>& command)>;
 /// all ranks on what went wrong. The exit code.
 int program_main(int argc, char** argv, const ProgramText& text, const SetUp& set_up);
 
-/// The same for an executable that has one command.
+/// The same for an executable that has one command: option_table(options) makes its parser.
 template <class Options>
-int bench_main(int argc, char** argv, const ProgramText& text, void (*add_options)(CLI::App&, Options&),
-               int (*run)(const Options&)) {
+int bench_main(int argc, char** argv, int (*run)(Options&)) {
   Options options;
-  return program_main(argc, argv, text, [&](CLI::App& app, std::function<int()>& command) {
-    add_options(app, options);
-    command = [&] { return run(options); };
-  });
+  OptionTable table = option_table(options);
+  return program_main(argc, argv, {table.command(), table.description()},
+                      [&](CLI::App& app, std::function<int()>& command) {
+                        parse_by_table(app, std::move(table));
+                        command = [&] { return run(options); };
+                      });
 }
 
 }  // namespace tessera::program

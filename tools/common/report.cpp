@@ -185,14 +185,21 @@ Json to_json(const RunRecord& run) {
   return json;
 }
 
-Json to_json(const Report& report) {
+Json record_head(const Report& report) {
   Json json;
+  json["schema"] = record_schema;
   json["command"] = report.command;
   json["version"] = report.version;
   json["commit"] = report.commit;
+  json["date"] = report.date;
   json["command_line"] = report.command_line;
-  json["machine"] = report.machine;
-  json["options"] = report.options;
+  if (!report.machine.empty()) json["machine"] = report.machine;
+  if (!report.options.empty()) json["options"] = report.options;
+  return json;
+}
+
+Json to_json(const Report& report) {
+  Json json = record_head(report);
   json["runs"] = Json::array();
   for (const RunRecord& run : report.runs) json["runs"].push_back(to_json(run));
   if (report.peer) {

@@ -87,8 +87,12 @@ struct LimitRecord {
   double copy_rate = unknown;  ///< bytes read and written per second by a copy, where it was measured
 };
 
+/// Of the records: it grows when a field goes, or gets another meaning, not when one is added.
+inline constexpr int record_schema = 1;
+
 struct Report {
   std::string command, title, version, commit;
+  std::string date;  ///< of the command's start, ISO 8601, UTC
   std::vector<std::string> command_line;
   Json machine = Json::object();
   Json options = Json::object();
@@ -107,6 +111,8 @@ struct Report {
 Json to_json(const CheckRecord& check);
 Json to_json(const RunRecord& run);
 Json to_json(const Report& report);
+/// What the records of all commands begin with.
+Json record_head(const Report& report);
 
 /// The report for a person, lines of at most 100 characters. The stages are those of the run with the median
 /// time.

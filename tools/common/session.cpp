@@ -19,6 +19,7 @@
 #include <tessera/version.hpp>
 
 #include "output_files.hpp"
+#include "usage_error.hpp"
 
 namespace tessera::program {
 
@@ -97,6 +98,23 @@ std::vector<std::string>& command_line() {
   return words;
 }
 
+std::string& complaint_prefix() {
+  static std::string prefix = program_name();
+  return prefix;
+}
+
+Report new_record(const std::string& command) {
+  Report report;
+  report.command = command;
+  report.version = TESSERA_VERSION_STRING;
+  report.commit = TESSERA_VERSION_COMMIT;
+  report.date = utc_date();
+  report.command_line = command_line();
+  report.title = fmt::format("{} {} ({})", program_name(), report.version, report.commit);
+  if (command != program_name()) report.title += ' ' + command;
+  return report;
+}
+
 bool speaks() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"})
     if (const char* rank = std::getenv(name)) return std::atoi(rank) == 0;
@@ -110,7 +128,7 @@ void print_complaint(const std::string& message) {
   // Names from outside must not move the cursor or end the line.
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
-  say(stderr, "{}: {}\n", program_name(), line);
+  say(stderr, "{}: {}\n", complaint_prefix(), line);
 }
 
 }  // namespace
@@ -133,6 +151,11 @@ void end_poisoned(const Runtime& runtime, const std::string& complaint) {
 int complaining(const std::function<int()>& work) {
   try {
     return work();
+  } catch (const InvalidArgument& error) {
+    // What the user gave by an option is told as the parser would.
+    const bool option = error.name().starts_with("--");
+    return complain(option ? usage_text(error.name(), error.value(), "is not possible", error.expected())
+                           : error.what());
   } catch (...) {
     return complain(text_of(std::current_exception()));
   }
@@ -145,17 +168,19 @@ Session::Session(const CommonOptions& options)
 
 Report Session::new_report(const std::string& command) const {
   const RuntimeInfo& info = runtime_.info();
-  Report report;
-  report.command = command;
-  report.version = TESSERA_VERSION_STRING;
-  report.commit = TESSERA_VERSION_COMMIT;
-  report.command_line = command_line();
+  Report report = new_record(command);
   report.machine = machine_json(info);
-  report.options = to_json(options_);
-  report.title = fmt::format("{} {} ({})", program_name(), report.version, report.commit);
-  if (command != program_name()) report.title += ' ' + command;
+  report.options = to_json(used_options());
   report.lines.emplace_back("machine", machine_line(info));
   return report;
+}
+
+CommonOptions Session::used_options() const {
+  CommonOptions used = options_;
+  used.cores = runtime_.info().cpu_workers;
+  used.gpus = static_cast<int>(runtime_.gpus());
+  used.scheduler = runtime_.info().scheduler;
+  return used;
 }
 
 void Session::set_memory_unit(double matrix_bytes) {

@@ -25,6 +25,12 @@ inline constexpr int exit_good = 0, exit_check_failed = 1, exit_bad_input = 2;
 /// The words of the command line, for the record.
 std::vector<std::string>& command_line();
 
+/// What complaints begin with: the name of the executable, and the command when it is known.
+std::string& complaint_prefix();
+
+/// The beginning of a command's record, without machine and options.
+Report new_record(const std::string& command);
+
 /// This process prints: the only one, or rank 0.
 bool speaks();
 
@@ -52,6 +58,9 @@ class Session {
 
   /// The report with what does not depend on the command's work.
   Report new_report(const std::string& command) const;
+
+  /// The common options with the workers and the policy that there are.
+  CommonOptions used_options() const;
 
   /// Starts a measured run on all ranks at once.
   void begin_run();

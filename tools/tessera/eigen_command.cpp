@@ -130,23 +130,21 @@ class EigenRun {
 
   void describe() {
     const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
-    Json& json = report_.options;
-    json["matrix"] = source;
-    if (generalized()) json["overlap"] = options_.overlap;
-    json["n"] = n_;
-    json["scale"] = options_.scale;
-    json["type"] = std::string(1, type_letter<T>);
-    json["solver"] = std::string(to_string(used_.solver));
-    json["range"] = to_string(options_.range);
-    json["vectors"] = options_.vectors;
-    json["tile"] = used_.tile;
-    json["band"] = used_.band;
-    json["update_width"] = used_.update_width;
-    json["column_groups"] = used_.column_groups;
-    json["slab_width"] = used_.slab_width;
-    json["peer"] = options_.peer;
     const ProcessGrid grid = a_.matrix.layout().grid;
-    json["grid"] = fmt::format("{}x{}", grid.rows, grid.cols);
+    EigenProgramOptions resolved = options_;
+    resolved.common = session_.used_options();
+    resolved.n = n_;
+    resolved.solver = std::string(to_string(used_.solver));
+    resolved.tile = used_.tile;
+    resolved.band = used_.band;
+    resolved.update_width = used_.update_width;
+    resolved.column_groups = used_.column_groups;
+    resolved.grid = {grid.rows, grid.cols};
+    Json& json = report_.options;
+    json = option_table(resolved).json();
+    json["matrix"] = source;
+    json["n"] = n_;
+    json["slab_width"] = used_.slab_width;
     report_.lines.emplace_back("matrix",
                                fmt::format("{}, n = {}, {}", source, n_, type_name(type_letter<T>)));
     if (generalized()) report_.lines.emplace_back("overlap", options_.overlap);
@@ -343,6 +341,8 @@ char default_type(const EigenProgramOptions& options) {
 
 int run_eigen(EigenProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
+  if (options.overlap != "generated") require_format(options.overlap, FileFormat::matrix_market);
   if (options.type == 0) options.type = default_type(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return EigenRun<T>(options, session)(); });

@@ -133,31 +133,19 @@ class LobpcgRun {
   int degree() const { return options_.degree > 0 ? options_.degree : ChebyshevOptions{}.degree; }
 
   void describe() {
+    LobpcgProgramOptions used = options_;
+    used.common = session_.used_options();
+    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    used.tolerance = solve_.tolerance;
+    used.steps = steps();
+    used.degree = degree();
+    used.nd = a_->groups();
     Json& json = report_.options;
+    json = option_table(used).json();  // the block when the solver has chosen
     json["matrix"] = source_.name();
-    if (!options_.overlap.empty()) json["overlap"] = options_.overlap;
-    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
-    if (!options_.orbits.empty()) json["orbits"] = options_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
-    json["k"] = options_.k;
-    json["block"] = options_.block;  // until the solver has chosen
-    json["largest"] = options_.largest;
-    json["tol"] = solve_.tolerance;
-    json["norm"] = options_.norm;
-    json["variant"] = options_.variant;
-    json["preconditioner"] = options_.preconditioner;
-    if (options_.preconditioner == "fom") json["steps"] = steps();
-    if (options_.preconditioner == "chebyshev") json["degree"] = degree();
-    if (options_.preconditioner != "none") json["shift"] = options_.shift ? Json(*options_.shift) : Json();
-    json["storage"] = std::string(1, options_.storage);
-    json["vectors_type"] = std::string(1, options_.vectors_type);
-    json["nd"] = a_->groups();
-    json["iterations"] = options_.iterations;
-    json["peer"] = options_.peer;
-    if (!options_.output.empty()) json["output"] = options_.output;
-    if (!options_.plot.empty()) json["plot"] = options_.plot;
     const double row = static_cast<double>(whole_entries(*a_)) / static_cast<double>(a_->order());
     report_.lines.emplace_back(
         "matrix",
@@ -380,8 +368,9 @@ class LobpcgRun {
 
 }  // namespace
 
-int run_lobpcg(const LobpcgProgramOptions& options) {
+int run_lobpcg(LobpcgProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     return naming_options([&] {
       if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();

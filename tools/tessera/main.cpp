@@ -11,34 +11,27 @@ struct Options {
   MultiplyProgramOptions multiply;
   LobpcgProgramOptions lobpcg;
   InfoProgramOptions info;
+  CalibrateProgramOptions calibrate;
   TraceProgramOptions trace;
   TuneProgramOptions tune;
-  CalibrateProgramOptions calibrate;
 };
 
 void add_commands(CLI::App& app, std::function<int()>& command, Options& options) {
   app.require_subcommand(1);
-  add_eigen_options(*app.add_subcommand("eigen", "solve A x = lambda x or A x = lambda B x"), options.eigen);
-  add_multiply_options(*app.add_subcommand("multiply", "multiply block-sparse matrices"), options.multiply);
-  add_lobpcg_options(*app.add_subcommand("lobpcg", "a few extreme eigenpairs of a sparse symmetric matrix"),
-                     options.lobpcg);
-  add_info_options(*app.add_subcommand("info", "machine, versions, codelets"), options.info);
-  add_calibrate_options(*app.add_subcommand("calibrate", "measure StarPU's performance models"),
-                        options.calibrate);
-  add_trace_options(*app.add_subcommand("trace", "summarise a trace left by --trace"), options.trace);
-  add_tune_options(*app.add_subcommand("tune", "find the fastest solver and sizes"), options.tune);
-  app.get_subcommand("eigen")->callback([&] { command = [&options] { return run_eigen(options.eigen); }; });
-  app.get_subcommand("multiply")->callback([&] {
-    command = [&options] { return run_multiply(options.multiply); };
-  });
-  app.get_subcommand("lobpcg")->callback(
-      [&] { command = [&options] { return run_lobpcg(options.lobpcg); }; });
-  app.get_subcommand("info")->callback([&] { command = [&options] { return run_info(options.info); }; });
-  app.get_subcommand("calibrate")->callback([&] {
-    command = [&options] { return run_calibrate(options.calibrate); };
-  });
-  app.get_subcommand("trace")->callback([&] { command = [&options] { return run_trace(options.trace); }; });
-  app.get_subcommand("tune")->callback([&] { command = [&options] { return run_tune(options.tune); }; });
+  const auto add = [&](const std::string& name, auto& of_command, auto run) {
+    OptionTable table = option_table(of_command);
+    CLI::App* parser = app.add_subcommand(name, table.description());
+    parse_by_table(*parser, std::move(table));
+    parser->callback(
+        [&command, &of_command, run] { command = [&of_command, run] { return run(of_command); }; });
+  };
+  add("eigen", options.eigen, run_eigen);
+  add("multiply", options.multiply, run_multiply);
+  add("lobpcg", options.lobpcg, run_lobpcg);
+  add("info", options.info, run_info);
+  add("calibrate", options.calibrate, run_calibrate);
+  add("trace", options.trace, run_trace);
+  add("tune", options.tune, run_tune);
 }
 
 }  // namespace

@@ -130,33 +130,22 @@ class MultiplyRun {
   }
 
   void describe() {
-    Json& json = report_.options;
     const auto letter = [](auto value) { return std::string(1, static_cast<char>(value)); };
+    MultiplyProgramOptions used = options_;
+    used.common = session_.used_options();
+    used.blocks = shape_.pattern;
+    used.occupation = occupation_;
+    used.panel = a_.pattern().rows().panel_elements();
+    used.grid = {shape_.grid.rows, shape_.grid.cols};
+    Json& json = report_.options;
+    json = option_table(used).json();
     json["matrix_a"] = reads() ? options_.matrix_a : options_.generate;
     json["matrix_b"] = !reads() ? options_.generate : b_.valid() ? options_.matrix_b : options_.matrix_a;
     if (c0_.valid()) json["matrix_c"] = reads() ? options_.matrix_c : options_.generate;
     json["m"] = options_.op_a == Op::none ? a_.rows() : a_.cols();
     json["n"] = options_.op_b == Op::none ? b().cols() : b().rows();
     json["k"] = options_.op_a == Op::none ? a_.cols() : a_.rows();
-    if (reads() && !options_.block_sizes.empty())
-      json["block_sizes"] = options_.block_sizes;
-    else
-      json["blocks"] = shape_.pattern;
-    json["type"] = letter(type_letter<T>);
     json["symmetry"] = {letter(a_.symmetry()), letter(b().symmetry())};
-    json["op_a"] = letter(options_.op_a);
-    json["op_b"] = letter(options_.op_b);
-    json["alpha"] = options_.alpha;
-    json["beta"] = options_.beta;
-    json["filter"] = options_.filter;
-    json["retain_sparsity"] = options_.retain_sparsity;
-    json["panel"] = a_.pattern().rows().panel_elements();
-    json["dense"] = options_.dense == UseDense::never    ? "never"
-                    : options_.dense == UseDense::always ? "always"
-                                                         : "auto";
-    json["keep_on"] = options_.keep_on;
-    json["peer"] = options_.peer;
-    json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
     const auto add = [&](const char* name, const std::string& source, const BlockSparseMatrix<T>& x) {
       const double share = occupation(x);
       json[fmt::format("occupation_{}", name)] = share;
@@ -367,6 +356,7 @@ char default_type(const MultiplyProgramOptions& options) {
 
 int run_multiply(MultiplyProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
   if (options.type == 0) options.type = default_type(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return MultiplyRun<T>(options, session)(); });

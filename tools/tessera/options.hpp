@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include <tessera/codelets/block_sparse/dense_choice.hpp>
 #include <tessera/runtime/types.hpp>
 
 #include "common_options.hpp"
+#include "option_table.hpp"
 
-/// What the user can ask for on the command line. Every add_*_options registers the options of one command on
-/// its subcommand; bad values are errors of the parser, so nothing has been started yet.
+/// What the user can ask for on the command line. Bad values are errors of the parser, so nothing has been
+/// started yet.
 namespace tessera::program {
 
 struct EigenProgramOptions {
@@ -90,7 +89,12 @@ struct TuneProgramOptions {
 };
 
 struct CalibrateProgramOptions {
-  CommonOptions common;
+  /// StarPU leaves the first run of each kind out, and trusts three.
+  CommonOptions common = [] {
+    CommonOptions usual;
+    usual.repeat = 4;
+    return usual;
+  }();
   std::string family = "dense";
   std::vector<Index> orders;  ///< empty: those that the solver meets on this machine
   std::string types = "sdcz";
@@ -98,26 +102,28 @@ struct CalibrateProgramOptions {
   double seconds = -1;  ///< no solve begins later; negative: no limit
 };
 
-void add_eigen_options(CLI::App& command, EigenProgramOptions& options);
-void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options);
-void add_lobpcg_options(CLI::App& command, LobpcgProgramOptions& options);
-void add_info_options(CLI::App& command, InfoProgramOptions& options);
-void add_trace_options(CLI::App& command, TraceProgramOptions& options);
-void add_tune_options(CLI::App& command, TuneProgramOptions& options);
-void add_calibrate_options(CLI::App& command, CalibrateProgramOptions& options);
+/// The options of a command, bound to these variables; the record has them when what was chosen is there.
+OptionTable option_table(EigenProgramOptions& options);
+OptionTable option_table(MultiplyProgramOptions& options);
+OptionTable option_table(LobpcgProgramOptions& options);
+OptionTable option_table(InfoProgramOptions& options);
+OptionTable option_table(TraceProgramOptions& options);
+OptionTable option_table(TuneProgramOptions& options);
+OptionTable option_table(CalibrateProgramOptions& options);
 
 struct SparseSource;
 SparseSource source_of(const LobpcgProgramOptions& options);
 
-/// Checks that concern more than one option. @throws InvalidArgument
-void validate(EigenProgramOptions& options);
+/// Checks that concern more than one option. @throws UsageError, or InvalidArgument for files that cannot be
+/// written
+void validate(const EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
 void validate(const LobpcgProgramOptions& options);
 
 // The commands; each returns the exit code.
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
-int run_lobpcg(const LobpcgProgramOptions& options);
+int run_lobpcg(LobpcgProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);
 int run_tune(const TuneProgramOptions& options);

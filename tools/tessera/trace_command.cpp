@@ -13,7 +13,14 @@ int run_trace(const TraceProgramOptions& options) {
   const Trace trace = read_trace(options.directory);
   const TraceSummary summary = summarise(trace);
   if (options.json != "-") print_text(stdout, format_summary(summary));
-  if (!options.json.empty()) write_json(options.json, to_json(summary));
+  if (!options.json.empty()) {
+    Report record = new_record("trace");
+    TraceProgramOptions used = options;
+    record.options = option_table(used).json();
+    Json document = record_head(record);
+    document.update(to_json(summary));
+    write_json(options.json, document);
+  }
   if (!options.chrome.empty()) write_file(options.chrome, to_chrome(trace).dump());
   if (!options.svg.empty()) write_file(options.svg, to_svg(trace));
   return exit_good;

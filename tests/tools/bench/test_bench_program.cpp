@@ -40,28 +40,33 @@ TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
     const Outcome help = run(bench + " --help");
     EXPECT_EQ(help.code, 0) << bench;
     EXPECT_EQ(help.err, "") << bench;
-    EXPECT_NE(help.out.find("Examples:\n  " + bench), std::string::npos) << help.out;
+    EXPECT_NE(help.out.find("\nExamples:\n  " + bench), std::string::npos) << help.out;
     for (const char* option : {"--json", "--repeat", "--warmup", "--cores", "--gpus", "--check", "--seed",
-                               "--peer", "--trace", "--quiet"})
+                               "--peer", "--trace", "--quiet", "--help", "--version"})
       EXPECT_NE(help.out.find(option), std::string::npos) << bench << ' ' << option;
     EXPECT_NE(run(bench + " --version").out.find(bench + " "), std::string::npos);
   }
 }
 
 TEST_F(BenchProgram, BadUsage) {
-  expect_refused("bench_dense", "stage");
-  expect_refused("bench_dense nonsense", "nonsense");
-  expect_refused("bench_dense gemm --n 20 --columns 30", "--columns = 30");
+  expect_refused("bench_dense", "bench_dense: STAGE is missing; expected what to measure");
+  expect_refused("bench_dense nonsense",
+                 "bench_dense: stage: 'nonsense' is unknown; expected one of cholesky");
+  expect_refused("bench_dense gem", "did you mean 'gemm'?");
+  expect_refused("bench_dense gemm more",
+                 "'more' is one word too many; bench_dense --help lists the options");
+  expect_refused("bench_dense gemm --n 20 --columns 30",
+                 "--columns: '30' is too large; expected at most n = 20");
   expect_refused("bench_spmm", "--generate");
   expect_refused("bench_spmm --generate nonsense",
-                 "--generate = nonsense: expected one of shell, heisenberg");
-  expect_refused("bench_spmm --generate laplacian1d:60 --interaction pairing", "--interaction = pairing");
-  expect_refused("bench_spmm --generate shell:20Ne --orbits x", "--orbits = x");
-  expect_refused("bench_dense gemm --kernel elpa", "--kernel = elpa");
+                 "--generate: 'nonsense' is unknown; expected one of shell, heisenberg");
+  expect_refused("bench_spmm --generate laplacian1d:60 --interaction pairing", "--interaction: 'pairing'");
+  expect_refused("bench_spmm --generate shell:20Ne --orbits x", "--orbits: 'x'");
+  expect_refused("bench_dense gemm --kernel elpa", "--kernel: 'elpa' has no effect");
   for (const char* other : {"bench_spmm --generate laplacian1d:60", "bench_stack", "bench_products --n 60"})
     expect_refused(std::string(other) + " --kernel elpa", "--kernel");
   expect_refused("bench_dense gemm --generate nonsense",
-                 "--generate = nonsense: expected one of random, even");
+                 "--generate: 'nonsense' is unknown; expected one of random, even");
   for (const char* of_spmm : {"--interaction pairing", "--orbits x", "--matrix x"})
     expect_refused(fmt::format("bench_dense gemm {}", of_spmm), std::string(of_spmm).substr(0, 8));
   expect_refused("bench_spmm --generate laplacian1d:60 --peer lapack", "lapack");
@@ -77,7 +82,8 @@ TEST_F(BenchProgram, BadUsage) {
   expect_refused("bench_dense gemm --peer libxsmm", "libxsmm");
   expect_refused("bench_products --generate nonsense --n 60", "nonsense");
   expect_refused("bench_products --n 60 --blocks 5,0", "--blocks");
-  expect_refused("bench_products --n 60 --occupation 1.5", "--occupation");
+  expect_refused("bench_products --n 60 --occupation 0.1,1.5", "--occupation: '1.5' is out of range");
+  expect_refused("bench_products --n 60 --occupation nan", "--occupation: 'nan' is not finite");
   expect_refused("bench_products --n 60 --peer lapack", "lapack");
   expect_refused("bench_products --n 20000000", "memory");
 }
@@ -167,9 +173,13 @@ TEST_F(BenchProgram, SweepsProducts) {
   const Json json =
       record("bench_products --n 120 --blocks 5,13 --occupation 0.2,0.6 --peer dense --repeat 2 --check all");
   ASSERT_EQ(json["cases"].size(), 4u);
+  EXPECT_EQ(json["options"]["blocks"], Json::array({5, 13}));
+  EXPECT_EQ(json["options"]["occupation"], Json::array({0.2, 0.6}));
   for (const Json& one : json["cases"]) {
     const Json& run = one["runs"][1];
     EXPECT_TRUE(run["check"]["passed"].get<bool>()) << one["options"];
+    EXPECT_FALSE(one["options"].contains("blocks"));
+    EXPECT_FALSE(one.contains("date")) << "the whole has one";
     EXPECT_GT(one["peer"]["ratio"].get<double>(), 0);
     EXPECT_FALSE(one["peer"]["version"].get<std::string>().empty());
     EXPECT_GT(one["limit"]["gflops"].get<double>(), 0);

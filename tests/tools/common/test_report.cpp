@@ -33,7 +33,10 @@ Report example() {
   report.version = "1.2.3";
   report.commit = "abc";
   report.title = "tessera 1.2.3 (abc) eigen";
+  report.date = "2026-01-02T03:04:05Z";
   report.command_line = {"tessera", "eigen"};
+  report.machine = {{"host", "here"}};
+  report.options = {{"n", 736}};
   report.lines = {{"matrix", "random, n = 736"}};
   report.runs = {run_of(3), run_of(1), run_of(2)};
   return report;
@@ -71,8 +74,10 @@ TEST(JsonRecord, HasTheFieldsThatReadersRelyOn) {
   const Json json = to_json(report);
   std::vector<std::string> keys;
   for (const auto& item : json.items()) keys.push_back(item.key());
-  EXPECT_EQ(keys, (std::vector<std::string>{"command", "version", "commit", "command_line", "machine",
-                                            "options", "runs", "peer"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema", "command", "version", "commit", "date", "command_line",
+                                            "machine", "options", "runs", "peer"}));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["date"], "2026-01-02T03:04:05Z");
   const Json& run = json["runs"][2];
   EXPECT_EQ(run["seconds"]["total"], 2.0);
   EXPECT_EQ(run["seconds"]["submit"], 0.01);

@@ -41,15 +41,19 @@ class LobpcgProgram : public Program {
 
 TEST_F(LobpcgProgram, BadUsage) {
   expect_refused("lobpcg", "--matrix");
-  expect_refused("lobpcg --generate nonsense", "--generate = nonsense: expected one of shell, heisenberg");
+  expect_refused("lobpcg --generate nonsense",
+                 "--generate: 'nonsense' is unknown; expected one of shell, heisenberg");
   expect_refused("lobpcg --generate laplacian1d:60 --matrix " + path("a.mtx"), "--matrix");
   expect_refused("lobpcg --matrix " + path("absent.mtx"), "absent.mtx");
   expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
   expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
-  expect_refused("lobpcg --generate laplacian1d:10 --k 4", "--k = 4 of order 10: expected at most n / 5 = 2");
-  expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block = 21");
-  expect_refused("lobpcg --generate laplacian1d:60 --tol -1", "--tol: -1: expected a number > 0");
-  expect_refused("lobpcg --generate laplacian1d:60 --tol 0", "--tol: 0: expected a number > 0");
+  expect_refused("lobpcg --generate laplacian1d:10 --k 4",
+                 "--k: '4 of order 10' is not possible; expected at most n / 5 = 2");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block: '21'");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol -1",
+                 "--tol: '-1' is out of range; expected a number: above 0");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol 0",
+                 "--tol: '0' is out of range; expected a number: above 0");
   expect_refused("lobpcg --generate laplacian1d:60 --preconditioner ilu", "--preconditioner");
   expect_refused("lobpcg --generate laplacian1d:60 --vectors-type f", "--vectors-type");
   expect_refused("lobpcg --generate laplacian1d:60 --steps 33", "--steps");
@@ -67,22 +71,25 @@ TEST_F(LobpcgProgram, OptionsWithoutEffectAreRefused) {
   const std::string matrix =
       file("m.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 1\n1 1 1\n");
   for (const char* name : {"random", "pairing"})
-    expect_refused(laplacian + "--interaction " + name, fmt::format("--interaction = {}: ", name));
-  expect_refused(laplacian + "--orbits " + orbits, "--orbits = " + orbits);
-  expect_refused("lobpcg --matrix " + matrix + " --interaction pairing", "--interaction = pairing: ");
-  expect_refused("lobpcg --matrix " + matrix + " --orbits " + orbits, "--orbits = " + orbits);
+    expect_refused(laplacian + "--interaction " + name,
+                   fmt::format("--interaction: '{}' has no effect", name));
+  expect_refused(laplacian + "--orbits " + orbits, "--orbits: '" + orbits);
+  expect_refused("lobpcg --matrix " + matrix + " --interaction pairing",
+                 "--interaction: 'pairing' has no effect");
+  expect_refused("lobpcg --matrix " + matrix + " --orbits " + orbits, "--orbits: '" + orbits);
   for (const char* more : {"", " --interaction random", " --interaction pairing"})
     for (const char* kind : {"20Ne", "sd:2:2"})
       expect_refused(fmt::format("lobpcg --generate shell:{} --orbits {}{}", kind, orbits, more),
-                     "--orbits = " + orbits + ": expected --interaction FILE");
+                     "--orbits: '" + orbits + "' is not possible; expected --interaction FILE");
   expect_refused("lobpcg --generate shell:20Ne --interaction usd.int",
-                 "--orbits = nothing: expected the path of the .sps file");
-  expect_refused("lobpcg --generate shell:20Ne --interaction usd", "--interaction = usd: ");
-  expect_refused("lobpcg --generate mikota:40 --overlap " + matrix, "--overlap = " + matrix);
+                 "--orbits is missing; expected the path of the .sps file");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd", "--interaction: 'usd' is not possible");
+  expect_refused("lobpcg --generate mikota:40 --overlap " + matrix, "--overlap: '" + matrix);
   expect_refused(laplacian + "--preconditioner jacobi --steps 2",
-                 "--steps = 2: expected --preconditioner fom");
-  expect_refused(laplacian + "--degree 4", "--degree = 4: expected --preconditioner chebyshev");
-  expect_refused(laplacian + "--preconditioner none --shift 0", "--shift = 0");
+                 "--steps: '2' has no effect; expected it only with --preconditioner fom");
+  expect_refused(laplacian + "--degree 4",
+                 "--degree: '4' has no effect; expected it only with --preconditioner chebyshev");
+  expect_refused(laplacian + "--preconditioner none --shift 0", "--shift: '0' has no effect");
 }
 
 TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
@@ -100,18 +107,19 @@ TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {
   fs::create_directory(path("taken_vectors.mtx"));
   for (const char* option : {"--plot", "--json"}) {
     expect_refused(fmt::format("{}{} {}", laplacian, option, folder),
-                   fmt::format("{} = {}: expected a file", option, folder));
+                   fmt::format("{}: '{}' is not possible; expected a file", option, folder));
     expect_refused(fmt::format("{}{} {}/no/such", laplacian, option, folder),
-                   fmt::format("{} = {}/no/such: expected a file", option, folder));
-    expect_refused(fmt::format("{}{} /proc/such", laplacian, option), fmt::format("{} = /proc/such", option));
+                   fmt::format("{}: '{}/no/such' is not possible; expected a file", option, folder));
+    expect_refused(fmt::format("{}{} /proc/such", laplacian, option),
+                   fmt::format("{}: '/proc/such'", option));
   }
   for (const std::string command : {"lobpcg --generate laplacian1d:60", "eigen --generate random --n 60"}) {
-    expect_refused(command + " --output /proc/such", "--output = /proc/such_values.mtx");
-    expect_refused(command + " --output " + path("no/such.h5"), "--output = " + path("no/such.h5"));
-    expect_refused(command + " --output " + path("taken"), "--output = " + path("taken_vectors.mtx"));
+    expect_refused(command + " --output /proc/such", "--output: '/proc/such_values.mtx'");
+    expect_refused(command + " --output " + path("no/such.h5"), "--output: '" + path("no/such.h5"));
+    expect_refused(command + " --output " + path("taken"), "--output: '" + path("taken_vectors.mtx"));
   }
-  expect_refused("multiply --generate random --n 60 --output /proc/such", "--output = /proc/such");
-  expect_refused("tune --n 20 --output /proc/such", "--output = /proc/such");
+  expect_refused("multiply --generate random --n 60 --output /proc/such", "--output: '/proc/such'");
+  expect_refused("tune --n 20 --output /proc/such", "--output: '/proc/such'");
 }
 
 TEST_F(LobpcgProgram, WhereASolveFailsFilesStayAsTheyWere) {
@@ -119,7 +127,7 @@ TEST_F(LobpcgProgram, WhereASolveFailsFilesStayAsTheyWere) {
   file("kept_values.mtx", "before");
   expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --k 13 --plot {} --output {} --json {}",
                              path("plot.svg"), path("kept"), path("record.json")),
-                 "--k = 13");
+                 "--k: '13 of order 60' is not possible");
   EXPECT_EQ(contents("plot.svg"), "before");
   EXPECT_EQ(contents("kept_values.mtx"), "before");
   EXPECT_FALSE(fs::exists(path("kept_vectors.mtx")));
@@ -347,7 +355,8 @@ TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
   const std::string arguments = "lobpcg --generate shell:20Ne --k 3 --peer ";
   const Outcome dense = run(arguments + "dense", ranks);
   EXPECT_NE(dense.code, 0);
-  EXPECT_NE(dense.err.find("--peer = dense: expected one process"), std::string::npos) << dense.err;
+  EXPECT_NE(dense.err.find("--peer: 'dense' is not possible; expected one process"), std::string::npos)
+      << dense.err;
   if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
   const Json json = record(arguments + "slepc-krylovschur", 0, ranks);
   EXPECT_TRUE(passed(json));

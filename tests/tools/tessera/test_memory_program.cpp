@@ -58,7 +58,7 @@ class MemoryProgram : public Program {
 
 TEST_F(MemoryProgram, SizesOfTheCommandLineThatCannotBe) {
   const std::string of_host = " of host memory on this rank, and ";
-  expect_too_large("eigen --generate random --n 1000000", "tessera: eigen needs ");
+  expect_too_large("eigen --generate random --n 1000000", "tessera eigen: eigen needs ");
   expect_too_large("eigen --generate random --n 1000000", of_host);
   expect_too_large("eigen --generate random --n 1000000 --vectors no --solver one_stage", of_host);
   expect_too_large("multiply --generate random --n 1000000000 --blocks 1", "multiply needs ");
@@ -148,9 +148,10 @@ TEST_F(MemoryProgram, RanksDecideTogether) {
     EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 2) << arguments << contents("stderr");
     const std::string said = contents("stderr");
     EXPECT_NE(said.find(" MiB may be used\n"), std::string::npos) << arguments << '\n' << said;
-    const std::size_t first = said.find("tessera: ");
+    const std::string words = arguments, prefix = "tessera " + words.substr(0, words.find(' ')) + ": ";
+    const std::size_t first = said.find(prefix);
     EXPECT_NE(first, std::string::npos) << said;
-    EXPECT_EQ(said.find("tessera: ", first + 1), std::string::npos) << said;
+    EXPECT_EQ(said.find(prefix, first + 1), std::string::npos) << said;
   }
 }
 

@@ -33,8 +33,10 @@ TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply --generate nonsense --n 50", "nonsense");
   expect_refused("multiply --generate random --n 50 --occupation 1.5", "--occupation");
   expect_refused("multiply --generate random --n 50 --blocks 5,0", "--blocks");
-  expect_refused("multiply --generate random --n 50 --filter -1", "--filter: -1: expected a number >= 0");
-  expect_refused("multiply --generate random --n 50 --filter nan", "--filter: nan: expected a number >= 0");
+  expect_refused("multiply --generate random --n 50 --filter -1",
+                 "--filter: '-1' is out of range; expected a number: 0 or more");
+  expect_refused("multiply --generate random --n 50 --filter nan",
+                 "--filter: 'nan' is not finite; expected a number: 0 or more");
   expect_refused("multiply --generate random --n 50 --op-a X", "--op-a");
   expect_refused("multiply --generate random --n 50 --alpha nan", "--alpha");
   expect_refused("multiply --generate random --n 50 --symmetry Q", "--symmetry");
@@ -150,7 +152,7 @@ TEST_F(MultiplyProgram, TellsWhereTheProductsWere) {
   EXPECT_GT(result["products_per_second"].get<double>(), 0);
   EXPECT_EQ(result["bytes"]["moved"], json["runs"][0]["workers"]["bytes_moved"]);
   expect_refused("multiply --generate random --n 230 --keep-on disk", "--keep-on");
-  expect_refused("multiply --generate random --n 230 --gpus 0 --keep-on gpu", "--keep-on = gpu");
+  expect_refused("multiply --generate random --n 230 --gpus 0 --keep-on gpu", "--keep-on: 'gpu'");
 }
 
 TEST_F(MultiplyProgram, ReadsAndWritesFiles) {
@@ -176,7 +178,7 @@ TEST_F(MultiplyProgram, ReadsAndWritesFiles) {
   EXPECT_EQ(gram["runs"][0]["result"]["checksum"], 1 + 16 + 4);
   const std::string short_list = file("short.txt", "13 5 5\n"), words = file("words.txt", "13 five\n");
   expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + short_list,
-                 "--block-sizes = a sum of 23");
+                 "--block-sizes: 'a sum of 23'");
   expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + words, "words.txt");
   expect_refused("multiply --matrix-a " + path("c.mtx") + " --block-sizes " + path("absent.txt"),
                  "absent.txt");

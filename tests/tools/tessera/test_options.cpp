@@ -46,9 +46,13 @@ TEST(GridText, IsParsed) {
 EigenProgramOptions parse_eigen(std::vector<std::string> words) {
   CLI::App app;
   EigenProgramOptions options;
-  add_eigen_options(app, options);
+  parse_by_table(app, option_table(options));
   std::reverse(words.begin(), words.end());
-  app.parse(words);
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw usage_error_of(error);
+  }
   validate(options);
   return options;
 }
@@ -134,16 +138,16 @@ TEST(EigenOptions, BadValuesAreRefused) {
   for (const auto& extra : refused_by_parser) {
     auto words = good;
     words.insert(words.end(), extra.begin(), extra.end());
-    EXPECT_THROW(parse_eigen(words), CLI::ParseError) << fmt::format("{}", fmt::join(extra, " "));
+    EXPECT_THROW(parse_eigen(words), UsageError) << fmt::format("{}", fmt::join(extra, " "));
   }
-  EXPECT_THROW(parse_eigen({}), InvalidArgument) << "no matrix";
-  EXPECT_THROW(parse_eigen({"--generate", "random"}), InvalidArgument) << "no order";
-  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--generate", "random", "--n", "3"}), InvalidArgument);
-  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--n", "3"}), InvalidArgument);
-  EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--electrons", "3"}), InvalidArgument);
+  EXPECT_THROW(parse_eigen({}), UsageError) << "no matrix";
+  EXPECT_THROW(parse_eigen({"--generate", "random"}), UsageError) << "no order";
+  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--generate", "random", "--n", "3"}), UsageError);
+  EXPECT_THROW(parse_eigen({"--matrix", "a.mtx", "--n", "3"}), UsageError);
+  EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--electrons", "3"}), UsageError);
   EXPECT_THROW(
       parse_eigen({"--generate", "random", "--n", "3", "--overlap", "generated", "--peer", "cusolvermg"}),
-      InvalidArgument);
+      UsageError);
   EXPECT_THROW(parse_eigen({"--generate", "random", "--n", "3", "--output", "/no/such/place/x"}),
                InvalidArgument);
 }
@@ -158,9 +162,9 @@ TEST(MultiplyOptions, NumbersThatAreNoneAreRefused) {
                                                                                     {"--blocks", "13,05"}}) {
     CLI::App app;
     MultiplyProgramOptions options;
-    add_multiply_options(app, options);
+    parse_by_table(app, option_table(options));
     std::vector<std::string> words{value, name, "100", "--n", "random", "--generate"};
-    EXPECT_THROW(app.parse(words), CLI::ParseError) << name << ' ' << value;
+    EXPECT_THROW(app.parse(words), UsageError) << name << ' ' << value;
   }
 }
 

@@ -29,7 +29,7 @@ TEST_F(Program, HelpAndVersion) {
 }
 
 TEST_F(Program, BadUsage) {
-  expect_refused("", "subcommand");
+  expect_refused("", "a command is missing; expected one of eigen");
   expect_refused("multiplicate", "unknown command 'multiplicate'");
   expect_refused("eigen", "--matrix");
   expect_refused("eigen --generate random", "--n");
@@ -45,9 +45,10 @@ TEST_F(Program, BadUsage) {
        {std::string("eigen --generate random --n 20"), std::string("multiply --generate random --n 20"),
         std::string("lobpcg --generate laplacian1d:60"), std::string("bench_dense gemm"),
         std::string("bench_stack"), std::string("bench_spmm --generate laplacian1d:60"),
-        std::string("bench_products --n 60"), std::string("info"), "tune --output " + path("tuning.json"),
+        std::string("bench_products --n 60"), "tune --output " + path("tuning.json"),
         "calibrate --output " + path("models")})
-    expect_refused(fmt::format("{} --seed -1", command), "--seed: -1: expected an integer from 0");
+    expect_refused(fmt::format("{} --seed -1", command),
+                   "--seed: '-1' is out of range; expected an integer from 0");
   expect_refused("eigen --generate random --n 20000000", "memory");
   expect_refused("eigen --generate random --n 20 --json " + path("no/such/file.json"), "file.json");
   expect_refused("eigen --generate random --n 20 --output " + path("no/such/file"), "file");
@@ -58,12 +59,14 @@ TEST_F(Program, BadUsage) {
 
 TEST_F(Program, WordsAndFilesThatNothingMeans) {
   const std::string random = "eigen --generate random --n 20 ";
-  expect_refused("eigen --generate '' --n 5", "--generate = ''");
-  expect_refused(random + "--json ''", "--json = ''");
-  expect_refused(random + "--output=", "--output = ''");
-  expect_refused(random + "--output \"$(printf 'a\\377')\"", "--output = 'a?': expected UTF-8 text");
-  expect_refused("multiply --generate random --n 50 --blocks 2.5", "--blocks: 2.5: expected an integer");
-  expect_refused("multiply --generate random --n 50 --occupation nan", "--occupation: nan");
+  expect_refused("eigen --generate '' --n 5", "--generate: ''");
+  expect_refused(random + "--json ''", "--json: ''");
+  expect_refused(random + "--output=", "--output: ''");
+  expect_refused(random + "--output \"$(printf 'a\\377')\"",
+                 "--output: 'a?' is not possible; expected UTF-8 text");
+  expect_refused("multiply --generate random --n 50 --blocks 2.5",
+                 "--blocks: '2.5' is not an integer in decimal digits; expected an integer");
+  expect_refused("multiply --generate random --n 50 --occupation nan", "--occupation: 'nan'");
   expect_refused("lobpcg --generate laplacian2d:10000000000:10000000000", "the number of points");
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   for (const char* use : {"eigen --matrix ", "multiply --matrix-a ", "lobpcg --matrix ",
@@ -452,7 +455,7 @@ TEST_F(Program, SeveralProcessesGiveTheSame) {
   const Outcome bad = run("eigen --cores 1 --matrix " + file("bad.mtx", text), start);
   EXPECT_EQ(bad.code, 2);
   std::size_t lines = 0;
-  for (std::size_t at = 0; (at = bad.err.find("tessera: ", at)) != std::string::npos; ++at) ++lines;
+  for (std::size_t at = 0; (at = bad.err.find("tessera eigen: ", at)) != std::string::npos; ++at) ++lines;
   EXPECT_EQ(lines, 1u) << bad.err;
   EXPECT_NE(bad.err.find("entry (150, 1) is 5"), std::string::npos) << bad.err;
 }

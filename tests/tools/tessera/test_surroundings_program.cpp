@@ -163,7 +163,7 @@ TEST_F(SurroundingsProgram, NonsenseInVariablesIsOneLine) {
     const std::string text = variable, name = text.substr(0, text.find('='));
     const Outcome outcome = run("eigen --generate random --n 32", at_home() + " '" + text + "'");
     EXPECT_EQ(outcome.code, 2) << text;
-    EXPECT_TRUE(outcome.err.starts_with("tessera: " + name + " = ")) << outcome.err;
+    EXPECT_TRUE(outcome.err.starts_with("tessera eigen: " + name + " = ")) << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     expect_clean(text);
   }

@@ -36,26 +36,24 @@ Report describe(Session& session, const DenseBenchOptions& options) {
   wanted.update_width = options.update_width;
   wanted.column_groups = options.column_groups;
   const EigensolveOptions sizes = resolve_options<T>(runtime, options.n, wanted);
+  const ProcessGrid grid = process_grid(runtime, options.grid);
+  DenseBenchOptions used = options;
+  used.common = session.used_options();
+  used.vectors = options.vectors > 0 ? options.vectors : options.n;
+  used.tile = sizes.tile;
+  used.band = sizes.band;
+  used.update_width = sizes.update_width;
+  used.column_groups = sizes.column_groups;
+  used.grid = {grid.rows, grid.cols};
   Report report = session.new_report("bench_dense");
   report.title += " " + options.stage;
-  const Index columns = options.vectors > 0 ? options.vectors : options.n;
-  report.options["stage"] = options.stage;
-  report.options["generate"] = options.generate;
-  report.options["n"] = options.n;
-  report.options["columns"] = columns;
-  report.options["type"] = std::string(1, type_letter<T>);
-  report.options["tile"] = sizes.tile;
-  report.options["band"] = sizes.band;
-  report.options["update_width"] = sizes.update_width;
-  report.options["column_groups"] = sizes.column_groups;
-  if (options.stage == "back_tridiagonal") report.options["kernel"] = options.kernel;
-  report.options["peer"] = options.peer;
+  report.options = option_table(used).json();
   const std::string groups =
       sizes.column_groups > 1 ? fmt::format(", {} column groups", sizes.column_groups) : "";
   report.lines.emplace_back(
-      "sizes",
-      fmt::format("{}, n = {}, {} columns, type {}, tile {}, band {}, update width {}{}", options.generate,
-                  options.n, columns, type_letter<T>, sizes.tile, sizes.band, sizes.update_width, groups));
+      "sizes", fmt::format("{}, n = {}, {} columns, type {}, tile {}, band {}, update width {}{}",
+                           options.generate, options.n, used.vectors, type_letter<T>, sizes.tile, sizes.band,
+                           sizes.update_width, groups));
   return report;
 }
 
@@ -126,7 +124,7 @@ int bench(Session& session, const DenseBenchOptions& options) {
 
 }  // namespace
 
-int run_dense_bench(const DenseBenchOptions& options) {
+int run_dense_bench(DenseBenchOptions& options) {
   validate(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return bench<T>(session, options); });

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
-
-#include "lobpcg_problem.hpp"
-#include "option_parts.hpp"
+#include "table_parts.hpp"
 
 namespace tessera::program {
 
@@ -18,52 +15,45 @@ const std::vector<std::string>& bench_stages() {
   return stages;
 }
 
-ProgramText dense_bench_text() {
-  return {"bench_dense", "One stage of the dense eigensolver, or one kernel, beside the machine's limit",
-          "Examples:\n"
-          "  bench_dense reduce_to_band --n 4000 --repeat 3\n"
-          "  bench_dense cholesky --n 8000 --peer cusolver\n"
-          "  bench_dense gemm --n 4000 --cores 1 --gpus 0 --peer lapack --json -\n\n"};
-}
-
-void add_dense_bench_options(CLI::App& command, DenseBenchOptions& options) {
-  command.add_option("stage", options.stage, "what to measure: " + CLI::detail::join(bench_stages(), ", "))
-      ->required()
-      ->check(CLI::IsMember(bench_stages()))
-      ->type_name("STAGE");
-  command.add_option("--generate", options.generate, generator_help() + "\n(default: random)")
-      ->type_name("KIND");
-  command.add_option("--n", options.n, "order of the matrix (default: 2000)")
-      ->check(integer_in(1, largest_order));
-  command.add_option("--columns", options.vectors, "vectors that are transformed back (default: n)")
-      ->check(integer_in(1, largest_order));
-  command
-      .add_option("--kernel", options.kernel,
-                  "back_tridiagonal on GPUs: WY blocks on the tensor cores (default), or one reflector after "
-                  "another as in ELPA2, to compare with")
-      ->check(CLI::IsMember({"blocked", "elpa"}))
-      ->type_name("blocked|elpa");
-  add_type_option(command, options.type, "scalar type (default: d)");
-  add_size_options(command, options);
-  command
-      .add_option(
-          "--peer", options.peer,
-          "run the routine of LAPACK (and BLAS), or of cuSOLVER and cuBLAS, for the same job where there "
-          "is one, alternating run by run")
-      ->check(CLI::IsMember({"none", "lapack", "cusolver"}))
-      ->type_name("none|lapack|cusolver");
-  add_grid_option(command, options.grid);
-  add_common_options(command, options.common);
-  warm_up_with_gpu_peer(command, options.peer, options.common);
+OptionTable option_table(DenseBenchOptions& options) {
+  OptionTable table("bench_dense",
+                    "one stage of the dense eigensolver, or one kernel, beside the machine's limit");
+  table.group("Problem");
+  table.word("stage", options.stage, bench_stages(), "what to measure").shown_as("STAGE").required();
+  table.integer("--n", options.n, 1, largest_order, "order of the matrix");
+  table.integer("--columns", options.vectors, 1, largest_order, "vectors that are transformed back")
+      .chosen("n", -1);
+  add_type(table, options.type);
+  add_dense_generator(table, options.generate);
+  table.group("Solver");
+  table
+      .word("--kernel", options.kernel, {"blocked", "elpa"},
+            "on GPUs: WY blocks on the tensor cores, or one reflector after another as in ELPA2, to compare "
+            "with")
+      .needs([&options] { return options.stage == "back_tridiagonal"; }, "the stage back_tridiagonal");
+  add_sizes(table, options.tile, options.band, options.update_width, options.column_groups);
+  add_machine(table, options.common);
+  add_grid(table, options.grid);
+  add_runs(table, options.common);
+  warm_up_with_gpu_peer(table, options.peer, options.common);
+  add_check(table, options.common);
+  table.word(
+      "--peer", options.peer, {"none", "lapack", "cusolver"},
+      "run the routine of LAPACK (and BLAS), or of cuSOLVER and cuBLAS, for the same job where there is one, "
+      "alternating run by run");
+  add_trace(table, options.common);
+  add_record(table, options.common);
+  table.example("reduce_to_band --n 4000 --repeat 3", "the reduction of a random matrix to a band");
+  table.example("cholesky --n 8000 --peer cusolver", "beside cuSOLVER's factorization");
+  table.example("gemm --n 4000 --cores 1 --gpus 0 --peer lapack --json -",
+                "products on one core beside BLAS, the record on stdout");
+  return table;
 }
 
 void validate(const DenseBenchOptions& options) {
-  naming_options([&] { check_generator(options.generate); });
-  if (options.kernel != "blocked" && options.stage != "back_tridiagonal")
-    throw InvalidArgument("--kernel", options.kernel, "blocked for " + options.stage);
   if (options.vectors > options.n)
-    throw InvalidArgument("--columns", fmt::to_string(options.vectors),
-                          fmt::format("at most n = {}", options.n));
+    throw UsageError("--columns", fmt::to_string(options.vectors), "is too large",
+                     fmt::format("at most n = {}", options.n));
 }
 
 }  // namespace tessera::program

@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "common_options.hpp"
-#include "program_main.hpp"
+#include "option_table.hpp"
 
 /// `bench_dense`: stages of the dense eigensolver and its kernels, one by one.
 namespace tessera::program {
@@ -29,11 +27,10 @@ struct DenseBenchOptions {
 /// The stages of a solve in their order, and others.
 const std::vector<std::string>& bench_stages();
 
-ProgramText dense_bench_text();
-void add_dense_bench_options(CLI::App& command, DenseBenchOptions& options);
-/// Checks that concern more than one option. @throws InvalidArgument
+OptionTable option_table(DenseBenchOptions& options);
+/// Checks that concern more than one option. @throws UsageError
 void validate(const DenseBenchOptions& options);
 /// @return the exit code
-int run_dense_bench(const DenseBenchOptions& options);
+int run_dense_bench(DenseBenchOptions& options);
 
 }  // namespace tessera::program

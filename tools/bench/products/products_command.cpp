@@ -49,8 +49,8 @@ class ProductsRunner {
         print(report, block, occupation, cases.empty());
         passed = passed && report.passed();
         Json json = to_json(report);
-        for (const char* common : {"command", "version", "commit", "command_line", "machine"})
-          json.erase(common);
+        for (const auto& item : record_head(report).items())
+          if (item.key() != "options") json.erase(item.key());
         cases.push_back(std::move(json));
       }
     session_.progress().done();
@@ -59,16 +59,21 @@ class ProductsRunner {
   }
 
  private:
+  Json options_in_use() const {
+    const ProcessGrid grid = process_grid(runtime_, options_.grid);
+    ProductsBenchOptions used = options_;
+    used.common = session_.used_options();
+    used.grid = {grid.rows, grid.cols};
+    return option_table(used).json();
+  }
+
   Report one_case(Index block, double occupation) {
     Report report = session_.new_report("bench_products");
     report.limit = LimitRecord{"gemm", limit_, unknown};
-    report.options["generate"] = options_.generate;
-    report.options["n"] = options_.n;
+    report.options = options_in_use();
+    report.options.erase("blocks");
     report.options["block"] = block;
     report.options["occupation"] = occupation;
-    report.options["type"] = std::string(1, type_letter<T>);
-    report.options["filter"] = options_.filter;
-    report.options["peer"] = options_.peer;
     SparseShape shape;
     shape.runtime = &runtime_;
     shape.grid = process_grid(runtime_, options_.grid);
@@ -164,10 +169,9 @@ class ProductsRunner {
   void write(const Json& cases) {
     session_.together([&] {
       if (runtime_.rank() != 0 || options_.common.json.empty()) return;
-      const Report report = session_.new_report("bench_products");
-      Json document = to_json(report);
-      document.erase("runs");
-      document["options"]["type"] = std::string(1, type_letter<T>);
+      Report report = session_.new_report("bench_products");
+      report.options = options_in_use();
+      Json document = record_head(report);
       document["cases"] = cases;
       write_json(options_.common.json, document);
     });
@@ -182,7 +186,7 @@ class ProductsRunner {
 
 }  // namespace
 
-int run_products_bench(const ProductsBenchOptions& options) {
+int run_products_bench(ProductsBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return ProductsRunner<T>(session, options)(); });
   });

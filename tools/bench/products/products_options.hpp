@@ -5,10 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "common_options.hpp"
-#include "program_main.hpp"
+#include "option_table.hpp"
 
 /// `bench_products`: whole products of block-sparse matrices, for each pair of a block size and an
 /// occupation.
@@ -26,9 +24,8 @@ struct ProductsBenchOptions {
   GridOption grid;
 };
 
-ProgramText products_bench_text();
-void add_products_bench_options(CLI::App& command, ProductsBenchOptions& options);
+OptionTable option_table(ProductsBenchOptions& options);
 /// @return the exit code
-int run_products_bench(const ProductsBenchOptions& options);
+int run_products_bench(ProductsBenchOptions& options);
 
 }  // namespace tessera::program

@@ -78,19 +78,17 @@ class SpmmRunner {
   double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
 
   void describe() {
+    SpmmBenchOptions used = options_;
+    used.common = session_.used_options();
+    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    used.nd = a_->groups();
+    used.segments = a_->segments()->count();
     Json& json = report_.options;
+    json = option_table(used).json();
     json["matrix"] = source_.name();
-    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
-    if (!source_.orbits.empty()) json["orbits"] = source_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
-    json["columns"] = columns_;
-    json["storage"] = std::string(1, options_.storage);
-    json["type"] = std::string(1, options_.type);
-    json["nd"] = a_->groups();
-    json["segments"] = a_->segments()->count();
-    json["peer"] = options_.peer;
     report_.lines.emplace_back(
         "matrix",
         fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
@@ -239,8 +237,9 @@ class SpmmRunner {
 
 }  // namespace
 
-int run_spmm_bench(const SpmmBenchOptions& options) {
+int run_spmm_bench(SpmmBenchOptions& options) {
   validate(options);
+  option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();
     if (options.type == 'd') return SpmmRunner<float, double>(session, options)();

@@ -2,46 +2,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "spmm_options.hpp"
 
-#include <tessera/runtime/error.hpp>
-
 #include "lobpcg_problem.hpp"
-#include "option_parts.hpp"
+#include "table_parts.hpp"
+#include "usage_error.hpp"
 
 namespace tessera::program {
 
-ProgramText spmm_bench_text() {
-  return {"bench_spmm",
-          "Products of a sparse symmetric matrix and a few vectors, beside the machine's copy rate",
-          "Examples:\n"
-          "  bench_spmm --generate shell:28Si --columns 8 --storage f --peer csr --repeat 5\n"
-          "  bench_spmm --matrix A.mtx.gz --columns 16 --json -\n"
-          "  bench_spmm --generate laplacian3d:100 --gpus 1 --peer cusparse --warmup 1\n\n"};
-}
-
-void add_spmm_bench_options(CLI::App& command, SpmmBenchOptions& options) {
-  command.add_option("--generate", options.generate, sparse_generator_help())->type_name("KIND[:ARG]");
-  command.add_option("--matrix", options.matrix, "a symmetric matrix, Matrix Market, instead of --generate")
-      ->type_name("FILE");
-  add_shell_model_options(command, options.interaction, options.orbits);
-  command.add_option("--columns", options.columns, "vectors (default: 8)")->check(integer_in(1, 32));
-  add_letter_option(command, "--storage", options.storage,
-                    "values of the matrix in float or double (default: d)");
-  command
-      .add_option_function<std::string>(
-          "--type", [&options](const std::string& text) { options.type = text.at(0); },
-          "vectors in float (only with --storage f) or double (default: d)")
-      ->check(CLI::IsMember({"s", "d"}))
-      ->type_name("s|d");
-  command.add_option("--nd", options.nd, "groups of rows (default: chosen)")->check(integer_in(1, 10000));
-  command.add_option("--segments", options.segments, "parts of each group (default: chosen)")
-      ->check(integer_in(1, 10000));
-  command
-      .add_option(
-          "--peer", options.peer,
-          "our product with both triangles by rows (csr), or that of cuSPARSE, alternating run by run")
-      ->check(CLI::IsMember({"none", "csr", "cusparse"}))
-      ->type_name("none|csr|cusparse");
-  add_common_options(command, options.common);
+OptionTable option_table(SpmmBenchOptions& options) {
+  OptionTable table(
+      "bench_spmm",
+      "products of a sparse symmetric matrix and a few vectors, beside the machine's copy rate");
+  table.group("Problem");
+  table.text("--matrix", options.matrix, "FILE", "symmetric matrix, Matrix Market, may be gzipped")
+      .at_place("FILE")
+      .reads(FileFormat::matrix_market);
+  add_shell_model(table, options.interaction, options.orbits, options.generate);
+  table.integer("--columns", options.columns, 1, 32, "vectors");
+  add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
+  table.choice("--type", options.type, {{"s", 's'}, {"d", 'd'}},
+               "vectors in float (only with --storage f) or double");
+  table.integer("--nd", options.nd, 1, 10000, "groups of rows").chosen("from the order and the machine", 0);
+  table.integer("--segments", options.segments, 1, 10000, "parts of each group")
+      .chosen("from the order and the machine", 0);
+  add_sparse_generator(table, options.generate);
+  add_machine(table, options.common);
+  add_runs(table, options.common);
+  add_check(table, options.common);
+  table.word("--peer", options.peer, {"none", "csr", "cusparse"},
+             "our product with both triangles by rows (csr), or that of cuSPARSE, alternating run by run");
+  add_trace(table, options.common);
+  add_record(table, options.common);
+  table.example("--generate shell:28Si --columns 8 --storage f --peer csr --repeat 5",
+                "the matrix of a nucleus in float, beside compressed sparse rows");
+  table.example("A.mtx.gz --columns 16 --json -", "a matrix of a file, the record on stdout");
+  table.example("--generate laplacian3d:100 --gpus 1 --peer cusparse --warmup 1",
+                "on a GPU, beside cuSPARSE");
+  return table;
 }
 
 SparseSource source_of(const SpmmBenchOptions& options) {
@@ -51,7 +47,7 @@ SparseSource source_of(const SpmmBenchOptions& options) {
 void validate(const SpmmBenchOptions& options) {
   validate(source_of(options));
   if (options.type == 's' && options.storage == 'd')
-    throw InvalidArgument("--storage", "d", "f, with --type s");
+    throw UsageError("--storage", "d", "is not possible", "f, with --type s");
 }
 
 }  // namespace tessera::program

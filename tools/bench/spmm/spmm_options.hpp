@@ -4,10 +4,8 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "common_options.hpp"
-#include "program_main.hpp"
+#include "option_table.hpp"
 
 /// `bench_spmm`: products of a half-stored sparse symmetric matrix and blocks of vectors.
 namespace tessera::program {
@@ -22,13 +20,12 @@ struct SpmmBenchOptions {
   std::string peer = "none";
 };
 
-ProgramText spmm_bench_text();
-void add_spmm_bench_options(CLI::App& command, SpmmBenchOptions& options);
+OptionTable option_table(SpmmBenchOptions& options);
 struct SparseSource;
 SparseSource source_of(const SpmmBenchOptions& options);
-/// Checks that concern more than one option. @throws InvalidArgument
+/// Checks that concern more than one option. @throws UsageError
 void validate(const SpmmBenchOptions& options);
 /// @return the exit code
-int run_spmm_bench(const SpmmBenchOptions& options);
+int run_spmm_bench(SpmmBenchOptions& options);
 
 }  // namespace tessera::program

@@ -87,16 +87,9 @@ class StackRunner {
 
  private:
   void describe() {
-    Json& json = report_.options;
-    json["stage"] = "stack";
-    json["generate"] = options_.generate;
-    json["m"] = options_.m;
-    json["n"] = options_.n;
-    json["k"] = options_.k;
-    json["products"] = options_.products;
-    if (options_.generate == "water") json["occupation"] = options_.occupation;
-    json["type"] = std::string(1, type_letter<T>);
-    json["peer"] = options_.peer;
+    StackBenchOptions used = options_;
+    used.common = session_.used_options();
+    report_.options = option_table(used).json();
     report_.lines.emplace_back(
         "stacks", fmt::format("{} of {} x {} x {}, type {}, {} products in each round, {}",
                               problem_.items.size(), options_.m, options_.n, options_.k, type_letter<T>,
@@ -207,7 +200,7 @@ class StackRunner {
 
 }  // namespace
 
-int run_stack_bench(const StackBenchOptions& options) {
+int run_stack_bench(StackBenchOptions& options) {
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return StackRunner<T>(session, options)(); });
   });

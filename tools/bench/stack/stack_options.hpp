@@ -4,10 +4,8 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "common_options.hpp"
-#include "program_main.hpp"
+#include "option_table.hpp"
 
 /// `bench_stack`: stacks of small products through the codelet multiply_stack.
 namespace tessera::program {
@@ -22,9 +20,8 @@ struct StackBenchOptions {
   std::string peer = "none";
 };
 
-ProgramText stack_bench_text();
-void add_stack_bench_options(CLI::App& command, StackBenchOptions& options);
+OptionTable option_table(StackBenchOptions& options);
 /// @return the exit code
-int run_stack_bench(const StackBenchOptions& options);
+int run_stack_bench(StackBenchOptions& options);
 
 }  // namespace tessera::program
