@@ -16,7 +16,7 @@ foreach(file IN LISTS TESSERA_FILES)
   math(EXPR number "${number} + 1")
 endforeach()
 file(CONFIGURE OUTPUT "${TESSERA_OUTPUT}" @ONLY CONTENT
-"#include <tessera/codelets/block_sparse/stack_program.hpp>
+"#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 
 namespace tessera::device {
 namespace {

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# tessera_dbcsr: what the program and the benchmarks need of DBCSR, which must be installed with its C interface: a static library of Fortran, so that a Fortran
-# compiler is needed to know what else to link. Another installation than the system's is named in DBCSR_DIR.
+# tessera_dbcsr: what the program and the benchmarks need of DBCSR, which must be installed with its C interface: a static
+# library of Fortran, so that a Fortran compiler is needed to know what else to link. Another installation than the system's
+# is named in DBCSR_DIR.
 include(CheckLanguage)
 find_file(TESSERA_DBCSR_CONFIG DBCSRConfig.cmake
   HINTS "${DBCSR_DIR}" PATH_SUFFIXES cmake/dbcsr lib/cmake/dbcsr lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/dbcsr)

@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
-install(TARGETS tessera EXPORT tesseraTargets
+install(TARGETS tessera tessera_matgen EXPORT tesseraTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
 # StarPU's and MPI's side of the runtime is nobody else's: those headers are not installed.
@@ -15,7 +15,7 @@ foreach(part IN ITEMS runtime codelets algorithms)
     PATTERN "starpu_detail.hpp" EXCLUDE PATTERN "alarm.hpp" EXCLUDE PATTERN "error_parts.hpp" EXCLUDE
     PATTERN "mpi_headers.hpp" EXCLUDE PATTERN "sequence_state.hpp" EXCLUDE PATTERN "single_process.hpp" EXCLUDE PATTERN "hdf5_detail.hpp" EXCLUDE PATTERN "hdf5_driver.hpp" EXCLUDE)
 endforeach()
-install(FILES "${TESSERA_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
+install(FILES "${TESSERA_GENERATED_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
 configure_package_config_file(cmake/tesseraConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake"
   INSTALL_DESTINATION ${package_dir})

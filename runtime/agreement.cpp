@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <string>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/error_parts.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/sequence_state.hpp>
@@ -22,8 +22,8 @@ std::exception_ptr failure_of(const std::function<void()>& check) {
 
 /// @param all_reduce_max of a few numbers over the ranks
 template <class Reduce>
-internal::Votes vote_of(int rank, int ranks, bool failed, std::uint64_t arguments,
-                        const Reduce& all_reduce_max) {
+detail::Votes vote_of(int rank, int ranks, bool failed, std::uint64_t arguments,
+                      const Reduce& all_reduce_max) {
   const auto high = double(arguments >> 32), low = double(arguments & 0xFFFFFFFFU);
   double votes[] = {-double(failed ? rank : ranks), high, -high, low, -low};
   all_reduce_max(votes, 5);
@@ -55,12 +55,12 @@ std::exception_ptr differing_arguments() {
 
 }  // namespace
 
-internal::Votes internal::vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
+detail::Votes detail::vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
   return vote_of(runtime.rank(), runtime.size(), failed, arguments,
                  [&](double* values, Index count) { runtime.all_reduce_max(values, count); });
 }
 
-void internal::throw_different(const Runtime& runtime) {
+void detail::throw_different(const Runtime& runtime) {
   throw_agreed(runtime, differing_arguments());
 }
 
@@ -81,15 +81,15 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
     Runtime::Detail& detail = runtime.detail();
     ++detail.checks;
     const std::exception_ptr caught = failure_of([&] {
-      internal::fault_point();
+      detail::fault_point();
       check();
     });
     --detail.checks;
     // No vote where all have thrown it together, or where the others may wait in what the check was doing.
     if (caught && (caught == detail.agreed || caught == detail.broken)) std::rethrow_exception(caught);
-    const internal::Votes votes = internal::vote(runtime, caught != nullptr, arguments);
+    const detail::Votes votes = detail::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-    if (!votes.equal) internal::throw_different(runtime);
+    if (!votes.equal) detail::throw_different(runtime);
   });
 }
 
@@ -100,7 +100,7 @@ void agree(Communicator communicator, std::uint64_t arguments, const std::functi
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const std::exception_ptr caught = failure_of(check);
-  const internal::Votes votes =
+  const detail::Votes votes =
       vote_of(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
         MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
       });
@@ -111,7 +111,7 @@ void agree(Communicator communicator, std::uint64_t arguments, const std::functi
   if (!votes.equal) std::rethrow_exception(differing_arguments());
 }
 
-namespace internal {
+namespace detail {
 
 std::atomic<FaultHook> fault_hook = nullptr;
 
@@ -160,7 +160,7 @@ void CollectiveCall::enter(std::string_view name, std::uint64_t arguments,
   agree(runtime_, argument_hash(hash_of(name), arguments), check);
 }
 
-}  // namespace internal
+}  // namespace detail
 
 ComingAgreement::~ComingAgreement() {
   if (!runtime_ || runtime_->size() == 1 || std::uncaught_exceptions() <= exceptions_) return;

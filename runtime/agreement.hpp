@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 /// Errors of calls that all ranks make together. A rank that alone throws would leave the others waiting for
 /// it, so all throw what one has thrown, in one of two ways:
@@ -52,7 +52,7 @@ std::uint64_t argument_hash(const Values&... values) {
   return hash_of({bytes, used});
 }
 
-namespace internal {
+namespace detail {
 
 /// The lowest rank with a failure, or size() if there is none, and whether the hashes are equal.
 struct Votes {
@@ -86,13 +86,13 @@ class CollectiveCall : public Guard {
   void enter(std::string_view name, std::uint64_t arguments, const std::function<void()>& check);
 };
 
-}  // namespace internal
+}  // namespace detail
 
 /// Work of all ranks, of several public calls: whatever it throws on a rank, no other rank waits for that
 /// one. For programs; the calls themselves are guarded.
 template <class Work>
 auto guarded(const Runtime& runtime, const Work& work) {
-  internal::Guard guard(runtime);
+  detail::Guard guard(runtime);
   try {
     return work();
   } catch (...) {
@@ -110,7 +110,7 @@ auto guarded(const Runtime& runtime, const Work& work) {
 template <class Check, class Work>
 auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t arguments, const Check& check,
                   const Work& work) {
-  internal::CollectiveCall call(runtime);
+  detail::CollectiveCall call(runtime);
   try {
     call.enter(name, arguments, check);
     return work();

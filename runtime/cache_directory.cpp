@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera {
 

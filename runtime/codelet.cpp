@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -164,7 +164,7 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
   }
 }
 
-internal::RawBuffer internal::raw_buffer(const void* buffer) noexcept {
+detail::RawBuffer detail::raw_buffer(const void* buffer) noexcept {
   if (*static_cast<const starpu_data_interface_id*>(buffer) == STARPU_MATRIX_INTERFACE_ID) {
     const auto& matrix = *static_cast<const starpu_matrix_interface*>(buffer);
     return {reinterpret_cast<void*>(matrix.ptr), static_cast<Index>(matrix.nx), static_cast<Index>(matrix.ny),
@@ -175,7 +175,7 @@ internal::RawBuffer internal::raw_buffer(const void* buffer) noexcept {
   return {reinterpret_cast<void*>(vector.ptr), size, 1, size};
 }
 
-int internal::AccessList::add(const Data& data, AccessMode mode) {
+int detail::AccessList::add(const Data& data, AccessMode mode) {
   for (int i = 0; i < count_; ++i) {
     Access& access = begin()[i];
     if (access.data != &data) continue;
@@ -185,7 +185,7 @@ int internal::AccessList::add(const Data& data, AccessMode mode) {
   return append(data, mode);
 }
 
-int internal::AccessList::append(const Data& data, AccessMode mode) {
+int detail::AccessList::append(const Data& data, AccessMode mode) {
   const auto used = static_cast<std::size_t>(count_);
   if (used == few_.size() && many_.empty()) many_.assign(few_.begin(), few_.end());
   if (used >= few_.size())

@@ -11,21 +11,21 @@
 #include <type_traits>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 #include <tessera/runtime/operands.hpp>
-#include <tessera/runtime/status.hpp>
+#include <tessera/status.hpp>
 
 /// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a body
 /// for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list them all.
 namespace tessera {
 
-namespace internal {
+namespace detail {
 struct SequenceState;
 }
 
 /// Precedes the arguments in every task's argument block.
 struct TaskHeader {
-  internal::SequenceState* sequence;
+  detail::SequenceState* sequence;
   std::uint32_t stage;
   int codelet;  ///< Codelet::index()
   double flops;
@@ -104,7 +104,7 @@ struct CudaOptions {
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
                                   const CudaOptions& options, const Codelet* codelet);
 
-namespace internal {
+namespace detail {
 
 /// Notes the start; false when the sequence has failed: the task does nothing.
 bool begin_task(TaskHeader& header) noexcept;
@@ -132,6 +132,6 @@ double cost_entry(const void* argument, WorkerKind kind, double bytes) {
   return static_cast<const TaskBlock<Task>*>(argument)->task.seconds(kind, bytes);
 }
 
-}  // namespace internal
+}  // namespace detail
 
 }  // namespace tessera

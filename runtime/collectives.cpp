@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/fault_points.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
 namespace tessera {
@@ -14,7 +14,7 @@ namespace tessera {
 namespace {
 
 /// MPI counts in 32 bits: much goes in rounds.
-constexpr Index most_values = Index(1) << 26, most_bytes = Index(1) << 26;
+constexpr Index max_values = Index(1) << 26, max_bytes = Index(1) << 26;
 
 /// Memory that MPI works on. If another rank fails meanwhile it stays where it is for ever: messages that
 /// were under way may still come.
@@ -36,7 +36,7 @@ class Buffer {
   /// Waits for what start(request) starts on it; or throws what another rank has failed with.
   template <class Start>
   void transfer(Runtime::Detail& detail, const Start& start) {
-    internal::fault_point();
+    detail::fault_point();
     detail.require_no_alarm();
     MPI_Request request;
     start(&request);
@@ -57,8 +57,8 @@ class Buffer {
 };
 
 void all_reduce(Runtime::Detail& detail, double* values, Index count, MPI_Op operation) {
-  for (Index first = 0; first < count; first += most_values) {
-    const Index part = std::min(most_values, count - first);
+  for (Index first = 0; first < count; first += max_values) {
+    const Index part = std::min(max_values, count - first);
     Buffer<double> buffer(part);
     std::copy_n(values + first, part, buffer.data());
     buffer.transfer(detail, [&](MPI_Request* request) {
@@ -93,8 +93,8 @@ void Runtime::all_reduce_sum(double* values, Index count) const {
 void Runtime::broadcast(void* bytes, Index count, int root) const {
   if (size_ == 1) return;
   guarded(*this, [&] {
-    for (Index first = 0; first < count; first += most_bytes) {
-      const Index part = std::min(most_bytes, count - first);
+    for (Index first = 0; first < count; first += max_bytes) {
+      const Index part = std::min(max_bytes, count - first);
       std::byte* const place = static_cast<std::byte*>(bytes) + first;
       Buffer<std::byte> buffer(part);
       if (rank_ == root) std::copy_n(place, part, buffer.data());
@@ -127,7 +127,7 @@ std::vector<std::vector<std::byte>> Runtime::gather_rounds(std::span<const std::
   }
   const auto mine = static_cast<Index>(bytes.size());
   const std::vector<Index> counts = all_counts(*detail_, mine, size_);
-  const Index most = most_bytes / size_, longest = *std::max_element(counts.begin(), counts.end());
+  const Index most = max_bytes / size_, longest = *std::max_element(counts.begin(), counts.end());
   for (Index first = 0; first < longest; first += most) {
     const auto part = [&](Index count) { return std::clamp<Index>(count - first, 0, most); };
     int total = 0;
@@ -162,7 +162,7 @@ std::vector<std::vector<std::byte>> Runtime::gather_rounds(std::span<const std::
 /// A vote like that of every other call: ranks that do something else are found out.
 void Runtime::barrier() const {
   if (size_ == 1) return;
-  if (!internal::vote(*this, false, hash_of("barrier")).equal) internal::throw_different(*this);
+  if (!detail::vote(*this, false, hash_of("barrier")).equal) detail::throw_different(*this);
 }
 
 int Runtime::all_reduce_first_failure(double key[3]) const {

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

@@ -152,7 +152,7 @@ void close_cuda_handles() noexcept {
   starpu_execute_on_each_worker(close, nullptr, STARPU_CUDA);
 }
 
-namespace internal {
+namespace detail {
 
 CudaContext cuda_context() noexcept {
   const CudaHandles& handles = local_handles();
@@ -170,7 +170,7 @@ void require_cuda_success(const TaskHeader& header) noexcept {
   TaskContext(header).fail(fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
-}  // namespace internal
+}  // namespace detail
 }  // namespace tessera
 
 #endif  // TESSERA_WITH_CUDA

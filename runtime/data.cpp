@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -97,7 +97,7 @@ bool keeps_memory(const Runtime& runtime, std::size_t bytes) {
 /// @throws what another rank has failed with, meanwhile
 void acquire(const Data& data, starpu_data_access_mode mode) {
   Runtime& runtime = *data.runtime();
-  internal::fault_point();
+  detail::fault_point();
   if (runtime.size() == 1) {
     starpu_data_acquire(starpu_handle(data), mode);
     return;
@@ -187,7 +187,7 @@ Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_
 /// memory) tells StarPU its shape.
 template <class Register>
 Data Data::wrap(Runtime& runtime, void* memory, int owner, const Register& register_at) {
-  internal::fault_point();
+  detail::fault_point();
   const bool wrapped = memory != nullptr && holds(runtime, owner);
   starpu_data_handle_t handle;
   register_at(&handle, wrapped ? memory_node_of(runtime, memory) : -1, wrapped ? memory : nullptr);
@@ -297,6 +297,7 @@ void Data::free_gpu_copies_after(const Data& other) const {
 }
 
 void Data::invalidate() const {
+  forget();
   flush_remote_copies();
   if (local()) starpu_data_invalidate_submit(starpu_handle(*this));
 }

@@ -8,8 +8,8 @@
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 
-#include <tessera/runtime/status.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/status.hpp>
 
 /// For the op.cu of a task (task.hpp): its body for GPUs, `void run(const DeviceContext&, const Task&)`, which
 /// enqueues on on.stream and returns, without synchronising or allocating, and after it
@@ -51,7 +51,7 @@ class DeviceFailure {
   Slot* slot_;
 };
 
-namespace internal {
+namespace detail {
 
 CudaContext cuda_context() noexcept;
 /// Fails the task if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
@@ -104,10 +104,10 @@ const bool TaskOnGpu<Task>::defined = [] {
                                       &TaskCodelet<Task>::codelet);
 }();
 
-}  // namespace internal
+}  // namespace detail
 
 }  // namespace tessera
 
-#define TESSERA_DEFINE_ON_GPU(...) template struct ::tessera::internal::TaskOnGpu<__VA_ARGS__>;
+#define TESSERA_DEFINE_ON_GPU(...) template struct ::tessera::detail::TaskOnGpu<__VA_ARGS__>;
 
 #endif  // TESSERA_WITH_CUDA

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// An exception as data, which can be sent to another rank; included by runtime/*.cpp only.
 namespace tessera {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 /// Where a rank may fail while others go on: tests make it fail at each of them in turn.
-namespace tessera::internal {
+namespace tessera::detail {
 
 /// Null but in tests; what it throws is thrown at the place that is passed.
 using FaultHook = void (*)();
@@ -15,4 +15,4 @@ inline void fault_point() {
   if (const FaultHook hook = fault_hook.load(std::memory_order_relaxed)) hook();
 }
 
-}  // namespace tessera::internal
+}  // namespace tessera::detail

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/data.hpp>
+#include <tessera/runtime.hpp>
 
 /// Messages between ranks out of the memory of GPUs into the memory of GPUs, where MPI is CUDA-aware; else
 /// they go through the host's. The thread that makes the Runtime has its first GPU as CUDA's current one

@@ -14,7 +14,7 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/system_memory.hpp>
@@ -122,7 +122,7 @@ void* HostMemory::allocate(std::size_t bytes) noexcept {
       return nullptr;
     }
     in_use_ += size;
-    most_in_use_ = std::max(most_in_use_, in_use_);
+    max_in_use_ = std::max(max_in_use_, in_use_);
     return memory;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -157,7 +157,7 @@ void* HostMemory::take_kept(std::size_t size) {
 
 /// Gives kept pieces back to the system, the largest first, until there is room for one more piece.
 void HostMemory::make_room(std::size_t size) {
-  while (!kept_.empty() && in_use_ + idle_ + size > most_in_use_) give_back_largest();
+  while (!kept_.empty() && in_use_ + idle_ + size > max_in_use_) give_back_largest();
 }
 
 void HostMemory::free(void* memory) noexcept {
@@ -260,7 +260,7 @@ void require_host_memory(std::string_view what, double bytes) {
   // To look takes some tenths of a millisecond: a small part of what there was a moment ago is there.
   static std::atomic<double> looked = -1, found = 0;
   constexpr double moment = 1, small_part = 0.25;
-  const double now = internal::now();
+  const double now = detail::now();
   if (looked >= 0 && now - looked < moment && bytes < small_part * found) return;
   const auto there = static_cast<double>(available_host_memory());
   looked = now;

@@ -37,9 +37,9 @@ class HostMemory {
   void give_back_largest();
   void make_room(std::size_t size);
   mutable std::mutex mutex_;
-  std::unordered_map<void*, std::size_t> used_;          // large pieces and their sizes
-  std::map<std::size_t, std::vector<void*>> kept_;       // by size
-  std::size_t in_use_ = 0, most_in_use_ = 0, idle_ = 0;  // bytes
+  std::unordered_map<void*, std::size_t> used_;         // large pieces and their sizes
+  std::map<std::size_t, std::vector<void*>> kept_;      // by size
+  std::size_t in_use_ = 0, max_in_use_ = 0, idle_ = 0;  // bytes
 };
 
 /// StarPU takes the host's memory for its data from a HostMemory until `stop`. For runs without GPUs, whose

@@ -8,7 +8,7 @@
 
 /// The members of an aggregate in order of declaration: what a task's struct tells of itself. Arrays among
 /// them must be std::array, and there are no base classes.
-namespace tessera::internal {
+namespace tessera::detail {
 
 struct AnyMember {
   template <class Member>
@@ -70,4 +70,4 @@ constexpr void for_each_member(Aggregate& aggregate, const Visit& visit) {
 #undef TESSERA_MEMBERS
 }
 
-}  // namespace tessera::internal
+}  // namespace tessera::detail

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/performance_models.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 namespace tessera {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
 
 /// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts the
 /// task gives pieces of data (or pointers, null for an operand that this task goes without); the body finds
@@ -21,7 +21,7 @@
 /// | Write<S>            | writes all of it: what it held before is not there                             |
 /// | ReadWrite<S>        | reads and writes                                                               |
 /// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
-/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece, else adds to it; add_to(data) and overwrite(data) say which |
+/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece (of owner `every_rank`: its rank's copy), else adds to it; add_to(data) and overwrite(data) say which |
 /// | Scratch<S>          | uses as work space of the worker; no contents                                  |
 /// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
@@ -49,7 +49,7 @@ struct Array {
   using ConstView = std::span<const T>;
 };
 
-namespace internal {
+namespace detail {
 
 /// The memory of a buffer of a running task. Bytes are one column.
 struct RawBuffer {
@@ -103,31 +103,30 @@ struct Destination {
   bool keeps;
 };
 
-}  // namespace internal
+}  // namespace detail
 
 /// For a WriteOrAdd operand: the task adds to what the piece holds, also from before its sequence.
-inline internal::Destination add_to(const Data& data) noexcept {
+inline detail::Destination add_to(const Data& data) noexcept {
   return {&data, true};
 }
 /// For a WriteOrAdd operand: the task writes, also if an earlier one of its sequence has.
-inline internal::Destination overwrite(const Data& data) noexcept {
+inline detail::Destination overwrite(const Data& data) noexcept {
   data.forget();
   return {&data, false};
 }
 
-template <class Shape, AccessMode access, internal::OperandKind operand_kind = internal::OperandKind::plain>
-class Operand : public internal::OperandBase {
+template <class Shape, AccessMode access, detail::OperandKind operand_kind = detail::OperandKind::plain>
+class Operand : public detail::OperandBase {
  public:
   static constexpr AccessMode mode = access;
-  static constexpr internal::OperandKind kind = operand_kind;
+  static constexpr detail::OperandKind kind = operand_kind;
   using View =
       std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
 
   Operand() = default;
   Operand(const Data& data) noexcept : OperandBase(&data) {}
   Operand(const Data* data) noexcept : OperandBase(data) {}
-  Operand(const internal::Destination& to) noexcept
-      requires(operand_kind == internal::OperandKind::write_or_add)
+  Operand(const detail::Destination& to) noexcept requires(operand_kind == detail::OperandKind::write_or_add)
       : OperandBase(to.data) {
     keeps_ = to.keeps;
   }
@@ -144,10 +143,14 @@ class Operand : public internal::OperandBase {
   explicit operator bool() const noexcept { return there(); }
 
   // In the body:
-  View view() const noexcept { return internal::view_of<View>(raw_); }
+  View view() const noexcept { return detail::view_of<View>(raw_); }
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
-  bool first() const noexcept requires(operand_kind == internal::OperandKind::write_or_add) { return first_; }
+  bool first() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) { return first_; }
+  /// WriteOrAdd: the factor of what the piece holds, as BLAS' beta: 0 if it holds nothing yet, else 1.
+  int beta() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) {
+    return first_ ? 0 : 1;
+  }
 };
 
 template <class Shape>
@@ -159,13 +162,13 @@ using ReadWrite = Operand<Shape, AccessMode::read_write>;
 template <class Shape>
 using Accumulate = Operand<Shape, AccessMode::accumulate>;
 template <class Shape>
-using WriteOrAdd = Operand<Shape, AccessMode::read_write, internal::OperandKind::write_or_add>;
+using WriteOrAdd = Operand<Shape, AccessMode::read_write, detail::OperandKind::write_or_add>;
 template <class Shape>
 using Scratch = Operand<Shape, AccessMode::scratch>;
 template <class Shape>
-using GpuScratch = Operand<Shape, AccessMode::scratch, internal::OperandKind::gpu_scratch>;
+using GpuScratch = Operand<Shape, AccessMode::scratch, detail::OperandKind::gpu_scratch>;
 template <class Shape>
-using ReadOnHost = Operand<Shape, AccessMode::read, internal::OperandKind::on_host>;
+using ReadOnHost = Operand<Shape, AccessMode::read, detail::OperandKind::on_host>;
 
 /// Any number of pieces that are read, or written; no other operand of the task is one of them. With several
 /// shapes they come in groups: one of each shape, and again.
@@ -204,7 +207,7 @@ class OperandList {
   auto view(int piece) const noexcept {
     using View =
         std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
-    return internal::view_of<View>(internal::raw_buffer(buffers_[first_ + piece]));
+    return detail::view_of<View>(detail::raw_buffer(buffers_[first_ + piece]));
   }
   const Data* const* data_ = nullptr;
   void** buffers_ = nullptr;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/runtime/performance_models.hpp>

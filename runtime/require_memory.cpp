@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

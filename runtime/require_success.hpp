@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {

@@ -10,14 +10,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/blas_threads.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
@@ -163,7 +163,7 @@ void share_out_gpus(starpu_conf& conf, int local_rank, int local_ranks) {
 /// Beside GPUs there are no more workers than those that make stacks need: the locks that the others look at
 /// in vain are the GPUs' and the messages', too. (Dense n = 32768 on four H200s takes 3.3 s with 59 CPU
 /// workers and 3.05 s with 6; lobpcg on three ranks with a GPU each 1.6 s with 14 and 1.2 s with 2.)
-int most_cpu_workers(int gpus, int ranks, bool hybrid) {
+int max_cpu_workers(int gpus, int ranks, bool hybrid) {
   if (gpus == 0 || hybrid) return std::numeric_limits<int>::max();
   return ranks > 1 ? 4 : 14;
 }
@@ -334,7 +334,7 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const int gpus = !use_cuda ? 0 : conf.ncuda < 0 ? visible_gpus() : std::min(conf.ncuda, visible_gpus());
   const int free = cores_for_workers(available_cores, gpus, size_);
   const int asked = options_.cores >= 0 ? options_.cores : environment_number("STARPU_NCPU").value_or(-1);
-  conf.ncpus = asked >= 0 ? asked : std::min(free, most_cpu_workers(gpus, size_, options_.hybrid));
+  conf.ncpus = asked >= 0 ? asked : std::min(free, max_cpu_workers(gpus, size_, options_.hybrid));
   info_.host_threads = std::max(1, asked >= 0 ? asked : free);
   conf.nopencl = 0;
   const char* scheduler = std::getenv("STARPU_SCHED");

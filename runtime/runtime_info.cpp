@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/blas_threads.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/version.hpp>
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -120,7 +120,7 @@ void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size
 Sequence::Sequence(Runtime& runtime) : runtime_(runtime) {
   require_same_process(runtime.detail().process);
   runtime.detail().require_no_alarm();
-  state_ = std::make_unique<internal::SequenceState>(runtime.detail());
+  state_ = std::make_unique<detail::SequenceState>(runtime.detail());
   runtime.detail().activate();
 }
 
@@ -148,7 +148,7 @@ Sequence::~Sequence() {
 }
 
 void Sequence::begin_stage(std::string_view name) {
-  if (state_->stage_names.size() >= internal::max_stages)
+  if (state_->stage_names.size() >= detail::max_stages)
     throw RuntimeError("a sequence has at most 32 stages");
   current_stage_ = static_cast<std::uint32_t>(state_->stage_names.size());
   state_->stage_names.emplace_back(name);
@@ -164,7 +164,7 @@ void Sequence::resume_stage(std::string_view name) {
 double Sequence::busy_seconds(std::string_view stage) const {
   double sum = 0;
   Index workers = 0;
-  for (internal::WorkerRecord& worker : state_->workers) {
+  for (detail::WorkerRecord& worker : state_->workers) {
     double any = 0;
     for (std::size_t s = 0; s < state_->stage_names.size(); ++s) {
       const double busy = std::atomic_ref(worker.stages[s].busy).load(std::memory_order_relaxed);
@@ -192,13 +192,15 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
                             const TaskOptions& options, std::span<const Access> accesses,
                             const std::source_location& where) {
   if (runtime_.detail().alarm.raised()) runtime_.detail().require_no_alarm();
-  internal::fault_point();
+  detail::fault_point();
   require_room(runtime_, codelet, accesses);
   if (current_stage_ == 0) state_->tasks_before_stages = true;
-  for (const Access& access : accesses)
-    if (writes(access.mode)) access.data->written_in_ = state_->number + 1;
   const int rank = execution_rank(options, accesses);
   const bool here = rank == Data::every_rank || rank == runtime_.rank();
+  // Of a piece of `every_rank` another rank's task writes another copy.
+  for (const Access& access : accesses)
+    if (writes(access.mode) && (here || access.data->owner() != Data::every_rank))
+      access.data->written_in_ = state_->number + 1;
   const bool distributed = runtime_.size() > 1 && rank != Data::every_rank;
   if (distributed && !concerns(runtime_.rank(), rank, accesses)) return;
 
@@ -254,7 +256,7 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
     if (here) --state_->pending;
     throw RuntimeError(fmt::format("no worker can run the task '{}' (error {})", codelet.name(), result));
   }
-  state_->last_insertion = internal::now();
+  state_->last_insertion = detail::now();
 }
 
 void Sequence::throw_no_data() {
@@ -271,9 +273,9 @@ Status Sequence::wait() {
 }
 
 Status Sequence::wait_guarded() {
-  internal::fault_point();
+  detail::fault_point();
   wait_for_all_ranks();
-  const internal::Failure& failure = state_->failure;
+  const detail::Failure& failure = state_->failure;
   if (failure.code != StatusCode::success) {
     state_->failed = true;
     const auto& names = state_->stage_names;
@@ -297,10 +299,10 @@ void Sequence::wait_for_all_ranks() {
 /// The earliest failure of all ranks becomes everybody's: stage first, then index. Ranks that wait for
 /// different sequences, or do something else, notice it.
 void Sequence::agree_on_failure() {
-  internal::Failure& failure = state_->failure;
-  const internal::Votes votes = internal::vote(runtime_, failure.code != StatusCode::success,
-                                               argument_hash(hash_of("Sequence::wait"), state_->number));
-  if (!votes.equal) internal::throw_different(runtime_);
+  detail::Failure& failure = state_->failure;
+  const detail::Votes votes = detail::vote(runtime_, failure.code != StatusCode::success,
+                                           argument_hash(hash_of("Sequence::wait"), state_->number));
+  if (!votes.equal) detail::throw_different(runtime_);
   if (votes.failed == runtime_.size()) return;
   double key[3] = {0, 0, 0};
   if (failure.code != StatusCode::success) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/status.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/status.hpp>
 
 namespace tessera {
 
@@ -93,11 +93,11 @@ class Sequence {
               std::source_location where = std::source_location::current()) {
     double flops = 0;
     if constexpr (requires { task.flops(); }) flops = task.flops();
-    Codelet& codelet = internal::TaskCodelet<Task>::codelet;
-    internal::TaskBlock<Task> block{
+    Codelet& codelet = detail::TaskCodelet<Task>::codelet;
+    detail::TaskBlock<Task> block{
         {.sequence = state_.get(), .stage = current_stage_, .codelet = codelet.index(), .flops = flops},
         task};
-    internal::AccessList list;
+    detail::AccessList list;
     place_operands(block.task, list);
     insert_block(codelet, &block, sizeof block, options, list.accesses(), where);
   }
@@ -117,18 +117,18 @@ class Sequence {
 
  private:
   template <class Task>
-  void place_operands(Task& task, internal::AccessList& list) const {
+  void place_operands(Task& task, detail::AccessList& list) const {
     const auto place = [&]<class Member>(Member& member) {
       if constexpr (requires { place_operand(member, list); })
         place_operand(member, list);
       else if constexpr (requires { place_operand(member.front(), list); })
         for (auto& one : member) place_operand(one, list);
     };
-    internal::for_each_member(task, place);
+    detail::for_each_member(task, place);
   }
-  template <class Shape, AccessMode mode, internal::OperandKind kind>
-  void place_operand(Operand<Shape, mode, kind>& operand, internal::AccessList& list) const {
-    using enum internal::OperandKind;
+  template <class Shape, AccessMode mode, detail::OperandKind kind>
+  void place_operand(Operand<Shape, mode, kind>& operand, detail::AccessList& list) const {
+    using enum detail::OperandKind;
     const Data* const data = operand.data();
     if (!data || (kind == gpu_scratch && !runtime_.any_gpus())) return;
     require_data(*data);
@@ -136,7 +136,7 @@ class Sequence {
     operand.place(list.add(*data, first ? AccessMode::write : mode), first);
   }
   template <AccessMode mode, class... Shapes>
-  void place_operand(OperandList<mode, Shapes...>& operands, internal::AccessList& list) const {
+  void place_operand(OperandList<mode, Shapes...>& operands, detail::AccessList& list) const {
     operands.place(static_cast<int>(list.accesses().size()));
     for (const Data* piece : operands.pieces()) {
       require_data(*piece);
@@ -148,7 +148,7 @@ class Sequence {
     if (!data.valid()) throw_no_data();
   }
   [[noreturn]] static void throw_no_data();
-  /// A task of this sequence that was inserted before writes the piece.
+  /// A task of this sequence that was inserted before writes the piece (of `every_rank`: this rank's copy).
   bool has_written(const Data& data) const noexcept;
   void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
                     std::span<const Access> accesses, const std::source_location& where);
@@ -157,7 +157,7 @@ class Sequence {
   void agree_on_failure();
   Runtime& runtime_;
   std::uint32_t current_stage_ = 0;
-  std::unique_ptr<internal::SequenceState> state_;
+  std::unique_ptr<detail::SequenceState> state_;
 };
 
 /// What a submitting call returns: the result is there after wait().

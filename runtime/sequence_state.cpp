@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
 
-namespace tessera::internal {
+namespace tessera::detail {
 
 double now() noexcept {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -188,7 +188,7 @@ void fail_task(const TaskHeader& header) noexcept {
   }
 }
 
-}  // namespace tessera::internal
+}  // namespace tessera::detail
 
 namespace tessera {
 
@@ -197,7 +197,7 @@ void TaskContext::fail(StatusCode code, Index index) const noexcept {
 }
 
 void TaskContext::fail(std::string_view reason) const noexcept {
-  internal::Failure failure{StatusCode::task_failed, header_->stage};
+  detail::Failure failure{StatusCode::task_failed, header_->stage};
   try {
     const Codelet& codelet = *Codelet::all()[static_cast<std::size_t>(header_->codelet)];
     failure.reason = fmt::format("{}: {}", codelet.name(), reason);
@@ -207,7 +207,7 @@ void TaskContext::fail(std::string_view reason) const noexcept {
 }
 
 void TaskContext::fail_by_callback(std::exception_ptr thrown) const noexcept {
-  internal::Failure failure{StatusCode::task_failed, header_->stage};
+  detail::Failure failure{StatusCode::task_failed, header_->stage};
   try {
     failure.reason = text_of(thrown);
   } catch (...) {  // no memory for the text

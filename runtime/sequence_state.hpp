@@ -16,7 +16,7 @@
 #include <tessera/runtime/starpu_detail.hpp>
 
 /// Included by runtime/*.cpp only.
-namespace tessera::internal {
+namespace tessera::detail {
 
 /// Seconds on a steady clock.
 double now() noexcept;
@@ -83,4 +83,4 @@ struct SequenceState {
 /// After an exception that all ranks have thrown: waits for what it has left behind.
 void finish_abandoned(const Runtime& runtime) noexcept;
 
-}  // namespace tessera::internal
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/stall_watch.hpp>
@@ -44,7 +44,7 @@ std::string exhausted_node() {
 StallWatch::StallWatch(const Runtime::Detail& runtime)
     : runtime_(runtime),
       limit_(runtime.ranks > 1 ? 4 * patience : patience),
-      since_(internal::now()),
+      since_(detail::now()),
       ended_(sums(runtime).ended),
       refusals_(host_memory_refusals()) {}
 
@@ -53,7 +53,7 @@ void StallWatch::check() {
   const bool moves = so_far.running > 0 || so_far.ended != ended_;
   ended_ = so_far.ended;
   const std::uint64_t refusals = host_memory_refusals(), before = std::exchange(refusals_, refusals);
-  const double now = internal::now();
+  const double now = detail::now();
   if (moves) since_ = now;
   if (now - since_ < limit_) return;
   const std::string where = refusals != before ? "the system gives no more" : exhausted_node();

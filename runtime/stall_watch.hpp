@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

@@ -14,10 +14,10 @@
 
 #include <unistd.h>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/alarm.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/mpi_headers.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
 namespace tessera {
@@ -44,7 +44,7 @@ struct Runtime::Detail {
   int checks = 0;             ///< of agreements, under way
   /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
   /// to have thrown it (finish_abandoned), never where they are not.
-  std::vector<std::unique_ptr<internal::SequenceState>> abandoned;
+  std::vector<std::unique_ptr<detail::SequenceState>> abandoned;
   std::vector<starpu_data_handle_t> abandoned_data;
   bool finishes_abandoned = false;
   std::mutex abandoned_mutex;                    ///< of abandoned_data

@@ -19,7 +19,7 @@
 #include <starpu.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 
 namespace tessera {
@@ -204,8 +204,8 @@ void require_list(const std::string& name, const std::string& value, bool ranges
   for (std::string word; good && words >> word; ++count) {
     const std::size_t dash = ranges_too ? word.find('-') : std::string::npos;
     good = is_whole(word.substr(0, dash), 0, most);
-    if (dash != std::string::npos && dash + 1 < word.size())
-      good = good && is_whole(word.substr(dash + 1), std::stol("0" + word.substr(0, dash)), most);
+    if (good && dash != std::string::npos && dash + 1 < word.size())
+      good = is_whole(word.substr(dash + 1), dash == 0 ? 0 : std::stol(word.substr(0, dash)), most);
   }
   if (!good || count == 0)
     throw InvalidArgument(name, value, ranges_too ? "numbers of CPUs like `0 2 4-7`" : "numbers like `0 2`");

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/kept_files.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>

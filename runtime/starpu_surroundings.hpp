@@ -13,9 +13,9 @@
 
 #include <sys/types.h>
 
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/model_store.hpp>
 #include <tessera/runtime/performance_models.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
 /// What is around StarPU while it runs: a directory of its own, and a process that it can run in.

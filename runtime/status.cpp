@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <tessera/runtime/status.hpp>
+#include <tessera/status.hpp>
 
 namespace tessera {
 

@@ -8,7 +8,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/members.hpp>
 #include <tessera/runtime/operands.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// A task is one struct: operands (operands.hpp) and parameters, in any order. It is what is inserted, and
 /// what its body gets, on a CPU and on a GPU: no position of a buffer is written anywhere.
@@ -47,10 +47,11 @@ class HostContext : public TaskContext {
   using TaskContext::TaskContext;
 };
 
-/// A GPU (device_task.hpp).
+/// A GPU, and what of it does not need a task (device_task.hpp).
 class DeviceContext;
+struct CudaContext;
 
-namespace internal {
+namespace detail {
 
 template <class Task>
 std::string task_name() {
@@ -124,11 +125,11 @@ class AccessList {
   int count_ = 0;
 };
 
-}  // namespace internal
+}  // namespace detail
 
-#define TESSERA_DEFINE_TASK(...)                                            \
-  template <>                                                               \
-  ::tessera::Codelet tessera::internal::TaskCodelet<__VA_ARGS__>::codelet = \
-      ::tessera::internal::make_task_codelet<__VA_ARGS__>();
+#define TESSERA_DEFINE_TASK(...)                                          \
+  template <>                                                             \
+  ::tessera::Codelet tessera::detail::TaskCodelet<__VA_ARGS__>::codelet = \
+      ::tessera::detail::make_task_codelet<__VA_ARGS__>();
 
 }  // namespace tessera

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/cache_directory.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
 namespace tessera {

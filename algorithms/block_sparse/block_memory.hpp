@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/block_sparse/block_pattern.hpp>
+#include <tessera/block_pattern.hpp>
 
 /// What block-sparse matrices take of the host's memory.
 namespace tessera {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/block_sparse_files.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 namespace tessera {

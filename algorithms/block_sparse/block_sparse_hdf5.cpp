@@ -9,7 +9,7 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/row_gather.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 
 namespace tessera {
 namespace {

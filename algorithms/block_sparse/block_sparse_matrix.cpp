@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
-#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/block_sparse_matrix.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {

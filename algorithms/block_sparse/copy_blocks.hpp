@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 namespace tessera {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/dense_panels.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
+#include <tessera/multiply.hpp>
 
 /// The part of a block-sparse product that is computed with dense panels.
 namespace tessera {
@@ -28,8 +28,8 @@ class DenseProducts {
   /// Whether a panel of C has any.
   bool any(Index panel) const noexcept;
   /// One product for each inner panel that is dense, the first of them `first_inner` or the next after it,
-  /// added up in a dense array; then C's blocks := their parts of it, or are added to. `ran_on`: for each inner
-  /// panel.
+  /// added up in a dense array; then C's blocks := their parts of it, or are added to. `ran_on`: for each
+  /// inner panel.
   void submit(int priority, Index panel, Index first_inner, ProductWorker* ran_on,
               const WriteOrAdd<Array<T>>& c);
 

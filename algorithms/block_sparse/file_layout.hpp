@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+#include <tessera/block_sparse_files.hpp>
 
 /// What the readers of files share.
 namespace tessera {

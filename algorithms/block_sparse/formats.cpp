@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/algorithms/block_sparse/formats.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/block_operations.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
 

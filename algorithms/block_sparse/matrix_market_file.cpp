@@ -11,7 +11,7 @@
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/row_gather.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {

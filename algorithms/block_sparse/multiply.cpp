@@ -13,16 +13,16 @@
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
-#include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/block_values.hpp>
-#include <tessera/codelets/block_sparse/list_products.hpp>
-#include <tessera/codelets/block_sparse/multiply_panels.hpp>
-#include <tessera/codelets/block_sparse/multiply_rows.hpp>
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/scale_window.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/scale_window.hpp>
+#include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
@@ -205,17 +205,17 @@ std::vector<Index> submission_order(const SymbolicProduct& symbolic, const Block
 }
 
 /// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
-/// GPU, meanwhile; `clear`: C has no values yet; `fetch`: a finished panel goes to the host. Priorities:
-/// what is submitted first.
+/// GPU, meanwhile; `store`: overwrite where C has no values yet; `fetch`: a finished panel goes to the host.
+/// Priorities: what is submitted first.
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
-                     const BlockSparseMatrix<T>& c, bool clear, bool fetch, RanOn& ran_on) {
+                     const BlockSparseMatrix<T>& c, Store store, bool fetch, RanOn& ran_on) {
   Runtime& runtime = sequence.runtime();
   const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
   const Index inner_panels = symbolic.inner_panels();
   const std::size_t together =
       kernels::small_enough_for_rows<T>(symbolic.row_sizes(), symbolic.col_sizes(), symbolic.inner_sizes())
-          ? most_inner_panels
+          ? max_inner_panels
           : 1;
   DenseProducts<T> dense(sequence, operands, symbolic);
   // Stands for the stacks of other ranks, which are theirs alone.
@@ -238,8 +238,8 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, con
     ProductWorker* const workers = ran_on.data() + p * inner_panels;
     const bool any_dense = dense.any(p);
     using Values = WriteOrAdd<Array<T>>;
-    const Values values = clear ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
-    if (contributions.empty() && clear && !any_dense)
+    const Values values = store == Store::overwrite ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
+    if (contributions.empty() && store == Store::overwrite && !any_dense)
       sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
     else if (runtime.gpus() == 0)
       submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), workers, values);
@@ -388,7 +388,8 @@ void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic
     next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
   prepare_kernels<T>(symbolic);
   sequence.begin_stage("products");
-  submit_products(sequence, operands, symbolic, in_place ? c : next, clear, fetch, ran_on);
+  submit_products(sequence, operands, symbolic, in_place ? c : next, clear ? Store::overwrite : Store::add,
+                  fetch, ran_on);
   // Other ranks' copies of operands that live on.
   for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
     for (Index p = 0; p < operand->pattern().panels(); ++p)

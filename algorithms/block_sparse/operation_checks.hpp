@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 /// What the operations on block-sparse matrices ask of their arguments.
 namespace tessera {

@@ -3,12 +3,10 @@
 #include <cmath>
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
-#include <tessera/algorithms/block_sparse/operations_arithmetic.hpp>
-#include <tessera/algorithms/block_sparse/operations_copy.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
-#include <tessera/codelets/block_sparse/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/block_values.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {

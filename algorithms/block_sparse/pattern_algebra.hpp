@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include <tessera/algorithms/block_sparse/block_pattern.hpp>
+#include <tessera/block_pattern.hpp>
 
 /// Patterns made of patterns. Every rank knows both as a whole, so nothing is communicated.
 namespace tessera {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
+#include <tessera/multiply.hpp>
 
 namespace tessera {
 

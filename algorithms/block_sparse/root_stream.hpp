@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include <tessera/algorithms/block_sparse/block_pattern.hpp>
-#include <tessera/codelets/block_sparse/product_panel.hpp>
+#include <tessera/block_pattern.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 /// The symbolic phase of a block-sparse product C = A B.
 namespace tessera {

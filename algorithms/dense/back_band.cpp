@@ -16,8 +16,9 @@ constexpr Index widest_reflector = 1024;
 /// Columns k of a block reflector, fewer where the memory is short: one task gathers V (n x k) from a column
 /// of tiles (n x tile; 0: from a column group, whose GPU has room for it), another holds V, T (k x k), a slab
 /// (n x slab) and its work space (2 k x slab).
-Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab, std::size_t element_bytes) {
-  const Index elements = task_memory(runtime) / static_cast<Index>(element_bytes);
+template <class T>
+Index reflector_columns(const Runtime& runtime, Index n, Index tile, Index slab) {
+  const Index elements = task_elements<T>(runtime);
   const Index gathered = elements / n - tile;
   const Index applied = (elements - n * slab) / (n + 2 * slab + widest_reflector);
   return std::min({widest_reflector, gathered, applied});
@@ -85,8 +86,8 @@ void insert_back_band(Sequence& sequence, BandReflectors<T> q, const ColumnSlabs
   const bool in_groups = q.groups.count() > 0;
   const Index n = z.rows(), width = in_groups ? q.groups.columns().block : q.vectors.layout().tile_rows;
   const Index panels_per_column = width / q.band;
-  const Index columns_at_once = reflector_columns(sequence.runtime(), n, in_groups ? 0 : width,
-                                                  std::min(z.width(), z.cols()), sizeof(T));
+  const Index columns_at_once =
+      reflector_columns<T>(sequence.runtime(), n, in_groups ? 0 : width, std::min(z.width(), z.cols()));
   const Index panels_at_once = std::clamp<Index>(columns_at_once / q.band, 1, panels_per_column);
   const Data workspace = Data::scratch(
       sequence.runtime(), block_reflector_workspace_bytes<T>(panels_at_once * q.band, z.width()));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 
 namespace tessera {
 

@@ -6,7 +6,7 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/band/chase_block_tasks.hpp>
 #include <tessera/codelets/band/wy_tasks.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera {
 namespace {
@@ -96,7 +96,7 @@ void BackTransform<T>::form_hops(Index group, Index first_hop, Index last_hop, i
   if (static_cast<Index>(shapes.size()) > max_form_pieces)
     throw RuntimeError("too many pieces of reflectors in one WY group");
   FormWy<T> task{.workspace = workspace_,
-                 .blocks = blocks(group),
+                 .blocks = first_hop == 0 ? overwrite(blocks(group)) : add_to(blocks(group)),
                  .kept = data,
                  .n = n_,
                  .bandwidth = bandwidth_,
@@ -106,11 +106,7 @@ void BackTransform<T>::form_hops(Index group, Index first_hop, Index last_hop, i
                  .last_hop = last_hop};
   std::copy(shapes.begin(), shapes.end(), task.pieces.begin());
   const int ranks = static_cast<int>(std::min<Index>(sequence_.runtime().size(), z_.count()));
-  for (int rank = 0; rank < ranks; ++rank) {
-    // Each rank has a buffer of its own, in which another group may have been.
-    if (first_hop == 0) blocks(group).forget();
-    sequence_.insert(task, {.priority = priority, .execute_on = rank});
-  }
+  for (int rank = 0; rank < ranks; ++rank) sequence_.insert(task, {.priority = priority, .execute_on = rank});
 }
 
 /// All WY blocks of a group; pieces that no earlier group needs are released.

@@ -12,6 +12,10 @@ Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept {
   return std::max<Index>(product / bandwidth, 1);
 }
 
+Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept {
+  return chase_sweeps_per_task(n, bandwidth, Index(runtime.common_workers()) * runtime.size());
+}
+
 namespace {
 
 /// The chase's view of the band: segments on ranks, and which rank runs which tile.
@@ -23,9 +27,7 @@ class Chase {
         n_(n),
         bandwidth_(bandwidth),
         sweeps_(options.sweeps > 0 ? options.sweeps
-                                   : chase_sweeps_per_task(n, bandwidth,
-                                                           Index(sequence.runtime().common_workers()) *
-                                                               sequence.runtime().size())),
+                                   : chase_sweeps_per_task(sequence.runtime(), n, bandwidth)),
         width_(2 * bandwidth * sweeps_),
         ranks_(static_cast<int>(std::clamp<Index>(
             segment_count() / (options.segments_per_rank > 0 ? options.segments_per_rank : 4), 1,
@@ -70,10 +72,11 @@ void Chase<T>::gather(const BandMatrix<T>& band) {
     pieces.clear();
     for (Index s = k * sweeps_; s < std::min((k + 1) * sweeps_, band.segment_count()); ++s)
       pieces.push_back(&band.segment(s));
-    sequence_.insert(BandGather<T>{.segment = segments_[static_cast<std::size_t>(k)],
-                                   .pieces = pieces,
-                                   .band = {n_, bandwidth_, k * width_, columns(k)},
-                                   .piece_columns = band.segment_width()});
+    sequence_.insert(
+        BandGather<T>{.segment = segments_[static_cast<std::size_t>(k)],
+                      .pieces = pieces,
+                      .band = {.n = n_, .bandwidth = bandwidth_, .first = k * width_, .columns = columns(k)},
+                      .piece_columns = band.segment_width()});
   }
 }
 
@@ -136,9 +139,10 @@ void Chase<T>::extract(const Data& d, const Data& e) {
     pieces.push_back(
         Data::bytes(sequence_.runtime(), static_cast<std::size_t>(2 * columns(k)) * sizeof(R), owner(k)));
     pointers.push_back(&pieces.back());
-    sequence_.insert(TridiagonalPiece<T>{.segment = segments_[static_cast<std::size_t>(k)],
-                                         .piece = pieces.back(),
-                                         .band = {n_, bandwidth_, k * width_, columns(k)}});
+    sequence_.insert(TridiagonalPiece<T>{
+        .segment = segments_[static_cast<std::size_t>(k)],
+        .piece = pieces.back(),
+        .band = {.n = n_, .bandwidth = bandwidth_, .first = k * width_, .columns = columns(k)}});
   }
   for (int rank = 0; rank < sequence_.runtime().size(); ++rank)
     sequence_.insert(
@@ -161,14 +165,17 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   const Data segment = Data::bytes(runtime, segment_elements * sizeof(T));
   std::vector<const Data*> pieces;
   for (Index s = 0; s < band.segment_count(); ++s) pieces.push_back(&band.segment(s));
-  sequence.insert(BandGather<T>{
-      .segment = segment, .pieces = pieces, .band = {n, b, 0, n}, .piece_columns = band.segment_width()});
+  sequence.insert(BandGather<T>{.segment = segment,
+                                .pieces = pieces,
+                                .band = {.n = n, .bandwidth = b, .columns = n},
+                                .piece_columns = band.segment_width()});
   band.release();
 
   const Data workspace = Data::scratch(runtime, kernels::chase_sweeps_workspace<T>(n, b, n));
   for (Index first = 0, count; first + 1 < n; first += count) {
     count = reflectors ? chase_range(n, b, first, group, sizeof(T), piece_bytes) : n - 1;
-    const kernels::DeviceReflectors shape{n, b, first, count, group};
+    const kernels::DeviceReflectors shape{
+        .n = n, .bandwidth = b, .first_sweep = first, .sweeps = count, .group = group};
     const Data* kept = nullptr;
     if (reflectors) {
       reflectors->device_pieces().push_back(
@@ -180,7 +187,8 @@ void chase_by_sweeps(Sequence& sequence, BandMatrix<T>&& band, const Data& d, co
   }
 
   const Data piece = Data::bytes(runtime, static_cast<std::size_t>(2 * n) * sizeof(R));
-  sequence.insert(TridiagonalPiece<T>{.segment = segment, .piece = piece, .band = {n, b, 0, n}});
+  sequence.insert(TridiagonalPiece<T>{
+      .segment = segment, .piece = piece, .band = {.n = n, .bandwidth = b, .columns = n}});
   const std::vector<const Data*> list{&piece};
   for (int rank = 0; rank < runtime.size(); ++rank)
     sequence.insert(TridiagonalAssemble<R>{.d = d, .e = e, .pieces = list, .n = n, .piece_columns = n},
@@ -207,8 +215,11 @@ void chase_band(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const D
 Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std::size_t element_bytes,
                   Index bytes) noexcept {
   // Later groups are smaller than the first.
-  const kernels::DeviceReflectors first{n, bandwidth, first_sweep, std::min(group, n - 1 - first_sweep),
-                                        group};
+  const kernels::DeviceReflectors first{.n = n,
+                                        .bandwidth = bandwidth,
+                                        .first_sweep = first_sweep,
+                                        .sweeps = std::min(group, n - 1 - first_sweep),
+                                        .group = group};
   const Index groups = bytes / std::max<Index>(first.size() * static_cast<Index>(element_bytes), 1);
   return std::min(std::max<Index>(groups, 1) * group, n - 1 - first_sweep);
 }

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include <tessera/codelets/band/device_reflectors.hpp>
-#include <tessera/runtime/band_matrix.hpp>
+#include <tessera/codelets/band/kernels/device_reflectors.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
@@ -52,9 +52,11 @@ class ChaseReflectors {
 /// (its tile stays in a core's second cache) with which two and a half tasks a worker run at first, but not
 /// below sweeps b = 128 (a task, then of 40 us, must outweigh its overhead).
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
+/// With the workers of all ranks.
+Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept;
 
 /// Where the chase runs: by tiles on the CPU cores of all ranks, or by ranges of whole sweeps, each a task
-/// that takes a GPU (see codelets/band/chase_sweeps.hpp). Chosen: on a GPU if there is one and the bandwidth
+/// that takes a GPU (see codelets/band/kernels/chase_sweeps.hpp). Chosen: on a GPU if there is one and the bandwidth
 /// is not too large for it.
 enum class ChasePlace { chosen, tiles, sweeps };
 
@@ -73,7 +75,7 @@ Index chase_range(Index n, Index bandwidth, Index first_sweep, Index group, std:
                   Index bytes) noexcept;
 
 /// Reduces a Hermitian band matrix to a real symmetric tridiagonal one, T = Q^H B Q, by bulge chasing (see
-/// codelets/band/chase.hpp). Returns after submission.
+/// codelets/band/kernels/chase.hpp). Returns after submission.
 ///
 /// The band is copied into wider segments with room for the bulge, which are dealt to the ranks in contiguous
 /// runs of equal work (column j is passed by j sweeps, so the runs get shorter); neighbours exchange one

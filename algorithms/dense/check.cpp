@@ -38,12 +38,11 @@ double largest_sum(Runtime& runtime, const std::vector<SumPiece>& pieces, Index 
   return largest;
 }
 
-/// A Hermitian matrix copied to lower tiles; on GPUs such that a task has room for slabs beside them.
+/// A Hermitian matrix copied to lower tiles.
 template <class T>
 TiledMatrix<T> lower_copy(Sequence& sequence, const TiledMatrix<T>& a, const Data& scale) {
   Runtime& runtime = sequence.runtime();
-  const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
-  const Index tile = runtime.gpus() > 0 ? std::clamp<Index>(square_of(elements / 8), 1, 4096) : 256;
+  const Index tile = tile_of_check<T>(runtime);
   TiledMatrix<T> copy(runtime,
                       {a.rows(), a.rows(), tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower});
   copy_hermitian(sequence, a, scale, copy);
@@ -175,6 +174,11 @@ EigenCheck check_pairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMat
 }  // namespace
 
 template <class T>
+Index tile_of_check(const Runtime& runtime) noexcept {
+  return runtime.gpus() > 0 ? std::clamp<Index>(square_of(task_elements<T>(runtime) / 8), 1, 4096) : 256;
+}
+
+template <class T>
 double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a) {
   return collectively(runtime, "hermitian_norm", hash_of(a), [&] {
     Sequence sequence(runtime);
@@ -215,6 +219,7 @@ double check_values(std::span<const R> values, std::span<const R> reference, Ind
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                    \
+  template Index tile_of_check<T>(const Runtime&) noexcept;                                       \
   template double hermitian_norm<T>(Runtime&, const TiledMatrix<T>&);                             \
   template EigenCheck check_eigenpairs<T>(Runtime&, const TiledMatrix<T>&, const TiledMatrix<T>*, \
                                           std::span<const RealOf<T>>, const ColumnSlabs<T>&);

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -27,6 +27,11 @@ struct EigenCheck {
 template <class T>
 EigenCheck check_eigenpairs(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
                             std::span<const RealOf<T>> values, const ColumnSlabs<T>& z);
+
+/// Rows of the square tiles to which check_eigenpairs copies a matrix; on GPUs such that a task has room for
+/// slabs beside one.
+template <class T>
+Index tile_of_check(const Runtime& runtime) noexcept;
 
 /// ||A||_1 of a Hermitian matrix; blocking and collective.
 template <class T>

@@ -3,7 +3,6 @@
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
 
 namespace tessera {
 namespace {
@@ -34,7 +33,7 @@ void insert_cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
       for (Index i = j + 1; i < nt; ++i)
         sequence.insert(Gemm<T>{.a = a.tile(i, k),
                                 .b = a.tile(j, k),
-                                .c = a.tile(i, j),
+                                .c = add_to(a.tile(i, j)),
                                 .op_b = Op::adjoint,
                                 .alpha = -1,
                                 .part_a = {0, 0, a.tile_rows(i), nk},
@@ -101,7 +100,7 @@ void insert_to_standard(Sequence& sequence, const TiledMatrix<T>& a, const Tiled
       for (Index i = j + 1; i < nt; ++i)
         sequence.insert(Gemm<T>{.a = l.tile(i, j),
                                 .b = a.tile(j, k),
-                                .c = a.tile(i, k),
+                                .c = add_to(a.tile(i, k)),
                                 .alpha = -1,
                                 .part_a = {0, 0, a.tile_rows(i), nj},
                                 .part_b = {0, 0, nj, nk},

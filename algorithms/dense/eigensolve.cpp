@@ -8,7 +8,6 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
@@ -18,6 +17,7 @@
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

@@ -4,10 +4,12 @@
 #include <cmath>
 
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
+#include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
+#include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
-#include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
+#include <tessera/algorithms/dense/tridiagonal_sizes.hpp>
+#include <tessera/codelets/one_stage/lapack_driver.hpp>
 
 namespace tessera {
 namespace {
@@ -39,7 +41,7 @@ class SolveMemory {
         order_(n),
         n_(static_cast<double>(n)),
         tile_(static_cast<double>(std::min(options.tile, std::max<Index>(n, 1)))),
-        count_(static_cast<double>(most_vectors(n, options))) {}
+        count_(static_cast<double>(max_vectors(n, options))) {}
 
   double lower() const { return sizeof(T) * n_ * (n_ + tile_) / 2; }
   double vectors() const { return sizeof(T) * n_ * count_; }
@@ -59,7 +61,8 @@ class SolveMemory {
 
   /// The matrix in groups of tiles, the tiles until they are packed, and the reflectors.
   void one_stage(Estimate& e) const {
-    constexpr double work_column = 128, tasks = 3;  // of a column
+    constexpr double tasks = 3;  // of a column
+    const auto work_column = static_cast<double>(OneStageOptions{}.work_tile);
     e.add(threads());
     e.pass(lower() + of_tasks(tasks * n_));
     if (!o_.vectors) return;
@@ -88,7 +91,7 @@ class SolveMemory {
   /// The root's children and their rows as the root needs them, both of real type; panels and tiles of its
   /// products; the vectors.
   void divide_and_conquer(Estimate& e) const {
-    constexpr double real = sizeof(RealOf<T>), panel = 256;
+    constexpr double real = sizeof(RealOf<T>), panel = tile_columns_on_cpus;
     const double panels = std::min(count_, panel * (4 + 2 * runtime_.common_workers()));
     e.add(vectors());
     e.pass(real * (1.5 * n_ * n_ + n_ * panels) + of_tasks(n_));
@@ -98,8 +101,7 @@ class SolveMemory {
     return panels * (tiles * tiles / 6 + 6 * tiles);
   }
   double chase_tasks() const {
-    const double sweeps = static_cast<double>(
-        chase_sweeps_per_task(order_, o_.band, Index(runtime_.common_workers()) * runtime_.size()));
+    const double sweeps = static_cast<double>(chase_sweeps_per_task(runtime_, order_, o_.band));
     return n_ / sweeps * (n_ / (2 * static_cast<double>(o_.band) * sweeps) / 2 + 2);
   }
 
@@ -122,20 +124,13 @@ double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size
   return share(runtime, static_cast<double>(element_bytes) * order * (order + side) / 2);
 }
 
-Index most_vectors(Index n, const EigensolveOptions& options) noexcept {
-  if (!options.vectors) return 0;
-  return options.range.kind == EigenRange<>::Kind::index ? options.range.hi - options.range.lo : n;
-}
-
 template <class T>
 double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOptions& options, bool generalized,
                          bool own_vectors) {
   if (n == 0) return 0;
   const SolveMemory<T> memory(runtime, n, options);
   const double elsewhere = own_vectors ? 0 : memory.vectors();
-  if (runtime.gpus() > 0 &&
-      memory_of_one_tile(n, sizeof(T)) <= static_cast<double>(runtime.info().gpu_memory_bytes))
-    return share(runtime, memory.vectors() - elsewhere);
+  if (gpu_holds_problem(runtime, n, sizeof(T))) return share(runtime, memory.vectors() - elsewhere);
   Estimate e;
   e.add(memory.lower() * (generalized ? 2 : 1));
   if (options.solver == Solver::vendor) {
@@ -156,7 +151,7 @@ double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOption
 
 template <class T>
 double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, bool generalized) {
-  constexpr Index tile = 256;
+  const Index tile = tile_of_check<T>(runtime);
   const double matrices = generalized ? 2 : 1;
   return matrices * (lower_tiles_memory(runtime, n, tile, sizeof(T)) +
                      share(runtime, sizeof(T) * static_cast<double>(n) * static_cast<double>(count)));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
 
 namespace tessera {
 
@@ -20,8 +20,5 @@ double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOption
 /// The same of check_eigenpairs, with `count` vectors.
 template <class T>
 double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, bool generalized);
-
-/// Eigenvectors that a solve makes at most.
-Index most_vectors(Index n, const EigensolveOptions& options) noexcept;
 
 }  // namespace tessera

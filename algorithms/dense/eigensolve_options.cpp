@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
-#include <tessera/codelets/dense/panel_qr.hpp>
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera {
@@ -41,8 +41,48 @@ void check_size(const char* name, Index value) {
                           fmt::format("1 to {}, or 0 to have it chosen", largest));
 }
 
+void check_options(const EigensolveOptions& o, const Runtime& runtime, Index n) {
+  if (n < 0) throw InvalidArgument("n", fmt::format("{}", n), "at least 0");
+  check_range(n, o.range);
+  check_size("tile", o.tile);
+  check_size("band", o.band);
+  check_size("update_width", o.update_width);
+  check_size("slab_width", o.slab_width);
+  if (o.column_groups < 0 || o.column_groups > max_column_groups ||
+      (o.column_groups > 1 && runtime.size() > 1))
+    throw InvalidArgument(
+        "column_groups", fmt::format("{}", o.column_groups),
+        fmt::format("1 to {} (1 on several ranks), or 0 to have it chosen", max_column_groups));
+  if (o.band > std::max<Index>(n - 1, 1))
+    throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
+}
+
+/// What decides sizes.
+struct Problem {
+  Index n, wanted;    ///< order, vectors
+  int workers, gpus;  ///< of all ranks
+  bool one_tile;      ///< a GPU can hold everything, if there are any
+  bool complex;
+  Index elements;     ///< of one task on a GPU
+  Index cache_order;  ///< of a square matrix in a core's second-level cache
+};
+
+template <class T>
+Problem problem_of(const Runtime& runtime, Index n, const EigensolveOptions& options) {
+  const double cache = static_cast<double>(runtime.info().l2_bytes) / sizeof(T);
+  return {.n = n,
+          .wanted = max_vectors(n, options),
+          .workers = runtime.common_workers() * runtime.size(),
+          .gpus = runtime.gpus() * runtime.size(),
+          .one_tile = runtime.gpus() == 0 || gpu_holds_problem(runtime, n, sizeof(T)),
+          .complex = is_complex<T>,
+          .elements = task_elements<T>(runtime),
+          .cache_order = static_cast<Index>(std::sqrt(cache))};
+}
+
 /// Band, update width and tile, each a multiple of the one before; what the caller gave is kept.
-void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order) {
+void choose_tiles(EigensolveOptions& o, const Problem& problem) {
+  const Index n = problem.n;
   if (o.band == 0) {
     o.band = n >= 1024 ? 64 : 32;
     while (o.band > 1 && o.band * 2 > n) o.band /= 2;
@@ -54,8 +94,9 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
   if (o.tile == 0) {
     // As large as a core's L2 cache holds, as small as feeds all workers from the trailing matrix's lower
     // tiles.
-    const auto feeding = static_cast<Index>(static_cast<double>(n) / (2 * std::sqrt(2.0 * workers)));
-    const Index wish = std::min(std::clamp<Index>(cache_order, 192, 256), std::max<Index>(feeding, 96));
+    const auto feeding = static_cast<Index>(static_cast<double>(n) / (2 * std::sqrt(2.0 * problem.workers)));
+    const Index wish =
+        std::min(std::clamp<Index>(problem.cache_order, 192, 256), std::max<Index>(feeding, 96));
     const Index unit = o.update_width > 0 ? o.update_width : wish >= 2 * o.band ? 2 * o.band : o.band;
     o.tile = std::max<Index>(unit, (wish / unit) * unit);
   }
@@ -72,8 +113,8 @@ void choose_tiles(EigensolveOptions& o, Index n, int workers, Index cache_order)
                           fmt::format("a multiple of the update width {}", o.update_width));
 }
 
-/// Order from which several GPUs of a process reduce a matrix in column groups. Two of them take 0.066, 0.209
-/// and 0.99 s at 8192, 16384 and 32768, one 0.054, 0.216 and 1.27 s; four 0.79 s at 32768.
+/// Order from which several GPUs of a process reduce a matrix in column groups: one is as fast for smaller
+/// ones.
 constexpr Index smallest_in_groups = 16384;
 
 /// Elements of a column group and of what an update takes beside it: the accumulator VZ, the pieces of V and
@@ -88,7 +129,7 @@ Index elements_of_group(Index n, Index groups, Index update_width) {
 void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n, std::size_t element_bytes) {
   if (o.column_groups > 0) return;
   constexpr Index widest_update = 1024;
-  const Index gpus = std::min(runtime.gpus(), most_column_groups);
+  const Index gpus = std::min(runtime.gpus(), max_column_groups);
   const auto room = runtime.info().gpu_memory_bytes / 2 / static_cast<std::int64_t>(element_bytes);
   const bool faster =
       o.solver == Solver::two_stage && runtime.size() == 1 && gpus > 1 && n >= smallest_in_groups;
@@ -96,31 +137,19 @@ void choose_column_groups(EigensolveOptions& o, const Runtime& runtime, Index n,
       faster && elements_of_group(n, gpus, std::max(widest_update, o.update_width)) <= room ? gpus : 1;
 }
 
-/// What decides sizes on GPUs.
-struct GpuProblem {
-  Index n, wanted;  ///< order, vectors
-  int gpus;         ///< of all ranks
-  bool one_tile;    ///< a GPU can hold everything
-  bool complex;
-  Index elements;  ///< of one task
-};
-
-/// The same where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile: a
-/// panel is then a dozen large kernels, not hundreds of small ones; further GPUs of other ranks take part in
-/// the divide and conquer and in the back-transforms, and so do those of this rank, which reduce a large
-/// matrix together in column groups. (On four GPUs the reduction of n = 32768 in shared tiles takes 3.0 s, on
-/// one of them 1.2 s. Two ranks with a GPU each reduce n = 16384 in shared tiles in 1.1 to 1.4 s, as every
-/// panel waits for a dozen messages, and one of them alone in 0.23 s.) Larger matrices, and those in column
-/// groups before and after the reduction, have tiles large enough for products at full speed; so does one GPU
-/// whose memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the
-/// rank-2k update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of
-/// them, and a tile), one of the back-transforms a column of tiles and about as much again. In column groups
-/// updates are narrower: the corrections that grow with their width are one GPU's work. That counts for less
-/// in two large groups, whose updates are half of all (n = 32768, widths of 256, 512 and 1024: 1.31, 1.09 and
-/// 0.99 s; 16384: 0.28, 0.21, 0.21 s).
-void choose_gpu_tiles(EigensolveOptions& o, const GpuProblem& problem) {
-  const auto& [n, wanted, gpus, one_tile, complex, elements] = problem;
-  const bool in_groups = o.column_groups > 1;
+/// choose_tiles where every rank has GPUs. A GPU that can hold everything takes the whole matrix as one tile:
+/// a panel is then a dozen large kernels, not hundreds of small ones, and no panel waits for messages; further
+/// GPUs of other ranks take part in the divide and conquer and in the back-transforms, and so do those of this
+/// rank, which reduce a large matrix together in column groups. Larger matrices, and those in column groups
+/// before and after the reduction, have tiles large enough for products at full speed; so does one GPU whose
+/// memory is too small, tile by tile: a task of the reduction then holds up to seven tiles' worth (the rank-2k
+/// update: V and Z of two tile rows, each with a tile's columns at most, as much work space as one of them,
+/// and a tile), one of the back-transforms a column of tiles and about as much again. In column groups updates
+/// are narrower: the corrections that grow with their width are one GPU's work. That counts for less in two
+/// large groups, whose updates are half of all.
+void choose_gpu_tiles(EigensolveOptions& o, const Problem& problem) {
+  const auto& [n, wanted, workers, gpus, one_tile, complex, elements, cache_order] = problem;
+  const bool in_groups = reduction_groups(o) > 0;
   // Complex reflectors take twice the registers of the back-transform: with all vectors half the width is
   // faster by more than the reduction then loses.
   const Index wide = complex && wanted > n / 2 ? 32 : 64;
@@ -151,15 +180,18 @@ Index choose_slab_width(Index wanted, int workers) {
 
 /// One slab for each GPU, narrow ones where the memory is short (half of the elements of a task, which has as
 /// much again beside it): as many for each GPU, then.
-Index choose_gpu_slab_width(Index n, Index wanted, int gpus, bool fits, Index elements) {
-  const Index largest = fits ? wanted : std::min<Index>(2048, elements / (2 * std::max<Index>(n, 1)));
+Index choose_gpu_slab_width(const Problem& problem) {
+  const Index wanted = problem.wanted, gpus = problem.gpus;
+  const Index fitting = std::min<Index>(2048, problem.elements / (2 * std::max<Index>(problem.n, 1)));
+  const Index largest = problem.one_tile ? wanted : fitting;
   const Index for_each = ceil_div(wanted, gpus * std::max<Index>(largest, 1));
   return std::max<Index>(ceil_div(wanted, gpus * std::max<Index>(for_each, 1)), 1);
 }
 
 /// Refuses sizes with which a task of two stages cannot have its buffers in a GPU's memory together.
-void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::int64_t memory,
+void check_task_memory(const EigensolveOptions& o, const Problem& problem, std::int64_t memory,
                        std::size_t element_bytes) {
+  const Index n = problem.n, wanted = problem.wanted;
   const auto check = [&](const char* name, Index value, Index elements) {
     const auto bytes = elements * static_cast<Index>(element_bytes);
     if (bytes > memory)
@@ -170,7 +202,7 @@ void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::i
   };
   const Index tile = std::min(o.tile, n), slab = std::min(o.slab_width, wanted);
   check("tile", o.tile, 2 * tile * tile);  // copying the input
-  if (o.column_groups > 1) {
+  if (reduction_groups(o) > 0) {
     // Dealing a tile; the update.
     const Index group = n * local_extent(n, o.update_width, 0, static_cast<int>(o.column_groups));
     check("tile", o.tile, tile * tile + group);
@@ -183,13 +215,6 @@ void check_task_memory(const EigensolveOptions& o, Index n, Index wanted, std::i
   // Gathering the band; the least that is applied to a slab.
   check("band", o.band, 3 * n * o.band);
   if (wanted > 0) check("slab_width", o.slab_width, n * (slab + o.band));
-}
-
-/// Refuses bands that the panels of two stages cannot have on GPUs.
-void check_gpu_band(const EigensolveOptions& o, Index n) {
-  if (o.band > widest_gpu_panel && o.tile < n && o.column_groups <= 1)
-    throw InvalidArgument("band", fmt::format("{}", o.band),
-                          fmt::format("at most {} on GPUs, or one tile, or column groups", widest_gpu_panel));
 }
 
 }  // namespace
@@ -212,47 +237,33 @@ std::uint64_t hash_of(const EigensolveOptions& options) noexcept {
                        update_width, slab_width, column_groups);
 }
 
+Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
+  if (!options.vectors) return 0;
+  return options.range.kind == EigenRange<>::Kind::index ? options.range.hi - options.range.lo : n;
+}
+
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options) {
+  check_options(options, runtime, n);
   EigensolveOptions o = options;
-  if (n < 0) throw InvalidArgument("n", fmt::format("{}", n), "at least 0");
-  check_range(n, o.range);
-  check_size("tile", o.tile);
-  check_size("band", o.band);
-  check_size("update_width", o.update_width);
-  check_size("slab_width", o.slab_width);
-  if (o.column_groups < 0 || o.column_groups > most_column_groups ||
-      (o.column_groups > 1 && runtime.size() > 1))
-    throw InvalidArgument(
-        "column_groups", fmt::format("{}", o.column_groups),
-        fmt::format("1 to {} (1 on several ranks), or 0 to have it chosen", most_column_groups));
-  if (o.band > std::max<Index>(n - 1, 1))
-    throw InvalidArgument("band", fmt::format("{}", o.band), fmt::format("less than n = {}", n));
-  const int workers = runtime.common_workers() * runtime.size();
-  const Index wanted = !o.vectors                                  ? 0
-                       : o.range.kind == EigenRange<>::Kind::index ? o.range.hi - o.range.lo
-                                                                   : n;
-  const int gpus = runtime.gpus() * runtime.size();
-  const auto gpu_memory = runtime.info().gpu_memory_bytes;
-  const bool fits = gpus == 0 || memory_of_one_tile(n, sizeof(T)) <= double(gpu_memory);
+  const Problem problem = problem_of<T>(runtime, n, options);
+  const bool gpus = problem.gpus > 0;
   if (o.solver == Solver::automatic)  // two stages alone work on a matrix that a GPU cannot hold
-    o.solver = fits ? choose_solver(n, wanted, workers, gpus > 0 && runtime.size() == 1) : Solver::two_stage;
+    o.solver = problem.one_tile
+                   ? choose_solver(n, problem.wanted, problem.workers, gpus && runtime.size() == 1)
+                   : Solver::two_stage;
   if (o.solver == Solver::vendor && n > vendor_limit(runtime, false))
     throw InvalidArgument(
         "solver", "vendor",
         fmt::format("n at most {} (LAPACK counts its work space in 32 bits)", vendor_limit(runtime, false)));
-  const auto cache_order =
-      static_cast<Index>(std::sqrt(static_cast<double>(runtime.info().l2_bytes) / sizeof(T)));
-  const Index elements = task_memory(runtime) / static_cast<Index>(sizeof(T));
   choose_column_groups(o, runtime, n, sizeof(T));
-  if (gpus > 0) choose_gpu_tiles(o, {n, wanted, gpus, fits, is_complex<T>, elements});
-  choose_tiles(o, n, workers, cache_order);
+  if (gpus) choose_gpu_tiles(o, problem);
+  choose_tiles(o, problem);
   if (o.slab_width == 0)
-    o.slab_width = gpus > 0 ? choose_gpu_slab_width(n, wanted, gpus, fits, elements)
-                            : choose_slab_width(wanted, workers);
-  if (gpus > 0 && o.solver == Solver::two_stage) {
-    check_gpu_band(o, n);
-    check_task_memory(o, n, wanted, gpu_memory / 16 * 15, sizeof(T));
+    o.slab_width = gpus ? choose_gpu_slab_width(problem) : choose_slab_width(problem.wanted, problem.workers);
+  if (gpus && o.solver == Solver::two_stage) {
+    require_gpu_band(runtime, o.band, o.tile >= n, reduction_groups(o));
+    check_task_memory(o, problem, runtime.info().gpu_memory_bytes / 16 * 15, sizeof(T));
   }
   return o;
 }

@@ -9,9 +9,9 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/tridiagonalize/matrix_tasks.hpp>
-#include <tessera/codelets/tridiagonalize/panel_tasks.hpp>
-#include <tessera/codelets/tridiagonalize/whole_tasks.hpp>
+#include <tessera/codelets/one_stage/matrix_tasks.hpp>
+#include <tessera/codelets/one_stage/panel_tasks.hpp>
+#include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera {
 namespace {
@@ -80,17 +80,8 @@ class OneStage {
 
   /// The panels in one work column; their reflectors are one block of the back-transform.
   void reduce_block(Index column, std::vector<typename OneStageReflectors<T>::Block>& blocks) {
-    const Index remaining = layout_.n - layout_.start(column), columns = layout_.count(column);
-    const double bytes = 0.5 * double(remaining) * double(remaining) * sizeof(T);
-    product_tasks_ = tiles_->groups_per_rank();
-    while (product_tasks_ > 1 &&
-           bytes / double(product_tasks_ * runtime_.size()) < double(options_.least_bytes))
-      product_tasks_ = product_tasks_ % 2 == 0 ? product_tasks_ / 2 : 1;
-    const Index wanted =
-        runtime_.size() * std::clamp<Index>(remaining / (chunk_rows * runtime_.size()), 1, workers_);
-    chunks_ = {static_cast<std::int32_t>(column), static_cast<std::int32_t>(rows_),
-               static_cast<std::int32_t>(layout_.w),
-               static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
+    const Index columns = layout_.count(column);
+    choose_tasks(column);
     allocate(std::min(options_.panel, columns));
     auto& block = blocks.emplace_back();
     if (keep_) start_block(block, column, columns);
@@ -98,31 +89,55 @@ class OneStage {
       const Index k = std::min(options_.panel, columns - done);
       pieces_.scalars = Data::bytes(runtime_, ScalarPiece<T>::bytes(k), owner_of_chunk(0));
       reduce_panel(column, done, k);
-      for (Index c = 0; keep_ && c < chunks_.chunks; ++c)
-        sequence_.insert(TridiagonalizeStore<T>{.v = pieces_.v[at(c)],
-                                                .piece = block.v[at(c)],
-                                                .layout = layout_,
-                                                .chunks = chunks_,
-                                                .chunk = c,
-                                                .k = k,
-                                                .at = done},
-                         {.priority = matrix_priority});
-      const Index first = done + k < columns ? column : column + 1;
-      const auto v = pointers_to(pieces_.v);
-      for (Index g = 0; g < tiles_->groups(); ++g)
-        if (live(g, first))
-          sequence_.insert(TridiagonalizeUpdate<T>{.v = v,
-                                                   .group = groups_[at(g)],
-                                                   .tiles = tiles_.get(),
-                                                   .chunks = chunks_,
-                                                   .group_number = g,
-                                                   .k = k,
-                                                   .first_column = first},
-                           {.priority = matrix_priority});
+      if (keep_) store_reflectors(block, done, k);
+      update_trailing(done + k < columns ? column : column + 1, k);
       block.scalars.push_back(std::move(pieces_.scalars));
       block.scalar_counts.push_back(k);
     }
     pieces_ = PanelPieces();
+  }
+
+  /// Products of a column, and chunks of rows: fewer as the trailing matrix gets smaller.
+  void choose_tasks(Index column) {
+    const Index remaining = layout_.n - layout_.start(column);
+    const double bytes = 0.5 * double(remaining) * double(remaining) * sizeof(T);
+    product_tasks_ = tiles_->groups_per_rank();
+    while (product_tasks_ > 1 &&
+           bytes / double(product_tasks_ * runtime_.size()) < double(options_.least_bytes))
+      product_tasks_ = product_tasks_ % 2 == 0 ? product_tasks_ / 2 : 1;
+    const Index wanted =
+        runtime_.size() * std::clamp<Index>(remaining / (chunk_rows * runtime_.size()), 1, workers_);
+    chunks_ = {.first = static_cast<std::int32_t>(column),
+               .end = static_cast<std::int32_t>(rows_),
+               .w = static_cast<std::int32_t>(layout_.w),
+               .chunks = static_cast<std::int32_t>(std::min(wanted, rows_ - column))};
+  }
+
+  void store_reflectors(const typename OneStageReflectors<T>::Block& block, Index done, Index k) {
+    for (Index c = 0; c < chunks_.chunks; ++c)
+      sequence_.insert(TridiagonalizeStore<T>{.v = pieces_.v[at(c)],
+                                              .piece = block.v[at(c)],
+                                              .layout = layout_,
+                                              .chunks = chunks_,
+                                              .chunk = c,
+                                              .k = k,
+                                              .at = done},
+                       {.priority = matrix_priority});
+  }
+
+  /// The rank-2k update of the work columns from `first` on.
+  void update_trailing(Index first, Index k) {
+    const auto v = pointers_to(pieces_.v);
+    for (Index g = 0; g < tiles_->groups(); ++g)
+      if (live(g, first))
+        sequence_.insert(TridiagonalizeUpdate<T>{.v = v,
+                                                 .group = groups_[at(g)],
+                                                 .tiles = tiles_.get(),
+                                                 .chunks = chunks_,
+                                                 .group_number = g,
+                                                 .k = k,
+                                                 .first_column = first},
+                         {.priority = matrix_priority});
   }
 
   bool live(Index g, Index column) const {
@@ -175,8 +190,11 @@ class OneStage {
     for (Index g = 0; g < tiles_->groups(); ++g)
       if (pieces_.extracted[at(g)].valid()) extract(g, layout_.padded(first), k, pieces_.extracted[at(g)]);
     for (Index p = 0; p < k; ++p) {
-      ColumnStep step{chunks_, static_cast<std::int32_t>(p), static_cast<std::int32_t>(k),
-                      layout_.padded(first + p), layout_.padded(first + p + 1)};
+      ColumnStep step{.chunks = chunks_,
+                      .p = static_cast<std::int32_t>(p),
+                      .k = static_cast<std::int32_t>(k),
+                      .q = layout_.padded(first + p),
+                      .next = layout_.padded(first + p + 1)};
       if (!step.last()) step.after = layout_.padded(first + p + 2);
       if (p == 0)
         for (Index c = 0; c < chunks_.chunks; ++c)
@@ -193,7 +211,10 @@ class OneStage {
     const Index per_rank = tiles_->groups_per_rank(), column = step.next / layout_.w, ranks = runtime_.size();
     for (Index rank = 0; rank < ranks; ++rank)
       for (Index t = 0; t < product_tasks_; ++t) {
-        ProductWork work{tiles_.get(), static_cast<int>(rank), rank * per_rank + t, product_tasks_};
+        ProductWork work{.tiles = tiles_.get(),
+                         .rank = static_cast<int>(rank),
+                         .first_group = rank * per_rank + t,
+                         .stride = product_tasks_};
         std::vector<const Data*> groups;
         bool any = false;
         for (Index g = work.first_group; g < (rank + 1) * per_rank && groups_[at(g)].valid();
@@ -262,10 +283,10 @@ template <class T>
 void place_all_scalars(Sequence& sequence, Index n,
                        const std::vector<typename OneStageReflectors<T>::Block>& blocks, const Data& d,
                        const Data& e) {
+  d.forget();
+  e.forget();
   for (int rank = 0; rank < sequence.runtime().size(); ++rank) {
     Index first = 0;
-    d.forget();  // this rank's copy holds nothing yet
-    e.forget();
     for (const auto& block : blocks)
       for (std::size_t panel = 0; panel < block.scalars.size(); ++panel) {
         const Index count = block.scalar_counts[panel];

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -17,11 +17,11 @@ struct OneStageReflectors {
   struct Block {
     Index first_row = 0, rows = 0, k = 0;  ///< V has rows [first_row, n) and k columns
     std::vector<Data> v;                   ///< V in pieces of rows, with explicit ones and zeros
-    std::vector<Data> scalars;             ///< tau, by panel (codelets/tridiagonalize/panel_tasks.hpp)
+    std::vector<Data> scalars;             ///< tau, by panel (codelets/one_stage/panel_tasks.hpp)
     std::vector<Index> scalar_counts;      ///< columns of each panel
   };
   std::vector<Block> blocks;
-  /// Instead of the blocks where the matrix was one piece (codelets/tridiagonalize/whole_tasks.hpp): V below
+  /// Instead of the blocks where the matrix was one piece (codelets/one_stage/whole_tasks.hpp): V below
   /// the first subdiagonal, and tau.
   TiledMatrix<T> whole;
   Data tau;
@@ -40,7 +40,7 @@ struct OneStageOptions {
 /// One stage: T = Q^H A Q tridiagonal (LAPACK hetrd, ELPA1's tridiag), by panels with a delayed rank-2k
 /// update.
 ///
-/// A column takes two rounds of tasks (codelets/tridiagonalize/panel_tasks.hpp): products of the trailing
+/// A column takes two rounds of tasks (codelets/one_stage/panel_tasks.hpp): products of the trailing
 /// matrix with the reflector, by groups of tiles, and the column's updates, by chunks of rows. Half of the
 /// flops are the products, which run at the speed at which the trailing matrix can be read, each tile once a
 /// column; the other half are GEMMs. Over MPI the tiles stay where they are, vectors and partial products

@@ -3,6 +3,7 @@
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/copy.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
 
 namespace tessera {
 namespace {
@@ -97,6 +98,50 @@ void insert_copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, con
   source.flush_remote_copies();
 }
 
+template <class T>
+ColumnGroups<T> insert_deal_columns(Sequence& sequence, TiledMatrix<T> tiles, Index block, int groups) {
+  Runtime& runtime = sequence.runtime();
+  const Index n = tiles.rows(), nb = tiles.layout().tile_rows;
+  const CyclicColumns columns{n, block, groups};
+  ColumnGroups<T> result(runtime, columns);
+  const Data scale = unit_scale<T>(sequence);
+  // Several tiles go to the GPUs of the groups. A single one is the whole matrix: it stays, the groups go.
+  const bool one_tile = tiles.row_tiles() == 1;
+  // The part of a tile, as it is or as its adjoint, that is rows [row, row + rows) of a block of columns.
+  const auto copy = [&](const Data& tile, TilePart part, Op op, Index row, Index rows, Index column,
+                        Index width) {
+    const int g = columns.group_of(column);
+    sequence.insert(CopyTile<T>{.source = tile,
+                                .scale = scale,
+                                .destination = result.group(g),
+                                .from = part,
+                                .to = {row, columns.local(column), rows, width},
+                                .op = op,
+                                .row0 = row,
+                                .col0 = column},
+                    {.priority = copy_priority, .gpu = gpu_of_group(runtime, one_tile ? 0 : g)});
+  };
+  for (Index j = 0; j < tiles.col_tiles(); ++j)
+    for (Index i = j; i < tiles.row_tiles(); ++i) {
+      const Data& tile = tiles.tile(i, j);
+      const Index rows = tiles.tile_rows(i), cols = tiles.tile_cols(j);
+      if (i == j) sequence.insert(MirrorLower<T>{.a = tile}, {.priority = copy_priority});
+      for (Index c = 0; c < cols; c += block) {
+        const Index width = std::min(block, cols - c);
+        copy(tile, {0, c, rows, width}, Op::none, i * nb, rows, j * nb + c, width);
+      }
+      for (Index r = 0; i > j && r < rows; r += block) {
+        const Index width = std::min(block, rows - r);
+        copy(tile, {r, 0, width, cols}, Op::adjoint, j * nb, cols, i * nb + r, width);
+      }
+      tiles.release_tile(i, j);
+    }
+  for (int g = 0; g < groups; ++g)
+    if (const int gpu = gpu_of_group(runtime, g); gpu > 0 && columns.count(g) > 0)
+      result.group(g).prefetch(gpu, false);
+  return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -129,10 +174,22 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
                check, [&] { insert_copy_hermitian(sequence, source, scale, destination); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                              \
-  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&, bool); \
-  template Data unit_scale<T>(Sequence&);                                   \
-  template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&);
+template <class T>
+ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups) {
+  const auto check = [&] {
+    require_lower_tiles("a", a.layout());
+    if (block < 1 || a.layout().tile_rows % block != 0)
+      throw InvalidArgument("block", std::to_string(block), "a divisor of the tile size");
+  };
+  return collectively(sequence.runtime(), "deal_columns", argument_hash(hash_of(a), block, groups), check,
+                      [&] { return insert_deal_columns(sequence, std::move(a), block, groups); });
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                           \
+  template Data check_and_scale<T>(Sequence&, const TiledMatrix<T>&, bool);                              \
+  template Data unit_scale<T>(Sequence&);                                                                \
+  template void copy_hermitian<T>(Sequence&, const TiledMatrix<T>&, const Data&, const TiledMatrix<T>&); \
+  template ColumnGroups<T> deal_columns<T>(Sequence&, TiledMatrix<T>&&, Index, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

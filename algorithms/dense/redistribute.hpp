@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/runtime/matrix/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -25,5 +26,11 @@ Data unit_scale(Sequence& sequence);
 template <class T>
 void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data& scale,
                     const TiledMatrix<T>& destination);
+
+/// Lower tiles as a whole matrix, both triangles, in column groups, each on the GPU of its group; tiles are
+/// released as they have been copied. Priority 3. One process.
+/// @pre a: lower layout, square tiles whose size is a multiple of `block`.
+template <class T>
+ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups);
 
 }  // namespace tessera

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/runtime/band_matrix.hpp>
-#include <tessera/runtime/column_groups.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
+#include <tessera/runtime/matrix/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 
@@ -26,32 +26,37 @@ struct BandReflectors {
 
 /// Full to band: B = Q^H A Q with bandwidth b (Eq. 6a of the GPU-ELPA2 paper, arXiv:2002.10991),
 /// double-blocked: the trailing matrix is updated once for every `update_width` columns, by one rank-2k
-/// product (see codelets/dense/two_sided.hpp). A matrix in one tile (as on one GPU that can hold it) takes a
-/// task a panel (codelets/dense/panel_step.hpp). The panels are factored by Cholesky QR twice with a
-/// Householder TSQR fall-back (codelets/dense/panel_qr.hpp). Several GPUs of one process share the matrix as
-/// column groups, one for each (reduce_column_groups.hpp).
+/// product (see codelets/dense/two_sided.hpp). The panels are factored by Cholesky QR twice with a
+/// Householder TSQR fall-back (codelets/dense/panel_qr.hpp).
+///
+/// One loop over panels for three ways to hold the matrix (trailing_matrix.hpp): lower tiles; one tile, as on
+/// one GPU that can hold it; column groups, one for each of several GPUs of one process.
 ///
 ///     column:  0    b    2b         what a panel step does
 ///            [ D            ]       D   diagonal block, goes into the band
 ///            [ R  D         ]       R   S R of the panel's QR, goes into the band
-///            [ V  *  A0     ]       V   reflectors, stay in the tiles for back_band
+///            [ V  *  A0     ]       V   reflectors, stay in the matrix for back_band
 ///            [ V  *  *  A0  ]       A0  not updated within an outer block
 ///
 /// Flops: 4/3 n^3 (complex: x 4). Every step of a panel needs the one before: the products A0 W are where the
 /// parallelism is. Priorities: panel steps 3, products and sums 2, updates of the next outer block's columns
-/// 1, other updates 0.
+/// 1, other updates 0 (ReductionPriority); with column groups all updates 0.
 /// @pre a: n x n, lower layout, square tiles, contents consumed; tile % update_width == 0, update_width % b
 /// == 0.
 /// @param band written completely; bandwidth b (band.bandwidth()).
 /// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
 /// @param column_groups 0: tile by tile; else A is dealt to so many groups of columns first, on CPUs or GPUs
-/// (at most most_column_groups; one process).
+/// (at most max_column_groups; one process).
 /// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,
                     BandReflectors<T>* reflectors, int column_groups = 0);
 
-/// The column groups of reduce_to_band that resolved options mean.
+/// A band too wide for the panels of a matrix in several tiles where GPUs work.
+/// @throws InvalidArgument
+void require_gpu_band(const Runtime& runtime, Index band, bool one_tile, int column_groups);
+
+/// The column groups of reduce_to_band that resolved options mean; 0: it is reduced tile by tile.
 inline int reduction_groups(const EigensolveOptions& options) noexcept {
   return options.column_groups > 1 ? static_cast<int>(options.column_groups) : 0;
 }

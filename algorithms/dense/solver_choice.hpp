@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
 
 namespace tessera {
 

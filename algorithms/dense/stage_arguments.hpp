@@ -4,12 +4,12 @@
 
 #include <string>
 
+#include <tessera/column_slabs.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/band_matrix.hpp>
-#include <tessera/runtime/column_groups.hpp>
-#include <tessera/runtime/column_slabs.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
+#include <tessera/runtime/matrix/column_groups.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// What the stages' calls have in common: hashes of what must be the same on all ranks, and checks.
 namespace tessera {

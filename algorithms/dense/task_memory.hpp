@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 
@@ -20,19 +20,30 @@ inline Index task_memory(const Runtime& runtime) noexcept {
   return memory > 0 ? memory / 4 : std::numeric_limits<Index>::max();
 }
 
+/// The same in elements of type T.
+template <class T>
+Index task_elements(const Runtime& runtime) noexcept {
+  return task_memory(runtime) / static_cast<Index>(sizeof(T));
+}
+
 /// Bytes of a problem of order n in one tile at the worst: the input, its copy, the vectors twice, and the
 /// reflectors of the chase are five matrices.
 inline double memory_of_one_tile(Index n, std::size_t element_bytes) noexcept {
   return 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(element_bytes);
 }
 
+/// Whether a GPU can hold the whole problem.
+inline bool gpu_holds_problem(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
+  return runtime.gpus() > 0 &&
+         memory_of_one_tile(n, element_bytes) <= static_cast<double>(runtime.info().gpu_memory_bytes);
+}
+
 /// Whether a problem that a GPU holds in one tile fills so much of it, a quarter, that the memory is used
 /// sparingly; several GPUs share it. (Of larger problems StarPU moves to the host what it has to.)
 inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
-  const double needed = memory_of_one_tile(n, element_bytes),
-               memory = static_cast<double>(runtime.info().gpu_memory_bytes);
-  return runtime.gpus() > 0 && runtime.size() == 1 && needed <= memory &&
-         needed > runtime.gpus() * memory / 4;
+  const double memory = static_cast<double>(runtime.info().gpu_memory_bytes);
+  return runtime.size() == 1 && gpu_holds_problem(runtime, n, element_bytes) &&
+         memory_of_one_tile(n, element_bytes) > runtime.gpus() * memory / 4;
 }
 
 /// Bytes from which on a piece of such a problem gives its memory back when it is released (ReturnedMemory):

@@ -10,20 +10,20 @@
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/tridiagonal_sizes.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/tridiagonal/leaf_tasks.hpp>
-#include <tessera/codelets/tridiagonal/merge_tasks.hpp>
-#include <tessera/codelets/tridiagonal/scale_tasks.hpp>
-#include <tessera/codelets/tridiagonal/vector_tasks.hpp>
+#include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
+#include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
+#include <tessera/codelets/divide_and_conquer/scale_tasks.hpp>
+#include <tessera/codelets/divide_and_conquer/vector_tasks.hpp>
 
 namespace tessera {
 namespace {
 
-using tridiagonal::Child;
-using tridiagonal::MergePanel;
-using tridiagonal::MergeRecord;
-using tridiagonal::MergeShape;
-using tridiagonal::NodeSpectrum;
-using tridiagonal::ScaledTridiagonal;
+using divide_and_conquer::Child;
+using divide_and_conquer::MergePanel;
+using divide_and_conquer::MergeRecord;
+using divide_and_conquer::MergeShape;
+using divide_and_conquer::NodeSpectrum;
+using divide_and_conquer::ScaledTridiagonal;
 
 int value_priority(int depth) {
   return 64 + depth;
@@ -69,16 +69,17 @@ void TridiagonalEigen<T>::submit_values(Sequence& sequence, const Data& d, const
   const int deepest = std::max_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
                         return a.depth < b.depth;
                       })->depth;
-  const Data scratch = Data::scratch(*runtime_, tridiagonal::merge_scratch_bytes(n_));
+  const Data scratch = Data::scratch(*runtime_, divide_and_conquer::merge_scratch_bytes(n_));
   values_ = Data::bytes(*runtime_, static_cast<std::size_t>(n_) * sizeof(Real), Data::every_rank);
   const Data scaled = Data::bytes(*runtime_, ScaledTridiagonal::bytes(n_), Data::every_rank);
-  sequence.insert(tridiagonal::ScaleAndCut<Real>{.d = d, .e = e, .scaled = scaled, .n = n_, .leaf = leaf_},
-                  {.priority = value_priority(deepest + 1)});
+  sequence.insert(
+      divide_and_conquer::ScaleAndCut<Real>{.d = d, .e = e, .scaled = scaled, .n = n_, .leaf = leaf_},
+      {.priority = value_priority(deepest + 1)});
   submit_leaves(sequence, value_priority(deepest), scaled);
   for (Node& node : nodes_)
     if (node.leaves > 1) submit_merge(sequence, node, scaled, scratch, &node == &nodes_.back());
   sequence.insert(
-      tridiagonal::Unscale<Real>{
+      divide_and_conquer::Unscale<Real>{
           .scaled = scaled, .spectrum = nodes_.back().spectrum, .values = values_, .n = n_},
       {.priority = value_priority(0)});
   nodes_.back().spectrum.release();
@@ -111,71 +112,93 @@ int TridiagonalEigen<T>::block_gpu(Index leaf) const {
 }
 
 template <class T>
+Data TridiagonalEigen<T>::spectrum_piece(Index order, int owner) const {
+  const auto doubles = static_cast<std::size_t>(NodeSpectrum::doubles(order));
+  return Data::bytes(*runtime_, doubles * sizeof(double), owner);
+}
+
+template <class T>
 void TridiagonalEigen<T>::submit_leaves(Sequence& sequence, int priority, const Data& scaled) {
-  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
-  const auto spectrum_bytes = [](Index m) {
-    return static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double);
-  };
   std::vector<Node*> leaves;
   for (Node& node : nodes_)
     if (node.leaves == 1) {
-      node.spectrum = Data::bytes(*runtime_, spectrum_bytes(node.order), Data::every_rank);
+      node.spectrum = spectrum_piece(node.order, Data::every_rank);
       leaves.push_back(&node);
     }
-  const double epsilon = double(precision<Real>);
-  if (!want_vectors_) {
-    const Data scratch = Data::scratch(*runtime_, tridiagonal::subtree_scratch_bytes(leaf_, on_gpu));
-    for (const Node* leaf : leaves)
-      sequence.insert(tridiagonal::SubtreeValues{.scaled = scaled,
-                                                 .spectrum = leaf->spectrum,
-                                                 .work = scratch,
-                                                 .rows = {.n = n_, .start = leaf->start, .m = leaf->order},
-                                                 .epsilon = epsilon,
-                                                 .boundary_rows = nodes_.size() > 1},
-                      {.priority = priority});
-    return;
-  }
-  // One rank computes a leaf, all go on with its spectrum.
-  const Index ranks = runtime_->size(), together = leaves_together(*runtime_, leaf_, sizeof(Real));
-  const Index largest = std::min(together, ceil_div(static_cast<Index>(leaves.size()), ranks));
-  const Data scratch =
-      Data::scratch(*runtime_, tridiagonal::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
+  if (want_vectors_)
+    submit_leaf_vectors(sequence, priority, scaled, leaves);
+  else
+    submit_leaf_values(sequence, priority, scaled, leaves);
+}
+
+template <class T>
+void TridiagonalEigen<T>::submit_leaf_values(Sequence& sequence, int priority, const Data& scaled,
+                                             const std::vector<Node*>& leaves) {
+  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
+  const Data scratch = Data::scratch(*runtime_, divide_and_conquer::subtree_scratch_bytes(leaf_, on_gpu));
+  for (const Node* leaf : leaves)
+    sequence.insert(
+        divide_and_conquer::SubtreeValues{.scaled = scaled,
+                                          .spectrum = leaf->spectrum,
+                                          .work = scratch,
+                                          .rows = {.n = n_, .start = leaf->start, .m = leaf->order},
+                                          .epsilon = double(precision<Real>),
+                                          .boundary_rows = nodes_.size() > 1},
+        {.priority = priority});
+}
+
+/// One rank computes a leaf, all go on with its spectrum.
+template <class T>
+void TridiagonalEigen<T>::submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
+                                              const std::vector<Node*>& leaves) {
+  const bool on_gpu = runtime_->info().cuda_workers > 0;  // of this rank
+  const Index count = std::ssize(leaves), ranks = runtime_->size(),
+              together = leaves_together(*runtime_, leaf_, sizeof(Real));
+  const Index largest = std::min(together, ceil_div(count, ranks));
+  const Data scratch = Data::scratch(
+      *runtime_, divide_and_conquer::leaf_scratch_bytes({largest * leaf_, leaf_, leaf_}, on_gpu));
   for (Node* leaf : leaves) {
     leaf->vectors =
         Data::matrix(*runtime_, leaf->order, leaf->order, sizeof(Real), block_owner(leaf->first_leaf));
     leaf->vectors.set_gpu(block_gpu(leaf->first_leaf));
   }
   for (Index rank = 0; rank < ranks; ++rank)
-    for (Index first = rank; first < static_cast<Index>(leaves.size()); first += together * ranks) {
-      tridiagonal::Forest forest{0, leaf_, ranks * leaf_};
-      std::vector<Data> computed;
-      std::vector<Node*> nodes;
-      for (Index leaf = first; leaf < static_cast<Index>(leaves.size()) && std::ssize(nodes) < together;
-           leaf += ranks) {
-        nodes.push_back(leaves[static_cast<std::size_t>(leaf)]);
-        forest.rows += nodes.back()->order;
-        if (ranks > 1)
-          computed.push_back(
-              Data::bytes(*runtime_, spectrum_bytes(nodes.back()->order), static_cast<int>(rank)));
-      }
-      std::vector<const Data*> pieces;
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        pieces.push_back(&nodes[i]->vectors);
-        pieces.push_back(ranks > 1 ? &computed[i] : &nodes[i]->spectrum);
-      }
-      sequence.insert(tridiagonal::LeafVectors<Real>{.scaled = scaled,
-                                                     .work = scratch,
-                                                     .leaves = pieces,
-                                                     .n = n_,
-                                                     .start = nodes.front()->start,
-                                                     .forest = forest,
-                                                     .epsilon = epsilon},
-                      {.priority = priority});
-      for (std::size_t i = 0; i < computed.size(); ++i)
-        for (int to = 0; to < ranks; ++to)
-          sequence.insert(CopyBytes{.source = computed[i], .destination = nodes[i]->spectrum},
-                          {.priority = priority, .execute_on = to});
+    for (Index first = rank; first < count; first += together * ranks) {
+      std::vector<Node*> forest;
+      for (Index leaf = first; leaf < count && std::ssize(forest) < together; leaf += ranks)
+        forest.push_back(leaves[static_cast<std::size_t>(leaf)]);
+      submit_forest(sequence, priority, scaled, scratch, forest, static_cast<int>(rank));
     }
+}
+
+/// Some leaves as one task of a rank, which sends their spectra to all.
+template <class T>
+void TridiagonalEigen<T>::submit_forest(Sequence& sequence, int priority, const Data& scaled,
+                                        const Data& scratch, const std::vector<Node*>& leaves, int rank) {
+  const int ranks = runtime_->size();
+  divide_and_conquer::Forest forest{0, leaf_, ranks * leaf_};
+  std::vector<Data> computed;
+  for (const Node* leaf : leaves) {
+    forest.rows += leaf->order;
+    if (ranks > 1) computed.push_back(spectrum_piece(leaf->order, rank));
+  }
+  std::vector<const Data*> pieces;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    pieces.push_back(&leaves[i]->vectors);
+    pieces.push_back(ranks > 1 ? &computed[i] : &leaves[i]->spectrum);
+  }
+  sequence.insert(divide_and_conquer::LeafVectors<Real>{.scaled = scaled,
+                                                        .work = scratch,
+                                                        .leaves = pieces,
+                                                        .n = n_,
+                                                        .start = leaves.front()->start,
+                                                        .forest = forest,
+                                                        .epsilon = double(precision<Real>)},
+                  {.priority = priority});
+  for (std::size_t i = 0; i < computed.size(); ++i)
+    for (int to = 0; to < ranks; ++to)
+      sequence.insert(CopyBytes{.source = computed[i], .destination = leaves[i]->spectrum},
+                      {.priority = priority, .execute_on = to});
 }
 
 template <class T>
@@ -185,8 +208,7 @@ void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Dat
        &right = nodes_[static_cast<std::size_t>(node.right)];
   const Index m = node.order;
   node.record = Data::bytes(*runtime_, MergeRecord::bytes(m), Data::every_rank);
-  node.spectrum = Data::bytes(*runtime_, static_cast<std::size_t>(NodeSpectrum::doubles(m)) * sizeof(double),
-                              Data::every_rank);
+  node.spectrum = spectrum_piece(m, Data::every_rank);
   const MergeShape shape{.n = n_,
                          .cut = right.start,
                          .left = left.order,
@@ -194,19 +216,19 @@ void TridiagonalEigen<T>::submit_merge(Sequence& sequence, Node& node, const Dat
                          .epsilon = double(precision<Real>),
                          .weights = want_vectors_ || !root,
                          .rows = !root};
-  const tridiagonal::Merge merge{.scaled = scaled,
-                                 .left = left.spectrum,
-                                 .right = right.spectrum,
-                                 .record = node.record,
-                                 .merged = node.spectrum,
-                                 .work = scratch,
-                                 .shape = shape};
+  const divide_and_conquer::Merge merge{.scaled = scaled,
+                                        .left = left.spectrum,
+                                        .right = right.spectrum,
+                                        .record = node.record,
+                                        .merged = node.spectrum,
+                                        .work = scratch,
+                                        .shape = shape};
   const TaskOptions options{.priority = value_priority(node.depth)};
   const Index count = merge_parts(*runtime_, m, node.depth);
   if (count == 1) {
     sequence.insert(merge, options);
   } else {
-    const auto doubles = static_cast<std::size_t>(2 * tridiagonal::merge_part_capacity(m, count));
+    const auto doubles = static_cast<std::size_t>(2 * divide_and_conquer::merge_part_capacity(m, count));
     std::vector<Data> parts;
     for (Index p = 0; p < count; ++p)
       parts.push_back(Data::bytes(*runtime_, doubles * sizeof(double), Data::every_rank));
@@ -269,13 +291,13 @@ struct TridiagonalEigen<T>::VectorPass {
             Data::matrix(*solver.runtime_, aligned(block.rows), node.order, sizeof(Real), block.owner);
         block.packed.set_gpu(solver.block_gpu(global));
         const auto tiles = pointers_to(rows.tiles(static_cast<std::size_t>(leaf)));
-        sequence.insert(tridiagonal::PackRows<Real>{.record = node.record,
-                                                    .packed = block.packed,
-                                                    .tiles = tiles,
-                                                    .m = node.order,
-                                                    .child = child,
-                                                    .rows = block.rows,
-                                                    .tile_columns = rows.width},
+        sequence.insert(divide_and_conquer::PackRows<Real>{.record = node.record,
+                                                           .packed = block.packed,
+                                                           .tiles = tiles,
+                                                           .m = node.order,
+                                                           .child = child,
+                                                           .rows = block.rows,
+                                                           .tile_columns = rows.width},
                         {.priority = pack_priority(node.depth)});
         result.push_back(std::move(block));
       }
@@ -325,16 +347,18 @@ struct TridiagonalEigen<T>::VectorPass {
     const auto panel = [&](const PanelPool& pool) -> const Data& {
       return pool.panels[static_cast<std::size_t>(number) % pool.panels.size()];
     };
-    const Data outline = Data::bytes(*solver.runtime_, sizeof(tridiagonal::PanelOutline), Data::every_rank);
+    const Data outline =
+        Data::bytes(*solver.runtime_, sizeof(divide_and_conquer::PanelOutline), Data::every_rank);
     const MergePanel which{.m = node.order, .begin = begin, .end = end};
     const auto needed = [](const PanelPool& pool) { return pool.needed; };
     if (std::any_of(pools.begin(), pools.end(), needed))
-      sequence.insert(tridiagonal::OutlinePanel{.record = node.record, .outline = outline, .panel = which},
-                      {.priority = pack_priority(node.depth)});
+      sequence.insert(
+          divide_and_conquer::OutlinePanel{.record = node.record, .outline = outline, .panel = which},
+          {.priority = pack_priority(node.depth)});
     for (const PanelPool& pool : pools)
       if (pool.needed)
         sequence.insert(
-            tridiagonal::SecularVectors<Real>{
+            divide_and_conquer::SecularVectors<Real>{
                 .outline = outline, .record = node.record, .s = panel(pool), .panel = which},
             {.priority = secular_priority(node.depth)});
     std::vector<Data> tiles;
@@ -345,7 +369,7 @@ struct TridiagonalEigen<T>::VectorPass {
       tiles.push_back(Data::matrix(*solver.runtime_, block.rows, end - begin, sizeof(Real), block.owner));
       tiles.back().set_gpu(pool.gpu);
       sequence.insert(
-          tridiagonal::UpdateRows<Real>{
+          divide_and_conquer::UpdateRows<Real>{
               .outline = outline,
               .record = node.record,
               .packed = block.packed,
@@ -358,17 +382,8 @@ struct TridiagonalEigen<T>::VectorPass {
     return tiles;
   }
 
-  /// Columns of a tile. On CPUs 256 make good GEMMs, more only where pack_rows would see too many tiles; on
-  /// GPUs a few panels for each, narrower where the memory is short: at the root the task of a row block
-  /// holds the block (leaf x n), the panel and the tile, and a slab's task the slab and all tiles of the
-  /// panel.
   Index tile_columns() const {
-    const Index n = solver.n_, leaf = solver.leaf_, fewest = ceil_div(n, 1000);
-    const int count = solver.runtime_->gpus();
-    if (count == 0) return std::max({leaf, Index(256), fewest});
-    const Index elements = task_memory(*solver.runtime_) / static_cast<Index>(sizeof(Real));
-    const Index fitting = std::min((elements - leaf * n) / (n + leaf), elements / (2 * n)) / 32 * 32;
-    return std::min(std::clamp<Index>(n / (4 * count), 1024, 4096), std::max({fitting, Index(32), fewest}));
+    return choose_tile_columns(*solver.runtime_, solver.n_, solver.leaf_, sizeof(Real));
   }
 
   RowBlocks merge(const Node& node) {
@@ -393,8 +408,8 @@ struct TridiagonalEigen<T>::VectorPass {
     const bool alone = solver.runtime_->size() == 1;
     // Here most of the solver's memory is in use: where that matters, panels are narrower and one fewer.
     const bool sparing = memory_matters(*solver.runtime_, solver.n_, sizeof(T));
-    const Index most_columns = sparing ? ceil_div(tile_columns(), Index(2)) : tile_columns();
-    const Index largest = std::min(most_columns, z.cols()), slab = std::min(z.width(), z.cols());
+    const Index max_columns = sparing ? ceil_div(tile_columns(), Index(2)) : tile_columns();
+    const Index largest = std::min(max_columns, z.cols()), slab = std::min(z.width(), z.cols());
     const Index width = alone ? largest : ceil_div(slab, ceil_div(slab, largest));
     const Index panels = ceil_div(z.cols(), width) + z.count();
     const auto pools = panel_pools(node, packed, width, panels, sparing);
@@ -417,10 +432,13 @@ struct TridiagonalEigen<T>::VectorPass {
                 {.from = lo + z.first_col(j), .to = 0, .count = z.slab_cols(j)});
   }
 
-  void fill_slab(Index j, const std::vector<const Data*>& tiles, const tridiagonal::SlabColumns& columns) {
+  void fill_slab(Index j, const std::vector<const Data*>& tiles,
+                 const divide_and_conquer::SlabColumns& columns) {
     sequence.insert(
-        tridiagonal::FillSlab<T>{
-            .slab = z.slab(j), .tiles = tiles, .block_rows = solver.leaf_, .columns = columns},
+        divide_and_conquer::FillSlab<T>{.slab = columns.to == 0 ? overwrite(z.slab(j)) : add_to(z.slab(j)),
+                                        .tiles = tiles,
+                                        .block_rows = solver.leaf_,
+                                        .columns = columns},
         {.priority = slab_priority()});
   }
 };

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
@@ -17,7 +17,7 @@ namespace tessera {
 /// row of its eigenvector matrix, which is all that a merge needs; so this part is O(n^2) in work and O(n) a
 /// level in memory, and with MPI every rank runs it for itself on its own copy, with bitwise equal results
 /// (given equal instruction sets, and GPUs on all ranks or on none). A merge leaves a record
-/// (tridiagonal::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts for all
+/// (divide_and_conquer::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts for all
 /// workers.
 ///
 /// VECTORS. The rows of a leaf are a row block, dealt to the ranks in turn. A merge multiplies each row block
@@ -84,7 +84,14 @@ class TridiagonalEigen {
   int block_owner(Index leaf) const;
   int block_gpu(Index leaf) const;
   Index block_rows(Index leaf) const { return std::min(leaf_, n_ - leaf * leaf_); }
+  Data spectrum_piece(Index order, int owner) const;
   void submit_leaves(Sequence& sequence, int priority, const Data& scaled);
+  void submit_leaf_values(Sequence& sequence, int priority, const Data& scaled,
+                          const std::vector<Node*>& leaves);
+  void submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
+                           const std::vector<Node*>& leaves);
+  void submit_forest(Sequence& sequence, int priority, const Data& scaled, const Data& scratch,
+                     const std::vector<Node*>& leaves, int rank);
   void submit_merge(Sequence& sequence, Node& node, const Data& scaled, const Data& scratch, bool root);
 
   Runtime* runtime_;

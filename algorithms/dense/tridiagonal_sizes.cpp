@@ -50,6 +50,15 @@ Index leaves_together(const Runtime& runtime, Index leaf, std::size_t real_bytes
   return std::clamp<Index>(std::min(16384 / leaf / runtime.gpus(), fitting), 1, 64);
 }
 
+Index choose_tile_columns(const Runtime& runtime, Index n, Index leaf, std::size_t real_bytes) {
+  const Index fewest = ceil_div(n, 1000);
+  const int gpus = runtime.gpus();
+  if (gpus == 0) return std::max({leaf, tile_columns_on_cpus, fewest});
+  const Index elements = task_memory(runtime) / static_cast<Index>(real_bytes);
+  const Index fitting = std::min((elements - leaf * n) / (n + leaf), elements / (2 * n)) / 32 * 32;
+  return std::min(std::clamp<Index>(n / (4 * gpus), 1024, 4096), std::max({fitting, Index(32), fewest}));
+}
+
 Index merge_parts(const Runtime& runtime, Index m, int depth) {
   if (runtime.gpus() > 0) return 1;
   const double milliseconds = 4e-6 * double(m) * double(m);

@@ -7,7 +7,7 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/tridiagonalize/lapack_driver.hpp>
+#include <tessera/codelets/one_stage/lapack_driver.hpp>
 
 namespace tessera {
 namespace {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
 

@@ -68,15 +68,16 @@ void resolve(const Runtime& runtime, const LobpcgProblem<T>& problem, LobpcgOpti
   require(o.count >= 1, "count", fmt::format("{}", o.count), "at least 1");
   require(o.count <= n / 5, "count", fmt::format("{} of order {}", o.count, n),
           fmt::format("at most n / 5 = {}: a dense solver is right for more", n / 5));
-  require(o.count <= most_block_columns, "count", fmt::format("{}", o.count),
-          fmt::format("at most {}: more can be had with those found as constraints", most_block_columns));
-  const Index most = std::min<Index>((n - problem.constraint_count) / 3, most_block_columns);
-  require(o.count <= most, "constraint_count", fmt::format("{} of order {}", problem.constraint_count, n),
+  require(o.count <= max_block_columns, "count", fmt::format("{}", o.count),
+          fmt::format("at most {}: more can be had with those found as constraints", max_block_columns));
+  const Index max_block = std::min<Index>((n - problem.constraint_count) / 3, max_block_columns);
+  require(o.count <= max_block, "constraint_count",
+          fmt::format("{} of order {}", problem.constraint_count, n),
           fmt::format("at most {}, for a count of {}", n - 3 * o.count, o.count));
-  if (o.block == 0) o.block = std::min(usual_lobpcg_block(runtime, o.count), most);
-  require(o.block >= o.count && o.block <= most, "block", fmt::format("{}", o.block),
+  if (o.block == 0) o.block = std::min(usual_lobpcg_block(runtime, o.count), max_block);
+  require(o.block >= o.count && o.block <= max_block, "block", fmt::format("{}", o.block),
           fmt::format("{} to {}: at least count, at most {}, and 3 blocks and the constraints within n = {}",
-                      o.count, most, most_block_columns, n));
+                      o.count, max_block, max_block_columns, n));
   require(problem.guess_count <= o.block, "guess_count", fmt::format("{}", problem.guess_count),
           fmt::format("at most the block's {}", o.block));
   require(o.tolerance >= 0 && std::isfinite(o.tolerance), "tolerance", fmt::format("{}", o.tolerance),
@@ -121,13 +122,6 @@ std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions&
                        options.variant, options.iterations, options.lock, options.seed,
                        problem.constraint_count, problem.guess_count, problem.b == nullptr,
                        problem.preconditioner == nullptr, options.monitor == nullptr);
-}
-
-std::uint64_t segments_hash(const RowSegments& segments) {
-  std::uint64_t hash = argument_hash(segments.rows(), segments.count());
-  for (Index s = 0; s < segments.count(); ++s)
-    hash = argument_hash(hash, segments.begin(s), segments.owner(s));
-  return hash;
 }
 
 template <class T>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/lobpcg.hpp>
 
 namespace tessera {
 
@@ -12,14 +12,12 @@ double lobpcg_memory(double rows, Index block, bool generalized, std::size_t ele
 /// The block's size where none is asked for.
 Index usual_lobpcg_block(const Runtime& runtime, Index count);
 
-/// The options with nothing left to choose.
+/// The options with nothing left to choose: block and tolerance are positive, and all that follows takes them
+/// as they are.
 /// @throws InvalidArgument, and what an operator of the user's throws
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);
-
-/// Of a cut of rows.
-std::uint64_t segments_hash(const RowSegments& segments);
 
 /// Of what must be equal on all ranks, without a look into the operators.
 template <class T>

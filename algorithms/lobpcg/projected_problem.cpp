@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 
@@ -67,69 +68,155 @@ SmallMatrix scaled_directions(SmallMatrix y, std::vector<Index>& owners) {
   return result.block(0, 0, y.rows, static_cast<Index>(kept.size()));
 }
 
+/// The columns of W that have a length, and the factors that make it one.
+struct UnitColumns {
+  std::vector<Index> kept;
+  std::vector<double> scale;
+  bool in_range = true;  ///< neither W^T B W nor W^T A W overflows or underflows
+
+  Index count() const { return static_cast<Index>(kept.size()); }
+};
+
+UnitColumns unit_columns(const SmallMatrix& w_w, const OrthonormalRules& rules) {
+  constexpr double underflow = 1e-290, max_square = 1e200;
+  UnitColumns columns;
+  for (Index j = 0; j < w_w.cols; ++j) {
+    const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
+    columns.in_range = columns.in_range && std::max(1.0, rules.norm) * w_w(j, j) <= max_square &&
+                       std::min(1.0, rules.norm) * w_w(j, j) >= 1 / max_square;
+    if (!(w_w(j, j) > std::max(underflow, least))) continue;
+    columns.kept.push_back(j);
+    columns.scale.push_back(1 / std::sqrt(w_w(j, j)));
+  }
+  return columns;
+}
+
+/// Z^T B W and W^T B W of these columns, of unit length.
+struct ScaledProducts {
+  SmallMatrix shares, gram;
+};
+
+ScaledProducts scaled_products(const UnitColumns& columns, const SmallMatrix& z_w, const SmallMatrix& w_w) {
+  const Index z = z_w.rows, k = columns.count();
+  const auto kept = [&](Index j) { return columns.kept[static_cast<std::size_t>(j)]; };
+  const auto scale = [&](Index j) { return columns.scale[static_cast<std::size_t>(j)]; };
+  ScaledProducts products{SmallMatrix(z, k), SmallMatrix(k, k)};
+  for (Index j = 0; j < k; ++j) {
+    const double s = scale(j);
+    for (Index i = 0; i < z; ++i) products.shares(i, j) = s * z_w(i, kept(j));
+    for (Index i = 0; i < k; ++i) products.gram(i, j) = s * scale(i) * w_w(kept(i), kept(j));
+  }
+  return products;
+}
+
+/// T with T^T G T near to I, G the Gram matrix of what is not in Z, as far as that is no rounding.
+/// @param may_be_independent no column is left out, or out of range
+SmallMatrix orthonormal_transform(const SmallMatrix& gram, const OrthonormalRules& rules,
+                                  bool may_be_independent, OrthonormalRound& round) {
+  const Index k = gram.cols;
+  std::vector<double> lambda;
+  SmallMatrix transform = symmetric_part(gram);
+  round.finite = symmetric_eigen(transform, lambda);
+  // Shorter directions are rounding for all that this Gram matrix tells: they are made longer, and seen in
+  // the next round.
+  const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
+                                100 * rules.unit * rules.unit);
+  round.accepted = k > 0 && lambda.front() >= std::max(rules.accept, least);
+  if (k > 0 && may_be_independent) round.independence = lambda.front();
+  for (Index j = 0; j < k; ++j) {
+    const double factor = 1 / std::sqrt(std::max(lambda[static_cast<std::size_t>(j)], least));
+    round.growth = std::max(round.growth, factor);
+    for (Index i = 0; i < k; ++i) transform(i, j) *= factor;
+  }
+  return transform;
+}
+
+/// The projected problem in the B-orthonormal basis Q of S = Q L^T diag(1 / scale): the factorisation does
+/// not depend on the lengths of the columns of S.
+struct StandardProblem {
+  SmallMatrix l, matrix;
+  std::vector<double> scale;
+
+  /// To the coordinates of S from those of Q. The division by `scale` comes last.
+  void to_basis(SmallMatrix& coefficients) const {
+    solve_lower(Op::transpose, l, coefficients);
+    for (Index j = 0; j < coefficients.cols; ++j)
+      for (Index i = 0; i < coefficients.rows; ++i) coefficients(i, j) *= scale[static_cast<std::size_t>(i)];
+  }
+};
+
+/// None if the Gram matrix is not positive definite.
+std::optional<StandardProblem> standard_problem(const ProjectedProblem& problem) {
+  const Index s = problem.matrix.rows;
+  StandardProblem standard{SmallMatrix(s, s), SmallMatrix(s, s), {}};
+  auto& [l, h, scale] = standard;
+  for (Index j = 0; j < s; ++j) {
+    if (!(problem.gram(j, j) > 0)) return std::nullopt;
+    scale.push_back(1 / std::sqrt(problem.gram(j, j)));
+  }
+  for (Index j = 0; j < s; ++j)
+    for (Index i = 0; i < s; ++i) {
+      const double factor = scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
+      l(i, j) = factor * problem.gram(i, j);
+      h(i, j) = factor * problem.matrix(i, j);
+    }
+  if (!cholesky(l)) return std::nullopt;
+  solve_lower(Op::none, l, h);
+  h = transposed(h);
+  solve_lower(Op::none, l, h);
+  h = symmetric_part(h);
+  return standard;
+}
+
+/// What the step has changed of the active columns of X, as new directions P, in the coordinates of Q.
+/// @param x the new X @param owners columns of X that the directions belong to
+SmallMatrix conjugate_directions(const ProjectedProblem& problem, const SmallMatrix& l, const SmallMatrix& x,
+                                 std::vector<Index>& owners) {
+  if (problem.columns.x == 0) return SmallMatrix(x.rows, 0);
+  for (Index j = problem.first_active; j < x.cols; ++j) owners.push_back(j);
+  SmallMatrix change = x.block(0, problem.first_active, x.rows, x.cols - problem.first_active);
+  // The old X is the first part of Q: what is left is W's and P's, without X's share in W. The basic
+  // variant's is in terms of S.
+  if (!problem.orthonormal) solve_lower(Op::transpose, l, change);
+  for (Index j = 0; j < change.cols; ++j)
+    for (Index i = 0; i < problem.columns.x; ++i) change(i, j) = 0;
+  return problem.orthonormal ? orthonormal_directions(x, change, owners)
+                             : scaled_directions(product(Op::transpose, l, Op::none, change), owners);
+}
+
 }  // namespace
 
 OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
                                    const OrthonormalRules& rules) {
   OrthonormalRound round;
-  const Index z = z_w.rows, w = w_w.cols;
+  const Index w = w_w.cols;
   round.finite = all_finite(z_w) && all_finite(w_w);
   if (!round.finite) return round;
   for (Index j = 0; j < w; ++j)
     if (w_w(j, j) < 0) round.positive = 0;
   if (!round.positive) return round;
-  // The scale of each column; columns that have none are left out.
-  constexpr double underflow = 1e-290, most_square = 1e200;
-  bool in_range = true;
-  std::vector<double> scale;
-  std::vector<Index> kept;
-  for (Index j = 0; j < w; ++j) {
-    const double least = j < rules.unit_columns ? rules.smallest * rules.smallest : 0;
-    in_range = in_range && std::max(1.0, rules.norm) * w_w(j, j) <= most_square &&
-               std::min(1.0, rules.norm) * w_w(j, j) >= 1 / most_square;
-    if (!(w_w(j, j) > std::max(underflow, least))) continue;
-    kept.push_back(j);
-    scale.push_back(1 / std::sqrt(w_w(j, j)));
-  }
-  const auto k = static_cast<Index>(kept.size());
-  SmallMatrix shares(z, k), gram(k, k);
-  for (Index j = 0; j < k; ++j) {
-    const Index from = kept[static_cast<std::size_t>(j)];
-    const double s = scale[static_cast<std::size_t>(j)];
-    for (Index i = 0; i < z; ++i) shares(i, j) = s * z_w(i, from);
-    for (Index i = 0; i < k; ++i)
-      gram(i, j) = s * scale[static_cast<std::size_t>(i)] * w_w(kept[static_cast<std::size_t>(i)], from);
-  }
+  const UnitColumns columns = unit_columns(w_w, rules);
+  const Index k = columns.count();
+  auto [shares, gram] = scaled_products(columns, z_w, w_w);
   // Of W - Z Z^T B W, by Pythagoras.
   const SmallMatrix within = product(Op::transpose, shares, Op::none, shares);
   for (std::size_t i = 0; i < gram.values.size(); ++i) gram.values[i] -= within.values[i];
 
-  SmallMatrix transform(k, k);
+  SmallMatrix transform;
   if (rules.transform) {
-    std::vector<double> lambda;
-    transform = symmetric_part(gram);
-    round.finite = symmetric_eigen(transform, lambda);
-    // Shorter directions are rounding for all that this Gram matrix tells: they are made longer, and seen in
-    // the next round.
-    const double least = std::max(100 * static_cast<double>(std::max<Index>(k, 1)) * unit_roundoff,
-                                  100 * rules.unit * rules.unit);
-    round.accepted = k > 0 && lambda.front() >= std::max(rules.accept, least);
-    if (k == w && k > 0 && in_range) round.independence = lambda.front();
-    for (Index j = 0; j < k; ++j) {
-      const double factor = 1 / std::sqrt(std::max(lambda[static_cast<std::size_t>(j)], least));
-      round.growth = std::max(round.growth, factor);
-      for (Index i = 0; i < k; ++i) transform(i, j) *= factor;
-    }
+    transform = orthonormal_transform(gram, rules, k == w && columns.in_range, round);
   } else {
+    transform = unit_matrix(k);
     round.accepted = k > 0;
-    for (Index j = 0; j < k; ++j) transform(j, j) = 1;
   }
   round.of_z = product(Op::none, shares, Op::none, transform);
   for (double& value : round.of_z.values) value = -value;
   round.of_w = SmallMatrix(w, k);
   for (Index j = 0; j < k; ++j)
-    for (Index i = 0; i < k; ++i)
-      round.of_w(kept[static_cast<std::size_t>(i)], j) = scale[static_cast<std::size_t>(i)] * transform(i, j);
+    for (Index i = 0; i < k; ++i) {
+      const auto from = static_cast<std::size_t>(i);
+      round.of_w(columns.kept[from], j) = columns.scale[from] * transform(i, j);
+    }
   return round;
 }
 
@@ -138,55 +225,24 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   const Index s = problem.matrix.rows, keep = problem.keep;
   step.finite = all_finite(problem.matrix) && all_finite(problem.gram);
   if (!step.finite) return step;
+  const std::optional<StandardProblem> standard = standard_problem(problem);
+  step.positive = standard.has_value();
+  if (!step.positive) return step;
 
-  // Unit diagonal first: the factorisation does not depend on the columns' lengths then.
-  std::vector<double> scale;
-  for (Index j = 0; j < s; ++j) {
-    step.positive = step.positive && problem.gram(j, j) > 0;
-    scale.push_back(1 / std::sqrt(problem.gram(j, j)));
-  }
-  if (!step.positive) return step;
-  SmallMatrix l(s, s), h(s, s);
-  for (Index j = 0; j < s; ++j)
-    for (Index i = 0; i < s; ++i) {
-      const double factor = scale[static_cast<std::size_t>(i)] * scale[static_cast<std::size_t>(j)];
-      l(i, j) = factor * problem.gram(i, j);
-      h(i, j) = factor * problem.matrix(i, j);
-    }
-  step.positive = cholesky(l);
-  if (!step.positive) return step;
-  solve_lower(Op::none, l, h);
-  h = transposed(h);
-  solve_lower(Op::none, l, h);
-  h = symmetric_part(h);
-  SmallMatrix vectors = h;
+  SmallMatrix vectors = standard->matrix;
   std::vector<double> values;
-  step.finite = all_finite(h) && symmetric_eigen(vectors, values);
+  step.finite = all_finite(vectors) && symmetric_eigen(vectors, values);
   if (!step.finite) return step;
   step.values.assign(values.begin(), values.begin() + keep);
   step.norm = std::max(std::abs(values.front()), std::abs(values.back()));
 
-  // S = Q L^T with B-orthonormal Q: what follows is in the coordinates of Q.
   const SmallMatrix x = vectors.block(0, 0, s, keep);
-  SmallMatrix y(s, 0);
-  if (problem.x > 0) {
-    for (Index j = problem.first_active; j < keep; ++j) step.owners.push_back(j);
-    SmallMatrix change = x.block(0, problem.first_active, s, keep - problem.first_active);
-    // The old X is the first part of Q: what is left is W's and P's, without X's share in W. The basic
-    // variant's is in terms of S.
-    if (!problem.orthonormal) solve_lower(Op::transpose, l, change);
-    for (Index j = 0; j < change.cols; ++j)
-      for (Index i = 0; i < problem.x; ++i) change(i, j) = 0;
-    y = problem.orthonormal ? orthonormal_directions(x, change, step.owners)
-                            : scaled_directions(product(Op::transpose, l, Op::none, change), step.owners);
-  }
-  step.p_matrix = product(Op::transpose, y, Op::none, product(Op::none, h, Op::none, y));
-  step.coefficients = SmallMatrix(s, keep + y.cols);
+  const SmallMatrix p = conjugate_directions(problem, standard->l, x, step.owners);
+  step.p_matrix = product(Op::transpose, p, Op::none, product(Op::none, standard->matrix, Op::none, p));
+  step.coefficients = SmallMatrix(s, keep + p.cols);
   step.coefficients.set_block(0, 0, x);
-  step.coefficients.set_block(0, keep, y);
-  solve_lower(Op::transpose, l, step.coefficients);
-  for (Index j = 0; j < step.coefficients.cols; ++j)
-    for (Index i = 0; i < s; ++i) step.coefficients(i, j) *= scale[static_cast<std::size_t>(i)];
+  step.coefficients.set_block(0, keep, p);
+  standard->to_basis(step.coefficients);
   return step;
 }
 

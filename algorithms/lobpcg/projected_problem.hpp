@@ -41,14 +41,23 @@ struct OrthonormalRound {
 OrthonormalRound orthonormal_round(const SmallMatrix& z_w, const SmallMatrix& w_w,
                                    const OrthonormalRules& rules);
 
+/// Columns of the basis S = [X W P].
+struct BasisColumns {
+  Index x = 0, w = 0, p = 0;
+
+  Index all() const { return x + w + p; }
+  Index first_w() const { return x; }
+  Index first_p() const { return x + w; }
+};
+
 /// A projected problem in the basis S = [X W P], the matrix already with the sign that makes its smallest
 /// eigenvalues the wanted ones.
 struct ProjectedProblem {
-  Index x = 0, w = 0, p = 0;  ///< columns
-  SmallMatrix matrix, gram;   ///< S^T A S and S^T B S, symmetric
-  Index keep = 0;             ///< columns of the new X
-  Index first_active = 0;     ///< new directions P belong to columns first_active, ..., keep - 1
-  bool orthonormal = true;    ///< the variant; else P stays what it is, but for its length
+  BasisColumns columns;
+  SmallMatrix matrix, gram;  ///< S^T A S and S^T B S, symmetric
+  Index keep = 0;            ///< columns of the new X
+  Index first_active = 0;    ///< new directions P belong to columns first_active, ..., keep - 1
+  bool orthonormal = true;   ///< the variant; else P stays what it is, but for its length
 };
 struct RitzStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored

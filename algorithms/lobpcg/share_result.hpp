@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 /// What rank 0 has computed is sent to all ranks, so that all decide the same: BLAS and LAPACK need not give
 /// the same bits on different processors.
 namespace tessera {
-namespace internal {
+namespace detail {
 
 class FieldWriter {
  public:
@@ -55,7 +55,7 @@ class FieldReader {
   const std::byte* from_;
 };
 
-}  // namespace internal
+}  // namespace detail
 
 /// `result` of rank 0 on all ranks; collective. Its member each_field(visit) names its parts.
 template <class Result>
@@ -63,7 +63,7 @@ void share_result(const Runtime& runtime, Result& result) {
   if (runtime.size() == 1) return;
   // The length goes before; with it as much as a usual result has, so that one message does.
   constexpr Index usual = 1 << 13;
-  internal::FieldWriter writer;
+  detail::FieldWriter writer;
   writer(Index{0});
   if (runtime.rank() == 0) result.each_field([&](const auto& field) { writer(field); });
   auto length = static_cast<Index>(writer.bytes.size());
@@ -76,7 +76,7 @@ void share_result(const Runtime& runtime, Result& result) {
     runtime.broadcast(writer.bytes.data() + usual, length - usual, 0);
   }
   if (runtime.rank() == 0) return;
-  internal::FieldReader reader(writer.bytes);
+  detail::FieldReader reader(writer.bytes);
   reader(length);
   result.each_field([&](auto& field) { reader(field); });
 }

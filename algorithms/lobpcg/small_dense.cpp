@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Matrices of a hundred rows or so, on the thread that submits: the projected problems of block methods.
 namespace tessera {

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
 #include <utility>
 
-#include <tessera/algorithms/lobpcg/subspace.hpp>
+#include <tessera/algorithms/lobpcg/vector_tasks.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 
 namespace tessera {
@@ -41,10 +43,10 @@ std::vector<double> sum_of_ranks(const Sequence& sequence, std::vector<double> s
 
 template <class T>
 VectorTasks<T>::VectorTasks(Sequence& sequence, std::shared_ptr<const RowSegments> segments,
-                            Index most_columns)
+                            Index max_columns)
     : sequence_(sequence),
       segments_(std::move(segments)),
-      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * most_columns * most_columns)),
+      gram_bytes_(sizeof(double) * static_cast<std::size_t>(6 * max_columns * max_columns)),
       work_(Data::scratch(sequence.runtime(),
                           std::max(gram_parts * gram_bytes_,
                                    sizeof(double) * std::size_t{residual_parts * residual_norms}))) {
@@ -125,27 +127,33 @@ void VectorTasks<T>::combine(std::span<const BlockColumns<T>> inputs,
 }
 
 template <class T>
-void VectorTasks<T>::random(const BlockVectors<T>& v, Index first, Index columns, std::uint64_t seed,
-                            bool clear) {
-  for (Index s = 0; s < segments_->count(); ++s)
-    sequence_.insert(RandomVectors<T>{.v = clear ? overwrite(v.segment(s)) : add_to(v.segment(s)),
-                                      .seed = seed,
-                                      .first_row = segments_->begin(s),
-                                      .first = static_cast<std::int32_t>(first),
-                                      .columns = static_cast<std::int32_t>(columns)},
-                     {.priority = priority, .gpu = segments_->gpu(s)});
+void VectorTasks<T>::copy(const BlockColumns<T>& from, const BlockColumns<T>& to) {
+  combine({&from, 1}, {&to, 1}, unit_matrix(from.columns));
 }
 
 template <class T>
-void VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& ax, const BlockVectors<T>* bx,
-                              const BlockVectors<T>& r, std::span<const double> theta, Index first) {
-  std::array<double, most_block_columns> shifts{};
+void VectorTasks<T>::random(const BlockColumns<T>& columns, std::uint64_t seed, Store store) {
+  for (Index s = 0; s < segments_->count(); ++s) {
+    const Data& piece = columns.block->segment(s);
+    sequence_.insert(RandomVectors<T>{.v = store == Store::overwrite ? overwrite(piece) : add_to(piece),
+                                      .seed = seed,
+                                      .first_row = segments_->begin(s),
+                                      .first = static_cast<std::int32_t>(columns.first),
+                                      .columns = static_cast<std::int32_t>(columns.columns)},
+                     {.priority = priority, .gpu = segments_->gpu(s)});
+  }
+}
+
+template <class T>
+void VectorTasks<T>::residual(const ProductBlock<T>& x, const BlockVectors<T>& r,
+                              std::span<const double> theta, Index first) {
+  std::array<double, max_block_columns> shifts{};
   std::copy(theta.begin(), theta.end(), shifts.begin());
   for (Index s = 0; s < segments_->count(); ++s) {
     const Data& norms = norms_[static_cast<std::size_t>(s)];
-    sequence_.insert(Residual<T>{.ax = ax.segment(s),
-                                 .bx = bx ? &bx->segment(s) : nullptr,
-                                 .x = x.segment(s),
+    sequence_.insert(Residual<T>{.ax = x.av.segment(s),
+                                 .bx = x.bv.count() > 0 ? &x.bv.segment(s) : nullptr,
+                                 .x = x.v.segment(s),
                                  .r = r.segment(s),
                                  .norms = norms,
                                  .work = work_,
@@ -159,7 +167,7 @@ void VectorTasks<T>::residual(const BlockVectors<T>& x, const BlockVectors<T>& a
 }
 
 template <class T>
-std::vector<double> VectorTasks<T>::wait_for_norms() {
+ResidualSquares VectorTasks<T>::wait_for_norms() {
   std::vector<double> sums(residual_norms, 0.0);
   for (const Data& norms : norms_) {
     if (!norms.local()) continue;
@@ -167,7 +175,7 @@ std::vector<double> VectorTasks<T>::wait_for_norms() {
     const auto part = access.array<const double>();
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
   }
-  return sum_of_ranks(sequence_, std::move(sums));
+  return {sum_of_ranks(sequence_, std::move(sums))};
 }
 
 template class VectorTasks<float>;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/band/kernels/band_copy.hpp>
 
 namespace tessera {
 

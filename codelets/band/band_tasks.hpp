@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase_sweeps.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/chase_sweeps.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks of a chase: from the columns of a BandMatrix to the tridiagonal matrix. Where no flops are given
@@ -41,11 +41,11 @@ struct ChaseTilePlace {
 };
 
 /// One tile of a chase, kernels::chase_tile, on CPUs.  [12 b^2 a hop]
-/// | operand   | mode         | shape                           | what                                             |
-/// |-----------|--------------|---------------------------------|--------------------------------------------------|
-/// | workspace | scratch      | array: kernels::chase_workspace |                                                  |
-/// | segments  | read-write   | arrays of kernels::BandLayout   | one or two consecutive ones                      |
-/// | kept      | write or add | array: reflectors.size()        | reflectors beside other tiles'; absent: not kept |
+/// | operand   | mode         | shape                           | what                                   |
+/// |-----------|--------------|---------------------------------|----------------------------------------|
+/// | workspace | scratch      | array: kernels::chase_workspace |                                        |
+/// | segments  | read-write   | arrays of kernels::BandLayout   | one or two consecutive ones            |
+/// | kept      | write or add | array: reflectors.size()        | beside other tiles'; absent: none kept |
 template <class T>
 struct ChaseTile {
   static constexpr const char* name = "chase_tile";
@@ -94,10 +94,10 @@ struct ChaseSweeps {
 };
 
 /// Diagonal and subdiagonal of some columns that the chase has finished.
-/// | operand | mode  | shape                        | what                                                       |
-/// |---------|-------|------------------------------|------------------------------------------------------------|
-/// | segment | read  | array of kernels::BandLayout | begins with the first column                               |
-/// | piece   | write | array of 2 columns           | the columns' part of d, then that of e (0 in column n - 1) |
+/// | operand | mode  | shape                        | what                                           |
+/// |---------|-------|------------------------------|------------------------------------------------|
+/// | segment | read  | array of kernels::BandLayout | begins with the first column                   |
+/// | piece   | write | array of 2 columns           | their part of d, then of e (0 in column n - 1) |
 template <class T>
 struct TridiagonalPiece {
   static constexpr const char* name = "tridiagonal_piece";

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::kernels {
 

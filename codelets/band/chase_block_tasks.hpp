@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/chase_blocks.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks that apply the reflectors of a chase by ChaseSweeps, a piece of them at a time. On a GPU a task
@@ -19,10 +19,10 @@ double reflector_flops(const kernels::DeviceReflectors& piece, Index columns) no
 }
 
 /// The WY blocks of a piece of reflectors: kernels::form_chase_t.    [2 g^2 (b + g) a block of g sweeps]
-/// | operand    | mode  | shape                                                   | what                      |
-/// |------------|-------|---------------------------------------------------------|---------------------------|
-/// | reflectors | read  | array: piece.size()                                     | as ChaseSweeps keeps them |
-/// | blocks     | write | array of double: kernels::chase_blocks<T>(piece).size() | V and W                   |
+/// | operand    | mode  | shape                                           | what                      |
+/// |------------|-------|-------------------------------------------------|---------------------------|
+/// | reflectors | read  | array: piece.size()                             | as ChaseSweeps keeps them |
+/// | blocks     | write | doubles: kernels::chase_blocks<T>(piece).size() | V and W                   |
 template <class T>
 struct FormChaseT {
   static constexpr const char* name = "form_chase_t";

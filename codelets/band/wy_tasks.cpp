@@ -16,7 +16,7 @@ void run(const HostContext&, const FormWy<T>& task) {
 
 template <class T>
 void run(const HostContext&, const ApplyWy<T>& task) {
-  kernels::WyGroup<T> groups[ApplyWy<T>::most_groups];
+  kernels::WyGroup<T> groups[ApplyWy<T>::max_groups];
   const int count = task.blocks.size();
   for (int i = 0; i < count; ++i)
     groups[i] = {const_cast<T*>(task.blocks[i].data()), task.first_sweep + i * task.sweeps,  // only read

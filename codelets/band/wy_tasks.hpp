@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/wy_blocks.hpp>
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/band/kernels/wy_blocks.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The tasks that apply the reflectors of a chase by tiles, as WY blocks (wy_blocks.hpp), on CPUs.
@@ -13,11 +13,11 @@ namespace tessera {
 inline constexpr Index max_form_pieces = 64;
 
 /// The blocks first_hop .. last_hop - 1 of a group of g sweeps: kernels::form_wy.  [3 g^2 (b + g) a hop]
-/// | operand   | mode         | shape                                 | what                                       |
-/// |-----------|--------------|---------------------------------------|--------------------------------------------|
-/// | workspace | scratch      | array of reals: kernels::wy_workspace |                                            |
-/// | blocks    | write or add | array: kernels::WyLayout              | those of the group, these beside others    |
-/// | kept      | read         | arrays                                | the reflectors, as `pieces` describes them |
+/// | operand   | mode         | shape                        | what                                       |
+/// |-----------|--------------|------------------------------|--------------------------------------------|
+/// | workspace | scratch      | reals: kernels::wy_workspace |                                            |
+/// | blocks    | write or add | array: kernels::WyLayout     | those of the group, these beside others    |
+/// | kept      | read         | arrays                       | the reflectors, as `pieces` describes them |
 template <class T>
 struct FormWy {
   static constexpr const char* name = "form_wy";
@@ -35,15 +35,15 @@ struct FormWy {
 };
 
 /// C := (product of all blocks of some groups) C: kernels::apply_wy.  [4 b a reflector and column]
-/// | operand   | mode       | shape                                 | what                                          |
-/// |-----------|------------|---------------------------------------|-----------------------------------------------|
-/// | workspace | scratch    | array of reals: kernels::wy_workspace |                                               |
-/// | c         | read-write | n x columns                           |                                               |
-/// | blocks    | read       | arrays: kernels::WyLayout             | group i: from sweep first_sweep + i sweeps on |
+/// | operand   | mode       | shape                        | what                                          |
+/// |-----------|------------|------------------------------|-----------------------------------------------|
+/// | workspace | scratch    | reals: kernels::wy_workspace |                                               |
+/// | c         | read-write | n x columns                  |                                               |
+/// | blocks    | read       | arrays: kernels::WyLayout    | group i: from sweep first_sweep + i sweeps on |
 template <class T>
 struct ApplyWy {
   static constexpr const char* name = "apply_wy";
-  static constexpr int most_groups = 16;
+  static constexpr int max_groups = 16;
   Scratch<Array<RealOf<T>>> workspace;
   ReadWrite<Matrix<T>> c;
   ReadAll<Array<T>> blocks;

@@ -1,51 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/blas3_cuda.hpp>
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/codelets/dense/blas3.inl>
+#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 
+// On a GPU updates of large triangles are general products, potrf and hegst work in another way: blas3.cu.
+
 template <class T>
-void run(const HostContext&, const HerkSubtract<T>& task) {
-  const auto a = *task.a;
-  const auto c = *task.c;
-  blas::herk<T>(Uplo::lower, Op::none, c.rows, a.cols, -1, a.data, a.ld, 1, c.data, c.ld);
+void run(const HostContext& on, const HerkSubtract<T>& task) {
+  la::herk(on, Uplo::lower, Op::none, -1, *task.a, 1, *task.c);
 }
 
 template <class T>
-void run(const HostContext&, const Her2kSubtract<T>& task) {
-  const auto a = *task.a, b = *task.b;
-  const auto c = *task.c;
-  blas::her2k<T>(Uplo::lower, Op::none, c.rows, a.cols, T(-1), a.data, a.ld, b.data, b.ld, 1, c.data, c.ld);
-}
-
-template <class T>
-void run(const HostContext&, const GemmPairSubtract<T>& task) {
-  const auto c = *task.c;
-  const auto subtract = [&](MatrixView<const T> a, MatrixView<const T> b) {
-    blas::gemm<T>(Op::none, Op::adjoint, c.rows, c.cols, a.cols, T(-1), a.data, a.ld, b.data, b.ld, T(1),
-                  c.data, c.ld);
-  };
-  subtract(*task.a1, *task.b1);
-  subtract(*task.a2, *task.b2);
-}
-
-template <class T>
-void run(const HostContext&, const HemmRight<T>& task) {
-  const auto a = *task.a, b = *task.b;
-  const auto c = *task.c;
-  blas::hemm<T>(Side::right, Uplo::lower, c.rows, c.cols, task.alpha, a.data, a.ld, b.data, b.ld, T(1),
-                c.data, c.ld);
-}
-
-template <class T>
-void run(const HostContext&, const Trsm<T>& task) {
-  const auto l = *task.l;
-  const auto b = *task.b;
-  blas::trsm<T>(task.side, Uplo::lower, task.op, Diag::non_unit, b.rows, b.cols, T(1), l.data, l.ld, b.data,
-                b.ld);
+void run(const HostContext& on, const Her2kSubtract<T>& task) {
+  la::her2k(on, Uplo::lower, Op::none, -1, *task.a, *task.b, 1, *task.c);
 }
 
 template <class T>
@@ -71,6 +42,7 @@ void run(const HostContext&, const Hegst<T>& task) {
 }
 
 #define TESSERA_DEFINE(T)                  \
+  TESSERA_DEFINE_TASK(Gemm<T>)             \
   TESSERA_DEFINE_TASK(HerkSubtract<T>)     \
   TESSERA_DEFINE_TASK(Her2kSubtract<T>)    \
   TESSERA_DEFINE_TASK(GemmPairSubtract<T>) \

@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/cusolver.hpp>
-#include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/blas3_cuda.hpp>
-#include <tessera/codelets/dense/hermitian_cuda.hpp>
-#include <tessera/codelets/device_scalar.cuh>
-#include <tessera/runtime/device_task.hpp>
+#include <tessera/codelets/common/device_scalar.cuh>
+#include <tessera/codelets/dense/blas3.inl>
+#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
+#include <tessera/codelets/dense/kernels/hermitian.hpp>
+#include <tessera/codelets/linalg/cusolver.hpp>
 
 namespace tessera {
 namespace {
 
 using namespace device;
-using cublas::stream_of;
 
 /// Up to this order cuBLAS' triangular products are faster than general ones on blocks.
 constexpr Index small_update = 8192;
@@ -45,58 +43,54 @@ Index half(Index n, Index base) noexcept {
   return ceil_div(ceil_div(n, base), 2) * base;
 }
 
-/// C := C - 1/2 L A with the n x n matrix A, both of whose triangles are there.
 template <class T>
-void subtract_half_product(cublasHandle_t handle, Index m, Index n, const T* l, Index ldl, const T* a, T* c,
-                           Index lda) noexcept {
-  cublas::gemm<T>(handle, Op::none, Op::none, m, n, n, T(-0.5), l, ldl, a, lda, T(1), c, lda);
-}
-
-template <class T>
-void hegst(cublasHandle_t handle, Index n, T* a, Index lda, const T* l, Index ldl, Index base) noexcept {
-  const auto solve = [&](Side side, Index rows, Index cols, const T* factor, T* b) {
-    cublas::trsm<T>(handle, side, Uplo::lower, side == Side::left ? Op::none : Op::adjoint, Diag::non_unit,
-                    rows, cols, T(1), factor, ldl, b, lda);
+void hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index base) noexcept {
+  const auto solve = [&](Side side, MatrixView<const T> factor, MatrixView<T> b) {
+    la::trsm(on, side, Uplo::lower, side == Side::left ? Op::none : Op::adjoint, Diag::non_unit, 1, factor,
+             b);
   };
+  const Index n = a.rows;
   if (n <= base) {  // twice the flops, but in two calls
-    launch_mirror_lower<T>(stream_of(handle), n, a, lda);
-    solve(Side::left, n, n, l, a);
-    solve(Side::right, n, n, l, a);
+    mirror_lower<T>(on, a);
+    solve(Side::left, l, a);
+    solve(Side::right, l, a);
     return;
   }
   const Index n1 = half(n, base), n2 = n - n1;
-  T *a21 = a + n1, *a22 = a21 + n1 * lda;
-  const T *l21 = l + n1, *l22 = l21 + n1 * ldl;
-  hegst<T>(handle, n1, a, lda, l, ldl, base);
-  launch_mirror_lower<T>(stream_of(handle), n1, a, lda);
-  solve(Side::right, n2, n1, l, a21);
-  subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
-  launch_her2k_subtract<T>(handle, {l21, n2, n1, ldl}, {a21, n2, n1, lda}, {a22, n2, n2, lda});
-  subtract_half_product<T>(handle, n2, n1, l21, ldl, a, a21, lda);
-  solve(Side::left, n2, n1, l22, a21);
-  hegst<T>(handle, n2, a22, lda, l22, ldl, base);
+  const auto a11 = a.block(0, 0, n1, n1), a21 = a.block(n1, 0, n2, n1), a22 = a.block(n1, n1, n2, n2);
+  const auto l11 = l.block(0, 0, n1, n1), l21 = l.block(n1, 0, n2, n1), l22 = l.block(n1, n1, n2, n2);
+  const auto subtract_half_product = [&] {  // both triangles of A11 are there
+    la::gemm(on, Op::none, Op::none, T(-0.5), l21, a11, 1, a21);
+  };
+  hegst<T>(on, a11, l11, base);
+  mirror_lower<T>(on, a11);
+  solve(Side::right, l11, a21);
+  subtract_half_product();
+  launch_her2k_subtract<T>(on, l21, a21, a22);
+  subtract_half_product();
+  solve(Side::left, l22, a21);
+  hegst<T>(on, a22, l22, base);
 }
 
 }  // namespace
 
 template <class T>
-void launch_herk_subtract(cublasHandle_t handle, MatrixView<const T> a, MatrixView<T> c) noexcept {
+void launch_herk_subtract(const CudaContext& on, MatrixView<const T> a, MatrixView<T> c) noexcept {
   if (c.rows <= small_update)
-    cublas::herk<T>(handle, Uplo::lower, Op::none, c.rows, a.cols, -1, a.data, a.ld, 1, c.data, c.ld);
+    la::herk(on, Uplo::lower, Op::none, -1, a, 1, c);
   else
-    subtract_lower_product<T>(handle, c.rows, a.cols, a.data, a.ld, a.data, a.ld, c.data, c.ld);
+    subtract_lower_product<T>(on, a, a, c);
 }
 
 template <class T>
-void launch_her2k_subtract(cublasHandle_t handle, MatrixView<const T> a, MatrixView<const T> b,
+void launch_her2k_subtract(const CudaContext& on, MatrixView<const T> a, MatrixView<const T> b,
                            MatrixView<T> c) noexcept {
   if (c.rows <= small_update) {
-    cublas::her2k<T>(handle, Uplo::lower, Op::none, c.rows, a.cols, T(-1), a.data, a.ld, b.data, b.ld, 1,
-                     c.data, c.ld);
+    la::her2k(on, Uplo::lower, Op::none, -1, a, b, 1, c);
     return;
   }
-  subtract_lower_product<T>(handle, c.rows, a.cols, a.data, a.ld, b.data, b.ld, c.data, c.ld);
-  subtract_lower_product<T>(handle, c.rows, a.cols, b.data, b.ld, a.data, a.ld, c.data, c.ld);
+  subtract_lower_product<T>(on, a, b, c);
+  subtract_lower_product<T>(on, b, a, c);
 }
 
 template <class T>
@@ -107,88 +101,59 @@ std::size_t potrf_bytes(Index n) {
 }
 
 template <class T>
-bool launch_potrf(cusolverDnHandle_t handle, cudaStream_t stream, MatrixView<T> a, char* work,
-                  std::size_t bytes, long long* failure) {
+bool launch_potrf(const CudaContext& on, MatrixView<T> a, std::span<char> work, long long* failure) {
   if (a.rows == 0) return true;
-  auto* const info = reinterpret_cast<int*>(work);
+  auto* const info = reinterpret_cast<int*>(work.data());
   std::size_t device = 0, host = 0;
-  cusolver::potrf_bytes<T>(handle, a.rows, &device, &host);
+  cusolver::potrf_bytes<T>(on.cusolver, a.rows, &device, &host);
   std::vector<char> host_work(host);
-  if (cusolver::potrf<T>(handle, a.rows, a.data, a.ld, work + info_bytes, bytes - info_bytes,
-                         host_work.data(), host, info) != CUSOLVER_STATUS_SUCCESS)
+  if (cusolver::potrf<T>(on.cusolver, a.rows, a.data, a.ld, work.data() + info_bytes,
+                         work.size() - info_bytes, host_work.data(), host, info) != CUSOLVER_STATUS_SUCCESS)
     return false;
-  if (host > 0) cudaStreamSynchronize(stream);  // cuSOLVER 12 wants none
-  first_bad_pivot_kernel<<<1, threads, 0, stream>>>(a.rows, device_cast(a.data), a.ld, info, failure);
+  if (host > 0) cudaStreamSynchronize(on.stream);  // cuSOLVER 12 wants none
+  first_bad_pivot_kernel<<<1, threads, 0, on.stream>>>(a.rows, device_cast(a.data), a.ld, info, failure);
   return true;
 }
 
 template <class T>
-void launch_hegst(cublasHandle_t handle, MatrixView<T> a, MatrixView<const T> l, Index base) noexcept {
-  if (a.rows > 0) hegst<T>(handle, a.rows, a.data, a.ld, l.data, l.ld, base);
+void launch_hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index base) noexcept {
+  if (a.rows > 0) hegst<T>(on, a, l, base);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                        \
-  template void launch_herk_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<T>) noexcept; \
-  template void launch_her2k_subtract<T>(cublasHandle_t, MatrixView<const T>, MatrixView<const T>,    \
-                                         MatrixView<T>) noexcept;                                     \
-  template std::size_t potrf_bytes<T>(Index);                                                         \
-  template bool launch_potrf<T>(cusolverDnHandle_t, cudaStream_t, MatrixView<T>, char*, std::size_t,  \
-                                long long*);                                                          \
-  template void launch_hegst<T>(cublasHandle_t, MatrixView<T>, MatrixView<const T>, Index) noexcept;
+#define TESSERA_INSTANTIATE(T)                                                                            \
+  template void launch_herk_subtract<T>(const CudaContext&, MatrixView<const T>, MatrixView<T>) noexcept; \
+  template void launch_her2k_subtract<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>,    \
+                                         MatrixView<T>) noexcept;                                         \
+  template std::size_t potrf_bytes<T>(Index);                                                             \
+  template bool launch_potrf<T>(const CudaContext&, MatrixView<T>, std::span<char>, long long*);          \
+  template void launch_hegst<T>(const CudaContext&, MatrixView<T>, MatrixView<const T>, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 template <class T>
 void run(const DeviceContext& on, const HerkSubtract<T>& task) {
-  launch_herk_subtract<T>(on.cublas, *task.a, *task.c);
+  launch_herk_subtract<T>(on, *task.a, *task.c);
 }
 
 template <class T>
 void run(const DeviceContext& on, const Her2kSubtract<T>& task) {
-  launch_her2k_subtract<T>(on.cublas, *task.a, *task.b, *task.c);
-}
-
-template <class T>
-void run(const DeviceContext& on, const GemmPairSubtract<T>& task) {
-  const auto c = *task.c;
-  const auto subtract = [&](MatrixView<const T> a, MatrixView<const T> b) {
-    cublas::gemm<T>(on.cublas, Op::none, Op::adjoint, c.rows, c.cols, a.cols, T(-1), a.data, a.ld, b.data,
-                    b.ld, T(1), c.data, c.ld);
-  };
-  subtract(*task.a1, *task.b1);
-  subtract(*task.a2, *task.b2);
-}
-
-template <class T>
-void run(const DeviceContext& on, const HemmRight<T>& task) {
-  const auto a = *task.a, b = *task.b;
-  const auto c = *task.c;
-  cublas::hemm<T>(on.cublas, Side::right, Uplo::lower, c.rows, c.cols, task.alpha, a.data, a.ld, b.data, b.ld,
-                  T(1), c.data, c.ld);
-}
-
-template <class T>
-void run(const DeviceContext& on, const Trsm<T>& task) {
-  const auto l = *task.l;
-  const auto b = *task.b;
-  cublas::trsm<T>(on.cublas, task.side, Uplo::lower, task.op, Diag::non_unit, b.rows, b.cols, T(1), l.data,
-                  l.ld, b.data, b.ld);
+  launch_her2k_subtract<T>(on, *task.a, *task.b, *task.c);
 }
 
 template <class T>
 void run(const DeviceContext& on, const Potrf<T>& task) {
   DeviceFailure failure(on, StatusCode::not_positive_definite);
-  const auto work = *task.work;
-  if (!launch_potrf<T>(on.cusolver, on.stream, *task.a, work.data(), work.size(), failure.index()))
+  if (!launch_potrf<T>(on, *task.a, *task.work, failure.index()))
     on.fail(StatusCode::no_convergence, task.first_row + 1);
   failure.report(task.first_row);
 }
 
 template <class T>
 void run(const DeviceContext& on, const Hegst<T>& task) {
-  launch_hegst<T>(on.cublas, *task.a, *task.l);
+  launch_hegst<T>(on, *task.a, *task.l);
 }
 
 #define TESSERA_DEFINE(T)                    \
+  TESSERA_DEFINE_ON_GPU(Gemm<T>)             \
   TESSERA_DEFINE_ON_GPU(HerkSubtract<T>)     \
   TESSERA_DEFINE_ON_GPU(Her2kSubtract<T>)    \
   TESSERA_DEFINE_ON_GPU(GemmPairSubtract<T>) \

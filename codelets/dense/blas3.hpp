@@ -2,14 +2,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tasks on whole tiles, as tiled Cholesky and the reduction to standard form need them: herk, her2k, hemm,
-/// trsm, and their product-pair, after BLAS 3; potrf and hegst after LAPACK. Tiles are column-major; of a
-/// Hermitian tile the lower triangle counts. On a GPU, what is above the diagonal of a Hermitian or triangular
-/// tile that is written may change. Flops in brackets (complex: x 4).
+/// Products of parts of tiles, and tasks on whole tiles, as tiled Cholesky and the reduction to standard form
+/// need them: herk, her2k, hemm, trsm, and their product-pair, after BLAS 3; potrf and hegst after LAPACK.
+/// Tiles are column-major; of a Hermitian tile the lower triangle counts. On a GPU, what is above the diagonal
+/// of a Hermitian or triangular tile that is written may change. Flops in brackets (complex: x 4).
 namespace tessera {
+
+/// C := [C +] alpha op(A) op(B) on parts of three tiles, after BLAS gemm.       [2 m n k]
+/// | operand | mode         | shape | what                                                                |
+/// |---------|--------------|-------|---------------------------------------------------------------------|
+/// | a, b    | read         | tiles |                                                                     |
+/// | c       | write or add | tile  | what is beside the part is lost with the sequence's first task      |
+template <class T>
+struct Gemm {
+  static constexpr const char* name = "gemm";
+  Read<Matrix<T>> a, b;
+  WriteOrAdd<Matrix<T>> c;
+  Op op_a = Op::none, op_b = Op::none;
+  T alpha = 1;
+  TilePart part_a, part_b, part_c;  ///< none is empty
+
+  Index depth() const noexcept { return op_a == Op::none ? part_a.cols : part_a.rows; }
+  double flops() const noexcept {
+    return 2.0 * flop_factor<T> * double(part_c.rows) * double(part_c.cols) * double(depth());
+  }
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(int(op_a), int(op_b), part_c.rows, part_c.cols, depth());
+  }
+};
 
 /// C := C - A A^H, lower triangle.                                              [n^2 k]
 /// | operand | mode       | shape                  |
@@ -42,8 +65,10 @@ struct Her2kSubtract {
 /// C := C - A1 B1^H - A2 B2^H: the off-diagonal tile of the same update.        [4 m n k]
 /// | operand | mode       | shape |
 /// |---------|------------|-------|
-/// | a1, a2  | read       | m x k |
-/// | b1, b2  | read       | n x k |
+/// | a1      | read       | m x k |
+/// | b1      | read       | n x k |
+/// | a2      | read       | m x k |
+/// | b2      | read       | n x k |
 /// | c       | read-write | m x n |
 template <class T>
 struct GemmPairSubtract {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// Tasks of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a tile's

@@ -3,27 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/check.hpp>
+#include <tessera/codelets/dense/check.inl>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 
 template <class T>
-void run(const HostContext&, const HermitianTimesSlab<T>& task) {
-  const auto a = *task.a, x = *task.x;
-  const auto y = *task.y;
-  if (task.y.first())
-    for (Index j = 0; j < y.cols; ++j) std::fill_n(&y(0, j), y.rows, T(0));
-  const Index i = task.row0, j = task.col0;
-  if (i == j) {
-    blas::hemm(Side::left, Uplo::lower, a.rows, y.cols, T(1), a.data, a.ld, &x(i, 0), x.ld, T(1), &y(i, 0),
-               y.ld);
-    return;
-  }
-  blas::gemm(Op::none, Op::none, a.rows, y.cols, a.cols, T(1), a.data, a.ld, &x(j, 0), x.ld, T(1), &y(i, 0),
-             y.ld);
-  blas::gemm(Op::adjoint, Op::none, a.cols, y.cols, a.rows, T(1), a.data, a.ld, &x(i, 0), x.ld, T(1),
-             &y(j, 0), y.ld);
+void clear_slab(const HostContext&, MatrixView<T> y) noexcept {
+  for (Index j = 0; j < y.cols; ++j) std::fill_n(&y(0, j), y.rows, T(0));
 }
 
 template <class T>
@@ -44,7 +31,7 @@ void run(const HostContext&, const AbsoluteColumnSums<T>& task) {
 }
 
 template <class T>
-void run(const HostContext&, const AbsoluteInnerSums<T>& task) {
+void run(const HostContext& on, const AbsoluteInnerSums<T>& task) {
   const auto x = *task.x, y = *task.y;
   const auto sums = *task.sums;
   T* const product = task.work.view().data();
@@ -52,8 +39,8 @@ void run(const HostContext&, const AbsoluteInnerSums<T>& task) {
   std::fill(sums.begin(), sums.end(), 0.0);
   for (Index first = 0; first < y.cols; first += step) {
     const Index count = std::min(step, y.cols - first);
-    blas::gemm(Op::adjoint, Op::none, x.cols, count, x.rows, T(1), x.data, x.ld, y.data + first * y.ld, y.ld,
-               T(0), product, x.cols);
+    la::gemm(on, Op::adjoint, Op::none, 1, x, y.block(0, first, y.rows, count), 0,
+             MatrixView<T>{product, x.cols, count, x.cols});
     for (Index d = 0; d < x.cols; ++d) {
       double sum = 0;
       for (Index c = 0; c < count; ++c)

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/cublas.hpp>
-#include <tessera/codelets/dense/check.hpp>
-#include <tessera/codelets/dense/check_cuda.hpp>
-#include <tessera/codelets/device_launch.cuh>
-#include <tessera/codelets/device_warp.cuh>
-#include <tessera/runtime/device_task.hpp>
+#include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_warp.cuh>
+#include <tessera/codelets/dense/check.inl>
+#include <tessera/codelets/dense/kernels/check_cuda.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::device {
 namespace {
@@ -125,26 +124,10 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 namespace tessera {
 
 template <class T>
-void run(const DeviceContext& on, const HermitianTimesSlab<T>& task) {
-  const auto a = *task.a, x = *task.x;
-  const auto y = *task.y;
-  if (y.rows == 0 || y.cols == 0) return;
-  if (task.y.first())
-    cudaMemset2DAsync(y.data, sizeof(T) * static_cast<std::size_t>(y.ld), 0,
-                      sizeof(T) * static_cast<std::size_t>(y.rows), static_cast<std::size_t>(y.cols),
-                      on.stream);
-  const Index i = task.row0, j = task.col0;
-  const auto x_of_rows = x.block(i, 0, a.rows, x.cols), x_of_cols = x.block(j, 0, a.cols, x.cols);
-  const auto y_of_rows = y.block(i, 0, a.rows, y.cols), y_of_cols = y.block(j, 0, a.cols, y.cols);
-  if (i == j) {
-    cublas::hemm<T>(on.cublas, Side::left, Uplo::lower, a.rows, y.cols, T(1), a.data, a.ld, x_of_rows.data,
-                    x.ld, T(1), y_of_rows.data, y.ld);
-    return;
-  }
-  cublas::gemm<T>(on.cublas, Op::none, Op::none, a.rows, y.cols, a.cols, T(1), a.data, a.ld, x_of_cols.data,
-                  x.ld, T(1), y_of_rows.data, y.ld);
-  cublas::gemm<T>(on.cublas, Op::adjoint, Op::none, a.cols, y.cols, a.rows, T(1), a.data, a.ld,
-                  x_of_rows.data, x.ld, T(1), y_of_cols.data, y.ld);
+void clear_slab(const CudaContext& on, MatrixView<T> y) noexcept {
+  cudaMemset2DAsync(y.data, sizeof(T) * static_cast<std::size_t>(y.ld), 0,
+                    sizeof(T) * static_cast<std::size_t>(y.rows), static_cast<std::size_t>(y.cols),
+                    on.stream);
 }
 
 template <class T>
@@ -159,14 +142,13 @@ void run(const DeviceContext& on, const AbsoluteColumnSums<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const AbsoluteInnerSums<T>& task) {
   const auto x = *task.x, y = *task.y;
-  T* const product = task.work.view().data();
+  T* const work = task.work.view().data();
   const Index step = task.columns_at_once();
   for (Index first = 0; first < y.cols; first += step) {
     const Index count = std::min(step, y.cols - first);
-    cublas::gemm<T>(on.cublas, Op::adjoint, Op::none, x.cols, count, x.rows, T(1), x.data, x.ld,
-                    y.data + first * y.ld, y.ld, T(0), product, x.cols);
-    device::launch_row_sums<T>(on.stream, {product, x.cols, count, x.cols}, task.same, first,
-                               task.sums.view().data());
+    const MatrixView<T> product{work, x.cols, count, x.cols};
+    la::gemm(on, Op::adjoint, Op::none, 1, x, y.block(0, first, y.rows, count), 0, product);
+    device::launch_row_sums<T>(on.stream, product, task.same, first, task.sums.view().data());
   }
 }
 

@@ -13,11 +13,11 @@ namespace tessera {
 
 /// Y := [Y +] what the lower tile A = A(i, j) contributes to A X: rows i (from row0) with X's rows j (from
 /// col0) and, off the diagonal, rows j with rows i.
-/// | operand | mode                | shape | what                                                            |
-/// |---------|---------------------|-------|-----------------------------------------------------------------|
-/// | a       | read                | tile  |                                                                 |
-/// | x       | read                | slab  |                                                                 |
-/// | y       | write or read-write | slab  | the first task of a sequence sets all other rows to zero        |
+/// | operand | mode         | shape | what                                                     |
+/// |---------|--------------|-------|----------------------------------------------------------|
+/// | a       | read         | tile  |                                                          |
+/// | x       | read         | slab  |                                                          |
+/// | y       | write or add | slab  | the first task of a sequence sets all other rows to zero |
 template <class T>
 struct HermitianTimesSlab {
   static constexpr const char* name = "hermitian_times_slab";
@@ -45,12 +45,11 @@ struct AbsoluteColumnSums {
 
 /// sums[d] := sum_c |(X^H Y - delta)(d, c)| over the columns c of Y, one sum for each column d of X; delta is
 /// the identity if X and Y have the `same` column numbers, else zero.
-/// | operand | mode    | shape           | what                                                               |
-/// |---------|---------|-----------------|--------------------------------------------------------------------|
-/// | x, y    | read    | slabs           | may be the same piece                                              |
-/// | sums    | write   | array of double |                                                                    |
-/// | work    | scratch | array of T      | columns of X x columns of Y, or fewer columns, at least one: Y is  |
-/// |         |         |                 | then taken by so many at a time                                    |
+/// | operand | mode    | shape           | what                                                           |
+/// |---------|---------|-----------------|----------------------------------------------------------------|
+/// | x, y    | read    | slabs           | may be the same piece                                          |
+/// | sums    | write   | array of double |                                                                |
+/// | work    | scratch | array of T      | columns of X x some columns of Y, which are taken at a time    |
 template <class T>
 struct AbsoluteInnerSums {
   static constexpr const char* name = "inner_sums";

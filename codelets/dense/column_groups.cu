@@ -1,98 +1,125 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <vector>
-
-#include <tessera/codelets/cublas.hpp>
-#include <tessera/codelets/dense/column_groups_cuda.hpp>
-#include <tessera/codelets/dense/panel_step_cuda.hpp>
-#include <tessera/runtime/device_task.hpp>
+#include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/dense/column_groups.inl>
+#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
-
-using namespace panel_steps;
-using internal::matrix_in;
-
 namespace {
 
-/// V or Z of the panel as a piece of its own.
-template <class T>
-void copy_to_piece(cudaStream_t stream, MatrixView<const T> panel, MatrixView<T> piece) {
-  cudaMemcpy2DAsync(piece.data, static_cast<std::size_t>(piece.ld) * sizeof(T), panel.data,
-                    static_cast<std::size_t>(panel.ld) * sizeof(T),
-                    static_cast<std::size_t>(panel.rows) * sizeof(T), static_cast<std::size_t>(panel.cols),
-                    cudaMemcpyDeviceToDevice, stream);
+using namespace device;
+
+constexpr int threads = 256;
+
+/// Pieces travel as a kernel's argument.
+template <class S>
+struct Parts {
+  const S* data[max_column_groups];  ///< by group; null: it has none
+  int ld[max_column_groups];
+  int first[max_column_groups];
+};
+
+/// A row's group, and its number there, need 32 bits: orders are far below 2^31.
+template <class S>
+__global__ void collect_rows_kernel(Parts<S> parts, int groups, int block, int row, int rows, int cols, S* y,
+                                    Index ldy) {
+  for (int i = blockIdx.x * threads + threadIdx.x; i < rows; i += gridDim.x * threads) {
+    const int number = (row + i) / block, group = number % groups;
+    const int local = number / groups * block + (row + i) % block - parts.first[group];
+    const S* const source = parts.data[group] + local;
+    const Index ld = parts.ld[group];
+    for (int j = blockIdx.y; j < cols; j += gridDim.y) y[i + j * ldy] = source[j * ld];
+  }
+}
+
+constexpr int pieces_at_once = 32;
+template <class S>
+struct Pieces {
+  const S* data[pieces_at_once];
+  S* to[pieces_at_once];
+  int ld[pieces_at_once], rows[pieces_at_once], cols[pieces_at_once];
+};
+
+template <class S>
+__global__ void place_pieces_kernel(Pieces<S> pieces, Index ld_to) {
+  const int k = blockIdx.z;
+  const S* const source = pieces.data[k];
+  S* const to = pieces.to[k];
+  const Index ld = pieces.ld[k];
+  for (int j = blockIdx.y; j < pieces.cols[k]; j += gridDim.y)
+    for (int i = blockIdx.x * threads + threadIdx.x; i < pieces.rows[k]; i += gridDim.x * threads)
+      to[i + j * ld_to] = source[i + j * ld];
+}
+
+template <class S>
+__global__ void exchanged_rows_kernel(const S* vz, Index ld, int kb, int block, int groups, int group,
+                                      int first, int rows, S* out) {
+  for (int i = blockIdx.x * threads + threadIdx.x; i < rows; i += gridDim.x * threads) {
+    const int local = first + i;
+    const S* const source = vz + (local / block * groups + group) * block + local % block;
+    for (int j = blockIdx.y; j < 2 * kb; j += gridDim.y)
+      out[i + static_cast<Index>(j) * rows] = source[(j < kb ? j + kb : j - kb) * ld];
+  }
+}
+
+/// Blocks along the rows, and as many along the columns as fill the GPU.
+dim3 grid_of(Index rows, Index cols) noexcept {
+  const unsigned along = blocks_for(rows, threads, full_grid);
+  return {along, blocks_for(cols, 1, std::max<Index>(full_grid / along, 1))};
 }
 
 }  // namespace
 
 template <class T>
-void run(const DeviceContext& on, const GroupPanel<T>& task) {
-  const PanelPosition& p = task.panel;
-  const auto group = *task.group, vz = *task.vz, segment = *task.segment;
-  const Index c = p.column, r = p.row();
-  launch_bring_up_to_date<T>(on, p, task.first_column,
-                             group.block(c, task.local_column, p.n - c, std::min(p.b, p.n - c)), vz, segment);
-  if (p.last()) return;
-  const Index m = p.rows();
-  const StepSpace<T> space(*task.workspace, p);
-  launch_factor_panel<T>(on, p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz,
-                         segment, *task.t, task.w.view().block(r, 0, m, p.b));
-  copy_to_piece<T>(on.stream, constant(vz.block(r, p.done, m, p.b)), matrix_in(*task.v, m, p.b));
-}
-
-template <class T>
-void run(const DeviceContext& on, const GroupProduct<T>& task) {
-  const auto group = *task.group;
-  const Index row = task.part.row, first = task.part.first(), b = task.b;
-  const Index m = group.rows - row, cols = group.cols - first;
-  const auto v = matrix_in(*task.v, m, b);
-  const auto y = matrix_in(*task.y, cols, b);
-  cublas::gemm<T>(on.cublas, Op::adjoint, Op::none, cols, b, m, T(1), &group(row, first), group.ld, v.data,
-                  v.ld, T(0), y.data, y.ld);
-}
-
-template <class T>
-void run(const DeviceContext& on, const GroupFormZ<T>& task) {
-  const PanelPosition& p = task.panel;
-  const Index r = p.row(), m = p.rows();
-  const auto w = task.w.view().block(r, 0, m, p.b);
-  const auto vz = task.vz.view().block(r, 0, m, 2 * p.kb);
-  const StepSpace<T> space(*task.workspace, p);
-  // W is a piece of its own here: its place in the work space takes A0 V.
-  const auto a_v = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
-  std::vector<GroupRows<T>> parts;
-  for (int g = 0; g < task.columns.groups; ++g)
-    if (const Index rows = task.columns.from(g, r); rows > 0)
-      parts.push_back(
-          {matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g, task.columns.before(g, r)});
-  launch_collect_rows<T>(on.stream, parts, task.columns, r, a_v);
-  panel_cuda::launch_times_upper<T>(on.stream, constant(a_v), *task.t, y);
-  launch_form_z_of_step<T>(on, space, p, vz, w, constant(y));
-  copy_to_piece<T>(on.stream, constant(vz.block(0, p.kb + p.done, m, p.b)), matrix_in(*task.z, m, p.b));
-}
-
-template <class T>
-void run(const DeviceContext& on, const GroupUpdate<T>& task) {
-  const GroupPart& part = task.part;
-  const Index kb = part.columns.block, row = part.row, first = part.first(), m = part.rows();
-  const auto group = *task.group;
-  std::vector<MatrixView<const T>> pieces;
-  std::vector<Index> places;
-  for (int p = 0; p < task.v.size(); ++p) {
-    pieces.push_back(internal::rows_of_panel(task, task.v[p], p));
-    places.push_back(p * task.b);
-    pieces.push_back(internal::rows_of_panel(task, task.z[p], p));
-    places.push_back(p * task.b + kb);
+void form_y(const CudaContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
+            Index row, MatrixView<const T> t, MatrixView<T> a_v, MatrixView<T> y) noexcept {
+  if (y.rows * y.cols == 0) return;
+  using S = DeviceScalar<T>;
+  Parts<S> by_group{};
+  for (const auto& part : parts) {
+    by_group.data[part.group] = device_cast(part.rows.data);
+    by_group.ld[part.group] = static_cast<int>(part.rows.ld);
+    by_group.first[part.group] = static_cast<int>(part.first);
   }
-  if (task.gathered)
-    launch_place_pieces<T>(on.stream, pieces, places, task.gathered.view().block(row, 0, m, 2 * kb));
-  const MatrixView<const T> vz = task.vz ? *task.vz : constant(*task.gathered);
-  const auto rows = vz.block(row, 0, m, 2 * kb);
-  const Index cols = group.cols - first;
-  const MatrixView<T> right = matrix_in(*task.workspace, cols, 2 * kb);
-  launch_exchanged_rows<T>(on.stream, vz, part.columns, part.number, first, right);
-  cublas::gemm<T>(on.cublas, Op::none, Op::adjoint, m, cols, 2 * kb, T(-1), rows.data, rows.ld, right.data,
-                  right.ld, T(1), &group(row, first), group.ld);
+  collect_rows_kernel<<<grid_of(y.rows, y.cols), threads, 0, on.stream>>>(
+      by_group, columns.groups, static_cast<int>(columns.block), static_cast<int>(row),
+      static_cast<int>(y.rows), static_cast<int>(y.cols), device_cast(a_v.data), a_v.ld);
+  panel_cuda::launch_times_upper<T>(on.stream, a_v, t, y);
+}
+
+template <class T>
+void place_pieces(const CudaContext& on, std::span<const MatrixView<const T>> pieces,
+                  std::span<const Index> first_cols, MatrixView<T> a) noexcept {
+  using S = DeviceScalar<T>;
+  for (std::size_t begin = 0; begin < pieces.size(); begin += pieces_at_once) {
+    const std::size_t count = std::min<std::size_t>(pieces_at_once, pieces.size() - begin);
+    Pieces<S> some{};
+    Index rows = 0, cols = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto& piece = pieces[begin + k];
+      some.data[k] = device_cast(piece.data);
+      some.to[k] = device_cast(&a(0, first_cols[begin + k]));
+      some.ld[k] = static_cast<int>(piece.ld);
+      some.rows[k] = static_cast<int>(piece.rows);
+      some.cols[k] = static_cast<int>(piece.cols);
+      rows = std::max(rows, piece.rows);
+      cols = std::max(cols, piece.cols);
+    }
+    if (rows * cols == 0) continue;
+    dim3 grid = grid_of(rows, cols);
+    grid.z = static_cast<unsigned>(count);
+    place_pieces_kernel<<<grid, threads, 0, on.stream>>>(some, a.ld);
+  }
+}
+
+template <class T>
+void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
+                    Index first, MatrixView<T> out) noexcept {
+  if (out.rows * out.cols == 0) return;
+  exchanged_rows_kernel<<<grid_of(out.rows, out.cols), threads, 0, on.stream>>>(
+      device_cast(vz.data), vz.ld, static_cast<int>(out.cols / 2), static_cast<int>(columns.block),
+      columns.groups, group, static_cast<int>(first), static_cast<int>(out.rows), device_cast(out.data));
 }
 
 #define TESSERA_DEFINE(T)                \

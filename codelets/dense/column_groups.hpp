@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/dense/panel_step.hpp>
-#include <tessera/runtime/column_groups.hpp>
+#include <tessera/runtime/matrix/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks of reduce_to_band for a matrix in column groups, each of which has its GPU: what panel_step.hpp
@@ -34,7 +34,7 @@
 namespace tessera {
 
 /// Groups at most: their pieces travel as a kernel's argument.
-inline constexpr int most_column_groups = 32;
+inline constexpr int max_column_groups = 32;
 
 /// The columns from number `row` of the matrix on, of group `number`; also the rows that they are of A0 V.
 struct GroupPart {
@@ -155,7 +155,7 @@ struct GroupUpdate {
   }
 };
 
-namespace internal {
+namespace detail {
 
 /// The matrix in an array: ld = rows.
 template <class T>
@@ -171,5 +171,5 @@ MatrixView<const T> rows_of_panel(const GroupUpdate<T>& task, std::span<const T>
       .block(task.part.row - top, 0, task.part.rows(), task.b);
 }
 
-}  // namespace internal
+}  // namespace detail
 }  // namespace tessera

@@ -4,10 +4,10 @@
 #include <limits>
 #include <vector>
 
+#include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/dense/copy_cuda.hpp>
-#include <tessera/codelets/device_launch.cuh>
-#include <tessera/codelets/device_warp.cuh>
+#include <tessera/codelets/dense/kernels/copy_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera::device {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// Tasks that bring a caller's matrix into the solver's own tiles, and results back. They count no flops. R is
@@ -53,12 +53,11 @@ struct CopyBytes {
 
 /// A part of the destination := scale op(part of the source), op none or adjoint; on the matrix diagonal
 /// (row0 + i = col0 + j) imaginary parts become zero.
-/// | operand     | mode                | shape          | what                                                |
-/// |-------------|---------------------|----------------|-----------------------------------------------------|
-/// | source      | read                | tile           |                                                     |
-/// | scale       | read                | array of one R |                                                     |
-/// | destination | write or read-write | tile           | other parts stay, but are lost if the task is the   |
-/// |             |                     |                | first of its sequence to write the tile             |
+/// | operand     | mode         | shape          | what                                           |
+/// |-------------|--------------|----------------|------------------------------------------------|
+/// | source      | read         | tile           |                                                |
+/// | scale       | read         | array of one R |                                                |
+/// | destination | write or add | tile           | other parts stay, or are lost if it is written |
 template <class T>
 struct CopyTile {
   static constexpr const char* name = "copy_tile";

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/blas.hpp>
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
-#include <tessera/codelets/dense/panel_workspace.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 namespace {
@@ -20,15 +20,15 @@ void add_grams(const ReadAll<Matrix<T>>& grams, MatrixView<T> sum) {
 }
 
 template <class T>
-void gram(MatrixView<const T> p, MatrixView<T> g) {
-  blas::herk<T>(Uplo::upper, Op::adjoint, p.cols, p.rows, 1, p.data, p.ld, 0, g.data, g.ld);
+void gram(const HostContext& on, MatrixView<const T> p, MatrixView<T> g) {
+  la::herk(on, Uplo::upper, Op::adjoint, 1, p, 0, g);
 }
 
 }  // namespace
 
 template <class T>
-void run(const HostContext&, const PanelGram<T>& task) {
-  gram<T>(task.panel.of(*task.tile), *task.gram);
+void run(const HostContext& on, const PanelGram<T>& task) {
+  gram<T>(on, task.panel.of(*task.tile), *task.gram);
 }
 
 template <class T>
@@ -36,53 +36,49 @@ void run(const HostContext&, const PanelCholesky<T>& task) {
   const auto factor = PanelFactor<T>::in(*task.factor, task.b);
   add_grams<T>(task.grams, factor.work());
   const auto sum = factor.work();
-  *factor.fallback = !kernels::gram_cholesky<T>({sum.data, sum.rows, sum.cols, sum.ld}, factor.r1());
+  *factor.fallback = !kernels::gram_cholesky<T>(sum, factor.r1());
 }
 
 template <class T>
-void run(const HostContext&, const PanelOrthogonalize<T>& task) {
+void run(const HostContext& on, const PanelOrthogonalize<T>& task) {
   const auto p = task.panel.of(*task.tile);
   const auto factor = PanelFactor<T>::in(*task.factor, p.cols);
   if (*factor.fallback) return;
   const auto q = task.v.of(*task.vz);
-  blas::lacpy(Uplo::general, p.rows, p.cols, p.data, p.ld, q.data, q.ld);
-  blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r1().data,
-             factor.b, q.data, q.ld);
-  gram<T>({q.data, q.rows, q.cols, q.ld}, *task.gram);
+  la::copy(on, p, q);
+  la::trsm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, factor.r1(), q);
+  gram<T>(on, q, *task.gram);
 }
 
 template <class T>
-void run(const HostContext&, const PanelCheck<T>& task) {
-  const Index b = task.b;
-  const auto factor = PanelFactor<T>::in(*task.factor, b);
+void run(const HostContext& on, const PanelCheck<T>& task) {
+  const auto factor = PanelFactor<T>::in(*task.factor, task.b);
   if (*factor.fallback) return;
   const auto sum = factor.work();
   add_grams<T>(task.grams, sum);
-  const MatrixView<const T> g{sum.data, sum.rows, sum.cols, sum.ld};
   // Within this distance the second Cholesky QR is orthogonal to working precision; written so that NaN
   // fails.
-  const bool close = kernels::distance_from_identity<T>(g) <= RealOf<T>(0.1);
-  if (!close || !kernels::gram_cholesky<T>(g, factor.r2())) {
+  const bool close = kernels::distance_from_identity<T>(sum) <= RealOf<T>(0.1);
+  if (!close || !kernels::gram_cholesky<T>(sum, factor.r2())) {
     *factor.fallback = 1;
     return;
   }
-  blas::lacpy(Uplo::general, b, b, factor.r1().data, b, factor.r().data, b);
-  blas::trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, b, b, T(1), factor.r2().data, b,
-             factor.r().data, b);
+  la::copy(on, factor.r1(), factor.r());
+  la::trmm(on, Side::left, Uplo::upper, Op::none, Diag::non_unit, 1, factor.r2(), factor.r());
 }
 
 template <class T>
-void run(const HostContext&, const TsqrLeaf<T>& task) {
+void run(const HostContext& on, const TsqrLeaf<T>& task) {
   const auto p = task.panel.of(*task.tile);
   if (!*PanelFactor<T>::in(*task.factor, p.cols).fallback) return;
   const auto q = task.v.of(*task.vz);
   T* work = task.workspace.view().data();
-  blas::lacpy(Uplo::general, p.rows, p.cols, p.data, p.ld, q.data, q.ld);
+  la::copy(on, p, q);
   kernels::thin_qr<T>(q, *task.triangle, work, work + p.cols);
 }
 
 template <class T>
-void run(const HostContext&, const TsqrCombine<T>& task) {
+void run(const HostContext& on, const TsqrCombine<T>& task) {
   const auto factor = PanelFactor<T>::in(*task.factor, task.b);
   if (!*factor.fallback) return;
   const auto stack = *task.stack;
@@ -90,7 +86,7 @@ void run(const HostContext&, const TsqrCombine<T>& task) {
   for (int k = 0; k < task.triangles.size(); ++k) {
     const auto l = task.triangles[k];
     const Index rows = task.rows_of(k);
-    blas::lacpy(Uplo::general, rows, task.b, l.data, l.ld, stack.data + row, stack.ld);
+    la::copy(on, l.block(0, 0, rows, task.b), stack.block(row, 0, rows, task.b));
     row += rows;
   }
   T* work = task.workspace.view().data();
@@ -98,61 +94,57 @@ void run(const HostContext&, const TsqrCombine<T>& task) {
 }
 
 template <class T>
-void run(const HostContext&, const PanelFinish<T>& task) {
+void run(const HostContext& on, const PanelFinish<T>& task) {
   const auto q = task.v.of(*task.vz);
   const auto factor = PanelFactor<T>::in(*task.factor, q.cols);
   if (!*factor.fallback) {
-    blas::trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, q.rows, q.cols, T(1), factor.r2().data,
-               factor.b, q.data, q.ld);
+    la::trsm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, factor.r2(), q);
     return;
   }
-  const auto stack = *task.stack;
-  T* product = task.workspace.view().data();
   const Index inner = std::min(q.rows, q.cols);
-  blas::gemm(Op::none, Op::none, q.rows, q.cols, inner, T(1), q.data, q.ld, stack.data + task.stack_row,
-             stack.ld, T(0), product, q.rows);
-  blas::lacpy(Uplo::general, q.rows, q.cols, product, q.rows, q.data, q.ld);
+  const MatrixView<T> product{task.workspace.view().data(), q.rows, q.cols, q.rows};
+  la::gemm(on, Op::none, Op::none, 1, q.block(0, 0, q.rows, inner),
+           task.stack.view().block(task.stack_row, 0, inner, q.cols), 0, product);
+  la::copy(on, product, q);
 }
 
 template <class T>
-void run(const HostContext&, const PanelReconstruct<T>& task) {
+void run(const HostContext& on, const PanelReconstruct<T>& task) {
   const auto q = task.v.of(*task.vz);
   const Index b = task.b;
   const auto factor = PanelFactor<T>::in(*task.factor, b);
   const auto q1 = factor.work();
-  blas::lacpy(Uplo::general, b, b, q.data, q.ld, q1.data, b);
-  const auto r = factor.r();
-  kernels::reconstruct_householder<T>(q1, {r.data, b, b, b}, factor.v1(), factor.x(), *task.t, factor.band());
+  la::copy(on, q.block(0, 0, b, b), q1);
+  kernels::reconstruct_householder<T>(q1, factor.r(), factor.v1(), factor.x(), *task.t, factor.band());
 }
 
 template <class T>
-void run(const HostContext&, const PanelHouseholder<T>& task) {
+void run(const HostContext& on, const PanelHouseholder<T>& task) {
   const auto p = task.panel.of(*task.tile);
   const auto v = task.v.of(*task.vz);
   const auto factor = PanelFactor<T>::in(*task.factor, task.b);
   *factor.fallback = 1;
   T* work = task.workspace.view().data();
-  blas::lacpy(Uplo::general, p.rows, p.cols, p.data, p.ld, v.data, v.ld);
+  la::copy(on, p, v);
   kernels::householder_panel<T>(v, *task.t, factor.band(), work, work + task.b);
 }
 
 template <class T>
-void run(const HostContext&, const PanelVectors<T>& task) {
+void run(const HostContext& on, const PanelVectors<T>& task) {
   const auto v = task.v.of(*task.vz);
   const auto p = task.panel.of(*task.tile);
   const auto w = task.w.view().block(task.panel.row, 0, v.rows, v.cols);
-  const auto t = *task.t;
   const Index b = v.cols;
   if (!task.formed) {
     const auto factor = PanelFactor<T>::in(*task.factor, b);
     const Index head = task.top ? b : 0;
-    blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, v.rows - head, b, T(1), factor.x().data, b,
-               v.data + head, v.ld);
-    if (task.top) blas::lacpy(Uplo::general, b, b, factor.v1().data, b, v.data, v.ld);
+    la::trmm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, factor.x(),
+             v.block(head, 0, v.rows - head, b));
+    if (task.top) la::copy(on, factor.v1(), v.block(0, 0, b, b));
   }
-  blas::lacpy(Uplo::general, v.rows, b, v.data, v.ld, p.data, p.ld);
-  blas::lacpy(Uplo::general, v.rows, b, v.data, v.ld, w.data, w.ld);
-  blas::trmm(Side::right, Uplo::upper, Op::none, Diag::non_unit, w.rows, b, T(1), t.data, t.ld, w.data, w.ld);
+  la::copy(on, v, p);
+  la::copy(on, v, w);
+  la::trmm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, *task.t, w);
 }
 
 template <class T>

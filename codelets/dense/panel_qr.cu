@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
+#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
-#include <tessera/codelets/dense/panel_qr_cuda.hpp>
-#include <tessera/runtime/device_task.hpp>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
 namespace {
@@ -65,12 +65,11 @@ void run(const DeviceContext& on, const TsqrCombine<T>& task) {
   for (int k = 0; k < task.triangles.size(); ++k) {
     const auto l = task.triangles[k];
     const Index rows = task.rows_of(k);
-    cudaMemcpy2DAsync(stack.data + row, sizeof(T) * stack.ld, l.data, sizeof(T) * l.ld, sizeof(T) * rows,
-                      task.b, cudaMemcpyDeviceToDevice, on.stream);
+    la::copy(on, l.block(0, 0, rows, task.b), stack.block(row, 0, rows, task.b));
     row += rows;
   }
-  panel_cuda::launch_thin_qr<T>(on.stream, factor.fallback, {stack.data, stack.rows, stack.cols, stack.ld},
-                                stack, factor.r(), task.workspace.view().data());
+  panel_cuda::launch_thin_qr<T>(on.stream, factor.fallback, stack, stack, factor.r(),
+                                task.workspace.view().data());
 }
 
 template <class T>

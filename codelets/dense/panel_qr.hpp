@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks of the communication-avoiding panel factorisation P = (I - V T V^H) [S R; 0] in reduce_to_band. A
@@ -15,7 +15,7 @@
 /// | operand   | shape                       | what                                                                |
 /// |-----------|-----------------------------|---------------------------------------------------------------------|
 /// | tile      | matrix                      | the tile with P, which is its part `panel`                          |
-/// | vz        | rows x 2 kb                 | the tile row's accumulator, [V | Z]; its part `v` is this panel's V |
+/// | vz        | rows x 2 kb                 | the tile row's accumulator, [V, Z]; its part `v` is this panel's V |
 /// | gram      | b x b                       | G, upper triangle; later the triangle L of a leaf                   |
 /// | factor    | bytes                       | PanelFactor<T>                                                      |
 /// | t         | b x b                       | T                                                                   |
@@ -30,7 +30,7 @@ namespace tessera {
 /// these tasks, but for PanelHouseholder and PanelVectors, in the registers of one thread block.
 inline constexpr Index widest_gpu_panel = 128;
 
-namespace internal {
+namespace detail {
 
 template <class T>
 double panel_flops(Index rows, Index b, double passes) noexcept {
@@ -45,7 +45,7 @@ inline std::uint32_t panel_footprint(const PanelSizes& s) noexcept {
   return footprint_of(s.panel_rows, s.v_rows, s.b, s.top, s.formed);
 }
 
-}  // namespace internal
+}  // namespace detail
 
 /// G := P^H P (upper triangle).                                                                    [rows b^2]
 /// | operand   | mode    |
@@ -61,8 +61,8 @@ struct PanelGram {
   Scratch<Array<T>> workspace;
   TilePart panel;
 
-  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, panel.cols, 1); }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.panel_rows = panel.rows}); }
+  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 1); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.panel_rows = panel.rows}); }
 };
 
 /// factor.r1 := Cholesky factor of the sum of the G, fallback set if there is none.               [b^3 / 3]
@@ -77,8 +77,8 @@ struct PanelCholesky {
   Write<Array<char>> factor;
   Index b = 0;
 
-  double flops() const noexcept { return internal::panel_flops<T>(b, b, 1. / 3); }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+  double flops() const noexcept { return detail::panel_flops<T>(b, b, 1. / 3); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
 };
 
 /// Q := P r1^-1 into V's place; G := Q^H Q.                                                      [2 rows b^2]
@@ -99,9 +99,9 @@ struct PanelOrthogonalize {
   Scratch<Array<T>> workspace;
   TilePart panel, v;
 
-  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, panel.cols, 2); }
+  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 2); }
   std::uint32_t footprint() const noexcept {
-    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
   }
 };
 
@@ -117,8 +117,8 @@ struct PanelCheck {
   ReadWrite<Array<char>> factor;
   Index b = 0;
 
-  double flops() const noexcept { return internal::panel_flops<T>(b, b, 4. / 3); }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+  double flops() const noexcept { return detail::panel_flops<T>(b, b, 4. / 3); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
 };
 
 /// If fallback: Q, L := thin QR of P.                                [4 rows b^2 when it runs: not counted]
@@ -140,7 +140,7 @@ struct TsqrLeaf {
   TilePart panel, v;
 
   std::uint32_t footprint() const noexcept {
-    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
   }
 };
 
@@ -165,7 +165,7 @@ struct TsqrCombine {
   Index rows_of(int leaf) const noexcept {
     return leaf == 0 ? first_rows : leaf == triangles.size() - 1 ? last_rows : b;
   }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.b = b}); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
 };
 
 /// Q := Q r2^-1, or, if fallback, Q times its rows of M.                                           [rows b^2]
@@ -185,8 +185,8 @@ struct PanelFinish {
   TilePart v;
   Index stack_row = 0;  ///< the first of Q's rows of M
 
-  double flops() const noexcept { return internal::panel_flops<T>(v.rows, v.cols, 1); }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.v_rows = v.rows}); }
+  double flops() const noexcept { return detail::panel_flops<T>(v.rows, v.cols, 1); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.v_rows = v.rows}); }
 };
 
 /// Householder reconstruction from the top of Q: v1, x, band in factor, and T.                       [2 b^3]
@@ -204,8 +204,8 @@ struct PanelReconstruct {
   TilePart v;
   Index b = 0;
 
-  double flops() const noexcept { return internal::panel_flops<T>(b, b, 2); }
-  std::uint32_t footprint() const noexcept { return internal::panel_footprint({.v_rows = v.rows, .b = b}); }
+  double flops() const noexcept { return detail::panel_flops<T>(b, b, 2); }
+  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.v_rows = v.rows, .b = b}); }
 };
 
 /// Whole factorisation of a panel that lies in one tile; any shape. By Householder reflections; on a GPU by
@@ -228,9 +228,9 @@ struct PanelHouseholder {
   TilePart panel, v;
   Index b = 0;
 
-  double flops() const noexcept { return internal::panel_flops<T>(panel.rows, b, 3); }
+  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, b, 3); }
   std::uint32_t footprint() const noexcept {
-    return internal::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .b = b});
+    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .b = b});
   }
 };
 
@@ -253,9 +253,9 @@ struct PanelVectors {
   bool top = false;     ///< the first b rows are v1
   bool formed = false;  ///< V is there already
 
-  double flops() const noexcept { return internal::panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
+  double flops() const noexcept { return detail::panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
   std::uint32_t footprint() const noexcept {
-    return internal::panel_footprint(
+    return detail::panel_footprint(
         {.panel_rows = panel.rows, .v_rows = v.rows, .top = top, .formed = formed});
   }
 };

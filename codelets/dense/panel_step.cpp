@@ -1,38 +1,66 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/dense/panel_qr.hpp>
-#include <tessera/codelets/dense/panel_step.hpp>
-#include <tessera/codelets/dense/panel_step_cpu.hpp>
+#include <tessera/codelets/dense/panel_step.inl>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
-
-using namespace panel_steps;
+namespace panel_steps {
 
 template <class T>
-void run(const HostContext&, const PanelStep<T>& task) {
-  const PanelPosition& p = task.panel;
-  const auto a = *task.a, vz = *task.vz, segment = *task.segment;
-  const StepSpace<T> space(*task.workspace, p);
-  const Index c = p.column, r = p.row();
-  bring_up_to_date<T>(p, task.first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz, segment);
-  if (p.last()) return;
-
-  const Index m = p.rows();
-  const auto w = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
-  factor_panel<T>(p, task.first_column, space, a.block(r, c, m, p.b), vz, segment, *task.t, w);
-  const auto trailing = a.block(r, r, m, m);
-  blas::hemm<T>(Side::left, Uplo::lower, m, p.b, T(1), trailing.data, trailing.ld, w.data, w.ld, T(0), y.data,
-                y.ld);
-  form_z<T>(space, p, vz.block(r, 0, m, 2 * p.kb), w, y);
+void factor_panel(const HostContext& on, const PanelPosition& s, Index first_col, const StepSpace<T>& space,
+                  MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t,
+                  MatrixView<T> w) {
+  const Index r = s.column + s.b;
+  const auto v = vz.block(r, s.done, p.rows, s.b);
+  T* const work = static_cast<T*>(space.panel);
+  la::copy(on, p, v);
+  kernels::householder_panel<T>(v, t, space.factor.band(), work, work + s.b);
+  la::copy(on, v, p);
+  copy_to_band<T>(on, space.factor.band().block(0, 0, std::min(s.b, p.rows), s.b),
+                  {r, s.column, first_col, s.b}, segment);
+  la::copy(on, v, w);
+  la::trmm(on, Side::right, Uplo::upper, Op::none, Diag::non_unit, 1, t, w);
 }
+
+template <class T>
+void form_z_of_step(const HostContext& on, const StepSpace<T>& space, const PanelPosition& s,
+                    MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
+  const auto v_done = vz.block(0, 0, vz.rows, s.done), z_done = vz.block(0, s.kb, vz.rows, s.done);
+  const auto vw = space.d.block(0, 0, s.done, s.b), zw = space.d.block(s.kb, 0, s.done, s.b),
+             half = space.d.block(2 * s.kb, 0, s.b, s.b), z = vz.block(0, s.kb + s.done, vz.rows, s.b);
+  if (s.done > 0) {
+    la::gemm(on, Op::adjoint, Op::none, 1, v_done, w, 0, vw);
+    la::gemm(on, Op::adjoint, Op::none, 1, z_done, w, 0, zw);
+  }
+  la::gemm(on, Op::adjoint, Op::none, T(0.5), w, y, 0, half);
+  if (s.done > 0) {
+    la::gemm(on, Op::adjoint, Op::none, T(-0.5), vw, zw, 1, half);
+    la::gemm(on, Op::adjoint, Op::none, T(-0.5), zw, vw, 1, half);
+  }
+  la::copy(on, y, z);
+  if (s.done > 0) {
+    la::gemm(on, Op::none, Op::none, -1, v_done, zw, 1, z);
+    la::gemm(on, Op::none, Op::none, -1, z_done, vw, 1, z);
+  }
+  la::gemm(on, Op::none, Op::none, -1, vz.block(0, s.done, vz.rows, s.b), half, 1, z);
+}
+
+}  // namespace panel_steps
 
 template <class T>
 std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb) {
-  return StepSpace<T>::bytes(n, b, kb) + panel_workspace_bytes<T>(std::max(n, 2 * b), b);
+  return panel_steps::StepSpace<T>::bytes(n, b, kb) + panel_workspace_bytes<T>(std::max(n, 2 * b), b);
 }
 
-#define TESSERA_DEFINE(T)           \
-  TESSERA_DEFINE_TASK(PanelStep<T>) \
+#define TESSERA_DEFINE(T)                                                                                \
+  template void panel_steps::factor_panel<T>(const HostContext&, const PanelPosition&, Index,            \
+                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
+                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
+  template void panel_steps::form_z_of_step<T>(const HostContext&, const StepSpace<T>&,                  \
+                                               const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
+                                               MatrixView<const T>);                                     \
+  TESSERA_DEFINE_TASK(PanelStep<T>)                                                                      \
   template std::size_t panel_step_workspace_bytes<T>(Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -1,30 +1,45 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/dense/panel_step_cuda.hpp>
-#include <tessera/runtime/device_task.hpp>
+#include <array>
+
+#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/panel_step.inl>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
-
-using namespace panel_steps;
+namespace panel_steps {
 
 template <class T>
-void run(const DeviceContext& on, const PanelStep<T>& task) {
-  const PanelPosition& p = task.panel;
-  const auto a = *task.a, vz = *task.vz, segment = *task.segment;
-  const StepSpace<T> space(*task.workspace, p);
-  const Index c = p.column, r = p.row();
-  launch_bring_up_to_date<T>(on, p, task.first_column, a.block(c, c, p.n - c, std::min(p.b, p.n - c)), vz,
-                             segment);
-  if (p.last()) return;
-
-  const Index m = p.rows();
-  const auto w = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
-  launch_factor_panel<T>(on, p, task.first_column, space, a.block(r, c, m, p.b), vz, segment, *task.t, w);
-  launch_hermitian_product<T>(on.cublas, constant(a.block(r, r, m, m)), constant(w), true, y);
-  launch_form_z_of_step<T>(on, space, p, vz.block(r, 0, m, 2 * p.kb), constant(w), constant(y));
+void factor_panel(const CudaContext& on, const PanelPosition& s, Index first_col, const StepSpace<T>& space,
+                  MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t,
+                  MatrixView<T> w) {
+  const Index r = s.column + s.b;
+  const auto v = vz.block(r, s.done, p.rows, s.b);
+  panel_cuda::launch_panel_householder<T>(on.stream, p, v, space.factor, t, space.panel);
+  panel_cuda::launch_panel_vectors<T>(on.stream, space.factor, t, v, true, true, p, w);
+  copy_to_band<T>(on, space.factor.band().block(0, 0, std::min(s.b, p.rows), s.b),
+                  {r, s.column, first_col, s.b}, segment);
 }
 
-#define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(PanelStep<T>)
+template <class T>
+void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const PanelPosition& s,
+                    MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
+  inner_products<T>(on, vz, w, y, s.done, s.kb, space.d);
+  const std::array<MatrixView<const T>, 1> pieces{space.d};
+  launch_inner_sum<T>(on, pieces, s.done, s.kb, s.b, space.d_sum);
+  form_z<T>(on, space.d_sum, y, s.done, s.kb, vz);
+}
+
+}  // namespace panel_steps
+
+#define TESSERA_DEFINE(T)                                                                                \
+  template void panel_steps::factor_panel<T>(const CudaContext&, const PanelPosition&, Index,            \
+                                             const StepSpace<T>&, MatrixView<T>, MatrixView<T>,          \
+                                             MatrixView<T>, MatrixView<T>, MatrixView<T>);               \
+  template void panel_steps::form_z_of_step<T>(const CudaContext&, const StepSpace<T>&,                  \
+                                               const PanelPosition&, MatrixView<T>, MatrixView<const T>, \
+                                               MatrixView<const T>);                                     \
+  TESSERA_DEFINE_ON_GPU(PanelStep<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// A whole panel step of reduce_to_band for a matrix in one tile, as one task on a CPU or a GPU: what the
@@ -28,7 +28,7 @@ struct PanelPosition {
 /// | operand   | mode         | shape        | what                                                            |
 /// |-----------|--------------|--------------|-----------------------------------------------------------------|
 /// | a         | read-write   | n x n        | lower triangle; on a GPU both of the trailing part (MirrorLower) |
-/// | vz        | write or add | n x 2 kb     | [V | Z] of the outer block, whose first panel writes it         |
+/// | vz        | write or add | n x 2 kb     | [V, Z] of the outer block, whose first panel writes it          |
 /// | segment   | read-write   | ld x columns | band segment with the panel's columns, from first_column on      |
 /// | workspace | scratch      | bytes        | panel_step_workspace_bytes                                      |
 /// | t         | write        | b x b        | T; absent if panel.last()                                       |

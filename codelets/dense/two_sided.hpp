@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/tile_part.hpp>
+#include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks of the two-sided, double-blocked update in reduce_to_band. With H = I - V T V^H, W = V T and Y =

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -33,8 +33,8 @@ struct PreconditionFunctions {
 /// |---------|-------|------------------|
 /// | r       | read  | block of vectors |
 /// | w       | write | block of vectors |
-/// With WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none and
-/// a function for the host is given, too.
+/// With WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none
+/// and a function for the host is given, too.
 template <class T, WorkerKind kind>
 struct CallPreconditioner {
   static constexpr const char* name =

@@ -13,7 +13,7 @@
 namespace tessera {
 
 /// A block of row-major vectors has at most so many columns.
-inline constexpr int most_block_columns = 32;
+inline constexpr int max_block_columns = 32;
 
 /// Columns of a block in memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and
 /// CUDA code.
@@ -24,8 +24,8 @@ struct VectorBlock {
   std::int32_t columns = 0;
 };
 
-/// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie in one piece,
-/// and overlap.
+/// Columns first_column, ..., first_column + columns - 1 of a block. Several such operands of a task may lie
+/// in one piece, and overlap.
 template <class T, class Whole>
 struct ColumnOperand : Whole {
   using Element = std::conditional_t<Whole::mode == AccessMode::read, const T, T>;

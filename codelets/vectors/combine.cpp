@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/linalg/block_kernel.hpp>
 #include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 
@@ -13,9 +13,9 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept {
   const std::int64_t in = columns_of(inputs), out = columns_of(outputs);
   if (out == 0) return;
-  alignas(64) double input_rows[chunk_rows * most_block_columns];
-  alignas(64) double output_rows[chunk_rows * 2 * most_block_columns];
-  alignas(64) double transposed[4 * most_block_columns * 2 * most_block_columns];
+  alignas(64) double input_rows[chunk_rows * max_block_columns];
+  alignas(64) double output_rows[chunk_rows * 2 * max_block_columns];
+  alignas(64) double transposed[4 * max_block_columns * 2 * max_block_columns];
   for (std::int64_t k = 0; k < in; ++k)
     for (std::int64_t j = 0; j < out; ++j) transposed[k * out + j] = c[j * in + k];
   for (std::int64_t first = 0; first < rows; first += chunk_rows) {

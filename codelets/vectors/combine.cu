@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/row_tiles.cuh>
-#include <tessera/codelets/vectors/vectors_cuda.hpp>
+#include <tessera/codelets/vectors/kernels/row_tiles.cuh>
+#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
@@ -11,7 +11,7 @@ namespace device {
 namespace {
 
 constexpr int threads = 256, warps = threads / 32;
-constexpr int most_across = 2 * most_block_columns / 8;  // tiles of 8 x 8 of eight rows of the outputs
+constexpr int max_across = 2 * max_block_columns / 8;  // tiles of 8 x 8 of eight rows of the outputs
 constexpr int multiprocessors = 132, multiprocessor_bytes = 227 * 1024;
 
 template <class T>
@@ -64,17 +64,17 @@ __global__ void __launch_bounds__(threads) combine_kernel(const __grid_constant_
     T* const tile = tiles + buffer * 8 * p.stride;
     if (in + lane % 4 < p.depth) tile[lane / 4 * p.stride + in + lane % 4] = T(0);
     __syncwarp();
-    double sum[most_across][2] = {};
+    double sum[max_across][2] = {};
     for (int k = lane % 4; k < p.depth; k += 4) {
       const double a = tile[lane / 4 * p.stride + k];
       const double* const row = c + k * p.c_stride + lane / 4;
 #pragma unroll
-      for (int j = 0; j < most_across; ++j)
+      for (int j = 0; j < max_across; ++j)
         if (j < p.across) mma_8x8x4(sum[j], a, row[8 * j]);
     }
     __syncwarp();
 #pragma unroll
-    for (int j = 0; j < most_across; ++j)
+    for (int j = 0; j < max_across; ++j)
       if (j < p.across) {
         T* const to = tile + lane / 4 * p.stride + 8 * j + 2 * (lane % 4);
         to[0] = T(sum[j][0]);
@@ -121,8 +121,8 @@ void launch_combine(cudaStream_t stream, std::int64_t rows, std::span<const Vect
   const std::int64_t blocks =
       std::min<std::int64_t>((rows + 8 * warps - 1) / (8 * warps), multiprocessors * together);
   // The same bound for every launch: another thread may be about to launch.
-  constexpr int most_bytes = CombineShared<T>(4 * most_block_columns, most_across).bytes;
-  cudaFuncSetAttribute(combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
+  constexpr int max_bytes = CombineShared<T>(4 * max_block_columns, max_across).bytes;
+  cudaFuncSetAttribute(combine_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes);
   combine_kernel<T>
       <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(memory.bytes), stream>>>(p);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/block_kernel.hpp>
+#include <tessera/codelets/linalg/block_kernel.hpp>
 #include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/gram.hpp>
 
@@ -14,14 +14,14 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
   const std::int64_t l = columns_of(left), r = columns_of(right);
   std::fill_n(g, l * r, 0.0);
   if (l == 0 || r == 0) return;
-  alignas(64) double left_rows[chunk_rows * 3 * most_block_columns];
-  alignas(64) double right_rows[chunk_rows * most_block_columns];
-  alignas(64) double sums[3 * most_block_columns * 2 * most_block_columns];
+  alignas(64) double left_rows[chunk_rows * 3 * max_block_columns];
+  alignas(64) double right_rows[chunk_rows * max_block_columns];
+  alignas(64) double sums[3 * max_block_columns * 2 * max_block_columns];
   for (std::int64_t first = 0; first < rows; first += chunk_rows) {
     const std::int64_t count = std::min(chunk_rows, rows - first);
     WideRows of_left[3];
     double* space = left_rows;
-    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * most_block_columns) {
+    for (std::size_t k = 0; k < left.size(); ++k, space += chunk_rows * max_block_columns) {
       fetch_rows(left[k], first + count, rows);
       of_left[k] = wide_rows(left[k], first, count, space);
     }

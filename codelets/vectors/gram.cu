@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/partial_sums.cuh>
-#include <tessera/codelets/vectors/row_tiles.cuh>
-#include <tessera/codelets/vectors/vectors_cuda.hpp>
+#include <tessera/codelets/vectors/kernels/partial_sums.cuh>
+#include <tessera/codelets/vectors/kernels/row_tiles.cuh>
+#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
@@ -30,10 +30,10 @@ struct GramShared {
                        tiles_down * tiles_across * 64 * int(sizeof(double)))) {}
 };
 template <class T>
-constexpr int most_gram_bytes() {
+constexpr int max_gram_bytes() {
   int most = 0;
-  for (int i = 1; i <= 3 * most_block_columns / 8; ++i)
-    for (int j = 1; j <= 2 * most_block_columns / 8; ++j) most = std::max(most, GramShared<T>(i, j).bytes);
+  for (int i = 1; i <= 3 * max_block_columns / 8; ++i)
+    for (int j = 1; j <= 2 * max_block_columns / 8; ++j) most = std::max(most, GramShared<T>(i, j).bytes);
   return most;
 }
 
@@ -142,8 +142,8 @@ void launch_gram(cudaStream_t stream, std::int64_t rows, std::span<const VectorB
       static_cast<int>(std::clamp<std::int64_t>((rows + p.tile_rows - 1) / p.tile_rows, 1, gram_parts));
   p.parts = parts;
   // The same bound for every launch: another thread may be about to launch.
-  constexpr int most_bytes = most_gram_bytes<T>();
-  cudaFuncSetAttribute(gram_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most_bytes);
+  constexpr int max_bytes = max_gram_bytes<T>();
+  cudaFuncSetAttribute(gram_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, max_bytes);
   gram_kernel<T>
       <<<static_cast<unsigned>(blocks), threads, static_cast<std::size_t>(memory.bytes), stream>>>(p);
   add_parts(stream, blocks, elements, p.parts, g);

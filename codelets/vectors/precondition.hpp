@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -45,9 +45,9 @@ struct ChebyshevStart {
 
 /// With AD = A D: Q := Q - (AD - shift D), D := old D + residual Q, W := W + D (Saad, Iterative Methods for
 /// Sparse Linear Systems, 2nd ed., Algorithm 12.1).
-/// | operand | mode       | shape                                      |
-/// |---------|------------|--------------------------------------------|
-/// | ad      | read       | block of vectors                           |
+/// | operand | mode       | shape                                       |
+/// |---------|------------|---------------------------------------------|
+/// | ad      | read       | block of vectors                            |
 /// | q, d, w | read-write | blocks of vectors; their other columns stay |
 template <class T>
 struct ChebyshevStep {

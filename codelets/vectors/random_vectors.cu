@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/vectors/each_element.cuh>
+#include <tessera/codelets/common/store.hpp>
+#include <tessera/codelets/vectors/kernels/each_element.cuh>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/device_task.hpp>
 
@@ -11,13 +12,13 @@ template <class T>
 struct Fill {
   RandomVectors<T> task;  // for its numbers
   MatrixView<T> v;
-  bool clear;
+  Store store;
 
   __device__ void operator()(int j, Index i) const {
     T& to = v.data[i * v.ld + j];
     if (task.first <= j && j < task.first + task.columns)
       to = T(random_vector_element(task.seed, task.first_row + i, j));
-    else if (clear)
+    else if (store == Store::overwrite)
       to = T(0);
   }
 };
@@ -27,7 +28,7 @@ struct Fill {
 template <class T>
 void run(const DeviceContext& on, const RandomVectors<T>& task) {
   const MatrixView<T> v = *task.v;
-  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task, v, task.v.first()});
+  device::for_elements_of_rows(on.stream, v.rows, v.cols, Fill<T>{task, v, store_of(task.v)});
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(RandomVectors<T>)

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
-#include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
+#include <tessera/codelets/common/splitmix.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
 namespace tessera {
 
 /// Columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of rows, := random
-/// numbers of mean zero, about normally distributed, each of which depends on the seed, its column and its row
-/// in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
+/// numbers of mean zero, about normally distributed, each of which depends on the seed, its column and its
+/// row in the whole vector alone: not on segments, ranks or workers. On CPUs and GPUs the same bits (sums of
 /// integers). No flops counted; predicted by the bytes.
-/// | operand | mode         | shape            | what                                                                  |
-/// |---------|--------------|------------------|-----------------------------------------------------------------------|
-/// | v       | write or add | block of vectors | the other columns become zero if the block is written, else they stay |
+/// | operand | mode         | shape            | what                                                  |
+/// |---------|--------------|------------------|-------------------------------------------------------|
+/// | v       | write or add | block of vectors | other columns become zero if it is written, else stay |
 template <class T>
 struct RandomVectors {
   static constexpr const char* name = "random_vectors";

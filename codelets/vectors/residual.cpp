@@ -12,9 +12,9 @@ void run(const HostContext&, const Residual<T>& task) {
   const MatrixView<T> r = *task.r;
   double* const norms = task.norms.view().data();
   std::fill_n(norms, residual_norms, 0.0);
-  double *const norms_r = norms, *const norms_x = norms + most_block_columns;
-  double *const norms_ax = norms + 2 * most_block_columns, *const norms_bx = norms + 3 * most_block_columns;
-  double row[most_block_columns];
+  double *const norms_r = norms, *const norms_x = norms + max_block_columns;
+  double *const norms_ax = norms + 2 * max_block_columns, *const norms_bx = norms + 3 * max_block_columns;
+  double row[max_block_columns];
   for (Index i = 0; i < ax.cols; ++i) {
     const T *const ax_row = ax.data + i * ax.ld, *const bx_row = bx.data + i * bx.ld,
                    *const x_row = x.data + i * x.ld;

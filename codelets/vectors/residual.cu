@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/column_sums.cuh>
-#include <tessera/codelets/vectors/partial_sums.cuh>
+#include <tessera/codelets/vectors/kernels/column_sums.cuh>
+#include <tessera/codelets/vectors/kernels/partial_sums.cuh>
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/device_task.hpp>
 
@@ -16,7 +16,7 @@ struct ResidualProblem {
   MatrixView<const T> ax, bx, x;
   MatrixView<T> r;
   int columns, first, lanes;
-  double theta[most_block_columns];
+  double theta[max_block_columns];
   double* parts;
 };
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(column_threads)
   if (threadIdx.x < residual_norms) part[threadIdx.x] = 0;
   for (int k = 0; k < 4; ++k) {
     const double sum = column_sum(sums[k], place, shared);  // begins with a barrier
-    if (place.group == 0 && counts) part[k * most_block_columns + j] = sum;
+    if (place.group == 0 && counts) part[k * max_block_columns + j] = sum;
   }
 }
 

@@ -4,27 +4,28 @@
 
 #include <array>
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
 namespace tessera {
 
-inline constexpr Index residual_norms = 4 * most_block_columns;
+inline constexpr Index residual_norms = 4 * max_block_columns;
 /// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
 inline constexpr Index residual_parts = 4 * 132;
 
 /// Of one segment of rows, in one pass,
-///   R(:, 0 : columns - first) := AX(:, first : columns) - BX(:, first : columns) diag(theta(first : columns))
+///   R(:, 0 : columns - first) := (AX - BX diag(theta))(:, first : columns)
 /// and, for all columns 0 <= j < columns, squared norms of this segment's rows of
 ///   r_j = ax_j - theta_j bx_j,  x_j,  ax_j,  bx_j.                              [10 columns a row]
-/// | operand  | mode    | shape                      | what                                                  |
-/// |----------|---------|----------------------------|-------------------------------------------------------|
-/// | ax, x    | read    | block of vectors           | A X and X                                             |
-/// | bx       | read    | the same; may be absent    | B X; absent: X (B = I)                                |
-/// | r        | write   | the same                   | R; its columns from columns - first on become zero    |
-/// | norms    | write   | array of 128 doubles       | norms[32 k + j], k = 0: r, 1: x, 2: ax, 3: bx; of j >= columns zero |
-/// | work     | scratch | array of double, at least residual_parts 128 | sums of thread blocks               |
+/// | operand | mode    | shape                      | what                                               |
+/// |---------|---------|----------------------------|----------------------------------------------------|
+/// | ax      | read    | block of vectors           | A X                                                |
+/// | bx      | read    | the same                   | B X; absent: X (B = I)                             |
+/// | x       | read    | the same                   | X                                                  |
+/// | r       | write   | the same                   | R; its columns from columns - first on become zero |
+/// | norms   | write   | array of 128 doubles       | at 32 k + j, k: r, x, ax, bx; 0 for j >= columns   |
+/// | work    | scratch | 128 residual_parts doubles | sums of thread blocks                              |
 /// Norms in double; r_j is rounded to T after it is computed, and its norm taken, in double. Rows ascend: the
 /// same bits in every run on the same kind of worker. Predicted by the bytes.
 template <class T>
@@ -38,7 +39,7 @@ struct Residual {
   Write<Array<double>> norms;
   GpuScratch<Array<double>> work{};
   std::int32_t columns = 0, first = 0;  ///< 0 <= first <= columns <= 32
-  std::array<double, most_block_columns> theta{};
+  std::array<double, max_block_columns> theta{};
   Index rows = 0;
 
   double flops() const noexcept { return 10. * columns * static_cast<double>(rows); }

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include <tessera/codelets/block_sparse/memory_cost.hpp>
+#include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -28,11 +28,11 @@ struct UserFunctions {
 
 /// A function of the user makes one segment of rows of a block of row-major vectors from all rows of another:
 ///   Y(first_row : end_row, :) := f(X).
-/// | operand  | mode    | shape                                      | what                                     |
-/// |----------|---------|--------------------------------------------|------------------------------------------|
-/// | x        | read    | blocks of vectors                          | the segments of X in order               |
-/// | y        | write   | block of vectors                           | columns from `columns` on become zero    |
-/// | gathered | scratch | array: rows of X x width; absent for one segment | X in one piece                     |
+/// | operand  | mode    | shape                    | what                                   |
+/// |----------|---------|--------------------------|----------------------------------------|
+/// | x        | read    | blocks of vectors        | the segments of X in order             |
+/// | y        | write   | block of vectors         | columns from `columns` on become zero  |
+/// | gathered | scratch | array: rows of X x width | X in one piece; absent for one segment |
 /// No flops counted; predicted by the vectors' bytes: what the function itself takes is not known. What it
 /// throws ends the sequence: Sequence::wait throws it again. With WorkerKind::cpu it runs on CPUs alone; with
 /// WorkerKind::gpu on GPUs, or on CPUs where there are none and a function for the host is given, too.

@@ -10,10 +10,9 @@
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/faults/fault_case.hpp>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
-#include <tessera/algorithms/block_sparse/formats.hpp>
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/operations.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/block_sparse_files.hpp>
+#include <tessera/multiply.hpp>
 
 namespace tessera::test {
 namespace {

@@ -8,15 +8,15 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/check.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 
 namespace tessera::test {
 namespace {

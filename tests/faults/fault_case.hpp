@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 /// What several ranks do when one of them goes wrong. A case runs in processes of its own, since it may leave
 /// the Runtime poisoned.

@@ -7,9 +7,9 @@
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/faults/fault_case.hpp>
 
-#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
-#include <tessera/algorithms/lobpcg/generators/function_rows.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/algorithms/sparse/function_rows.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 namespace {

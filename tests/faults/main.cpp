@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 #include <tests/faults/fault_case.hpp>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/fault_points.hpp>
 
 namespace tessera::test {
@@ -74,10 +74,10 @@ int run_alone(const FaultCase& fault, int faulty, long point) {
   const int rank = launched_rank();
   if (point >= 0 && rank == faulty) {
     thrown_at = point;
-    internal::fault_hook = count_and_throw;
+    detail::fault_hook = count_and_throw;
   }
   const std::string outcome = kind_and_message([&] { fault.run_alone(rank, faulty); });
-  internal::fault_hook = nullptr;
+  detail::fault_hook = nullptr;
   fmt::print("rank {}: {}\n", rank, outcome);
   if (point == 0 && rank == faulty) fmt::print("points {}\n", points);
   std::fflush(stdout);
@@ -100,7 +100,7 @@ int run(const FaultCase& fault, int faulty, long point) {
   const Ranks ranks{*runtime, faulty};
   if (point >= 0 && ranks.here()) {
     thrown_at = point;
-    internal::fault_hook = count_and_throw;
+    detail::fault_hook = count_and_throw;
   }
   // What is thrown between the public calls of a case is the program's own to guard.
   const std::string outcome = kind_and_message([&] {
@@ -109,7 +109,7 @@ int run(const FaultCase& fault, int faulty, long point) {
     else
       fault.run(ranks);
   });
-  internal::fault_hook = nullptr;
+  detail::fault_hook = nullptr;
   fmt::print("rank {}: {}\n", runtime->rank(), outcome);
   if (point == 0 && ranks.here()) fmt::print("points {}\n", points);
   std::fflush(stdout);

@@ -8,14 +8,14 @@
 
 #include <tests/faults/fault_case.hpp>
 
+#include <tessera/block_vectors.hpp>
+#include <tessera/column_slabs.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/band_matrix.hpp>
-#include <tessera/runtime/block_vectors.hpp>
-#include <tessera/runtime/column_slabs.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
 namespace {

@@ -21,7 +21,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "mutator.hpp"
 #include "targets.hpp"
@@ -33,8 +33,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned most_seconds = 10;  // for one file
-constexpr rlim_t most_memory = rlim_t{4} << 30;
+constexpr unsigned max_seconds = 10;  // for one file
+constexpr rlim_t max_memory = rlim_t{4} << 30;
 
 /// For the handler of signals, which may only use what is there already.
 char input_name[4096], kept_name[4096], target_name[256];
@@ -71,7 +71,7 @@ void limit_memory() {
   std::ifstream statm("/proc/self/statm");
   rlim_t pages = 0;
   statm >> pages;
-  const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + most_memory;
+  const rlim_t bytes = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + max_memory;
   const rlimit limit{bytes, bytes};
   setrlimit(RLIMIT_AS, &limit);
 #endif
@@ -127,7 +127,7 @@ Corpus corpus_of(const Target& target, const fs::path& folder) {
 bool reads(const Target& target, const std::string& path) {
   std::snprintf(target_name, sizeof target_name, "%s", target.name.c_str());
   std::snprintf(input_name, sizeof input_name, "%s", path.c_str());
-  alarm(most_seconds);
+  alarm(max_seconds);
   bool read = true;
   try {
     target.read(path);

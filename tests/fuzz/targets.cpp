@@ -5,13 +5,13 @@
 #include <fstream>
 #include <sstream>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
-#include <tessera/algorithms/lobpcg/generators/shell_interaction.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
+#include <tessera/block_sparse_files.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "dense_options.hpp"
 #include "options.hpp"
@@ -28,11 +28,11 @@ namespace {
 using namespace tessera::program;
 
 /// What callers ask memory for is another matter than what readers take.
-constexpr Index most_elements = 1 << 20, most_rows = 1 << 14;
+constexpr Index max_elements = 1 << 20, max_rows = 1 << 14;
 
 bool is_small(const MatrixMarketHeader& header) {
-  return header.rows <= most_rows && header.columns <= most_rows &&
-         header.rows * header.columns <= most_elements;
+  return header.rows <= max_rows && header.columns <= max_rows &&
+         header.rows * header.columns <= max_elements;
 }
 
 template <class T>
@@ -61,7 +61,7 @@ void read_blocks(Runtime& runtime, const std::string& path, const std::string& s
 
 void read_repeated_blocks(Runtime& runtime, const std::string& path) {
   const MatrixMarketHeader header = MatrixMarketReader(path).header();
-  if (header.rows > most_rows || header.columns > most_rows) return;
+  if (header.rows > max_rows || header.columns > max_rows) return;
   const std::vector<Index> pattern{3, 1};
   const BlockLayout layout = make_block_layout(runtime, repeated_block_sizes(pattern, header.rows),
                                                repeated_block_sizes(pattern, header.columns));
@@ -134,7 +134,7 @@ std::vector<Target> all_targets(Runtime& runtime, const std::string& corpus) {
       {"hermitian complex", "matrix_", read_triangle<std::complex<double>>},
       {"sparse rows", "matrix_",
        [](const std::string& path) {
-         if (MatrixMarketReader(path).header().rows > most_elements) return;
+         if (MatrixMarketReader(path).header().rows > max_elements) return;
          CoordinateRows::from_matrix_market(path);
        }},
       {"block-sparse", "matrix_",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera::fuzz {
 

@@ -4,7 +4,7 @@
 
 #include <tests/support/device_array.hpp>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 namespace tessera {
 namespace {

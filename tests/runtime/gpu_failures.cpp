@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/device_task.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Calls of CUDA that fail become statuses; a GPU that is lost ends the work, not the process.

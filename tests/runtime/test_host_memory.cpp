@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/host_memory.hpp>
-#include <tessera/runtime/runtime.hpp>
 
 namespace tessera {
 namespace {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/kept_files.hpp>
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/model_store.hpp>

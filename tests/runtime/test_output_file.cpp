@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/output_file.hpp>
 

@@ -12,8 +12,8 @@
 #include <tests/support/matrix.hpp>
 #include <unistd.h>
 
-#include <tessera/codelets/dense/gemm.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -92,7 +92,7 @@ class PerformanceModelsTest : public ::testing::Test {
     for (int k = 0; k < 30; ++k) {
       c.forget();
       sequence.insert(
-          Gemm<double>{.a = a, .b = b, .sum = c, .part_a = whole, .part_b = whole, .part_c = whole});
+          Gemm<double>{.a = a, .b = b, .c = c, .part_a = whole, .part_b = whole, .part_c = whole});
     }
     ASSERT_TRUE(sequence.wait().ok());
   }

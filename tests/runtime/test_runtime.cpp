@@ -9,13 +9,13 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
 namespace {
@@ -28,7 +28,7 @@ void insert_product(Sequence& sequence, const TiledMatrix<double>& a, const Tile
       for (Index k = 0; k < a.col_tiles(); ++k)
         sequence.insert(Gemm<double>{.a = a.tile(i, k),
                                      .b = b.tile(k, j),
-                                     .sum = c.tile(i, j),
+                                     .c = c.tile(i, j),
                                      .part_a = {0, 0, a.tile_rows(i), a.tile_cols(k)},
                                      .part_b = {0, 0, b.tile_rows(k), b.tile_cols(j)},
                                      .part_c = {0, 0, c.tile_rows(i), c.tile_cols(j)}});

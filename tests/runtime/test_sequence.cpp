@@ -8,8 +8,8 @@
 
 #include <tessera/algorithms/dense/redistribute.hpp>
 #include <tessera/codelets/dense/copy.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::test {

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/data.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/stall_watch.hpp>

@@ -16,7 +16,7 @@
 #include <tests/support/runtime_test.hpp>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/kept_files.hpp>
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/model_store.hpp>

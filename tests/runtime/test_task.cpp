@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks that are structs: what is inserted is what the body finds.
@@ -197,6 +197,18 @@ TEST_F(Tasks, AddToAndOverwrite) {
   EXPECT_EQ(number(again), 6);
 }
 
+/// What has no contents any more is written.
+TEST_F(Tasks, AnInvalidPieceIsWritten) {
+  const Data sum = Data::bytes(runtime, sizeof(double));
+  Sequence sequence(runtime);
+  sequence.insert(AddNumber{.sum = sum, .number = 1});
+  sum.invalidate();
+  sequence.insert(AddNumber{.sum = sum, .number = 2});
+  sequence.insert(AddNumber{.sum = sum, .number = 4});
+  ASSERT_TRUE(sequence.wait().ok());
+  EXPECT_EQ(number(sum), 6);
+}
+
 TEST_F(Tasks, PiecesThatAreNotThereAreRefused) {
   Data released = numbers({1});
   released.release();
@@ -270,12 +282,12 @@ TEST_F(Tasks, FailByTheirContext) {
 }
 
 TEST(TaskNames, HaveTheLettersOfTheirTypes) {
-  EXPECT_EQ(internal::task_name<Combine<std::complex<float>>>(), "test_combine_c");
-  EXPECT_EQ(internal::task_name<AddNumber>(), "test_add_number");
-  EXPECT_EQ((internal::task_name<MixedTypes<float, double>>()), "test_mixed_types_d");
-  EXPECT_EQ(internal::task_name<Stepwise<Step::second>>(), "test_second");
-  EXPECT_EQ(internal::member_count<Combine<double>>(), 5u);
-  EXPECT_EQ(internal::member_count<SumOfAll>(), 5u);
+  EXPECT_EQ(detail::task_name<Combine<std::complex<float>>>(), "test_combine_c");
+  EXPECT_EQ(detail::task_name<AddNumber>(), "test_add_number");
+  EXPECT_EQ((detail::task_name<MixedTypes<float, double>>()), "test_mixed_types_d");
+  EXPECT_EQ(detail::task_name<Stepwise<Step::second>>(), "test_second");
+  EXPECT_EQ(detail::member_count<Combine<double>>(), 5u);
+  EXPECT_EQ(detail::member_count<SumOfAll>(), 5u);
 }
 
 /// Bodies are functions that need no runtime.

@@ -17,12 +17,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/lobpcg/user_operator.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/lobpcg.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/multiply.hpp>
+#include <tessera/operators.hpp>
 
 namespace {
 

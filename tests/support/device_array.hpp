@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-#include <cusolverDn.h>
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
+
+#include <tessera/runtime/device_task.hpp>
 
 /// Device memory, handles and a fixture for tests of kernels on raw pointers. Constructors and `get` wait for
 /// the device, so they are in order with work on any stream.
@@ -84,11 +83,9 @@ class DeviceMatrix {
   DeviceArray<T> memory_;
 };
 
-struct DeviceHandles {
-  cudaStream_t stream = nullptr;
-  cublasHandle_t cublas = nullptr;
-  cusolverDnHandle_t cusolver = nullptr;
-  DeviceHandles() {
+/// What a task's body runs on, without a runtime.
+struct DeviceHandles : CudaContext {
+  DeviceHandles() : CudaContext{} {
     EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     EXPECT_EQ(cublasCreate(&cublas), CUBLAS_STATUS_SUCCESS);
     EXPECT_EQ(cublasSetStream(cublas, stream), CUBLAS_STATUS_SUCCESS);

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/eigen_problem.hpp>
 
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
 

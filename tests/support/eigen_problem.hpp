@@ -7,7 +7,7 @@
 
 #include <tests/support/matrix.hpp>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
 
 /// Dense Hermitian eigenproblems on the host: references by LAPACK, errors as the accuracy gates define them.
 namespace tessera::test {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera::test {
 

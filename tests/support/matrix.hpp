@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/data.hpp>
+#include <tessera/data.hpp>
+#include <tessera/matgen.hpp>
 
 /// Small dense matrices for tests, with plain loops that say what a kernel should give.
 namespace tessera::test {

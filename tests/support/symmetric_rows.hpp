@@ -8,7 +8,7 @@
 
 #include <tests/support/matrix.hpp>
 
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 

@@ -145,6 +145,72 @@ cuda_mpi_bad_archive() {
   TESSERA_OPENMPI_SOURCE=/no/such.tar.gz ends_with_line 1 "cannot read '/no/such.tar.gz'" "$work/tree/tools/setup" --cuda-mpi
 }
 
+# Only the choice: a script that found an nvcc all the same would build.
+cuda_without_nvcc() {
+  ends_with_line 1 "--cuda needs CUDA's compiler: no nvcc on PATH, in CUDA_HOME \('/made/up'\) or in /usr/local/cuda" \
+    env CUDA_HOME=/made/up bash -c 'program=test; source "$1/tools/lib/steps.bash"; find_nvcc() { :; }; choose_cuda yes' _ "$work/tree"
+}
+
+sanitized_with_cuda() {
+  ends_with_line 1 '--sanitized is without CUDA' "$work/tree/tools/check" --sanitized --cuda
+}
+
+# choice WISH: what choose_cuda makes of it: "with_cuda preset build: why".
+choice() {
+  PATH=$work/bin:$real_path bash -c 'program=test; source "$1/tools/lib/steps.bash"; choose_cuda "$2"
+    echo "$with_cuda $preset $build: $why"' _ "$work/tree" "$1"
+}
+
+equal() { [[ $1 == "$2" ]] || { echo "is '$1', expected '$2'"; return 1; }; }
+
+cuda_is_chosen_by_gpu() {
+  fake nvcc ':'
+  fake nvidia-smi 'echo "No devices were found"; exit 6'
+  equal "$(choice auto)" 'no release build: nvidia-smi lists no GPU here; --cuda builds it all the same' &&
+    equal "$(choice yes)" 'yes cuda build-cuda: as asked' && equal "$(choice no)" 'no release build: as asked' || return 1
+  fake nvidia-smi 'echo "GPU 0: made up (UUID: GPU-0)"'
+  equal "$(choice auto)" 'yes release build: nvidia-smi lists a GPU; --no-cuda leaves it out' &&
+    equal "$(choice yes)" 'yes release build: as asked' && equal "$(choice no)" 'no cpu build-cpu: as asked'
+}
+
+# What ninja and make wrote, and what is made of it.
+progress_is_read() {
+  local program=test
+  # shellcheck source=tools/lib/steps.bash
+  source "$root/tools/lib/steps.bash"
+  equal "$(printf '%s\n' '[0/1] Re-running CMake' '[1/40] Building a' 'a.cpp:3:1: warning: [9/9]' '[12/40] Building b' | ninja_progress)" \
+    '12 40' && equal "$(echo 'no work to do' | ninja_progress)" '' &&
+    equal "$(printf '%s\n' 'make[1]: x' '  CC       a.lo' '  CXX      b.lo' '  GEN      c' '  CC       d.lo' | make_progress 8)" '2 8' &&
+    equal "$(printf '  CC a\n  CC b\n' | make_progress 0)" '1 2' && equal "$(make_progress 5 </dev/null)" '' &&
+    equal "$(progress_text 10 40 60)" '25 %, about 3 min left' && equal "$(progress_text 30 40 60)" '75 %, about 20 s left' &&
+    equal "$(progress_text 1 40 60)" '2 %' && equal "$(progress_text 40 40 60)" '100 %, about 0 s left'
+}
+
+# A step whose output is counted says so where there is no terminal, too, and leaves the status as it is.
+progress_is_shown() {
+  local program=test log=$work/progress.log status=0
+  # shellcheck source=tools/lib/steps.bash
+  source "$root/tools/lib/steps.bash"
+  : >"$log"
+  progress_interval=1
+  counter=ninja_progress step 'made up' bash -c 'echo "[5/10] x"; sleep 5; exit 3' >"$work/out" || status=$?
+  ((status == 3)) && grep -qE '^test: made up \.\.\. 50 %' "$work/out" && grep -qE '^test: made up \.\.\. FAILED after [0-9]+ s$' "$work/out" ||
+    { cat "$work/out"; return 1; }
+}
+
+# A StarPU with CUDA serves a build without; the other way round it is built again.
+starpu_serves() {
+  local wish=$1 marker=$2 expected=$3
+  fake nvcc 'echo "Cuda compilation tools, release 13.0"'
+  fake nvidia-smi 'exit 6'
+  fake pkg-config 'case "$*" in *--variable=prefix*) echo '"$work/starpu"' ;; *--modversion*) echo 1.4.12 ;; esac; exit 0'
+  # The marker is what this script would write: from its own functions, by a run that stops before it builds.
+  sed '/^start_log "/,$d; s|^root=.*|root='"$work/tree"'|' "$work/tree/tools/setup" >"$work/setup-functions"
+  printf '%s\n' "choose_cuda $marker; set_prefix $work/starpu; configuration >\$marker" \
+    "choose_cuda $wish; set_prefix $work/starpu; if starpu_is_ready; then echo ready; else echo again; fi" >>"$work/setup-functions"
+  equal "$(PATH=$work/bin:$real_path bash "$work/setup-functions" </dev/null)" "$expected"
+}
+
 build_fails() {
   fake cmake 'echo "CMake Error at CMakeLists.txt:1 (project):"; echo "  made up"; exit 1'
   ends_with_line 1 'Tessera could not be configured: CMake Error .*made up' "$work/tree/tools/$1"
@@ -164,10 +230,15 @@ lint() {
 
 case_of Help help_is_printed
 case_of UnknownOption unknown_option
+case_of ProgressIsRead progress_is_read
+case_of ProgressIsShown progress_is_shown
 case_of SecondRunIsQuick second_run_is_quick
 for name in WrongSystem:wrong_system NoCompiler:no_compiler OldCompiler:old_compiler NoNetwork:no_network NotRoot:not_root \
   NoNetworkForStarpu:no_network_for_starpu NoSpace:no_space BadPrefix:bad_prefix BadArchive:bad_archive \
   CudaMpiWithoutCuda:cuda_mpi_without_cuda CudaMpiOfAnotherVersion:cuda_mpi_of_another_version CudaMpiBadArchive:cuda_mpi_bad_archive \
+  CudaWithoutNvcc:cuda_without_nvcc SanitizedWithCuda:sanitized_with_cuda CudaIsChosenByGpu:cuda_is_chosen_by_gpu \
+  StarpuWithoutCudaServes:starpu_serves:no:no:ready StarpuWithCudaServesBoth:starpu_serves:no:yes:ready \
+  StarpuWithCudaServes:starpu_serves:yes:yes:ready StarpuWithoutCudaIsBuiltAgain:starpu_serves:yes:no:again \
   QuickstartConfigureFails:build_fails:quickstart CheckConfigureFails:build_fails:check; do
   IFS=: read -ra parts <<<"$name"
   rm -rf "${work:?}/bin" "${work:?}/rest"

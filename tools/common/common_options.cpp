@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera::program {
 

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// What the user can ask for in the program and in every benchmark.
 namespace tessera::program {

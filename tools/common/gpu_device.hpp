@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/cusolver.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/cusolver.hpp>
+#include <tessera/error.hpp>
 
 /// Memory, a stream and a clock on the first GPU, beside StarPU's. Everything throws RuntimeError.
 namespace tessera::program {

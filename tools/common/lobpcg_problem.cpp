@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "usage_error.hpp"
 

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/parallel_for.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "session.hpp"
 
@@ -62,10 +61,10 @@ template <class Visit>
 void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
   std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
   if (tiles.empty()) tiles = {0, rows.order()};
-  constexpr Index most_rows = 256;
+  constexpr Index max_rows = 256;
   std::vector<Index> cuts;
   for (std::size_t t = 0; t + 1 < tiles.size(); ++t)
-    for (Index first = tiles[t]; first < tiles[t + 1]; first += most_rows) cuts.push_back(first);
+    for (Index first = tiles[t]; first < tiles[t + 1]; first += max_rows) cuts.push_back(first);
   cuts.push_back(rows.order());
   std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
   parallel_for(threads, static_cast<Index>(cuts.size()) - 1, [&](Index part, int thread) {

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <vector>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/cpu_workers.hpp>
-#include <tessera/runtime/error.hpp>
 
 #include "gpu_device.hpp"
 #include "problem.hpp"
@@ -63,7 +63,7 @@ void TiledGemm<T>::submit(Sequence& sequence) const {
         const Index m = c_.tile_rows(i), n = c_.tile_cols(j), depth = a_.tile_cols(k);
         sequence.insert(Gemm<T>{.a = a_.tile(i, k),
                                 .b = b_.tile(k, j),
-                                .sum = c_.tile(i, j),
+                                .c = c_.tile(i, j),
                                 .part_a = {0, 0, m, depth},
                                 .part_b = {0, 0, depth, n},
                                 .part_c = {0, 0, m, n}});

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// What the machine can do at most: rates of dense products and of copies, measured where tasks compute.
 namespace tessera::program {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 #include "report.hpp"
 

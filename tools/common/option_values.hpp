@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 /// Values of options as text: what they are, or what is wrong with them.
 namespace tessera::program {

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 #include "session.hpp"

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 
 #include "common_options.hpp"
 

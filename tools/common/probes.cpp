@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/algorithms/dense/generators.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera::program {
 

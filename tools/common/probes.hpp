@@ -5,9 +5,9 @@
 #include <complex>
 #include <vector>
 
-#include <tessera/runtime/band_matrix.hpp>
-#include <tessera/runtime/column_slabs.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/column_slabs.hpp>
+#include <tessera/runtime/matrix/band_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// Cheap checks of single stages: products with a random vector and quantities that a similarity keeps. In
 /// double precision, on the host, O(n^2); collective, the same result on every rank.

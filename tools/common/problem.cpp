@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

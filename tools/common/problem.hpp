@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/column_slabs.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/column_slabs.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 #include "common_options.hpp"
 #include "session.hpp"

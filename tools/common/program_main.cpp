@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/version.hpp>
 
 #include "common_options.hpp"

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/version.hpp>

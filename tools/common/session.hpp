@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <tessera/error.hpp>
+#include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/runtime.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 #include "common_options.hpp"

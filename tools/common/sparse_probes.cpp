@@ -5,8 +5,8 @@
 #include <cmath>
 #include <span>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/matgen.hpp>
 
 #include "process.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 #include "probes.hpp"
 #include "report.hpp"

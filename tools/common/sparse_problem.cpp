@@ -11,9 +11,9 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {

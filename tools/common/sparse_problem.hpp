@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+#include <tessera/block_sparse_files.hpp>
 
 #include "common_options.hpp"
 #include "session.hpp"

@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera::program {
 

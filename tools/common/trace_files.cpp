@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 #include "output_files.hpp"
@@ -86,14 +86,14 @@ void convert(const fs::path& directory) {
   const auto newest = fs::last_write_time(raw.front());
   if (fs::exists(tasks) && fs::last_write_time(tasks) >= newest) return;
   // A damaged trace must not keep the tool busy for ever.
-  double most_seconds = 120;
-  for (const std::string& file : raw) most_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
+  double max_seconds = 120;
+  for (const std::string& file : raw) max_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
   const TemporaryDirectory work(directory);
   for (const std::string& tool :
        {std::string(TESSERA_STARPU_PREFIX "/bin/starpu_fxt_tool"), std::string("starpu_fxt_tool")}) {
     std::vector<std::string> words{tool, "-d", work.path().string()};
     for (const std::string& file : raw) words.insert(words.end(), {"-i", file});
-    const int status = run_silently(words, most_seconds);
+    const int status = run_silently(words, max_seconds);
     if (status == 0 && fs::exists(work.path() / "tasks.rec")) return take_over(work.path(), directory);
     if (status != 127)
       throw InputError(directory.string(), 0,

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 
 namespace tessera::program {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 /// What the program says about a wrong command line: one form for all, with a guess at what was meant.
 namespace tessera::program {

@@ -52,7 +52,7 @@ has_cuda_component() { [[ $("$cuda_mpi_prefix/bin/ompi_info" --parsable --all) =
 
 # What stands against it is said before anything is built.
 check_cuda_mpi() {
-  [[ -n $nvcc ]] || fail "--cuda-mpi needs CUDA: no nvcc (or --without-cuda); set CUDA_HOME"
+  [[ -n $nvcc ]] || fail "--cuda-mpi needs CUDA; leave out --no-cuda"
   cuda_mpi_version=$(dpkg-query -W -f='${source:Upstream-Version}' libopenmpi-dev 2>/dev/null || true)
   [[ $cuda_mpi_version == 4.1.* ]] ||
     fail "--cuda-mpi knows Open MPI 4.1 (Debian 12); this machine's libopenmpi-dev has version '${cuda_mpi_version:-none}'"

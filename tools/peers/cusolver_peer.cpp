@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "gpu_device.hpp"
 

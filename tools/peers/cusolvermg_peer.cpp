@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cusolvermg_peer.hpp"
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #if TESSERA_HAVE_CUSOLVERMG
 #include <algorithm>

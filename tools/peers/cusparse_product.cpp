@@ -5,12 +5,12 @@
 #include "report.hpp"
 
 #if TESSERA_WITH_CUDA
-#include <tessera/codelets/cusparse.hpp>
+#include <tessera/codelets/linalg/cusparse.hpp>
 
 #include "gpu_device.hpp"
 #endif
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 namespace tessera::program {
 

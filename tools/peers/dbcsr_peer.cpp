@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "process.hpp"
 

@@ -5,7 +5,7 @@
 #include <complex>
 #include <numeric>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "cusolver_peer.hpp"
 #include "cusolvermg_peer.hpp"

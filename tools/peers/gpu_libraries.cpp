@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #if TESSERA_WITH_CUDA
-#include <tessera/codelets/cusparse.hpp>
+#include <tessera/codelets/linalg/cusparse.hpp>
 
 #include "gpu_device.hpp"
 #endif

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
 
 #include "process.hpp"
 

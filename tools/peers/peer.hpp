@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include <tessera/runtime/runtime.hpp>
+#include <tessera/runtime.hpp>
 
 #include "report.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::program {
 

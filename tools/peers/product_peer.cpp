@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "dbcsr_peer.hpp"
 #include "stack_peer.hpp"

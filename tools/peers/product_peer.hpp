@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
+#include <tessera/multiply.hpp>
 
 #include "peer.hpp"
 #include "sparse_probes.hpp"

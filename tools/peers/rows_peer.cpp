@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rows_peer.hpp"
 
-#include <tessera/algorithms/lobpcg/csr_matrix.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/sequence.hpp>
+#include <tessera/sparse_matrix.hpp>
 #include <tessera/version.hpp>
 
 #include "cusparse_product.hpp"

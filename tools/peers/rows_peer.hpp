@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "peer.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "lapack_peer.hpp"
 #include "lobpcg_problem.hpp"

@@ -11,8 +11,8 @@
 #include <libxsmm.h>
 #endif
 
-#include <tessera/codelets/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
 
 #include "machine_limits.hpp"
 #include "stack_peer.hpp"

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/codelet.hpp>
-#include <tessera/runtime/error.hpp>
 #include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/temporary_files.hpp>

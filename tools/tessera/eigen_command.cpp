@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/check.hpp>
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "eigen_output.hpp"
@@ -116,7 +116,7 @@ class EigenRun {
   /// works on a copy of its own while our vectors are there.
   double needed_memory(Index order) const {
     const double matrices = generalized() ? 2 : 1, n = static_cast<double>(order);
-    const Index count = most_vectors(order, used_);
+    const Index count = max_vectors(order, used_);
     const double input =
         matrices * lower_tiles_memory(runtime_, order, input_tile(runtime_, order, options_.tile), sizeof(T));
     const double vectors = sizeof(T) * n * static_cast<double>(count) / runtime_.size();

@@ -6,9 +6,9 @@
 #include <exception>
 #include <optional>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 #include "output_files.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/runtime/column_slabs.hpp>
+#include <tessera/column_slabs.hpp>
 
 #include "session.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 

@@ -16,13 +16,13 @@ using RowMajor = std::vector<double>;
 
 /// Ranges of rows within a tile that are asked for at a time.
 std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
-  constexpr Index most_rows = 256;
+  constexpr Index max_rows = 256;
   std::vector<Index> cuts(rows.tiles().begin(), rows.tiles().end());
   if (cuts.empty()) cuts = {0, rows.order()};
   std::vector<std::pair<Index, Index>> ranges;
   for (std::size_t t = 0; t + 1 < cuts.size(); ++t)
-    for (Index first = cuts[t]; first < cuts[t + 1]; first += most_rows)
-      ranges.emplace_back(first, std::min(first + most_rows, cuts[t + 1]));
+    for (Index first = cuts[t]; first < cuts[t + 1]; first += max_rows)
+      ranges.emplace_back(first, std::min(first + max_rows, cuts[t + 1]));
   return ranges;
 }
 

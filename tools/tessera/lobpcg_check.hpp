@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/lobpcg/symmetric_rows.hpp>
+#include <tessera/lobpcg.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "report.hpp"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/preconditioners.hpp>
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/runtime/require_memory.hpp>
 

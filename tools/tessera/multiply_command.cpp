@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/error.hpp>
+#include <tessera/multiply.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "options.hpp"

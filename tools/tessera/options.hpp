@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <tessera/codelets/block_sparse/dense_choice.hpp>
-#include <tessera/runtime/types.hpp>
+#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/types.hpp>
 
 #include "common_options.hpp"
 #include "option_table.hpp"

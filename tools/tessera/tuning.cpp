@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/input_file.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
 namespace tessera::program {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
+#include <tessera/eigensolve.hpp>
 
 #include "options.hpp"
 

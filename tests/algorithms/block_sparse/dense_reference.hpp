@@ -7,7 +7,7 @@
 
 #include <tests/support/matrix.hpp>
 
-#include <tessera/algorithms/block_sparse/block_sparse_matrix.hpp>
+#include <tessera/block_sparse_matrix.hpp>
 
 /// Block-sparse matrices next to what they are as dense ones, built on put and iteration alone.
 namespace tessera::test {

@@ -9,7 +9,7 @@
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
 #include <unistd.h>
 
-#include <tessera/algorithms/block_sparse/block_sparse_io.hpp>
+#include <tessera/block_sparse_files.hpp>
 
 /// Block-sparse matrices to files and back. All collective.
 namespace tessera::test {

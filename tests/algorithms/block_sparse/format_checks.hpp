@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
 
-#include <tessera/algorithms/block_sparse/formats.hpp>
+#include <tessera/block_operations.hpp>
 
 /// Block-sparse matrices to other formats and back. All collective.
 namespace tessera::test {

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/codelets/block_sparse/splitmix.hpp>
+#include <tessera/codelets/common/splitmix.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera::test {
 

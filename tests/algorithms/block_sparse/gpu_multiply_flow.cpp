@@ -6,7 +6,7 @@
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
+#include <tessera/multiply.hpp>
 
 /// Products on a GPU: where the data are, and what is copied.
 namespace tessera::test {

@@ -7,7 +7,7 @@
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/block_sparse/operations.hpp>
+#include <tessera/block_operations.hpp>
 
 /// Block-sparse matrices whose values are known as dense ones, for tests of operations on them.
 namespace tessera::operations_test {

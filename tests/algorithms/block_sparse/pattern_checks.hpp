@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
 
-#include <tessera/algorithms/block_sparse/block_pattern.hpp>
+#include <tessera/block_pattern.hpp>
 
 namespace tessera::test {
 

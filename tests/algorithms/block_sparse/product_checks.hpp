@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/codelets/blas.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/error.hpp>
+#include <tessera/multiply.hpp>
 
 /// Block-sparse products against dense ones.
 namespace tessera::test {

@@ -3,9 +3,9 @@
 #include <tests/algorithms/block_sparse/file_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/block_sparse/formats.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 
 namespace tessera::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 /// A random band matrix reduced to tridiagonal form and back through the task graph, on any number of ranks:
 /// what the tests of the two stages share.

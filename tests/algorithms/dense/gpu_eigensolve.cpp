@@ -11,9 +11,9 @@
 #include <tests/support/runtime_test.hpp>
 #include <unistd.h>
 
-#include <tessera/codelets/dense/gemm.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 /// The solver on GPUs beyond what the tests of the CPU solver show when they run there: larger sizes with the
 /// sizes that are chosen for GPUs, several tiles, short memory, device memory as input and output, and
@@ -311,7 +311,7 @@ TEST(EigensolveGpus, LargeTasksAreNotForCpus) {
     for (int i = 0; i < 40; ++i) {
       products.push_back(Data::matrix(runtime, n, n, sizeof(double)));
       sequence.insert(Gemm<double>{
-          .a = a, .b = a, .sum = products.back(), .part_a = whole, .part_b = whole, .part_c = whole});
+          .a = a, .b = a, .c = products.back(), .part_a = whole, .part_b = whole, .part_c = whole});
     }
     ASSERT_TRUE(sequence.wait().ok());
     const auto& stage = sequence.statistics().stages.back();

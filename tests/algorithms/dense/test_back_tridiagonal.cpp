@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "tests/codelets/band/reflector_pieces.hpp"
 

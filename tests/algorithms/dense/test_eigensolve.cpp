@@ -7,8 +7,8 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/dense/check.hpp>
-#include <tessera/runtime/error.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
 
 /// eigensolve as a caller sees it: ranges, generalized problems, tiled input, several solves at once,
 /// failures.

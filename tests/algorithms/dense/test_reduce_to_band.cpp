@@ -6,7 +6,7 @@
 
 #include <tessera/algorithms/dense/back_band.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
 namespace {

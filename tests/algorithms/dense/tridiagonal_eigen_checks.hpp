@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <tests/codelets/tridiagonal/matrices.hpp>
+#include <tests/codelets/divide_and_conquer/matrices.hpp>
 
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 

@@ -7,8 +7,8 @@
 #include <tests/support/device_array.hpp>
 #include <tests/support/eigen_problem.hpp>
 
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// LOBPCG on a GPU: that all of its stages run there, and with functions of the user's on device memory.
 namespace tessera::test {

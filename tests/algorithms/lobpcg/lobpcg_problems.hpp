@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-#include <tessera/algorithms/lobpcg/lobpcg.hpp>
-#include <tessera/algorithms/lobpcg/user_operator.hpp>
+#include <tessera/lobpcg.hpp>
+#include <tessera/operators.hpp>
 
 /// Operators with known spectra, and what a solution must be like, on plain arrays.
 namespace tessera::test {

@@ -3,10 +3,10 @@
 #include <optional>
 #include <set>
 
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// Every generator that knows eigenvalues exactly, solved as half-stored matrices.
 namespace tessera::test {

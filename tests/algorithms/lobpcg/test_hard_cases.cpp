@@ -10,7 +10,7 @@
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// What has broken implementations of LOBPCG elsewhere: starts, constraints, preconditioners and spectra.
 namespace tessera::test {

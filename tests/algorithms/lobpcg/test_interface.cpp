@@ -9,8 +9,8 @@
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// Options, counts, history, bad input.
 namespace tessera::test {

@@ -5,10 +5,10 @@
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 /// Problems at the limits of what the numbers and the machine hold: solved right, or refused.
 namespace tessera::test {

@@ -5,9 +5,9 @@
 #include <tests/support/runtime_test.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/algorithms/lobpcg/generators/sparse_generators.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
-#include <tessera/algorithms/lobpcg/user_operator.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/operators.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// What preconditioners do to solves; what they are as operators: test_preconditioners.cpp.
 namespace tessera::test {

@@ -5,13 +5,13 @@
 #include <numbers>
 #include <stdexcept>
 
-#include <tests/codelets/csb/diagonal_tiles.hpp>
+#include <tests/codelets/sparse/diagonal_tiles.hpp>
 #include <tests/support/expect_refused.hpp>
 #include <tests/support/runtime_test.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/algorithms/lobpcg/generators/coordinate_rows.hpp>
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/dense/generators.hpp>
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
+#include <tessera/matgen.hpp>
 
 /// Small matrices of LOBPCG's steps, beside the dense vectors that they stand for.
 namespace tessera::test {
@@ -46,9 +46,7 @@ class ProjectedProblems : public ::testing::Test {
   }
   RitzStep step(const SmallMatrix& basis) const {
     const SmallMatrix h = product(Op::transpose, basis, Op::none, product(Op::none, a_, Op::none, basis));
-    return ritz_step({.x = x,
-                      .w = w,
-                      .p = p,
+    return ritz_step({.columns = {.x = x, .w = w, .p = p},
                       .matrix = symmetric_part(h),
                       .gram = symmetric_part(product(Op::transpose, basis, Op::none, basis)),
                       .keep = x,

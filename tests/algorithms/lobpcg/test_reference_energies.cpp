@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// Nuclei with the field's interactions, as a user solves them: all energies of the table of lowest states
 /// that comes with the files (README of TESSERA_DATA_DIR/shell_model), which two other programs agree on.

@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include <tessera/codelets/band/chase.hpp>
-#include <tessera/codelets/band/wy_blocks.hpp>
-#include <tessera/codelets/blas.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
+#include <tessera/codelets/band/kernels/wy_blocks.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 
 #include "random_scalar.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 namespace tessera::testing {
 

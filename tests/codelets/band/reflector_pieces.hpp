@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include <tessera/codelets/band/chase_blocks.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
 #include "random_scalar.hpp"
 

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/codelets/band/band_copy.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
+#include <tessera/codelets/band/kernels/band_copy.hpp>
 #include <tessera/codelets/band/wy_tasks.hpp>
-#include <tessera/codelets/dispatch.hpp>
+#include <tessera/codelets/common/dispatch.hpp>
 
 #include "band_problem.hpp"
 

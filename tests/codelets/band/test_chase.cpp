@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/codelets/dispatch.hpp>
+#include <tessera/codelets/common/dispatch.hpp>
 
 #include "band_problem.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/blas3_cuda.hpp>
+#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
 
 namespace tessera::test {
 namespace {
@@ -23,8 +23,7 @@ class GpuBlas3 : public GpuTest<T> {
   void factor(const DeviceMatrix<T>& a, long long* failure) {
     const std::size_t bytes = potrf_bytes<T>(a.view().rows);
     const DeviceArray<char> work{std::vector<char>(bytes)};
-    ASSERT_TRUE(
-        launch_potrf<T>(this->handles_->cusolver, this->stream_, a.view(), work.data(), bytes, failure));
+    ASSERT_TRUE(launch_potrf<T>(*this->handles_, a.view(), {work.data(), bytes}, failure));
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   }
   static constexpr Index orders[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 128, 200, 333};
@@ -41,8 +40,8 @@ TYPED_TEST(GpuBlas3, RankUpdates) {
     const DeviceMatrix<T> device_a(a), device_b(b);
     const DeviceMatrix<T> once(poison_other_triangle(c, Uplo::lower)),
         twice(poison_other_triangle(c, Uplo::lower));
-    launch_herk_subtract<T>(this->cublas_, device_a.const_view(), once.view());
-    launch_her2k_subtract<T>(this->cublas_, device_a.const_view(), device_b.const_view(), twice.view());
+    launch_herk_subtract<T>(*this->handles_, device_a.const_view(), once.view());
+    launch_her2k_subtract<T>(*this->handles_, device_a.const_view(), device_b.const_view(), twice.view());
     EXPECT_LE(difference(once.get(), multiply(Op::none, a, Op::adjoint, a, T(-1), T(1), c), Uplo::lower),
               this->tolerance(k));
     const auto half = multiply(Op::none, a, Op::adjoint, b, T(-1), T(1), c);
@@ -98,7 +97,7 @@ TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
       const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
           device_l(poison_other_triangle(l, Uplo::lower));
       // The whole square at once, and halves down to a small order.
-      launch_hegst<T>(this->cublas_, device_a.view(), device_l.const_view(), base);
+      launch_hegst<T>(*this->handles_, device_a.view(), device_l.const_view(), base);
       auto c = device_a.get();
       for (Index j = 0; j < n; ++j)
         for (Index i = 0; i <= j; ++i) c(i, j) = i == j ? T(real_part(c(i, j))) : conjugate(c(j, i));

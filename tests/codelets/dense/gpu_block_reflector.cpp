@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/block_reflector_cuda.hpp>
+#include <tessera/codelets/dense/block_reflector.inl>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::test {
 namespace {
@@ -76,14 +77,14 @@ TYPED_TEST(GpuBlockReflector, MergedFactorAppliesThePanelsInTurn) {
       for (const auto& piece : pieces) v.push_back(piece.const_view());
       for (const auto& t : panels_t) t_panels.push_back(t.const_view());
       const DeviceMatrix<T> device_t(k, k), workspace(2 * k, cols, 0);
-      launch_merge_t<T>(this->cublas_, v, t_panels, b, device_t.view());
+      merge_t<T>(*this->handles_, v, t_panels, b, device_t.view());
       const auto t = device_t.get();
       for (Index j = 0; j < k; ++j)
         for (Index i = j + 1; i < k; ++i) ASSERT_EQ(t(i, j), T(0)) << i << " " << j;
       const auto c = random_matrix<T>(rows, cols, 1, 2);
       const DeviceMatrix<T> device_c(c);
-      launch_apply_block_reflector<T>(this->cublas_, v, device_t.const_view(), workspace.view().data,
-                                      device_c.view());
+      apply_block_reflector<T>(*this->handles_, v, device_t.const_view(), workspace.view().data,
+                               device_c.view());
       EXPECT_LE(difference(device_c.get(), h.apply(c)), this->tolerance(rows + k));
     }
 }
@@ -106,7 +107,7 @@ TYPED_TEST(GpuBlockReflector, Gather) {
     for (Index j = 0; j < k; ++j)
       for (Index i = 0; i < std::min<Index>((j / b + 1) * b, 33); ++i) expected(i, j) = T(0);
     const DeviceMatrix<T> v(33, k);
-    launch_gather_reflectors<T>(this->stream_, views, b, v.view());
+    gather_reflectors<T>(*this->handles_, views, b, v.view());
     EXPECT_EQ(difference(v.get(), expected), 0);
   }
 }
@@ -125,7 +126,7 @@ TYPED_TEST(GpuBlockReflector, SolveAdjointRow) {
     l.emplace_back(poison_other_triangle(diagonal, Uplo::lower));
     for (const auto& one : l) views.push_back(one.const_view());
     const DeviceMatrix<T> device_x(x);
-    launch_solve_adjoint_row<T>(this->cublas_, views, tile, device_x.view());
+    solve_adjoint_row<T>(*this->handles_, views, tile, device_x.view());
     const auto result = device_x.get();
     const auto x_k = result.block(above * tile, 0, last, cols);
     EXPECT_LE(difference(multiply(Op::adjoint, triangle(diagonal, Uplo::lower), Op::none, x_k),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/hermitian_cuda.hpp>
-#include <tessera/codelets/dense/two_sided_cuda.hpp>
+#include <tessera/codelets/dense/two_sided.inl>
+#include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::test {
 namespace {
@@ -17,7 +17,7 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
   for (const Index n : {0, 1, 2, 31, 32, 33, 64, 157}) {
     auto a = random_hermitian<T>(n, 1);
     DeviceMatrix<T> device(poison_other_triangle(a, Uplo::lower));
-    launch_mirror_lower<T>(this->stream_, n, device.view().data, device.view().ld);
+    mirror_lower<T>(*this->handles_, device.view());
     EXPECT_EQ(difference(device.get(), a), 0) << n;
     if (n == 0) continue;
     // The imaginary part that rounding leaves on the diagonal is dropped.
@@ -25,7 +25,7 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
       auto b = a;
       b(n - 1, n - 1) += T(0, 1);
       DeviceMatrix<T> other(b);
-      launch_mirror_lower<T>(this->stream_, n, other.view().data, other.view().ld);
+      mirror_lower<T>(*this->handles_, other.view());
       EXPECT_EQ(difference(other.get(), a), 0) << n;
     }
   }
@@ -40,8 +40,8 @@ TYPED_TEST(GpuTwoSided, ProductWithADiagonalTile) {
         const auto w = random_matrix<T>(n, b, 2, 3), y = random_matrix<T>(n, b, 3, 5);
         const DeviceMatrix<T> device_a(a), device_w(w);
         const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(n, b) : DeviceMatrix<T>(y);
-        launch_hermitian_product<T>(this->cublas_, device_a.const_view(), device_w.const_view(), fresh,
-                                    device_y.view());
+        hermitian_product<T>(*this->handles_, device_a.const_view(), device_w.const_view(), fresh ? 0 : 1,
+                             device_y.view());
         const auto expected = multiply(Op::none, a, Op::none, w, T(1), T(fresh ? 0 : 1), y);
         EXPECT_LE(difference(device_y.get(), expected), this->tolerance(n)) << n << " " << b;
       }
@@ -57,9 +57,10 @@ TYPED_TEST(GpuTwoSided, ProductWithATile) {
     const DeviceMatrix<T> device_a(a), device_wi(w_i), device_wj(w_j);
     const DeviceMatrix<T> device_yi = fresh ? DeviceMatrix<T>(rows, b) : DeviceMatrix<T>(y_i);
     const DeviceMatrix<T> device_yj = fresh ? DeviceMatrix<T>(cols, b) : DeviceMatrix<T>(y_j);
-    launch_product_pair<T>(this->cublas_, device_a.const_view(), device_wi.const_view(),
-                           device_wj.const_view(), fresh, fresh, device_yi.view(), device_yj.view());
-    const T beta(fresh ? 0 : 1);
+    const int factor = fresh ? 0 : 1;
+    product_pair<T>(*this->handles_, device_a.const_view(), device_wi.const_view(), device_wj.const_view(),
+                    factor, factor, device_yi.view(), device_yj.view());
+    const T beta(factor);
     EXPECT_LE(difference(device_yi.get(), multiply(Op::none, a, Op::none, w_j, T(1), beta, y_i)),
               this->tolerance(cols));
     EXPECT_LE(difference(device_yj.get(), multiply(Op::adjoint, a, Op::none, w_i, T(1), beta, y_j)),
@@ -84,7 +85,7 @@ TYPED_TEST(GpuTwoSided, SumOfParts) {
       }
       for (const auto& part : parts) views.push_back(part.const_view());
       const DeviceMatrix<T> device_y = fresh ? DeviceMatrix<T>(rows, cols) : DeviceMatrix<T>(y);
-      launch_sum_parts<T>(this->stream_, views, fresh, device_y.view());
+      sum_parts<T>(*this->handles_, views, fresh ? 0 : 1, device_y.view());
       EXPECT_LE(difference(device_y.get(), expected), this->tolerance(count)) << count;
     }
 }
@@ -111,15 +112,14 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
       device_w.emplace_back(w.block(row, 0, heights[i], b));
       device_y.emplace_back(y.block(row, 0, heights[i], b));
       device_d.emplace_back(2 * kb + b, b);
-      launch_inner_products<T>(this->cublas_, device_vz[i].const_view(), device_w[i].const_view(),
-                               device_y[i].const_view(), done, kb, device_d[i].view());
+      inner_products<T>(*this->handles_, device_vz[i].const_view(), device_w[i].const_view(),
+                        device_y[i].const_view(), done, kb, device_d[i].view());
     }
     const DeviceMatrix<T> total(2 * kb + b, b);
     const MatrixView<const T> pieces[] = {device_d[0].const_view(), device_d[1].const_view()};
-    launch_inner_sum<T>(this->stream_, pieces, done, kb, b, total.view());
+    launch_inner_sum<T>(*this->handles_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
-      launch_form_z<T>(this->cublas_, total.const_view(), device_y[i].const_view(), done, kb,
-                       device_vz[i].view());
+      form_z<T>(*this->handles_, total.const_view(), device_y[i].const_view(), done, kb, device_vz[i].view());
     // A W = Y - V Z^H W - Z V^H W;  Z := A W - V_new (W^H A W) / 2.
     const auto v_w = multiply(Op::adjoint, v, Op::none, w), z_w = multiply(Op::adjoint, z, Op::none, w);
     auto a_w = multiply(Op::none, v, Op::none, z_w, T(-1), T(1), y);
@@ -156,8 +156,8 @@ TYPED_TEST(GpuTwoSided, InnerSumOfManyPieces) {
     for (const auto& part : parts) pieces.push_back(part.const_view());
     const DeviceMatrix<T> whole(sum), once(2 * kb + b, b), many(2 * kb + b, b);
     const MatrixView<const T> one[] = {whole.const_view()};
-    launch_inner_sum<T>(this->stream_, one, done, kb, b, once.view());
-    launch_inner_sum<T>(this->stream_, pieces, done, kb, b, many.view());
+    launch_inner_sum<T>(*this->handles_, one, done, kb, b, once.view());
+    launch_inner_sum<T>(*this->handles_, pieces, done, kb, b, many.view());
     const auto expected = once.get(), result = many.get();
     const double scale = std::max(1.0, norm_1(sum) * norm_1(sum));
     for (const auto& [first, rows] : {std::pair{Index(0), done}, {kb, done + b}})
@@ -168,8 +168,8 @@ TYPED_TEST(GpuTwoSided, InnerSumOfManyPieces) {
 }
 
 template <class T>
-Matrix<T> subtract_pair(const Matrix<T>& left, const Matrix<T>& right, Index done, Index kb,
-                        const Matrix<T>& c) {
+Matrix<T> expected_update(const Matrix<T>& left, const Matrix<T>& right, Index done, Index kb,
+                          const Matrix<T>& c) {
   const auto part = [&](const Matrix<T>& vz, Index first) { return vz.block(0, first, vz.rows(), done); };
   const auto once = multiply(Op::none, part(left, 0), Op::adjoint, part(right, kb), T(-1), T(1), c);
   return multiply(Op::none, part(left, kb), Op::adjoint, part(right, 0), T(-1), T(1), once);
@@ -183,9 +183,9 @@ TYPED_TEST(GpuTwoSided, UpdateOfATile) {
       const auto left = random_matrix<T>(m, 2 * kb, 1, 1), right = random_matrix<T>(n, 2 * kb, 2, 2),
                  c = random_matrix<T>(m, n, 3, 3);
       const DeviceMatrix<T> device_left(left), device_right(right), device_c(c), workspace(n, 2 * kb, 0);
-      launch_subtract_pair<T>(this->cublas_, device_left.const_view(), device_right.const_view(), done, kb,
+      launch_subtract_pair<T>(*this->handles_, device_left.const_view(), device_right.const_view(), done, kb,
                               with_workspace ? workspace.view().data : nullptr, device_c.view());
-      EXPECT_LE(difference(device_c.get(), subtract_pair(left, right, done, kb, c)),
+      EXPECT_LE(difference(device_c.get(), expected_update(left, right, done, kb, c)),
                 this->tolerance(2 * done));
     }
 }
@@ -199,10 +199,10 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
       const auto c = random_hermitian<T>(n, 2);
       const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0);
       const DeviceMatrix<T> device_c(poison_other_triangle(c, Uplo::lower));
-      launch_hermitian_update<T>(this->cublas_, device_vz.const_view(), done, kb, workspace.view().data,
+      launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data,
                                  device_c.view());
       const auto result = device_c.get();
-      EXPECT_LE(difference(result, subtract_pair(vz, vz, done, kb, c)), this->tolerance(2 * done)) << n;
+      EXPECT_LE(difference(result, expected_update(vz, vz, done, kb, c)), this->tolerance(2 * done)) << n;
       for (Index i = 0; i < n; ++i) EXPECT_EQ(imag_part(result(i, i)), 0);
     }
 }
@@ -215,8 +215,8 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
   for (const Index done : {kb, kb - 1}) {
     const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
-    launch_set_zero<T>(this->stream_, c.view());
-    launch_hermitian_update<T>(this->cublas_, device_vz.const_view(), done, kb, workspace.view().data,
+    set_zero<T>(*this->handles_, c.view());
+    launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data,
                                c.view());
     const auto result = c.get();
     for (Index s = 0; s < 50000; ++s) {
@@ -237,9 +237,7 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
     const auto x = random_matrix<T>(n, k, 1, 1), y = random_matrix<T>(n, k, 2, 2);
     const auto c = random_matrix<T>(n, n, 3);
     const DeviceMatrix<T> device_x(x), device_y(y), device_c(c);
-    subtract_lower_product<T>(this->cublas_, n, k, device_x.view().data, device_x.view().ld,
-                              device_y.view().data, device_y.view().ld, device_c.view().data,
-                              device_c.view().ld);
+    subtract_lower_product<T>(*this->handles_, device_x.view(), device_y.view(), device_c.view());
     const auto expected = multiply(Op::none, x, Op::adjoint, y, T(-1), T(1), c);
     EXPECT_LE(difference(device_c.get(), expected, Uplo::lower), this->tolerance(k)) << n;
   }
@@ -248,11 +246,11 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
 TYPED_TEST(GpuTwoSided, SetZeroLeavesThePaddingAlone) {
   using T = TypeParam;
   const DeviceMatrix<T> a(19, 7);
-  launch_set_zero<T>(this->stream_, a.view());
+  set_zero<T>(*this->handles_, a.view());
   EXPECT_EQ(difference(a.get(), Matrix<T>(19, 7)), 0);
   auto b = random_matrix<T>(8, 4, 1);
   const DeviceMatrix<T> device_b(b);
-  launch_set_zero<T>(this->stream_, device_b.view().block(2, 1, 3, 2));
+  set_zero<T>(*this->handles_, device_b.view().block(2, 1, 3, 2));
   b.set_block(2, 1, Matrix<T>(3, 2));
   EXPECT_EQ(difference(device_b.get(), b), 0);
 }
@@ -268,8 +266,8 @@ TYPED_TEST(GpuTwoSided, CopyToBand) {
     const auto source = random_matrix<T>(rows, cols, 1, 2);
     auto segment = random_matrix<T>(2 * b + 1, col0 - first_col + cols + 2, 2, 1);
     const DeviceMatrix<T> device_source(source), device_segment(segment);
-    launch_copy_to_band<T>(this->stream_, device_source.const_view(), b, row0, col0, first_col,
-                           device_segment.view());
+    copy_to_band<T>(*this->handles_, device_source.const_view(), {row0, col0, first_col, b},
+                    device_segment.view());
     for (Index j = 0; j < cols; ++j)
       for (Index i = 0; i < rows; ++i)
         if (const Index offset = row0 + i - col0 - j; offset >= 0 && offset <= b)

@@ -4,7 +4,6 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/dense/blas3.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
 
 namespace tessera::test {
 namespace {
@@ -146,7 +145,7 @@ TYPED_TEST(Blas3Codelets, GemmOnPartsOfTiles) {
   for (const auto& [m, n, k] : this->shapes)
     for (const Op op_a : ops)
       for (const Op op_b : ops)
-        for (const T beta : {T(0), T(1), random_scalar<T>(9, 3, 4)}) {
+        for (const T beta : {T(0), T(1)}) {
           const Index rows_a = op_a == Op::none ? m : k, cols_a = op_a == Op::none ? k : m;
           const Index rows_b = op_b == Op::none ? k : n, cols_b = op_b == Op::none ? n : k;
           const auto a = random_matrix<T>(rows_a + 3, cols_a + 1, 1);
@@ -155,20 +154,15 @@ TYPED_TEST(Blas3Codelets, GemmOnPartsOfTiles) {
           const Data data_a = upload(this->runtime(), a), data_b = upload(this->runtime(), b),
                      data_c = upload(this->runtime(), c);
           ASSERT_TRUE(this->run([&](Sequence& s) {
-            Gemm<T> task{.a = data_a,
-                         .b = data_b,
-                         .op_a = op_a,
-                         .op_b = op_b,
-                         .alpha = alpha,
-                         .beta = beta,
-                         .part_a = {3, 1, rows_a, cols_a},
-                         .part_b = {1, 4, rows_b, cols_b},
-                         .part_c = {1, 2, m, n}};
-            if (beta == T(0))
-              task.sum = data_c;
-            else
-              task.c = data_c;
-            s.insert(task);
+            s.insert(Gemm<T>{.a = data_a,
+                             .b = data_b,
+                             .c = beta == T(0) ? overwrite(data_c) : add_to(data_c),
+                             .op_a = op_a,
+                             .op_b = op_b,
+                             .alpha = alpha,
+                             .part_a = {3, 1, rows_a, cols_a},
+                             .part_b = {1, 4, rows_b, cols_b},
+                             .part_c = {1, 2, m, n}});
           }));
           auto expected = c;
           expected.set_block(1, 2,

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
-#include <tessera/codelets/dense/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 
 namespace tessera::test {
 namespace {

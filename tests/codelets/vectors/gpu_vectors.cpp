@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
+#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
-#include <tessera/codelets/vectors/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 /// Kernels on tall and skinny blocks of vectors against those of CPUs.

@@ -181,7 +181,7 @@ TYPED_TEST(Vectors, Residual) {
         const auto blocks = this->blocks_of({width, width, width}, rows, 3);  // X, AX, BX
         const auto data = this->uploaded(blocks);
         const Index first = columns / 3;
-        std::array<double, most_block_columns> theta{};
+        std::array<double, max_block_columns> theta{};
         for (std::size_t j = 0; j < std::size_t(columns); ++j) theta[j] = random_uniform(9, 0, Index(j), 0);
         const Data r = Data::matrix(this->runtime(), width, rows, sizeof(T)),
                    norms = Data::bytes(this->runtime(), sizeof(double) * residual_norms),

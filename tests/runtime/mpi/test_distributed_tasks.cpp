@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
 
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/dense/gemm.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/sequence.hpp>
-#include <tessera/runtime/tiled_matrix.hpp>
+#include <tessera/tiled_matrix.hpp>
 
 /// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
 /// are shared.
@@ -46,10 +46,21 @@ void run(const HostContext&, const Set& task) {
   task.x.view()[0] = task.value;
 }
 
+struct AddNumber {
+  static constexpr const char* name = "test_mpi_add_number";
+  WriteOrAdd<Array<double>> sum;
+  double number = 0;
+};
+void run(const HostContext&, const AddNumber& task) {
+  const auto sum = *task.sum;
+  sum[0] = (task.sum.first() ? 0 : sum[0]) + task.number;
+}
+
 }  // namespace
 }  // namespace tessera::test
 
 namespace tessera {
+TESSERA_DEFINE_TASK(test::AddNumber)
 TESSERA_DEFINE_TASK(test::Fail)
 TESSERA_DEFINE_TASK(test::Add)
 TESSERA_DEFINE_TASK(test::Set)
@@ -125,6 +136,34 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   }
 }
 
+/// Of a sum of which every rank has its own the first task on each rank writes, whatever others do.
+TEST_F(DistributedTasks, TheFirstTaskOfEachRankWritesItsCopy) {
+  const Data copies = number(Data::every_rank);
+  for (int round = 0; round < 2; ++round) {
+    Sequence sequence(runtime());
+    for (const double summand : {1.0, 2.0})
+      for (int rank = 0; rank < runtime().size(); ++rank)
+        sequence.insert(AddNumber{.sum = copies, .number = summand + 10 * rank}, {.execute_on = rank});
+    ASSERT_TRUE(sequence.wait().ok());
+    EXPECT_EQ(download_values<double>(copies)[0], 3 + 20 * runtime().rank()) << round;
+  }
+}
+
+/// Of a sum that one rank has the first task writes, wherever it runs.
+TEST_F(DistributedTasks, TheFirstTaskWritesWhereverItRuns) {
+  const int size = runtime().size();
+  const Data sum = number(0);
+  for (int round = 0; round < 2; ++round) {
+    Sequence sequence(runtime());
+    for (int rank = size - 1; rank >= 0; --rank)
+      sequence.insert(AddNumber{.sum = sum, .number = rank + 1.0}, {.execute_on = rank});
+    ASSERT_TRUE(sequence.wait().ok());
+    if (sum.local()) {
+      EXPECT_EQ(download_values<double>(sum)[0], size * (size + 1) / 2) << round;
+    }
+  }
+}
+
 /// Where MPI takes the memory of GPUs nothing passes through the host on the way.
 TEST_F(DistributedTasks, PiecesGoFromGpuToGpu) {
   const int size = runtime().size(), rank = runtime().rank();
@@ -188,7 +227,7 @@ TEST_F(DistributedTasks, ProductOfDistributedMatrices) {
       for (Index k = 0; k < n / tile; ++k)
         sequence.insert(Gemm<double>{.a = tiles_a.tile(i, k),
                                      .b = tiles_b.tile(k, j),
-                                     .sum = tiles_c.tile(i, j),
+                                     .c = tiles_c.tile(i, j),
                                      .part_a = {0, 0, tile, tile},
                                      .part_b = {0, 0, tile, tile},
                                      .part_c = {0, 0, tile, tile}});

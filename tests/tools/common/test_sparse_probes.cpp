@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/multiply.hpp>
 
 #include "sparse_probes.hpp"
 

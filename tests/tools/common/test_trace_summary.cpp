@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "trace_summary.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <tests/tools/program_test.hpp>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 #include "residual_plot.hpp"
 #include "slepc_peer.hpp"

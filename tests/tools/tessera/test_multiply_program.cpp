@@ -4,7 +4,7 @@
 
 #include <tests/tools/program_test.hpp>
 
-#include <tessera/runtime/types.hpp>
+#include <tessera/types.hpp>
 
 #include "dbcsr_peer.hpp"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <tests/tools/program_test.hpp>
 
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/runtime/hdf5_file.hpp>
-#include <tessera/runtime/matrix_market.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
 
 namespace {
 

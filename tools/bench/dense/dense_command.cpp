@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "dense_options.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <tessera/algorithms/dense/eigensolve.hpp>
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
 
 #include "probes.hpp"
 #include "problem.hpp"

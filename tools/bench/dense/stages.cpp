@@ -12,7 +12,7 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/algorithms/dense/cholesky.hpp>
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 
 #include "machine_limits.hpp"
 #include "stage.hpp"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/reductions.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/multiply.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 #include "machine_limits.hpp"

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/lobpcg/csb_matrix.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/sparse_matrix.hpp>
 
 #include "lobpcg_problem.hpp"
 #include "machine_limits.hpp"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/error.hpp>
 
 #include "machine_limits.hpp"
 #include "scalar_types.hpp"

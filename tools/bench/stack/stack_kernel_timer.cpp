@@ -4,9 +4,9 @@
 
 #include <complex>
 
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/multiply_stack_cuda.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/error.hpp>
 
 #include "gpu_device.hpp"
 

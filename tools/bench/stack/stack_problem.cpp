@@ -11,13 +11,12 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/generate.hpp>
-#include <tessera/algorithms/dense/generators.hpp>
-#include <tessera/codelets/block_sparse/count_products.hpp>
-#include <tessera/codelets/block_sparse/list_products.hpp>
-#include <tessera/codelets/block_sparse/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/splitmix.hpp>
-#include <tessera/runtime/error.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/common/splitmix.hpp>
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {

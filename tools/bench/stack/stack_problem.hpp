@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/codelets/block_sparse/stack.hpp>
+#include <tessera/codelets/block_sparse/symbolic/stack.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 #include "report.hpp"

@@ -3,9 +3,8 @@
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/support/expect_refused.hpp>
 
-#include <tessera/algorithms/block_sparse/formats.hpp>
-#include <tessera/algorithms/block_sparse/multiply.hpp>
-#include <tessera/algorithms/block_sparse/operations.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/multiply.hpp>
 
 /// What one rank does wrong every rank throws, and goes on.
 namespace tessera::test {

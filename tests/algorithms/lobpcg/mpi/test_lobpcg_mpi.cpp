@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
-#include <tests/algorithms/lobpcg_generators/sparse_rows_checks.hpp>
+#include <tests/algorithms/matgen/sparse_rows_checks.hpp>
 
-#include <tessera/algorithms/lobpcg/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
+#include <tessera/preconditioners.hpp>
 
 /// Segments on several ranks: the same values as alone, the same decisions everywhere.
 namespace tessera::test {

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/algorithms/dense/trailing_matrix.hpp>
+#include <tessera/codelets/dense/panel_step.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
+
+namespace tessera {
+namespace {
+
+template <class T>
+class TrailingOneTile final : public TrailingMatrix<T> {
+ public:
+  TrailingOneTile(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band)
+      : sequence_(sequence),
+        a_(std::move(a)),
+        band_(band),
+        n_(a_.rows()),
+        kb_(update_width),
+        both_triangles_(keeps_both_triangles<T>(sequence.runtime())) {
+    Runtime& runtime = sequence.runtime();
+    if (both_triangles_)
+      sequence_.insert(MirrorLower<T>{.a = a_.tile(0, 0)}, {.priority = ReductionPriority::panel});
+    workspace_ = Data::scratch(runtime, panel_step_workspace_bytes<T>(n_, band_.bandwidth(), kb_));
+    update_workspace_ =
+        Data::scratch(runtime, update_workspace_bytes<T>(std::min(a_.layout().tile_rows, n_), kb_));
+  }
+
+  void begin_block(Index) override {
+    vz_.release();
+    vz_ = matrix(n_, 2 * kb_);
+  }
+
+  /// All steps of the panel, as one task.
+  void factor_panel(const PanelPosition& panel) override {
+    const Index s = band_.segment_of(panel.column);
+    const Data* t = panel.last() ? nullptr : &t_.emplace_back(matrix(panel.b, panel.b));
+    sequence_.insert(PanelStep<T>{.a = a_.tile(0, 0),
+                                  .vz = vz_,
+                                  .segment = band_.segment(s),
+                                  .workspace = workspace_,
+                                  .t = t,
+                                  .panel = panel,
+                                  .first_column = band_.first_col(s)},
+                     {.priority = ReductionPriority::panel});
+  }
+
+  void update(Index row) override {
+    sequence_.insert(Rank2kUpdate<T>{.vz_i = vz_,
+                                     .a = a_.tile(0, 0),
+                                     .workspace = update_workspace_,
+                                     .part = {row, row, n_ - row, n_ - row},
+                                     .done = kb_,
+                                     .kb = kb_,
+                                     .both_triangles = both_triangles_},
+                     {.priority = ReductionPriority::next_update});
+  }
+
+  void release_before(Index column) override {
+    if (column == n_) a_.release_tile(0, 0);
+  }
+
+  BandReflectors<T> reflectors() override { return {std::move(a_), {}, std::move(t_), band_.bandwidth()}; }
+
+ private:
+  Data matrix(Index rows, Index cols) const {
+    return Data::matrix(sequence_.runtime(), rows, cols, sizeof(T), a_.owner(0, 0));
+  }
+
+  Sequence& sequence_;
+  TiledMatrix<T> a_;
+  const BandMatrix<T>& band_;
+  const Index n_, kb_;
+  const bool both_triangles_;
+  Data workspace_, update_workspace_;
+  Data vz_;              ///< of the outer block
+  std::vector<Data> t_;  ///< by panel
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMatrix<T>&& a,
+                                                     Index update_width, const BandMatrix<T>& band) {
+  return std::make_unique<TrailingOneTile<T>>(sequence, std::move(a), update_width, band);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                         \
+  template std::unique_ptr<TrailingMatrix<T>> trailing_one_tile<T>(Sequence&, TiledMatrix<T>&&, Index, \
+                                                                   const BandMatrix<T>&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

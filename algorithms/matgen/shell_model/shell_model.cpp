@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
+#include <tessera/error.hpp>
+
+namespace tessera {
+
+/// What a call of entries() asks for.
+struct ShellModelRows::Window {
+  Index first_row, end_row, first_column, end_column;
+  const Tile& tile;
+
+  template <bool inside>
+  void store(Index row, Index column, double value, std::vector<SparseEntry>& out) const {
+    if constexpr (!inside)
+      if (column > row || column < first_column || column >= end_column) return;
+    out.push_back({static_cast<std::uint32_t>(row - first_row),
+                   static_cast<std::uint32_t>(column - first_column), value});
+  }
+};
+
+/// Rows with one proton determinant: the neutron determinants [first, end) of a class.
+struct ShellModelRows::RowGroup {
+  int proton_class, neutron_class;
+  std::uint32_t proton;  ///< in its class
+  Index begin;           ///< row of neutron determinant 0
+  std::uint32_t first, end;
+};
+
+ShellModelRows::ShellModelRows(ShellInteraction interaction, const ShellModelSpace& space)
+    : space_(space), operators_(interaction.states()) {
+  if (interaction.mass_dependence) {
+    const MassDependence& mass = *interaction.mass_dependence;
+    interaction.scale(std::pow(mass.reference / (mass.core + space.protons + space.neutrons), mass.exponent));
+  }
+  if (std::abs(space.parity) > 1)
+    throw InvalidArgument("parity", std::to_string(space.parity), "1, -1, or 0 for both");
+  protons_ = std::make_shared<ShellNucleons>(interaction, operators_, space.protons, "protons");
+  neutrons_ = space.neutrons == space.protons
+                  ? protons_
+                  : std::make_shared<ShellNucleons>(interaction, operators_, space.neutrons, "neutrons");
+  if ((space.protons + space.neutrons + space.twice_m) % 2 != 0)
+    throw InvalidArgument("twice_m", std::to_string(space.twice_m),
+                          "2M even for an even number of particles, odd for an odd one");
+  list_tiles();
+  negligible_ = 1e-12 * interaction.magnitude();
+  list_field_strengths(interaction);
+}
+
+void ShellModelRows::list_tiles() {
+  tile_of_.assign(static_cast<std::size_t>(protons().configurations()) *
+                      static_cast<std::size_t>(neutrons().configurations()),
+                  -1);
+  Index begin = 0;
+  for (int p = 0; p < protons().configurations(); ++p)
+    for (int n = 0; n < neutrons().configurations(); ++n) {
+      const int parity = protons().odd_parity(p) == neutrons().odd_parity(n) ? 1 : -1;
+      if (space_.parity != 0 && parity != space_.parity) continue;
+      const Index tile_begin = begin;
+      const std::size_t offset = groups_.size();
+      for (int c = protons().first_class(p); c < protons().first_class(p + 1); ++c) {
+        groups_.push_back(begin);
+        const int partner = neutrons().find(n, space_.twice_m - protons().at(c).twice_m);
+        if (partner >= 0)
+          begin +=
+              static_cast<Index>(protons().at(c).count) * static_cast<Index>(neutrons().at(partner).count);
+      }
+      if (begin == tile_begin) {
+        groups_.resize(offset);
+        continue;
+      }
+      tile_of_[static_cast<std::size_t>(p * neutrons().configurations() + n)] =
+          static_cast<int>(tiles_.size());
+      tiles_.push_back({p, n, offset});
+      tile_begins_.push_back(tile_begin);
+    }
+  if (begin == 0)
+    throw InvalidArgument("twice_m", std::to_string(space_.twice_m),
+                          "a 2M (and parity) that the particles can have in these orbits");
+  tile_begins_.push_back(begin);
+}
+
+void ShellModelRows::list_field_strengths(const ShellInteraction& interaction) {
+  const std::vector<ShellState> states = interaction.states();
+  strengths_.resize(static_cast<std::size_t>(operators_.changes()));
+  for (int change = 0; change < operators_.changes(); ++change)
+    for (const auto& proton : operators_.members(change))
+      for (const auto& neutron : operators_.members(operators_.opposite(change))) {
+        const double v = interaction.unlike_element(states[proton.to], states[neutron.to],
+                                                    states[proton.from], states[neutron.from]);
+        strengths_[change].push_back(std::abs(v) > negligible_ ? v : 0);
+      }
+  const int none = operators_.no_change(), count = operators_.count(none);
+  const std::vector<double>& kept = strengths_[none];
+  const auto field = [&](const ShellNucleons& sources, bool protons_move) {
+    std::vector<double> all;
+    all.reserve(static_cast<std::size_t>(count) * sources.determinants());
+    for (int moved = 0; moved < count; ++moved)
+      for (std::uint32_t k = 0; k < sources.determinants(); ++k) {
+        double sum = 0;
+        for (std::size_t s = 0; s < states.size(); ++s)
+          if (sources.mask(k) >> s & 1) {
+            const int stays = operators_.number(static_cast<int>(s), static_cast<int>(s));
+            sum += protons_move ? kept[moved * count + stays] : kept[stays * count + moved];
+          }
+        all.push_back(sum);
+      }
+    return all;
+  };
+  neutron_field_ = field(neutrons(), true);
+  proton_field_ = field(protons(), false);
+}
+
+std::optional<RowFamilies> ShellModelRows::families(Index row) const {
+  const Tile& tile = tiles_[static_cast<std::size_t>(
+      std::upper_bound(tile_begins_.begin(), tile_begins_.end(), row) - tile_begins_.begin() - 1)];
+  // The last class that begins at or before the row; empty ones begin where the next one does.
+  int proton_class = protons().first_class(tile.protons);
+  while (proton_class + 1 < protons().first_class(tile.protons + 1) &&
+         group_begin(tile, proton_class + 1) <= row)
+    ++proton_class;
+  const ShellNucleons::Class& of_protons = protons().at(proton_class);
+  const ShellNucleons::Class& of_neutrons =
+      neutrons().at(neutrons().find(tile.neutrons, space_.twice_m - of_protons.twice_m));
+  const Index local = row - group_begin(tile, proton_class), width = of_neutrons.count;
+  return RowFamilies{of_protons.begin + static_cast<std::uint32_t>(local / width),
+                     of_neutrons.begin + static_cast<std::uint32_t>(local % width)};
+}
+
+void ShellModelRows::entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                             std::vector<SparseEntry>& out) const {
+  if (first_row >= end_row) return;
+  const auto tile_number =
+      std::upper_bound(tile_begins_.begin(), tile_begins_.end(), first_row) - tile_begins_.begin() - 1;
+  const Tile& tile = tiles_[static_cast<std::size_t>(tile_number)];
+  const Window window{first_row, end_row, first_column, end_column, tile};
+  const auto& proton_moves = protons().neighbours(tile.protons);
+  const auto& neutron_moves = neutrons().neighbours(tile.neutrons);
+  for (std::size_t p = 0; p < proton_moves.size(); ++p)
+    for (std::size_t n = 0; n < neutron_moves.size(); ++n) {
+      if (proton_moves[p].distance + neutron_moves[n].distance > 2) continue;
+      const int to = tile_of_[static_cast<std::size_t>(
+          proton_moves[p].configuration * neutrons().configurations() + neutron_moves[n].configuration)];
+      if (to < 0 || to > tile_number) continue;
+      const Index begin = tile_begins_[to], end = tile_begins_[to + 1];
+      if (end <= first_column || end_column <= begin) continue;
+      if (to < tile_number && first_column <= begin && end <= end_column)
+        add_tile<true>(window, proton_moves[p], static_cast<int>(p), neutron_moves[n], static_cast<int>(n),
+                       tiles_[to], out);
+      else
+        add_tile<false>(window, proton_moves[p], static_cast<int>(p), neutron_moves[n], static_cast<int>(n),
+                        tiles_[to], out);
+    }
+}
+
+template <bool inside>
+void ShellModelRows::add_tile(const Window& window, const ShellNucleons::Neighbour& proton_move,
+                              int proton_number, const ShellNucleons::Neighbour& neutron_move,
+                              int neutron_number, const Tile& to, std::vector<SparseEntry>& out) const {
+  const Tile& tile = window.tile;
+  for (int c = protons().first_class(tile.protons); c < protons().first_class(tile.protons + 1); ++c) {
+    const int partner = neutrons().find(tile.neutrons, space_.twice_m - protons().at(c).twice_m);
+    if (partner < 0) continue;
+    const Index begin = group_begin(tile, c), width = neutrons().at(partner).count,
+                end = begin + width * static_cast<Index>(protons().at(c).count);
+    const Index first = std::max(begin, window.first_row), last = std::min(end, window.end_row);
+    for (Index row = first; row < last;) {
+      const Index proton = (row - begin) / width, of_proton = begin + proton * width;
+      const RowGroup group{c,
+                           partner,
+                           static_cast<std::uint32_t>(proton),
+                           of_proton,
+                           static_cast<std::uint32_t>(row - of_proton),
+                           static_cast<std::uint32_t>(std::min(last - of_proton, width))};
+      row = of_proton + width;
+      if (proton_move.near >= 0 && neutron_move.near >= 0)
+        add_both<inside>(window, group, proton_move.near, neutron_move.near, to, out);
+      if (neutron_move.distance == 0) add_protons<inside>(window, group, proton_number, to, out);
+      if (proton_move.distance == 0) add_neutrons<inside>(window, group, neutron_number, to, out);
+      if (&to == &tile) add_diagonal(window, group, out);
+    }
+  }
+}
+
+template <bool inside>
+void ShellModelRows::add_both(const Window& window, const RowGroup& group, int proton_near, int neutron_near,
+                              const Tile& to, std::vector<SparseEntry>& out) const {
+  const int twice_m = protons().at(group.proton_class).twice_m;
+  for (int change = 0; change < operators_.changes(); ++change) {
+    const auto proton_moves = protons().moves(group.proton_class, proton_near, change, group.proton);
+    if (proton_moves.empty()) continue;
+    const int reached = twice_m + 2 * (change - operators_.no_change());
+    const int proton_class = protons().find(to.protons, reached),
+              neutron_class = neutrons().find(to.neutrons, space_.twice_m - reached);
+    if (neutron_class < 0) continue;
+    const int opposite = operators_.opposite(change);
+    const Index begin = group_begin(to, proton_class), width = neutrons().at(neutron_class).count;
+    const double* strengths = strengths_[change].data();
+    const int columns = operators_.count(opposite);
+    for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron) {
+      const auto neutron_moves = neutrons().moves(group.neutron_class, neutron_near, opposite, neutron);
+      if (neutron_moves.empty()) continue;
+      const Index row = group.begin + neutron;
+      for (const ShellNucleons::Move& p : proton_moves) {
+        const double* of_proton = strengths + p.number * columns;
+        const Index column = begin + p.to * width;
+        for (const ShellNucleons::Move& n : neutron_moves) {
+          const double value = of_proton[n.number];
+          if (value != 0) window.store<inside>(row, column + n.to, p.sign * n.sign * value, out);
+        }
+      }
+    }
+  }
+}
+
+/// Both kinds alone, and the protons in the field of the neutrons. Stored even if it is zero.
+void ShellModelRows::add_diagonal(const Window& window, const RowGroup& group,
+                                  std::vector<SparseEntry>& out) const {
+  const std::uint32_t proton = protons().at(group.proton_class).begin + group.proton;
+  for (std::uint32_t local = group.first; local < group.end; ++local) {
+    const std::uint32_t neutron = neutrons().at(group.neutron_class).begin + local;
+    double value = protons().energy(proton) + neutrons().energy(neutron);
+    for (const auto& kept : operators_.members(operators_.no_change()))
+      if (kept.to == kept.from && (protons().mask(proton) >> kept.to & 1) != 0)
+        value += neutron_field_[static_cast<std::size_t>(operators_.number(kept.to, kept.to)) *
+                                    neutrons().determinants() +
+                                neutron];
+    const Index row = group.begin + local;
+    window.store<false>(row, row, value, out);
+  }
+}
+
+template <bool inside>
+void ShellModelRows::add_protons(const Window& window, const RowGroup& group, int proton_number,
+                                 const Tile& to, std::vector<SparseEntry>& out) const {
+  const int target = protons().find(to.protons, protons().at(group.proton_class).twice_m);
+  if (target < 0) return;
+  const Index begin = group_begin(to, target), width = neutrons().at(group.neutron_class).count;
+  const std::uint32_t neutrons_begin = neutrons().at(group.neutron_class).begin;
+  const bool same_tile = &to == &window.tile;
+  for (const ShellNucleons::Element& p :
+       protons().elements(group.proton_class, proton_number, group.proton)) {
+    const Index column = begin + p.to * width;
+    if (same_tile && p.to == group.proton) continue;  // the diagonal
+    const double* field = neutron_field_.data() +
+                          static_cast<std::size_t>(p.number) * neutrons().determinants() + neutrons_begin;
+    for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron) {
+      const double value = p.sign == 0 ? p.value : p.value + p.sign * field[neutron];
+      if (std::abs(value) > negligible_)
+        window.store<inside>(group.begin + neutron, column + neutron, value, out);
+    }
+  }
+}
+
+template <bool inside>
+void ShellModelRows::add_neutrons(const Window& window, const RowGroup& group, int neutron_number,
+                                  const Tile& to, std::vector<SparseEntry>& out) const {
+  const int target = neutrons().find(to.neutrons, neutrons().at(group.neutron_class).twice_m);
+  if (target < 0) return;
+  const bool same_tile = &to == &window.tile;
+  const Index width = neutrons().at(target).count,
+              column = group_begin(to, group.proton_class) + group.proton * width;
+  const std::size_t proton = protons().at(group.proton_class).begin + group.proton;
+  for (std::uint32_t neutron = group.first; neutron < group.end; ++neutron)
+    for (const ShellNucleons::Element& n :
+         neutrons().elements(group.neutron_class, neutron_number, neutron)) {
+      if (same_tile && n.to == neutron) continue;  // the diagonal
+      double value = n.value;
+      if (n.sign != 0)
+        value +=
+            n.sign * proton_field_[static_cast<std::size_t>(n.number) * protons().determinants() + proton];
+      if (std::abs(value) > negligible_)
+        window.store<inside>(group.begin + neutron, column + n.to, value, out);
+    }
+}
+
+}  // namespace tessera

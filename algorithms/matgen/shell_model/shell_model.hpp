@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
+#include <tessera/algorithms/matgen/shell_model/shell_nucleons.hpp>
+#include <tessera/sparse_matrix.hpp>
+
+namespace tessera {
+
+struct ShellModelSpace {
+  int protons, neutrons;  ///< valence particles
+  int twice_m;            ///< 2M of all states
+  int parity = 0;         ///< 1 or -1; 0: both
+};
+
+/// The Hamiltonian of the nuclear shell model in the m-scheme: all ways to put the nucleons into the orbits'
+/// states with the given M and parity, tiles by proton and neutron configuration.
+///
+///   H = sum e_i c+_i c_i + sum_{i<j, k<l} <ij|V|kl> c+_i c+_j c_l c_k
+///
+/// A state is a proton and a neutron determinant, so an element is one of three: protons alone move (proton
+/// interaction, and the field of the neutrons that stay), neutrons alone, or one nucleon of each kind with
+/// opposite changes of M. Rows are made from lists of what one- and two-body operators do to determinants of
+/// one kind. Elements that cancel to 1e-12 of the interaction's largest are not stored. Source: E. Caurier,
+/// G. Martinez-Pinedo, F. Nowacki, A. Poves, A. P. Zuker, Rev. Mod. Phys. 77, 427 (2005), Sec. IV.
+class ShellModelRows final : public SymmetricRows {
+ public:
+  /// A mass dependence is applied.
+  /// @throws InvalidArgument for numbers of particles that the orbits do not hold, a 2M that is odd for an
+  /// even number
+  ///         of particles (or even for an odd one), and where there is no such state
+  ShellModelRows(ShellInteraction interaction, const ShellModelSpace& space);
+
+  Index order() const override { return tile_begins_.back(); }
+  std::span<const Index> tiles() const override { return tile_begins_; }
+  /// The numbers of the proton and of the neutron determinant.
+  std::optional<RowFamilies> families(Index row) const override;
+  void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+               std::vector<SparseEntry>& out) const override;
+
+ private:
+  struct Tile {
+    int protons, neutrons;     ///< configurations
+    std::size_t group_offset;  ///< in groups_, by the class of protons
+  };
+  struct Window;
+  struct RowGroup;
+
+  const ShellNucleons& protons() const noexcept { return *protons_; }
+  const ShellNucleons& neutrons() const noexcept { return *neutrons_; }
+  void list_tiles();
+  void list_field_strengths(const ShellInteraction& interaction);
+  template <bool inside>
+  void add_tile(const Window& window, const ShellNucleons::Neighbour& proton_move, int proton_number,
+                const ShellNucleons::Neighbour& neutron_move, int neutron_number, const Tile& to,
+                std::vector<SparseEntry>& out) const;
+  template <bool inside>
+  void add_both(const Window& window, const RowGroup& group, int proton_near, int neutron_near,
+                const Tile& to, std::vector<SparseEntry>& out) const;
+  template <bool inside>
+  void add_protons(const Window& window, const RowGroup& group, int proton_number, const Tile& to,
+                   std::vector<SparseEntry>& out) const;
+  template <bool inside>
+  void add_neutrons(const Window& window, const RowGroup& group, int neutron_number, const Tile& to,
+                    std::vector<SparseEntry>& out) const;
+  void add_diagonal(const Window& window, const RowGroup& group, std::vector<SparseEntry>& out) const;
+  /// First row of the states of a tile with protons of class `proton_class`.
+  Index group_begin(const Tile& tile, int proton_class) const noexcept {
+    return groups_[tile.group_offset +
+                   static_cast<std::size_t>(proton_class - protons().first_class(tile.protons))];
+  }
+
+  ShellModelSpace space_;
+  OneBodyOperators operators_;
+  std::shared_ptr<const ShellNucleons> protons_, neutrons_;
+  std::vector<Tile> tiles_;
+  std::vector<Index> tile_begins_, groups_;
+  std::vector<int> tile_of_;  ///< by proton and neutron configuration; -1: empty
+  double negligible_ = 0;
+  /// Per change of the protons' M: <ij|V|kl> by the numbers of c+_i c_k (protons) and c+_j c_l (neutrons).
+  std::vector<std::vector<double>> strengths_;
+  /// What operators that keep M meet in the field of the other kind: by the operator's number and the
+  /// determinant of the other kind.
+  std::vector<double> neutron_field_, proton_field_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <tessera/error.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/runtime/host_memory.hpp>
+#include <tessera/sparse_matrix.hpp>
+
+namespace tessera {
+
+/// Gathers entries, sorts them and keeps the lower triangle.
+class CoordinateRows::Collector {
+ public:
+  /// Throws what a wrong entry is answered with: its place, and what was expected.
+  using Refuse = std::function<void(Index row, Index column, const char* expected)>;
+  Collector(Index order, Uplo triangle, Refuse refuse)
+      : order_(order), triangle_(triangle), refuse_(std::move(refuse)) {}
+
+  void add(Index row, Index column, double value) {
+    if (row < 0 || row >= order_ || column < 0 || column >= order_)
+      refuse_(row, column, "entries inside the matrix");
+    if (triangle_ == Uplo::lower && column > row) refuse_(row, column, "entries of the lower triangle alone");
+    if (triangle_ == Uplo::upper && column < row) refuse_(row, column, "entries of the upper triangle alone");
+    if (!std::isfinite(value)) refuse_(row, column, "finite entries");
+    largest_ = std::max(largest_, std::abs(value));
+    entries_.push_back({std::max(row, column), std::min(row, column), value, column > row});
+  }
+
+  CoordinateRows finish() {
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return std::tie(a.row, a.column, a.mirrored) < std::tie(b.row, b.column, b.mirrored);
+    });
+    CoordinateRows made;
+    made.begins_.assign(static_cast<std::size_t>(order_ + 1), 0);
+    for (std::size_t k = 0; k < entries_.size();) {
+      const Entry& entry = entries_[k];
+      std::size_t end = k + 1;
+      while (end < entries_.size() && entries_[end].row == entry.row && entries_[end].column == entry.column)
+        ++end;
+      const bool pair = end - k == 2 && !entry.mirrored && entries_[k + 1].mirrored;
+      if (end - k > 1 && !pair) refuse_(entry.row, entry.column, "every entry once");
+      if (triangle_ == Uplo::general && entry.row != entry.column) {
+        const double mirror = pair ? entries_[k + 1].value : 0;
+        if (std::abs(entry.value - mirror) > 1e-13 * largest_)
+          refuse_(entry.row, entry.column, "a symmetric matrix: the entry differs from its mirror image");
+      }
+      if (triangle_ != Uplo::general && pair) refuse_(entry.row, entry.column, "every entry once");
+      made.columns_.push_back(entry.column);
+      made.values_.push_back(entry.value);
+      ++made.begins_[static_cast<std::size_t>(entry.row) + 1];
+      k = end;
+    }
+    for (std::size_t i = 1; i < made.begins_.size(); ++i) made.begins_[i] += made.begins_[i - 1];
+    return made;
+  }
+
+ private:
+  Index order_;
+  Uplo triangle_;
+  Refuse refuse_;
+  double largest_ = 0;
+  std::vector<Entry> entries_;
+};
+
+namespace {
+
+void require_order(Index order) {
+  if (order < 0) throw InvalidArgument("order", std::to_string(order), "0 or more");
+}
+
+void require_lengths(std::size_t places, std::size_t values) {
+  if (places != values)
+    throw InvalidArgument("values", fmt::format("{} values for {} places", values, places),
+                          "as many as places");
+}
+
+void require_tiles(const std::vector<Index>& tiles, Index order) {
+  if (tiles.empty()) return;
+  const bool ascending =
+      std::adjacent_find(tiles.begin(), tiles.end(), std::greater_equal<>()) == tiles.end();
+  if (!ascending || tiles.front() != 0 || tiles.back() != order || tiles.size() < 2)
+    throw InvalidArgument("tiles", fmt::format("{} numbers", tiles.size()),
+                          "strictly ascending from 0 to the matrix's order");
+}
+
+void refuse_argument(Index row, Index column, const char* expected) {
+  throw InvalidArgument("entries", fmt::format("({}, {})", row, column), expected);
+}
+
+}  // namespace
+
+CoordinateRows CoordinateRows::from_coordinates(Index order, std::span<const Index> rows,
+                                                std::span<const Index> columns,
+                                                std::span<const double> values, Uplo triangle,
+                                                std::vector<Index> tiles) {
+  require_order(order);
+  require_lengths(rows.size(), columns.size());
+  require_lengths(rows.size(), values.size());
+  require_tiles(tiles, order);
+  Collector collector(order, triangle, refuse_argument);
+  for (std::size_t k = 0; k < rows.size(); ++k) collector.add(rows[k], columns[k], values[k]);
+  CoordinateRows made = collector.finish();
+  made.tiles_ = std::move(tiles);
+  return made;
+}
+
+CoordinateRows CoordinateRows::from_compressed_rows(Index order, std::span<const Index> row_begins,
+                                                    std::span<const Index> columns,
+                                                    std::span<const double> values, Uplo triangle,
+                                                    std::vector<Index> tiles) {
+  require_order(order);
+  require_lengths(columns.size(), values.size());
+  require_tiles(tiles, order);
+  if (static_cast<Index>(row_begins.size()) != order + 1 || row_begins.front() != 0 ||
+      row_begins.back() != static_cast<Index>(columns.size()) ||
+      !std::is_sorted(row_begins.begin(), row_begins.end()))
+    throw InvalidArgument("row_begins", fmt::format("{} numbers", row_begins.size()),
+                          "order + 1 numbers that ascend from 0 to the number of entries");
+  Collector collector(order, triangle, refuse_argument);
+  for (Index i = 0; i < order; ++i)
+    for (Index k = row_begins[i]; k < row_begins[i + 1]; ++k) collector.add(i, columns[k], values[k]);
+  CoordinateRows made = collector.finish();
+  made.tiles_ = std::move(tiles);
+  return made;
+}
+
+CoordinateRows CoordinateRows::from_matrix_market(const std::string& path) {
+  MatrixMarketReader reader(path);
+  require_hermitian_header<double>(reader);
+  const MatrixMarketHeader& header = reader.header();
+  require_host_memory(fmt::format("{}: a matrix of {} rows", path, header.rows),
+                      sizeof(Index) * static_cast<double>(header.rows));
+  const bool general = header.symmetry == MatrixMarketSymmetry::general;
+  Collector collector(header.rows, Uplo::general, [&](Index row, Index column, const char* expected) {
+    throw InputError(path, 0,
+                     fmt::format("expected {}, at row {}, column {}", expected, row + 1, column + 1));
+  });
+  reader.for_each([&](Index row, Index column, std::complex<double> element) {
+    const double value = matrix_market_value<double>(reader, element);
+    if (header.format == MatrixMarketFormat::array && value == 0) return;
+    collector.add(row, column, value);
+    if (!general && row != column) collector.add(column, row, value);
+  });
+  return collector.finish();
+}
+
+void CoordinateRows::entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                             std::vector<SparseEntry>& out) const {
+  for (Index i = first_row; i < end_row; ++i) {
+    const auto begin = columns_.begin() + begins_[i], end = columns_.begin() + begins_[i + 1];
+    for (auto j = std::lower_bound(begin, end, first_column); j != end && *j < end_column; ++j)
+      out.push_back({static_cast<std::uint32_t>(i - first_row), static_cast<std::uint32_t>(*j - first_column),
+                     values_[j - columns_.begin()]});
+  }
+}
+
+}  // namespace tessera

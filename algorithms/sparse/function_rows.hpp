@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <tessera/sparse_matrix.hpp>
+
+namespace tessera {
+
+/// A matrix given by a function that lists one row: row(i, store) calls store(j, value) once for each entry
+/// of row i with j <= i, and may call it for others.
+template <class Row>
+class FunctionRows final : public SymmetricRows {
+ public:
+  FunctionRows(Index order, Row row, std::vector<Index> tiles)
+      : order_(order), row_(std::move(row)), tiles_(std::move(tiles)) {}
+  Index order() const override { return order_; }
+  std::span<const Index> tiles() const override { return tiles_; }
+  void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+               std::vector<SparseEntry>& out) const override {
+    for (Index i = first_row; i < end_row; ++i)
+      row_(i, [&](Index j, double value) {
+        if (j <= i && j >= first_column && j < end_column)
+          out.push_back({static_cast<std::uint32_t>(i - first_row),
+                         static_cast<std::uint32_t>(j - first_column), value});
+      });
+  }
+
+ private:
+  Index order_;
+  Row row_;
+  std::vector<Index> tiles_;
+};
+
+template <class Row>
+std::shared_ptr<const SymmetricRows> function_rows(Index order, Row row, std::vector<Index> tiles = {}) {
+  return std::make_shared<FunctionRows<Row>>(order, std::move(row), std::move(tiles));
+}
+
+}  // namespace tessera

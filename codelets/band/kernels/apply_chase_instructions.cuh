@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <tessera/codelets/common/device_shared.cuh>
+
+/// The instructions of a GPU that the kernel of apply_chase.cuh is made of.
+namespace tessera::kernels::apply_chase_detail {
+
+template <class S>
+struct PairOf;
+template <>
+struct PairOf<float> {
+  using type = float2;
+};
+template <>
+struct PairOf<double> {
+  using type = double2;
+};
+template <class S>
+using Pair = typename PairOf<S>::type;
+
+__device__ inline unsigned shared_address(const void* p) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready,
+    device::thread_copy;
+
+/// Copies from global to shared memory; the barrier completes when all bytes are there.
+__device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+__device__ inline void thread_copy_wait() {
+  asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/// A result of M columns x 8 rows as the first operand of a product, in which the sum runs over the rows: a
+/// thread's pair of rows 2 t, 2 t + 1 stands for the summation indices t, t + 4 of the instruction.
+template <int M>
+struct Operand;
+template <>
+struct Operand<16> {
+  double a[4];
+  /// The middle ones change places. `zero` is 0, which the compiler must not know: it would move the
+  /// registers again for every product.
+  __device__ Operand(const double (&c)[4], int zero)
+      : a{moved(c[0], zero), moved(c[2], zero), moved(c[1], zero), moved(c[3], zero)} {}
+  __device__ static double moved(double x, int zero) {
+    return __hiloint2double(__double2hiint(x) ^ zero, __double2loint(x) ^ zero);
+  }
+};
+template <>
+struct Operand<8> {
+  double a[2];
+  __device__ Operand(const double (&c)[2], int) : a{c[0], c[1]} {}
+};
+
+/// c += a b: b is a tile of 8 x 8 numbers, two of each thread.
+__device__ inline void multiply_add(double (&c)[4], const Operand<16>& a, double2 b) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a.a[0]), "d"(a.a[1]), "d"(a.a[2]), "d"(a.a[3]), "d"(b.x), "d"(b.y));
+}
+__device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2 b) {
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a.a[0]), "d"(b.x));
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(c[0]), "+d"(c[1])
+      : "d"(a.a[1]), "d"(b.y));
+}
+
+/// Loads past the first-level cache, in the order of the program: another multiprocessor may have written.
+__device__ inline double load_fresh(const double* p) {
+  double x;
+  asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(x) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline double load_fresh(const float* p) {
+  float x;
+  asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(x) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline double2 load_fresh_pair(const double* p) {
+  double2 x;
+  asm volatile("ld.global.cg.v2.f64 {%0, %1}, [%2];" : "=d"(x.x), "=d"(x.y) : "l"(p) : "memory");
+  return x;
+}
+__device__ inline float2 load_fresh_pair(const float* p) {
+  float2 x;
+  asm volatile("ld.global.cg.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "l"(p) : "memory");
+  return x;
+}
+
+__device__ inline unsigned load_acquire(const unsigned* flag) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(flag) : "memory");
+  return value;
+}
+__device__ inline void store_relaxed(unsigned* flag, unsigned value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+}
+
+}  // namespace tessera::kernels::apply_chase_detail

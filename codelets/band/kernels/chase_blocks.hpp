@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/band/kernels/device_reflectors.hpp>
+
+#ifdef __CUDACC__
+#define TESSERA_HOST_DEVICE __host__ __device__
+#else
+#define TESSERA_HOST_DEVICE
+#endif
+
+/// The reflectors of one DeviceReflectors piece as WY blocks in the order in which the tridiagonal
+/// back-transform reads them, and their application.
+///
+/// A block is the product of the reflectors (s, h) .. (s + g - 1, h) of g = 16 sweeps (8 for complex types)
+/// and one hop, I - V T V^H (wy_blocks.hpp). Kept are V and W = -V T in double precision, for complex types
+/// as the real matrices of twice the size that act on interleaved real and imaginary parts (2 x 2 blocks [re,
+/// -im; im, re]), so that V and W have 16 real columns for all types and C += W (V^T C) is real arithmetic
+/// with as many operations as the complex one. Rows are counted from the group's first sweep s (row 0 of V
+/// and W is zero), so that windows begin at multiples of 16 reals.
+///
+/// With bandwidth B (in reals) padded to 8 tiles() V is a parallelogram of 8 x 8 tiles: its column tile c has
+/// the row tiles c .. c + tiles(). W has the row tiles 0 .. c + tiles(). Stored are V, its two
+/// column tiles in turn (tile k of the one, then tile k of the other), every tile column-major, then W,
+/// column tile by column tile, every tile row-major: what a warp's tensor-core instruction takes is then 512
+/// contiguous bytes. Zeros are stored.
+///
+/// Several groups are a bundle: they advance together hop by hop, within a hop from the last group to the
+/// first, which is a valid order for any number of consecutive sweeps; the window of C that they touch
+/// (B + 16 groups rows) moves by B rows a hop. Bundles are counted from the piece's first sweep. Blocks are
+/// in the order of application: by ascending bundle (bundles are applied from the last to the first), then
+/// hop, then descending group.
+namespace tessera::kernels {
+
+/// sum over 0 <= k < count of floor((a k + c) / m) for a, c >= 0, m > 0, by Euclid's algorithm.
+TESSERA_HOST_DEVICE inline Index floor_sum(Index count, Index m, Index a, Index c) noexcept {
+  Index sum = 0;
+  while (count > 0) {
+    sum += (a / m) * (count * (count - 1) / 2) + (c / m) * count;
+    a %= m, c %= m;
+    const Index last = a * count + c;
+    if (last < m) break;
+    // Columns and rows change places.
+    count = last / m, c = last % m;
+    const Index other = m;
+    m = a, a = other;
+  }
+  return sum;
+}
+
+/// sum over 0 <= k < count of the hops of sweep `first + k step`, all of which have at least one.
+TESSERA_HOST_DEVICE inline Index hop_sum(Index n, Index bandwidth, Index first, Index step,
+                                         Index count) noexcept {
+  return count < 1 ? 0
+                   : floor_sum(count, bandwidth, step, n - 1 - first - (count - 1) * step + bandwidth - 1);
+}
+
+struct ChaseBlocks {
+  static constexpr Index columns = 16;  ///< real columns of V and W
+  static constexpr Index tile_size = 64;
+  static constexpr Index largest_bandwidth = 128;
+
+  Index n = 0, bandwidth = 1, first_sweep = 0, sweeps = 0, reals = 1;
+  Index tiles = 2;   ///< the smallest of 2, 4, 8, 16, 32 with 8 tiles >= reals bandwidth
+  Index groups = 4;  ///< of a bundle
+
+  ChaseBlocks() = default;
+  ChaseBlocks(const DeviceReflectors& piece, Index reals_)
+      : n(piece.n),
+        bandwidth(piece.bandwidth),
+        first_sweep(piece.first_sweep),
+        sweeps(piece.sweeps),
+        reals(reals_) {
+    while (8 * tiles < reals * bandwidth) tiles *= 2;
+    groups = bundle_groups(tiles);
+  }
+  /// As many as make a window that fits into registers.
+  TESSERA_HOST_DEVICE static constexpr Index bundle_groups(Index tiles) noexcept {
+    return tiles <= 8 ? 4 : 2;
+  }
+  TESSERA_HOST_DEVICE Index group_sweeps() const noexcept { return columns / reals; }
+  TESSERA_HOST_DEVICE Index bundle_sweeps() const noexcept { return groups * group_sweeps(); }
+  TESSERA_HOST_DEVICE Index bundles() const noexcept {
+    return (sweeps + bundle_sweeps() - 1) / bundle_sweeps();
+  }
+  TESSERA_HOST_DEVICE Index bundle_sweep(Index bundle) const noexcept {
+    return first_sweep + bundle * bundle_sweeps();
+  }
+  /// Hops of the bundle's first sweep; each of its groups has a block for all of them.
+  TESSERA_HOST_DEVICE Index hops(Index bundle) const noexcept {
+    return (n - 1 - bundle_sweep(bundle) + bandwidth - 1) / bandwidth;
+  }
+  TESSERA_HOST_DEVICE Index first_block(Index bundle) const noexcept {
+    return groups * hop_sum(n, bandwidth, first_sweep, bundle_sweeps(), bundle);
+  }
+  TESSERA_HOST_DEVICE Index block(Index bundle, Index hop, Index group) const noexcept {
+    return first_block(bundle) + hop * groups + (groups - 1 - group);
+  }
+  TESSERA_HOST_DEVICE Index v_tiles() const noexcept { return 2 * (tiles + 1); }
+  TESSERA_HOST_DEVICE Index w_tiles() const noexcept { return 2 * tiles + 3; }
+  TESSERA_HOST_DEVICE Index block_size() const noexcept { return tile_size * (v_tiles() + w_tiles()); }
+  /// Doubles of all blocks.
+  TESSERA_HOST_DEVICE Index size() const noexcept { return first_block(bundles()) * block_size(); }
+};
+
+template <class T>
+ChaseBlocks chase_blocks(const DeviceReflectors& piece) {
+  return {piece, is_complex<T> ? 2 : 1};
+}
+
+/// The blocks of a piece. `reflectors`: piece.size() elements, read; `blocks`: chase_blocks<T>(piece).size()
+/// doubles, written. piece.group may be any; piece.bandwidth is at most ChaseBlocks::largest_bandwidth.
+/// Flops: about 2 g (b + g) a reflector (times 4 for complex types).
+/// Source: LAPACK's larft for T.
+template <class T>
+void form_chase_t(const DeviceReflectors& piece, const T* reflectors, double* blocks) noexcept;
+
+/// More bundles than are ever worked on at the same time.
+inline constexpr Index chase_flag_ring = 256;
+
+/// Bytes of work space that apply_chase needs on a GPU for so many columns: a counter, and flags for each
+/// strip of at least 8 columns.
+constexpr std::size_t apply_chase_workspace(Index columns) noexcept {
+  return sizeof(unsigned) * static_cast<std::size_t>(1 + chase_flag_ring * 8 * ceil_div(columns, 64));
+}
+
+/// C := (product of the piece's reflectors) C: C is n x columns, column-major with ldc, read and written.
+/// Flops: 4 b a reflector and column (times 4 for complex types); (b + 10) / b times that are done for real
+/// types.
+template <class T>
+void apply_chase(const DeviceReflectors& piece, const double* blocks, T* c, Index columns,
+                 Index ldc) noexcept;
+
+/// The same from the reflectors themselves (piece.size() elements), one after another: to compare with.
+/// Flops: 4 b a reflector and column (times 4 for complex types).
+template <class T>
+void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, Index columns,
+                      Index ldc) noexcept;
+
+}  // namespace tessera::kernels

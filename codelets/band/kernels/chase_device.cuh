@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/common/device_warp.cuh>
+
+/// What the chase's kernel (chase_sweeps_cuda.cu) is made of: messages between thread blocks, barriers, sums
+/// over a warp, Householder reflectors.
+namespace tessera::kernels {
+namespace {
+
+using device::Complex;
+using device::conj;
+using device::exchange;
+using device::from_lane;
+using device::imag;
+using device::norm;
+using device::real;
+using device::Real;
+using device::warp_sum;
+
+// ---- numbers with tags ------------------------------------------------------------------------------------
+
+/// Words of a scalar in the mail: each of its words is followed by the tag, so that halves of a number cannot
+/// be mixed with older ones whatever the width of the memory's transactions (8 bytes at least).
+template <class S>
+constexpr int mail_words = 2 * static_cast<int>(sizeof(S) / 4);
+
+__device__ inline void send(unsigned* to, float x, unsigned tag) {
+  asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(__float_as_uint(x)), "r"(tag)
+               : "memory");
+}
+__device__ inline void send(unsigned* to, double x, unsigned tag) {
+  asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(to), "r"(__double2loint(x)),
+               "r"(tag), "r"(__double2hiint(x))
+               : "memory");
+}
+template <class R>
+__device__ inline void send(unsigned* to, Complex<R> x, unsigned tag) {
+  send(to, x.re, tag);
+  send(to + mail_words<R>, x.im, tag);
+}
+__device__ inline void receive(const unsigned* from, float& x, unsigned tag) {
+  unsigned value, seen;
+  do {
+    asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
+                 : "=r"(value), "=r"(seen)
+                 : "l"(from)
+                 : "memory");
+  } while (seen != tag);
+  x = __uint_as_float(value);
+}
+__device__ inline void receive(const unsigned* from, double& x, unsigned tag) {
+  unsigned low, high, seen, also;
+  do {
+    asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(low), "=r"(seen), "=r"(high), "=r"(also)
+                 : "l"(from)
+                 : "memory");
+  } while (seen != tag || also != tag);
+  x = __hiloint2double(static_cast<int>(high), static_cast<int>(low));
+}
+template <class R>
+__device__ inline void receive(const unsigned* from, Complex<R>& x, unsigned tag) {
+  receive(from, x.re, tag);
+  receive(from + mail_words<R>, x.im, tag);
+}
+
+__device__ inline void wait_for_steps(const int* progress, int steps) {
+  int done;
+  do {
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(done) : "l"(progress) : "memory");
+  } while (done < steps);
+}
+__device__ inline void announce_steps(int* progress, int steps) {
+  asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(progress), "r"(steps) : "memory");
+}
+
+// ---- memory without the first-level cache, which is not coherent ------------------------------------------
+
+__device__ inline float load(const float* p) {
+  return __ldcg(p);
+}
+__device__ inline double load(const double* p) {
+  return __ldcg(p);
+}
+__device__ inline Complex<float> load(const Complex<float>* p) {
+  const float2 x = __ldcg(reinterpret_cast<const float2*>(p));
+  return {x.x, x.y};
+}
+__device__ inline Complex<double> load(const Complex<double>* p) {
+  const double2 x = __ldcg(reinterpret_cast<const double2*>(p));
+  return {x.x, x.y};
+}
+__device__ inline void store(float* p, float x) {
+  __stcg(p, x);
+}
+__device__ inline void store(double* p, double x) {
+  __stcg(p, x);
+}
+__device__ inline void store(Complex<float>* p, Complex<float> x) {
+  __stcg(reinterpret_cast<float2*>(p), make_float2(x.re, x.im));
+}
+__device__ inline void store(Complex<double>* p, Complex<double> x) {
+  __stcg(reinterpret_cast<double2*>(p), make_double2(x.re, x.im));
+}
+
+// ---- sums over a warp -------------------------------------------------------------------------------------
+
+/// The sums over a warp of C numbers each: lane l gets that of number l / (32 / C).
+template <int C, class S>
+__device__ inline S warp_sums(S (&x)[C], int lane) {
+  int mask = 16;
+#pragma unroll
+  for (int half = C / 2; half > 0; half /= 2, mask /= 2) {
+    const bool upper = lane & mask;
+#pragma unroll
+    for (int c = 0; c < half; ++c) {
+      const S kept = upper ? x[c + half] : x[c], sent = upper ? x[c] : x[c + half];
+      x[c] = kept + exchange(sent, mask);
+    }
+  }
+  for (; mask > 0; mask /= 2) x[0] += exchange(x[0], mask);
+  return x[0];
+}
+
+// ---- reflectors -------------------------------------------------------------------------------------------
+
+/// H = I - tau v v^H with v = x inverse but v(0) = 1, and the number beta that it leaves.
+template <class S>
+struct Reflector {
+  S tau, inverse;
+  Real<S> beta;
+};
+
+__device__ inline float larger(float x, float scale) {
+  return fabsf(x) > scale ? fabsf(x) : scale;
+}
+__device__ inline double larger(double x, double scale) {
+  return fabs(x) > scale ? fabs(x) : scale;
+}
+
+/// LAPACK's larfg for x (b numbers in shared memory, of which tail is the sum of squares without the first);
+/// by all threads of the block. Where squares over- or underflow, x is scaled.
+template <class S>
+__device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
+  using R = Real<S>;
+  constexpr R tiny = sizeof(R) == 4 ? R(1e-26) : R(1e-270), huge = sizeof(R) == 4 ? R(1e34) : R(1e300);
+  S head = x[0];
+  R scale = R(1);
+  const R total = tail + norm(head);
+  if (!(total > tiny && total < huge)) {
+    scale = R(0);
+    for (int i = 0; i < b; ++i) scale = larger(imag(x[i]), larger(real(x[i]), scale));
+    __syncthreads();
+    if (scale > R(0))
+      for (int i = threadIdx.x; i < b; i += blockDim.x) x[i] = x[i] / scale;
+    __syncthreads();
+    head = x[0];
+    tail = R(0);
+    for (int i = 1; i < b; ++i) tail += norm(x[i]);
+  }
+  const R re = real(head), im = imag(head);
+  if (tail == R(0) && (im == R(0) || scale == R(0))) return {S(R(0)), S(R(0)), re * scale};
+  const R length = sqrt(norm(head) + tail);
+  const R beta = re > R(0) ? -length : length, d = re - beta;
+  if constexpr (device::is_complex_scalar<S>) {
+    const R square = d * d + im * im;
+    return {S((beta - re) / beta, -im / beta), S(d / square, -im / square), beta * scale};
+  } else {
+    return {(beta - re) / beta, R(1) / d, beta * scale};
+  }
+}
+
+/// Sum of floor((slope k + start) / divisor) over 0 <= k < count.
+__device__ inline Index floor_sum(Index count, Index divisor, Index slope, Index start) {
+  Index sum = 0;
+  while (count > 0) {
+    sum += count * (count - 1) / 2 * (slope / divisor) + count * (start / divisor);
+    slope %= divisor;
+    start %= divisor;
+    const Index last = slope * count + start;
+    if (last < divisor) break;
+    count = last / divisor;
+    start = last % divisor;
+    const Index former = divisor;
+    divisor = slope;
+    slope = former;
+  }
+  return sum;
+}
+
+}  // namespace
+}  // namespace tessera::kernels

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/common/device_scalar.cuh>
+
+namespace tessera::kernels {
+namespace {
+
+constexpr int form_threads = 128;
+constexpr Index hops_per_block = 8;
+
+template <class S>
+struct Wide {
+  using type = double;
+  __device__ static double of(S x) { return x; }
+};
+template <class R>
+struct Wide<device::Complex<R>> {
+  using type = device::Complex<double>;
+  __device__ static type of(device::Complex<R> x) { return {x.re, x.im}; }
+};
+
+/// Element (row, column) of the real matrix that stands for x (ld x ..), zero behind `rows` rows.
+template <class D>
+__device__ double real_element(const D* x, int rows, int ld, int row, int column) {
+  if constexpr (device::is_complex_scalar<D>) {
+    const int r = row / 2;
+    if (row < 0 || r >= rows) return 0;
+    const D value = x[r + column / 2 * ld];
+    return (row ^ column) & 1 ? (row & 1 ? value.im : -value.im) : value.re;
+  } else {
+    return row >= 0 && row < rows ? x[row + column * ld] : 0;
+  }
+}
+
+/// A thread block forms the blocks of one group and hops_per_block hops, one after the other. In shared
+/// memory: V without its shift (b x g), W (b + g - 1 rows, from row 1 of the window), the Gram matrix, T,
+/// tau, and where each sweep's reflectors begin.
+template <class S>
+__global__ void __launch_bounds__(form_threads)
+    form_kernel(ChaseBlocks shape, DeviceReflectors piece, const S* reflectors, Index piece_blocks,
+                double* blocks) {
+  using D = typename Wide<S>::type;
+  constexpr int g = device::is_complex_scalar<S> ? ChaseBlocks::columns / 2 : ChaseBlocks::columns;
+  constexpr int reals = device::is_complex_scalar<S> ? 2 : 1;
+  extern __shared__ __align__(16) unsigned char memory[];
+  const int b = static_cast<int>(piece.bandwidth), ldv = b + 1, ldw = b + g + 1;
+  D* const v = reinterpret_cast<D*>(memory);
+  D* const w = v + ldv * g;
+  D* const gram = w + ldw * g;
+  D* const t = gram + g * g;
+  D* const tau = t + g * g;
+  Index* const sweep_block = reinterpret_cast<Index*>(tau + g);
+
+  const Index bundle = blockIdx.y / shape.groups, group = blockIdx.y % shape.groups;
+  const Index hops = shape.hops(bundle), first_hop = blockIdx.x * hops_per_block;
+  if (first_hop >= hops) return;
+  const Index first = shape.bundle_sweep(bundle) + group * g;
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < g) {
+    const Index k = first + thread - piece.first_sweep;
+    sweep_block[thread] =
+        k < piece.sweeps ? hop_sum(piece.n, b, piece.first_sweep, piece.group, k / piece.group) : -1;
+  }
+  Index out_block = shape.block(bundle, first_hop, group);
+  for (Index hop = first_hop; hop < min(hops, first_hop + hops_per_block); ++hop, out_block += shape.groups) {
+    __syncthreads();
+    for (int e = thread; e < b * g; e += form_threads) {
+      const int j = e / b, i = e - j * b;
+      const bool exists = sweep_block[j] >= 0 && first + j + 1 + hop * b < piece.n;
+      const Index block = sweep_block[j] + hop, place = (first + j - piece.first_sweep) % piece.group;
+      v[i + j * ldv] = exists ? Wide<S>::of(reflectors[(block * piece.group + place) * b + i]) : D(0);
+      if (i == 0)
+        tau[j] = exists ? Wide<S>::of(reflectors[(piece_blocks * b + block) * piece.group + place]) : D(0);
+    }
+    __syncthreads();
+    for (int e = thread; e < g * g; e += form_threads) {
+      const int i = e % g, j = e / g;
+      D sum(0);
+      if (i < j)
+        for (int r = j - i; r < b; ++r) sum += device::conj(v[r + i * ldv]) * v[r - (j - i) + j * ldv];
+      gram[e] = sum;
+    }
+    __syncthreads();
+    if (thread < g) {
+      // Row i of T needs nothing of the other rows.
+      const int i = thread;
+      for (int j = 0; j < g; ++j) {
+        D sum(0);
+        for (int k = i; k < j; ++k) sum += t[i + k * g] * gram[k + j * g];
+        t[i + j * g] = j < i ? D(0) : j == i ? tau[j] : -(tau[j] * sum);
+      }
+    }
+    __syncthreads();
+    const int rows = b + g - 1;
+    for (int e = thread; e < rows * g; e += form_threads) {
+      const int j = e / rows, r = e - j * rows;
+      D sum(0);
+      for (int k = max(0, r - b + 1); k <= min(j, r); ++k) sum += v[r - k + k * ldv] * t[k + j * g];
+      w[r + j * ldw] = -sum;
+    }
+    __syncthreads();
+    const int tiles = static_cast<int>(shape.tiles), v_size = static_cast<int>(shape.v_tiles()) * 64;
+    double* const out = blocks + out_block * shape.block_size();
+    for (int e = thread; e < shape.block_size(); e += form_threads) {
+      const int major = e / 8 % 8, minor = e % 8;
+      if (e < v_size) {
+        const int tile = e / 64, c = tile % 2, column = 8 * c + major;
+        const int row = 8 * (tile / 2 + c) + minor;
+        out[e] = real_element(v + column / reals * ldv, b, ldv, row - reals * (1 + column / reals),
+                              column % reals);
+      } else {
+        const int tile = (e - v_size) / 64, c = tile > tiles;
+        out[e] = real_element(w, rows, ldw, 8 * (tile - c * (tiles + 1)) + major - reals, 8 * c + minor);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, const T* reflectors,
+                         double* blocks) noexcept {
+  using S = device::DeviceScalar<T>;
+  using D = typename Wide<S>::type;
+  const ChaseBlocks shape = chase_blocks<T>(piece);
+  if (piece.sweeps < 1) return;
+  const Index g = shape.group_sweeps(), b = piece.bandwidth;
+  const auto bytes = static_cast<std::size_t>(g * (b + 1 + b + g + 1 + 2 * g + 1)) * sizeof(D) +
+                     static_cast<std::size_t>(g) * sizeof(Index);
+  const dim3 grid(static_cast<unsigned>(ceil_div(shape.hops(0), hops_per_block)),
+                  static_cast<unsigned>(shape.bundles() * shape.groups));
+  const Index piece_blocks = hop_sum(piece.n, b, piece.first_sweep, piece.group, piece.groups());
+  form_kernel<S><<<grid, form_threads, bytes, stream>>>(shape, piece, device::device_cast(reflectors),
+                                                        piece_blocks, blocks);
+}
+
+#define TESSERA_INSTANTIATE(T) \
+  template void launch_form_chase_t<T>(cudaStream_t, const DeviceReflectors&, const T*, double*) noexcept;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera::kernels

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#if TESSERA_WITH_CUDA
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
+#include <tessera/codelets/block_sparse/symbolic/stack.hpp>
+
+/// The kernels of single shapes that a process has: compiled when they are first asked for, or read from
+/// disk, loaded, and tried once on a small stack against the generic kernel.
+namespace tessera::device {
+
+/// The largest block size with a kernel of its own.
+inline constexpr std::int32_t largest_own_size = 80;
+/// Fewer products of a shape in a stack than this go to the generic kernel: to compile costs some tenths of a
+/// second. Which kernel computes a class depends on the class alone, never on what has been compiled before:
+/// the bits of a result must not.
+inline constexpr std::int32_t least_own_products = 256;
+
+/// The class is computed by a kernel of its shape (where that can be compiled).
+constexpr bool has_own_kernel(const StackClass& shape) noexcept {
+  const auto fits = [](std::int32_t size) { return 1 <= size && size <= largest_own_size; };
+  return fits(shape.m) && fits(shape.n) && fits(shape.k) && shape.products >= least_own_products;
+}
+
+/// What the CUDA runtime launches; the same on all GPUs of one architecture.
+struct StackKernel {
+  const void* function = nullptr;
+  StackPlan plan{};
+};
+
+class StackCompiler {
+ public:
+  /// `cache`: where binaries are kept; empty: nowhere. `files`: stack_kernel.cuh and what it includes.
+  explicit StackCompiler(std::filesystem::path cache,
+                         std::span<const SourceFile> files = stack_kernel_files());
+  explicit StackCompiler(StackCache cache, std::span<const SourceFile> files = stack_kernel_files());
+  ~StackCompiler();
+  StackCompiler(const StackCompiler&) = delete;
+  StackCompiler& operator=(const StackCompiler&) = delete;
+  /// The library's own, with the user's cache directory.
+  static StackCompiler& shared();
+
+  /// The kernel for the current device; null: it could not be compiled or failed its trial, and the answer
+  /// stays so until `prepare` tries again. Any number of threads may ask at once. What is not there yet takes
+  /// a second, memory on the device and a wait.
+  const StackKernel* kernel(const StackShape& shape);
+  /// Makes kernels for the current device by so many threads, also, up to three times in all, those for which
+  /// memory was short before.
+  void prepare(std::span<const StackShape> shapes, int threads);
+
+  struct Counts {
+    int compiled = 0, read = 0, failed = 0;
+  };
+  Counts counts() const;
+  /// One line about all failures since the last call; empty: none.
+  std::string take_failures();
+  /// The same about files in the cache that were not used (StackCache), and were compiled anew.
+  std::string take_flaws();
+  /// Of NVRTC and where binaries are kept, or why the generic kernel stands in on the current device.
+  std::string description();
+
+ private:
+  struct Entry;
+  Entry& entry(int architecture, const StackShape& shape);
+  /// With the entry locked.
+  void make(Entry& entry, int architecture, int device, const StackShape& shape);
+  void note_failure(const StackShape& shape, const std::string& reason);
+  StackCache cache_;
+  std::span<const SourceFile> files_;
+  mutable std::mutex mutex_;
+  std::map<std::pair<int, StackShape>, std::unique_ptr<Entry>> entries_;
+  Counts counts_;
+  std::string first_failure_, first_flaw_;
+  int new_failures_ = 0, new_flaws_ = 0;
+};
+
+}  // namespace tessera::device
+
+#endif  // TESSERA_WITH_CUDA

@@ -1,0 +1,368 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
+#include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
+
+/// The kernel of a stack of products of one shape.
+///
+/// What bounds it: a product reads (m + n) k elements for 2 m n k operations, and C is read and written once
+/// a run. Blocks of order b of which none is met again have b / 8 flops a byte in double precision: the 4.2
+/// TB/s of an H200's memory carry 12 TFLOP/s at b = 23, its second-level cache (up to 7 TB/s) about 20, while
+/// its tensor cores do 60. The kernel therefore
+/// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
+///   sum is in registers;
+/// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
+///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
+/// - computes in double precision also for float, which the tensor cores offer no full precision for: a sum
+///   is rounded once, when it is added to C. Faster than double up to b ~ 64, where arithmetic is the bound;
+/// - makes four real products of a complex one, as its inner dimension doubled.
+///
+/// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads
+/// take consecutive ones; nothing outside the blocks is read. For compute capability 8.0 and later; made
+/// for 9.0.
+namespace tessera::kernels {
+
+namespace stack_detail {
+
+/// A thread's part of C: in a tile of 8 x 8 its elements (row, 2 column) and (row, 2 column + 1), where row =
+/// lane / 4, column = lane % 4.
+template <class T, int TilesM, int TilesN>
+struct Sum {
+  static constexpr int count = TilesM * TilesN * 2 * planes<T>;
+  double x[planes<T>][TilesM][TilesN][2] = {};
+
+  __device__ double& at(int i) { return (&x[0][0][0][0])[i]; }
+
+  /// += A B for Steps (1 or 2) steps of four inner indices.
+  template <int Steps>
+  __device__ void multiply_add(const Fragment<T> (&a)[Steps][TilesM], const Fragment<T> (&b)[Steps][TilesN]) {
+#pragma unroll
+    for (int j = 0; j < TilesN; ++j)
+#pragma unroll
+      for (int i = 0; i < TilesM; i += 2) {
+        const int next = i + 1 < TilesM ? i + 1 : i;
+        if constexpr (planes<T> == 1) {
+          if constexpr (Steps == 2) {
+            if (next > i)
+              mma_16x8x8(x[0][i][j], x[0][next][j], a[0][i].re, a[0][next].re, a[1][i].re, a[1][next].re,
+                         b[0][j].re, b[1][j].re);
+            else
+              mma_8x8x4(x[0][i][j], a[0][i].re, b[0][j].re), mma_8x8x4(x[0][i][j], a[1][i].re, b[1][j].re);
+          } else {
+            if (next > i)
+              mma_16x8x4(x[0][i][j], x[0][next][j], a[0][i].re, a[0][next].re, b[0][j].re);
+            else
+              mma_8x8x4(x[0][i][j], a[0][i].re, b[0][j].re);
+          }
+        } else {
+#pragma unroll
+          for (int s = 0; s < Steps; ++s) multiply_add_complex(i, next, j, a[s][i], a[s][next], b[s][j]);
+        }
+      }
+  }
+
+ private:
+  /// Real and imaginary parts take the place of two inner indices.
+  __device__ void multiply_add_complex(int i, int next, int j, const Fragment<T>& a, const Fragment<T>& a2,
+                                       const Fragment<T>& b) {
+    if (next > i) {
+      mma_16x8x8(x[0][i][j], x[0][next][j], a.re, a2.re, -a.im, -a2.im, b.re, b.im);
+      mma_16x8x8(x[1][i][j], x[1][next][j], a.re, a2.re, a.im, a2.im, b.im, b.re);
+    } else {
+      mma_8x8x4(x[0][i][j], a.re, b.re), mma_8x8x4(x[0][i][j], -a.im, b.im);
+      mma_8x8x4(x[1][i][j], a.re, b.im), mma_8x8x4(x[1][i][j], a.im, b.re);
+    }
+  }
+};
+
+/// This thread's elements of C (M x N) in tiles that begin at (row, column): to be read early, and written.
+template <class T, int M, int N, int TilesM, int TilesN>
+struct Elements {
+  T x[TilesM][TilesN][2];
+  int row, column;
+
+  __device__ Elements(int tile_row, int tile_column)
+      : row(tile_row + threadIdx.x % 32 / 4), column(tile_column + threadIdx.x % 4 * 2) {}
+
+  template <class F>
+  __device__ void for_each(const F& f) {
+#pragma unroll
+    for (int j = 0; j < TilesN; ++j)
+#pragma unroll
+      for (int i = 0; i < TilesM; ++i)
+#pragma unroll
+        for (int l = 0; l < 2; ++l)
+          if (row + 8 * i < M && column + 8 * j + l < N)
+            f(x[i][j][l], row + 8 * i + (column + 8 * j + l) * M, i, j, l);
+  }
+  __device__ void read(const T* c) {
+    for_each([&](T& element, int at, int, int, int) { element = c[at]; });
+  }
+  __device__ void add_and_write(const Sum<T, TilesM, TilesN>& sum, T* c) {
+    for_each([&](const T& element, int at, int i, int j, int l) {
+      const Fragment<T> was(element);
+      if constexpr (planes<T> == 1)
+        c[at] = T(was.re + sum.x[0][i][j][l]);
+      else
+        c[at] = T(was.re + sum.x[0][i][j][l], was.im + sum.x[1][i][j][l]);
+    });
+  }
+};
+
+/// The sums of parts 1, 2, ... are added to that of part 0, in this order. `warp` of `warps` counts the warps
+/// of a part.
+template <int Parts, class Sum>
+__device__ void add_parts(Sum& sum, int part, int warp, int warps, double* shared) {
+  const int lane = threadIdx.x % 32;
+  if (part > 0) {
+    double* const mine = shared + ((part - 1) * warps + warp) * Sum::count * 32 + lane;
+#pragma unroll
+    for (int i = 0; i < Sum::count; ++i) mine[i * 32] = sum.at(i);
+  }
+  __syncthreads();
+  if (part > 0) return;
+#pragma unroll
+  for (int p = 1; p < Parts; ++p) {
+    const double* const other = shared + ((p - 1) * warps + warp) * Sum::count * 32 + lane;
+#pragma unroll
+    for (int i = 0; i < Sum::count; ++i) sum.at(i) += other[i * 32];
+  }
+}
+
+/// Blocks of at most 8 x 8 or few tiles: a warp lays the inner dimensions of Plan.products products end to
+/// end and loads their elements straight into the tensor cores' operands, all before the first use.
+template <class T, int M, int N, int K, StackPlan Plan>
+__device__ void multiply_direct(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
+                                double* shared) {
+  constexpr int products = Plan.products, steps = stack_ceil(products * K, 4), tiles_m = Plan.tiles_m,
+                tiles_n = Plan.tiles_n;
+  const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
+  const StackRun run = runs[blockIdx.x];
+  const StackEntry* const list = entries + run.first;
+  // Each of the first lanes holds an entry.
+  auto entry_of_lane = [&](int first) {
+    return lane < products && first + lane < run.count ? list[first + lane] : StackEntry{0, 0};
+  };
+  Elements<T, M, N, tiles_m, tiles_n> elements(0, 0);
+  if (part == 0) elements.read(c + run.c);
+  Sum<T, tiles_m, tiles_n> sum;
+  StackEntry mine = entry_of_lane(part * products);
+#pragma unroll 1
+  for (int first = part * products; first < run.count; first += Plan.parts * products) {
+    Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+      const int inner = 4 * s + lane % 4, product = inner / K, k = inner - product * K;
+      const int at_a = __shfl_sync(0xffffffffu, mine.a, product),
+                at_b = __shfl_sync(0xffffffffu, mine.b, product);
+      const bool valid = product < products && first + product < run.count;
+#pragma unroll
+      for (int i = 0; i < tiles_m; ++i) {
+        const int row = 8 * i + lane / 4;
+        fa[s][0][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+      }
+#pragma unroll
+      for (int j = 0; j < tiles_n; ++j) {
+        const int column = 8 * j + lane / 4;
+        fb[s][0][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+      }
+    }
+    mine = entry_of_lane(first + Plan.parts * products);
+#pragma unroll
+    for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
+  }
+  add_parts<Plan.parts>(sum, part, 0, 1, shared);
+  if (part == 0) elements.add_and_write(sum, c + run.c);
+}
+
+/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
+template <class T, int M, int N, int K, StackPlan Plan>
+struct Buffer {
+  static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
+  static constexpr int lda = stack_leading_dimension(sizeof(T), M),
+                       ldb = stack_leading_dimension(sizeof(T), Plan.slice),
+                       spacing = stack_spacing(sizeof(T), lda, ldb);
+  static constexpr int size_a = lda * Plan.slice, size = size_a + ldb * N;
+  static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
+
+  /// Starts copies of `Rows` x `Columns` elements, by all threads of the group. After `period` elements a
+  /// thread is in the same row again.
+  template <int Rows, int Columns, int From, int To>
+  static __device__ void copy(unsigned thread, const T* from, unsigned to) {
+    constexpr unsigned rows = Rows, count = Rows * Columns,
+                       period = rows / stack_common_divisor(threads, Rows);
+    const T* const linear_from = opaque(from + thread);
+    const unsigned linear_to = opaque(to + thread * unsigned(sizeof(T)));
+#pragma unroll
+    for (unsigned p = 0; p < period && p * threads < count; ++p) {
+      const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
+      const T* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
+      const unsigned at_to = To == Rows ? linear_to + p * threads * unsigned(sizeof(T))
+                                        : to + (row + column * To) * unsigned(sizeof(T));
+#pragma unroll
+      for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
+        const unsigned begin = q * period * threads, columns = begin / rows;
+        if (begin + (p + 1) * threads <= count || thread < count - begin - p * threads)
+          copy_async<sizeof(T)>(at_to + columns * To * unsigned(sizeof(T)), at_from + columns * From);
+      }
+    }
+  }
+  template <int Inner>
+  static __device__ void start(int thread, int k, const T* a, const T* b, unsigned to) {
+    copy<M, Inner, M, lda>(thread, a + k * M, to);
+    copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
+  }
+  /// Slice `slice` of the product of blocks a and b.
+  static __device__ void start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
+    const unsigned to = shared_address(buffer);
+    if (slices == 1 || slice == slices - 1)
+      start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
+    else
+      start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
+  }
+
+  /// What a thread reads: where its rows of A and its columns of B begin.
+  struct Place {
+    int rows[Plan.tiles_m], columns[Plan.tiles_n], inner;
+  };
+
+  /// The inner indices that a thread takes at a step: first + distance * (lane % 4).
+  template <int Inner, int Step>
+  struct Indices {
+    static constexpr int group = 4 * spacing * (Step / spacing), left = (Inner - group + 3) / 4;
+    static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
+    static constexpr bool all = group + 4 * distance <= Inner;
+  };
+  template <int Inner, int Step>
+  static __device__ void load(const T* buffer, const Place& place, Fragment<T> (&a)[Plan.tiles_m],
+                              Fragment<T> (&b)[Plan.tiles_n]) {
+    using At = Indices<Inner, Step>;
+    const int k = At::distance * place.inner;
+    const bool valid = At::all || At::first + k < Inner;
+#pragma unroll
+    for (int i = 0; i < Plan.tiles_m; ++i)
+      a[i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
+#pragma unroll
+    for (int j = 0; j < Plan.tiles_n; ++j)
+      b[j] = valid ? Fragment<T>(buffer[place.columns[j] + k + At::first]) : Fragment<T>();
+  }
+  template <int Inner, int Step, class Sum>
+  static __device__ void multiply_steps(Sum& sum, const T* buffer, const Place& place) {
+    constexpr int steps = (Inner + 3) / 4;
+    constexpr bool two = planes<T> == 1 && Step + 1 < steps;
+    Fragment<T> a[two ? 2 : 1][Plan.tiles_m], b[two ? 2 : 1][Plan.tiles_n];
+    load<Inner, Step>(buffer, place, a[0], b[0]);
+    if constexpr (two) load<Inner, Step + 1>(buffer, place, a[1], b[1]);
+    sum.template multiply_add<two ? 2 : 1>(a, b);
+    if constexpr (Step + (two ? 2 : 1) < steps)
+      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, buffer, place);
+  }
+  /// sum += the slice's product.
+  template <class Sum>
+  static __device__ void multiply(Sum& sum, int slice, const T* buffer, const Place& place) {
+    if (slices == 1 || slice == slices - 1)
+      multiply_steps<last, 0>(sum, buffer, place);
+    else
+      multiply_steps<Plan.slice, 0>(sum, buffer, place);
+  }
+};
+
+/// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
+template <class T, int M, int N, int K, StackPlan Plan>
+__device__ void multiply_staged(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
+                                void* shared) {
+  using Buffers = Buffer<T, M, N, K, Plan>;
+  constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
+                slices = Buffers::slices;
+  const int part = threadIdx.x / (32 * warps), thread = threadIdx.x % (32 * warps), warp = thread / 32,
+            lane = thread % 32;
+  const StackRun run = runs[blockIdx.x];
+  const StackEntry* const list = entries + run.first;
+  T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
+  const int items = (run.count - part + parts - 1) / parts * slices;
+
+  // The product whose copies start next, and its slice.
+  int product = part, slice = 0;
+  StackEntry entry = product < run.count ? list[product] : StackEntry{0, 0};
+  auto start = [&](int stage) {
+    if (product < run.count) {
+      Buffers::start_slice(thread, slice, a + entry.a, b + entry.b, ring + stage * Buffers::size);
+      if (++slice == slices) {
+        slice = 0, product += parts;
+        if (product < run.count) entry = list[product];
+      }
+    }
+    copy_commit();
+  };
+#pragma unroll 1
+  for (int stage = 0; stage + 1 < stages; ++stage) start(stage);
+  for (int line = threadIdx.x; line * 128 < M * N * int(sizeof(T)); line += Plan.threads)
+    prefetch(reinterpret_cast<const char*>(c + run.c) + line * 128);
+
+  // Tiles beyond the block's end read its last row or column.
+  const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
+            tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
+  typename Buffers::Place place;
+  place.inner = lane % 4;
+#pragma unroll
+  for (int i = 0; i < Plan.tiles_m; ++i) place.rows[i] = stack_min(tile_row + 8 * i + lane / 4, M - 1);
+#pragma unroll
+  for (int j = 0; j < Plan.tiles_n; ++j)
+    place.columns[j] = stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a;
+
+  Sum<T, Plan.tiles_m, Plan.tiles_n> sum;
+  int stage = 0, free_stage = stages - 1, at_slice = 0;
+#pragma unroll 1
+  for (int item = 0; item < items; ++item) {
+    copy_wait<stages - 2>();
+    synchronize<32 * warps, parts>(part);
+    start(free_stage);
+    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, place);
+    free_stage = stage;
+    stage = stage + 1 == stages ? 0 : stage + 1;
+    at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
+  }
+  if constexpr (parts > 1) {
+    copy_wait<0>();
+    __syncthreads();
+    add_parts<parts>(sum, part, warp, warps, static_cast<double*>(shared));
+  }
+  if (part > 0) return;
+  Elements<T, M, N, Plan.tiles_m, Plan.tiles_n> elements(tile_row, tile_column);
+  elements.read(c + run.c);
+  elements.add_and_write(sum, c + run.c);
+}
+
+template <class T, int M, int N, int K, StackPlan Plan>
+__device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries, const T* a,
+                               const T* b, T* c) {
+  extern __shared__ double2 stack_shared[];
+  if (blockIdx.x >= unsigned(run_count)) return;
+  if constexpr (Plan.staged)
+    multiply_staged<T, M, N, K, Plan>(runs, entries, a, b, c, stack_shared);
+  else
+    multiply_direct<T, M, N, K, Plan>(runs, entries, a, b, c, reinterpret_cast<double*>(stack_shared));
+}
+
+template <class T, int M, int N, int K>
+inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N, K);
+
+}  // namespace stack_detail
+
+/// C_r += sum_e A_e B_e for the runs r < run_count and their entries e, in a fixed order that depends on the
+/// shape alone. C_r: M x N at c + runs[r].c; A_e: M x K at a + entries[e].a; B_e: K x N at b + entries[e].b;
+/// column-major without gaps, aligned as T. No two runs have the same C. Launch: as stack_plan says.
+template <class T, int M, int N, int K>
+__global__ void __launch_bounds__(stack_detail::plan_of<T, M, N, K>.threads,
+                                  stack_detail::plan_of<T, M, N, K>.blocks_per_multiprocessor)
+    multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
+                          const StackEntry* __restrict__ entries, const T* __restrict__ a,
+                          const T* __restrict__ b, T* __restrict__ c) {
+  stack_detail::multiply_stack<T, M, N, K, stack_detail::plan_of<T, M, N, K>>(runs, run_count, entries, a, b,
+                                                                              c);
+}
+
+}  // namespace tessera::kernels

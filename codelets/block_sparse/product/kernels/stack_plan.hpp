@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// How the CUDA kernel of stack_kernel.cuh computes products of one shape: chosen from the shape alone, by
+/// formula, without tuning data; the kernel and its launch both read it. The order of summation follows from
+/// it, so that it must not depend on the device. No headers: also compiled at run time.
+///
+/// A thread block computes one run: the grid has as many as there are runs. What is chosen:
+/// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
+///   once, which hides the latency, and the inner dimensions of these products are laid end to end, so that a
+///   small k needs no padding.
+/// - Else blocks are copied to shared memory, whole or (beyond 13 to 22 KB a product) in slices of the inner
+///   dimension, into two buffers or more of each group of warps. A group has one warp up to C of 32 x 32
+///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
+/// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
+///   as many latencies.
+/// - So many thread blocks are held by a multiprocessor that about 90 KB of copies are under way. Half of it
+///   keeps the memory busy (5 TB/s times 1 us are 38 KB for each of 132 multiprocessors); with more than 100
+///   KB an H200 reads blocks that lie scattered in its memory a fifth slower (23 x 23 x 23: 13.1 instead of
+///   15.8 TFLOP/s). To hold fewer thread blocks than would fit, they ask for more shared memory than they
+///   use.
+#ifdef __CUDACC__
+#define TESSERA_STACK_PLAN __host__ __device__ constexpr
+#else
+#define TESSERA_STACK_PLAN constexpr
+#endif
+
+namespace tessera {
+
+/// A thread block has `parts` groups of warps_m x warps_n warps: group p takes the products p, p + parts, ...
+/// of the run (or `products` of them at a time), and the groups' sums are added in order. A warp holds
+/// tiles_m x tiles_n tiles of 8 x 8 elements of C.
+struct StackPlan {
+  int threads;       ///< of a thread block
+  int shared_bytes;  ///< dynamic shared memory of a thread block: more than 48 KB must be allowed
+  int blocks_per_multiprocessor;  ///< that the registers and the shared memory are planned for
+
+  bool staged;  ///< blocks pass through shared memory; else they are loaded as the tensor cores take them
+  int parts;
+  int warps_m, warps_n;
+  int tiles_m, tiles_n;
+  int stages;    ///< staged: buffers of a group
+  int slice;     ///< staged: columns of A and rows of B in a buffer
+  int products;  ///< not staged: products whose inner dimensions are laid end to end
+};
+
+TESSERA_STACK_PLAN int stack_ceil(int a, int b) {
+  return (a + b - 1) / b;
+}
+TESSERA_STACK_PLAN int stack_common_divisor(int a, int b) {
+  return b == 0 ? a : stack_common_divisor(b, a % b);
+}
+TESSERA_STACK_PLAN int stack_min(int a, int b) {
+  return a < b ? a : b;
+}
+TESSERA_STACK_PLAN int stack_max(int a, int b) {
+  return a > b ? a : b;
+}
+
+/// Distance between columns in shared memory: columns of a multiple of half the banks would meet in the same
+/// ones. (Others stay without gaps: such copies are faster.)
+TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
+  return rows % (64 / element_bytes) == 0 ? rows + 1 : rows;
+}
+/// How often the busiest bank is read when a warp's threads that are served at once read the elements
+/// i outer + l inner, i = 0, 1, ..., l = 0, ..., 3.
+TESSERA_STACK_PLAN int stack_conflicts(int element_bytes, int outer, int inner) {
+  const int banks = 128 / element_bytes;
+  int most = 0;
+  for (int bank = 0; bank < banks; ++bank) {
+    int reads = 0;
+    for (int i = 0; i < banks / 4; ++i)
+      for (int l = 0; l < 4; ++l) reads += (i * outer + l * inner) % banks == bank;
+    most = reads > most ? reads : most;
+  }
+  return most;
+}
+/// How far apart the four inner indices of a step are, of which a warp reads 8 rows of A and 8 columns of B
+/// at once: with the fewest conflicts.
+TESSERA_STACK_PLAN int stack_spacing(int element_bytes, int lda, int ldb) {
+  int best = 1, least = 1 << 30;
+  for (int spacing = 1; spacing <= 32 / element_bytes; spacing *= 2) {
+    const int conflicts =
+        stack_conflicts(element_bytes, 1, spacing * lda) + stack_conflicts(element_bytes, ldb, spacing);
+    if (conflicts <= least) best = spacing, least = conflicts;
+  }
+  return best;
+}
+
+/// Bytes of shared memory, registers and threads of a multiprocessor (Hopper) and what a thread block may
+/// have.
+struct StackDevice {
+  static constexpr int shared_bytes = 228 * 1024, shared_bytes_reserved = 1024, registers = 65536,
+                       threads = 2048, blocks = 32;
+};
+
+/// Bytes of a slice of A and of B in shared memory.
+TESSERA_STACK_PLAN int stack_buffer_bytes(int element_bytes, int m, int n, int slice) {
+  return element_bytes * (stack_leading_dimension(element_bytes, m) * slice +
+                          stack_leading_dimension(element_bytes, slice) * n);
+}
+/// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
+TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
+  return StackDevice::shared_bytes / (shared_bytes + StackDevice::shared_bytes_reserved);
+}
+
+/// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
+TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_bytes, bool complex, int m,
+                                                 int n, int k) {
+  const int planes = complex ? 2 : 1, words = 2;
+  plan.tiles_m = stack_ceil(stack_ceil(m, 8), plan.warps_m);
+  plan.tiles_n = stack_ceil(stack_ceil(n, 8), plan.warps_n);
+  const int warps = plan.warps_m * plan.warps_n, tiles = plan.tiles_m * plan.tiles_n;
+  plan.threads = 32 * warps * plan.parts;
+  plan.shared_bytes = (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
+  int registers = 4 * tiles * planes + 48;
+  if (plan.staged) {
+    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element_bytes, m, n, plan.slice);
+    plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
+    registers += 2 * words * (plan.tiles_m + plan.tiles_n);
+  } else {
+    const int steps = stack_ceil(plan.products * k, 4);
+    registers += words * planes * stack_min(steps, 16) * (plan.tiles_m + plan.tiles_n);
+  }
+  registers = stack_min((registers + 7) / 8 * 8, 255);
+  const int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
+  const int by_shared = stack_blocks_that_fit(plan.shared_bytes);
+  const int most =
+      stack_max(1, stack_min(stack_min(by_registers, by_shared),
+                             stack_min(StackDevice::blocks, StackDevice::threads / plan.threads)));
+  if (plan.blocks_per_multiprocessor == 0 || most <= plan.blocks_per_multiprocessor)
+    plan.blocks_per_multiprocessor = most;
+  else
+    plan.shared_bytes = StackDevice::shared_bytes / (plan.blocks_per_multiprocessor + 1) / 16 * 16 + 16 -
+                        StackDevice::shared_bytes_reserved;
+  return plan;
+}
+
+/// The plan for C (m x n) += A (m x k) B (k x n), 1 <= m, n, k <= 80.
+TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, int n, int k) {
+  StackPlan plan{};
+  plan.warps_m = plan.warps_n = 1;
+  plan.parts = 2;
+  const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
+  if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {
+    plan.products = stack_max(1, 20 / k);
+    return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  }
+  plan.staged = true;
+  const int max_tiles = complex ? 8 : 16, tiles_limit = complex ? 16 : 25;
+  for (int tiles = tiles_m * tiles_n, warps = 1; (tiles > max_tiles && warps < 4) || tiles > tiles_limit;
+       warps *= 2) {
+    (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
+        2;
+    tiles = stack_ceil(tiles_m, plan.warps_m) * stack_ceil(tiles_n, plan.warps_n);
+  }
+  const int warps = plan.warps_m * plan.warps_n;
+
+  constexpr int kilobyte = 1024, max_in_flight = 90 * kilobyte;
+  const int max_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
+  plan.slice = k;
+  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element_bytes, m, n, plan.slice) > max_bytes;
+       ++slices)
+    plan.slice = stack_ceil(stack_ceil(k, slices), 4) * 4;
+
+  const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element_bytes, m, n, plan.slice)));
+  plan.parts = warps >= 8                                     ? 1
+               : buffers >= 16 && warps <= 2                  ? 4
+               : buffers >= 6 && plan.slice < k && warps <= 2 ? 3
+                                                              : 2;
+  plan.stages = 2;
+  plan.blocks_per_multiprocessor = stack_max(1, buffers / plan.parts);
+  plan = complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  plan.stages = 1 + stack_max(1, stack_min(3, buffers / (plan.parts * plan.blocks_per_multiprocessor)));
+  return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+}
+
+}  // namespace tessera
+
+#undef TESSERA_STACK_PLAN

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#if TESSERA_WITH_CUDA
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_cache.hpp>
+#include <tessera/error.hpp>
+
+/// Machine code of the kernel in stack_kernel.cuh for one shape and type: compiled at run time (NVRTC, which
+/// needs no GPU), and kept on disk.
+namespace tessera::device {
+
+/// A file as it is included, and its text.
+struct SourceFile {
+  const char* name;
+  const char* text;
+};
+
+/// stack_kernel.cuh and what it includes, as they were when the library was built.
+std::span<const SourceFile> stack_kernel_files() noexcept;
+
+/// What determines the machine code: files, compiler, driver, architecture (90 for sm_90), shape.
+std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape);
+
+/// Memory was short, of the compiler or of a device: what failed may succeed another time.
+class PassingFailure : public RuntimeError {
+  using RuntimeError::RuntimeError;
+};
+
+/// Compiles; any number of threads may do so at once. @throws RuntimeError with the compiler's first lines
+/// (PassingFailure if it had no memory)
+StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape);
+
+/// The compiler's name and version.
+std::string stack_compiler_version();
+
+}  // namespace tessera::device
+
+#endif  // TESSERA_WITH_CUDA

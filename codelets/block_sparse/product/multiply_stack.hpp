@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <tessera/codelets/block_sparse/symbolic/stack.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/runtime/task.hpp>
+
+namespace tessera {
+
+/// Kind of worker that computed a stack.
+enum class ProductWorker : std::uint8_t { none, cpu, gpu };
+
+double stack_flops(std::span<const StackClass> classes, bool complex) noexcept;
+
+/// Expected times on either kind of worker.
+struct ProductSeconds {
+  double cpu, gpu;
+};
+template <class T>
+ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
+
+/// C_ij += A_ik B_kj for all products of a stack.                [2 m n k a product, complex: x 4]
+/// | operand | mode         | shape                                             | what             |
+/// |---------|--------------|---------------------------------------------------|------------------|
+/// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products     |
+/// | a, b    | read         | arrays; may be one                                | values of panels |
+/// | c       | write or add | array                                             | C's values       |
+/// The classes of the stack are host metadata, alive until the
+/// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
+/// `every_rank`.
+///
+/// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
+/// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
+/// stack has a kernel of its own, compiled at run time (prepare_stack_kernels); the others go to a generic
+/// one.
+template <class T>
+struct MultiplyStack {
+  static constexpr const char* name = "multiply_stack";
+  Read<Array<StackEntry>> stack;
+  Read<Array<T>> a, b;
+  WriteOrAdd<Array<T>> c;
+  std::span<const StackClass> classes;
+  ProductWorker* ran_on;  ///< where to note what kind of worker ran it
+  ProductSeconds expected = stack_seconds<T>(classes);
+
+  double flops() const noexcept { return stack_flops(classes, is_complex<T>); }
+  double seconds(WorkerKind kind, double) const noexcept {
+    return kind == WorkerKind::gpu ? expected.gpu : expected.cpu;
+  }
+};
+
+/// Before stacks of these classes are inserted: makes the kernels that they will need on this rank's GPUs, on
+/// all cores of this rank, which takes some tenths of a second for each that is not on disk yet; nothing
+/// without GPUs. The classes of all stacks may be given, one after the other, with repetitions: which have a
+/// kernel of their own is decided class by class (at least 256 products, sizes up to 80). What cannot be
+/// compiled goes to the generic kernel, with one line in the log; if memory was short, the next call tries
+/// again.
+template <class T>
+void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes);
+
+/// After stacks have been computed: a line in the log about kernels that the tasks themselves could not make
+/// (for a GPU of another kind than the rank's first).
+void report_stack_kernels(const Runtime& runtime);
+
+/// What computes stacks on this rank's GPUs, and where it is kept; empty without GPUs. Compiles one kernel.
+std::string describe_stack_kernels(const Runtime& runtime);
+
+namespace kernels {
+
+template <class T>
+void multiply_stack(std::span<const StackClass> classes, const StackEntry* entries, const StackRun* runs,
+                    const T* a, const T* b, T* c) noexcept;
+
+}  // namespace kernels
+}  // namespace tessera

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+
+/// What the tasks that count and list the products for one panel of C read: host metadata, which must live
+/// until they have ended.
+namespace tessera {
+
+/// The blocks of a panel in compressed rows, by positions within the panel.
+struct PanelRows {
+  const std::int32_t* row_begin = nullptr;  ///< rows + 1
+  const std::int32_t* column = nullptr;     ///< ascending within a row
+  const Index* offset = nullptr;            ///< element at which a block begins
+  const double* norm = nullptr;             ///< Frobenius norm of each block; only with a filter
+};
+
+/// The blocks of one side of a panel by their size class: blocks of one size have one class number, the same
+/// in all panels of the dimension.
+struct PanelSizes {
+  std::int32_t blocks = 0;
+  const std::int32_t* of_block = nullptr;  ///< class of each position
+  std::span<const Index> sizes;            ///< of each class
+};
+
+/// The panels of A and B that meet in one inner panel.
+struct InnerPanel {
+  PanelRows a, b;
+  PanelSizes inner;
+};
+
+/// One panel of C and all that is multiplied for it. A product is computed if the three blocks have elements,
+/// the block of C may be there (`only_old`, `lower`), and, with a filter, ||A_ik|| ||B_kj|| >= row_limit[i].
+struct ProductPanel {
+  PanelSizes rows, cols;
+  std::vector<InnerPanel> inner;
+  PanelRows old;                       ///< the blocks that C has already
+  PanelRows result;                    ///< those that it will have; not for counting
+  bool only_old = false;               ///< no others
+  bool lower = false;                  ///< no blocks above the diagonal
+  bool listed = true;                  ///< lists will be made: their runs are counted, too
+  std::span<const Index> row_numbers;  ///< of the blocks in the matrix
+  std::span<const Index> col_numbers;
+  const double* row_limit = nullptr;  ///< for each row of the panel; null: no filter
+  DenseRule dense{};                  ///< when products of blocks become one of dense panels
+
+  /// Some products of blocks are left out, whatever their norms.
+  bool masked() const noexcept;
+  /// Whether block (row, col) of C is computed if there are products for it.
+  bool allows(std::int32_t row, std::int32_t col) const noexcept {
+    return cols.sizes[static_cast<std::size_t>(cols.of_block[col])] > 0 &&
+           (!lower ||
+            row_numbers[static_cast<std::size_t>(row)] >= col_numbers[static_cast<std::size_t>(col)]);
+  }
+};
+
+/// Calls visit.operator()<masked, filter>(): the loops over the products of a panel are compiled for each.
+template <class Visit>
+void visit_specialized(const ProductPanel& panel, const Visit& visit) {
+  if (panel.masked())
+    panel.row_limit ? visit.template operator()<true, true>() : visit.template operator()<true, false>();
+  else
+    panel.row_limit ? visit.template operator()<false, true>() : visit.template operator()<false, false>();
+}
+
+/// What count_products finds for a panel of C.
+struct ProductCounts {
+  std::vector<std::int32_t> row_begin, column;   ///< C's blocks after the product, in compressed rows
+  std::vector<Index> offset;                     ///< where they begin in the panel, and its elements
+  std::vector<std::vector<StackClass>> classes;  ///< for each inner panel
+  std::vector<Index> products;                   ///< for each inner panel, whatever their number
+  std::vector<char> dense;                       ///< for each inner panel: one dense product; no runs then
+  Index filtered = 0;                            ///< products left out because of their norms
+  bool grown = false;                            ///< C has more blocks than before
+};
+
+}  // namespace tessera

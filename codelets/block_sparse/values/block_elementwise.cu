@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/panel_grid.cuh>
+#include <tessera/codelets/block_sparse/values/unfused.cuh>
+#include <tessera/runtime/device_task.hpp>
+
+namespace tessera {
+namespace device {
+namespace {
+
+/// The strict lower triangle is read, the rest written: elements may come in any order.
+template <class S>
+struct MirrorElement {
+  Symmetry symmetry;
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    if (block.block_row != block.block_col || i < j) return;
+    S* const a = values + block.offset;
+    const Index ld = block.rows;
+    if (i > j)
+      a[j + i * ld] = mirror_image(symmetry, a[i + j * ld]);
+    else if (symmetry == Symmetry::antisymmetric)
+      a[i + i * ld] = S(0);
+    else if (symmetry == Symmetry::hermitian)
+      a[i + i * ld] = S(device::real(a[i + i * ld]));
+  }
+};
+
+template <class S>
+struct CutElement {
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    if (block.first_row + i > block.first_col + j) values[block.offset + i + j * block.rows] = S(0);
+  }
+};
+
+template <class S>
+struct ScaleElement {
+  bool left;
+  const S* v;
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    S& element = values[block.offset + i + j * block.rows];
+    element = times(element, left ? v[block.first_row + i] : v[block.first_col + j]);
+  }
+};
+
+template <class S>
+struct ShiftElement {
+  S alpha;
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    if (block.first_row + i != block.first_col + j) return;
+    S& element = values[block.offset + i + j * block.rows];
+    element = plus(element, alpha);
+  }
+};
+
+template <class S>
+struct SetElement {
+  const S* v;
+  S* values;
+  __device__ void operator()(const PanelBlock& block, Index i, Index j) const {
+    if (block.first_row + i == block.first_col + j)
+      values[block.offset + i + j * block.rows] = v[block.first_row + i];
+  }
+};
+
+/// One warp: every lane a block, whose elements follow those of the lanes before.
+template <class S>
+__global__ void get_diagonal_kernel(Index block_count, const PanelBlock* __restrict__ blocks,
+                                    const S* __restrict__ values, S* out) {
+  for (Index first = 0; first < block_count; first += 32) {
+    const Index b = first + threadIdx.x;
+    DiagonalPart part{0, 0};
+    if (b < block_count)
+      part = {max(blocks[b].first_row, blocks[b].first_col),
+              min(blocks[b].first_row + blocks[b].rows, blocks[b].first_col + blocks[b].cols)};
+    const Index count = max(part.end - part.first, Index(0));
+    Index before = count;  // of this lane and those before
+    for (int step = 1; step < 32; step *= 2) {
+      const Index other = __shfl_up_sync(~0u, before, step);
+      if (static_cast<int>(threadIdx.x) >= step) before += other;
+    }
+    const Index all = __shfl_sync(~0u, before, 31);
+    for (Index i = part.first; i < part.end; ++i) {
+      const PanelBlock& block = blocks[b];
+      out[before - count + i - part.first] =
+          values[block.offset + (i - block.first_row) + (i - block.first_col) * block.rows];
+    }
+    out += all;
+  }
+}
+
+}  // namespace
+}  // namespace device
+
+using device::device_cast, device::DeviceScalar;
+
+template <class T>
+void run(const DeviceContext& on, const ImposeSymmetry<T>& task) {
+  device::for_elements(
+      on.stream, *task.blocks,
+      device::MirrorElement<DeviceScalar<T>>{task.symmetry, device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const CutBelowDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::CutElement<DeviceScalar<T>>{device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const ScaleByVector<T>& task) {
+  device::for_elements(
+      on.stream, *task.blocks,
+      device::ScaleElement<DeviceScalar<T>>{task.side == Side::left, device_cast(task.v.view().data()),
+                                            device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const AddOnDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::ShiftElement<DeviceScalar<T>>{device::device_scalar(task.alpha),
+                                                             device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const SetDiagonal<T>& task) {
+  device::for_elements(on.stream, *task.blocks,
+                       device::SetElement<DeviceScalar<T>>{device_cast(task.v.view().data()),
+                                                           device_cast(task.values.view().data())});
+}
+
+template <class T>
+void run(const DeviceContext& on, const GetDiagonal<T>& task) {
+  const auto blocks = *task.blocks;
+  device::get_diagonal_kernel<<<1, 32, 0, on.stream>>>(static_cast<Index>(blocks.size()), blocks.data(),
+                                                       device_cast(task.values.view().data()),
+                                                       device_cast(task.diagonal.view().data()));
+}
+
+#define TESSERA_DEFINE(T)                    \
+  TESSERA_DEFINE_ON_GPU(ImposeSymmetry<T>)   \
+  TESSERA_DEFINE_ON_GPU(CutBelowDiagonal<T>) \
+  TESSERA_DEFINE_ON_GPU(ScaleByVector<T>)    \
+  TESSERA_DEFINE_ON_GPU(AddOnDiagonal<T>)    \
+  TESSERA_DEFINE_ON_GPU(SetDiagonal<T>)      \
+  TESSERA_DEFINE_ON_GPU(GetDiagonal<T>)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
+
+}  // namespace tessera

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/common/memory_cost.hpp>
+#include <tessera/runtime/matrix/panel_block.hpp>
+#include <tessera/runtime/task.hpp>
+
+/// Tasks that reduce one panel to a few numbers, in double, in the order of storage. With a `symmetry` the
+/// mirror images of the blocks off the diagonal count, too. They run at the speed of memory, whose cost
+/// predicts their time; flops are not counted. On GPUs, which have reduce_panel and dot_panels, sums are
+/// formed in another order, the same for the same panel.
+namespace tessera {
+
+/// On a GPU so many blocks of threads have a partial result each, of two doubles.
+inline constexpr int reduction_parts = 528;
+inline constexpr std::size_t reduction_bytes = 2 * sizeof(double) * reduction_parts;
+
+/// What becomes of the elements a_ij of a panel: two numbers.
+enum class PanelSum {
+  diagonal,     ///< sum of a_ii: real and imaginary part
+  squares,      ///< sum of |a_ij|^2; 0
+  largest,      ///< the largest |a_ij|, NaN if one is NaN; 0
+  by_position,  ///< sum of (Re a_ij + Im a_ij / 2) position_weight(i, j); 0
+};
+
+/// Between 1/2 and 3/2, different for all practical (i, j): 1/2 + the fractional part of
+/// (i + 1) (sqrt(5) - 1) / 2 + (j + 1) (sqrt(2) - 1).
+inline double position_weight(Index i, Index j) noexcept {
+  const double x = double(i + 1) * 0.61803398874989484820 + double(j + 1) * 0.41421356237309504880;
+  return 0.5 + (x - double(static_cast<Index>(x)));
+}
+
+/// The two numbers of a PanelSum.
+/// | operand | mode    | shape                                     | what            |
+/// |---------|---------|-------------------------------------------|-----------------|
+/// | blocks  | read    | array of PanelBlock                       | the panel's     |
+/// | values  | read    | array                                     | the panel's     |
+/// | result  | write   | array of two doubles                      | the numbers     |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results |
+template <class T>
+struct ReducePanel {
+  static constexpr const char* name = "reduce_panel";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<T>> values;
+  Write<Array<double>> result;
+  Scratch<Array<double>> work;
+  PanelSum sum;
+  Symmetry symmetry;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
+/// Elements that two panels have in common: where they begin in either, how many, whether they are of a
+/// diagonal block.
+struct DotRun {
+  Index first, second, count;
+  std::int64_t on_diagonal;
+};
+
+/// The sum of conj(x_i) y_i over the runs, and over the mirror images of runs that are not on the diagonal if
+/// both matrices have a symmetry.
+/// | operand | mode    | shape                                     | what                    |
+/// |---------|---------|-------------------------------------------|-------------------------|
+/// | runs    | read    | array of DotRun                           | what both panels have   |
+/// | x, y    | read    | arrays; may be one                        | the panels' values      |
+/// | result  | write   | array of two doubles                      | real and imaginary part |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results         |
+template <class T>
+struct DotPanels {
+  static constexpr const char* name = "dot_panels";
+  Read<Array<DotRun>> runs;
+  Read<Array<T>> x, y;
+  Write<Array<double>> result;
+  Scratch<Array<double>> work;
+  Symmetry symmetry_x, symmetry_y;
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
+/// Where the rows and columns of a block lie among those of its panel, in elements.
+struct BlockLines {
+  std::int32_t row, col;
+};
+
+/// What is summed along the lines of a panel.
+enum class LineSum { rows_of_moduli, columns_of_squares };
+
+/// rows_of_moduli: of each row, the sum of |a_ij|; columns_of_squares: of each column, the sum of |a_ij|^2.
+/// With a symmetry, mirror images of blocks off the diagonal give sums for the columns (rows) of the panel,
+/// too. On CPUs alone, predicted by what such tasks took.
+/// | operand | mode  | shape               | what                                                       |
+/// |---------|-------|---------------------|------------------------------------------------------------|
+/// | blocks  | read  | array of PanelBlock | the panel's                                                |
+/// | lines   | read  | array of BlockLines | one for each block                                         |
+/// | values  | read  | array               | the panel's                                                |
+/// | sums    | write | array of double     | of its rows (columns); with a symmetry columns (rows), too |
+template <class T>
+struct SumLines {
+  static constexpr const char* name = "sum_lines";
+  Read<Array<PanelBlock>> blocks;
+  Read<Array<BlockLines>> lines;
+  Read<Array<T>> values;
+  Write<Array<double>> sums;
+  LineSum sum;
+  Symmetry symmetry;
+  Index rows, cols;  ///< of the panel
+  std::uint32_t footprint() const noexcept {
+    return 2 * static_cast<std::uint32_t>(sum) + (symmetry == Symmetry::none ? 1 : 2);
+  }
+};
+
+}  // namespace tessera

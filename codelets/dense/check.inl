@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The body of check.hpp that is the same on CPUs and GPUs; sums are loops on one side and kernels on the
+// other.
+#pragma once
+
+#include <tessera/codelets/dense/check.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+
+namespace tessera {
+
+/// Y := 0.
+template <class T>
+void clear_slab(const HostContext& on, MatrixView<T> y) noexcept;
+template <class T>
+void clear_slab(const CudaContext& on, MatrixView<T> y) noexcept;
+
+template <class T, class Context>
+void run(const Context& on, const HermitianTimesSlab<T>& task) {
+  const auto a = *task.a, x = *task.x;
+  const auto y = *task.y;
+  if (y.rows == 0 || y.cols == 0) return;
+  if (task.y.first()) clear_slab<T>(on, y);
+  const Index i = task.row0, j = task.col0;
+  const auto x_of_rows = x.block(i, 0, a.rows, x.cols), x_of_cols = x.block(j, 0, a.cols, x.cols);
+  const auto y_of_rows = y.block(i, 0, a.rows, y.cols), y_of_cols = y.block(j, 0, a.cols, y.cols);
+  if (i == j) {
+    la::hemm(on, Side::left, Uplo::lower, 1, a, x_of_rows, 1, y_of_rows);
+    return;
+  }
+  la::gemm(on, Op::none, Op::none, 1, a, x_of_cols, 1, y_of_rows);
+  la::gemm(on, Op::adjoint, Op::none, 1, a, x_of_rows, 1, y_of_cols);
+}
+
+}  // namespace tessera

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bodies of column_groups.hpp, the same on CPUs and GPUs but for copies, which are loops or kernels.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <tessera/codelets/dense/column_groups.hpp>
+#include <tessera/codelets/dense/panel_step.inl>
+#include <tessera/codelets/linalg/blas.hpp>
+
+namespace tessera {
+
+/// Rows of a group: those of its columns from number `first` on.
+template <class T>
+struct GroupRows {
+  MatrixView<const T> rows;
+  int group = 0;
+  Index first = 0;
+};
+
+/// Y := (A0 V) T, rows from `row` on, from the rows of A0 V that the groups (max_column_groups at most) hold
+/// together. a_v: work space of Y's size, for a GPU, whose product with T is not in place.
+template <class T>
+void form_y(const HostContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
+            Index row, MatrixView<const T> t, MatrixView<T> a_v, MatrixView<T> y) noexcept;
+template <class T>
+void form_y(const CudaContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
+            Index row, MatrixView<const T> t, MatrixView<T> a_v, MatrixView<T> y) noexcept;
+
+/// Pieces side by side: piece k into the columns first_cols[k] and following of A.
+template <class T>
+void place_pieces(const HostContext& on, std::span<const MatrixView<const T>> pieces,
+                  std::span<const Index> first_cols, MatrixView<T> a) noexcept;
+template <class T>
+void place_pieces(const CudaContext& on, std::span<const MatrixView<const T>> pieces,
+                  std::span<const Index> first_cols, MatrixView<T> a) noexcept;
+
+/// OUT (ld = its rows) := [Z V], the rows of VZ = [V Z] that belong to the group's columns from number
+/// `first` on: what multiplies [V Z] from the right.
+template <class T>
+void exchanged_rows(const HostContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
+                    Index first, MatrixView<T> out) noexcept;
+template <class T>
+void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
+                    Index first, MatrixView<T> out) noexcept;
+
+template <class T, class Context>
+void run(const Context& on, const GroupPanel<T>& task) {
+  using namespace panel_steps;
+  const PanelPosition& p = task.panel;
+  const auto group = *task.group, vz = *task.vz, segment = *task.segment;
+  const Index c = p.column, r = p.row();
+  bring_up_to_date<T>(on, p, task.first_column,
+                      group.block(c, task.local_column, p.n - c, std::min(p.b, p.n - c)), vz, segment);
+  if (p.last()) return;
+  const Index m = p.rows();
+  const StepSpace<T> space(*task.workspace, p);
+  factor_panel<T>(on, p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz, segment,
+                  *task.t, task.w.view().block(r, 0, m, p.b));
+  la::copy(on, vz.block(r, p.done, m, p.b), detail::matrix_in(*task.v, m, p.b));
+}
+
+template <class T, class Context>
+void run(const Context& on, const GroupProduct<T>& task) {
+  const auto group = *task.group;
+  const Index row = task.part.row, first = task.part.first();
+  const Index m = group.rows - row, cols = group.cols - first;
+  la::gemm(on, Op::adjoint, Op::none, 1, group.block(row, first, m, cols),
+           detail::matrix_in(*task.v, m, task.b), 0, detail::matrix_in(*task.y, cols, task.b));
+}
+
+template <class T, class Context>
+void run(const Context& on, const GroupFormZ<T>& task) {
+  const PanelPosition& p = task.panel;
+  const Index r = p.row(), m = p.rows();
+  const auto vz = task.vz.view().block(r, 0, m, 2 * p.kb);
+  const panel_steps::StepSpace<T> space(*task.workspace, p);
+  std::vector<GroupRows<T>> parts;
+  for (int g = 0; g < task.columns.groups; ++g)
+    if (const Index rows = task.columns.from(g, r); rows > 0)
+      parts.push_back({detail::matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g,
+                       task.columns.before(g, r)});
+  // W is a piece of its own here: its place in the work space takes A0 V.
+  const auto a_v = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
+  form_y<T>(on, parts, task.columns, r, *task.t, a_v, y);
+  panel_steps::form_z_of_step<T>(on, space, p, vz, task.w.view().block(r, 0, m, p.b), y);
+  la::copy(on, vz.block(0, p.kb + p.done, m, p.b), detail::matrix_in(*task.z, m, p.b));
+}
+
+template <class T, class Context>
+void run(const Context& on, const GroupUpdate<T>& task) {
+  const GroupPart& part = task.part;
+  const Index kb = part.columns.block, row = part.row, first = part.first(), m = part.rows();
+  const auto group = *task.group;
+  std::vector<MatrixView<const T>> pieces;
+  std::vector<Index> places;
+  for (int p = 0; p < task.v.size(); ++p) {
+    pieces.push_back(detail::rows_of_panel(task, task.v[p], p));
+    places.push_back(p * task.b);
+    pieces.push_back(detail::rows_of_panel(task, task.z[p], p));
+    places.push_back(p * task.b + kb);
+  }
+  if (task.gathered) place_pieces<T>(on, pieces, places, task.gathered.view().block(row, 0, m, 2 * kb));
+  const MatrixView<const T> vz = task.vz ? *task.vz : MatrixView<const T>(*task.gathered);
+  const Index cols = group.cols - first;
+  const MatrixView<T> right = detail::matrix_in(*task.workspace, cols, 2 * kb);
+  exchanged_rows<T>(on, vz, part.columns, part.number, first, right);
+  la::gemm(on, Op::none, Op::adjoint, -1, vz.block(row, 0, m, 2 * kb), right, 1,
+           group.block(row, first, m, cols));
+}
+
+}  // namespace tessera

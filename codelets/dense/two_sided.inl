@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Bodies of two_sided.hpp that are the same on CPUs and GPUs, and the products that they, panel_step.hpp and
+// column_groups.hpp consist of, on plain memory.
+#pragma once
+
+#include <vector>
+
+#include <tessera/codelets/dense/kernels/hermitian.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
+#include <tessera/codelets/dense/kernels/two_sided.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
+
+namespace tessera {
+
+/// Rows up to which launch_tall_inner_products is faster than a BLAS, whose products of float take longer
+/// than those of double.
+template <class T>
+constexpr Index tallest_own_product = std::is_same_v<T, float> ? 16384 : 8192;
+
+/// Y := beta Y + A W, A Hermitian: its lower triangle on a CPU; both triangles on a GPU (MirrorLower), where
+/// the general product is the faster one.
+template <class T, class Context>
+void hermitian_product(const Context& on, MatrixView<const T> a, MatrixView<const T> w, int beta,
+                       MatrixView<T> y) noexcept {
+  if constexpr (on_host<Context>)
+    la::hemm(on, Side::left, Uplo::lower, 1, a, w, beta, y);
+  else
+    la::gemm(on, Op::none, Op::none, 1, a, w, beta, y);
+}
+
+/// Y_i := beta_i Y_i + A W_j, Y_j := beta_j Y_j + A^H W_i.
+template <class T, class Context>
+void product_pair(const Context& on, MatrixView<const T> a, MatrixView<const T> w_i, MatrixView<const T> w_j,
+                  int beta_i, int beta_j, MatrixView<T> y_i, MatrixView<T> y_j) noexcept {
+  la::gemm(on, Op::none, Op::none, 1, a, w_j, beta_i, y_i);
+  la::gemm(on, Op::adjoint, Op::none, 1, a, w_i, beta_j, y_j);
+}
+
+/// D := [V^H W; Z^H W; W^H Y] at the rows 0, kb and 2 kb; VZ has the rows of W and Y.
+template <class T, class Context>
+void inner_products(const Context& on, MatrixView<const T> vz, MatrixView<const T> w, MatrixView<const T> y,
+                    Index done, Index kb, MatrixView<T> d) noexcept {
+  const Index rows = w.rows, b = w.cols;
+  if constexpr (!on_host<Context> && !is_complex<T>) {
+    // The start of several kernels counts there.
+    if (done > 0 && rows <= tallest_own_product<T>) {
+      launch_tall_inner_products<T>(on, vz, w, y, done, kb, d);
+      return;
+    }
+  }
+  // Not as a batch: cuBLAS splits the long sums of a single product only.
+  for (const Index first : {Index(0), kb})
+    if (done > 0)
+      la::gemm(on, Op::adjoint, Op::none, 1, vz.block(0, first, rows, done), w, 0,
+               d.block(first, 0, done, b));
+  la::gemm(on, Op::adjoint, Op::none, 1, w, y, 0, d.block(2 * kb, 0, b, b));
+}
+
+/// Z := Y - V (Z^H W) - Z (V^H W) - V_new (1/2 W^H A W) into the columns [kb + done, kb + done + b) of VZ.
+template <class T, class Context>
+void form_z(const Context& on, MatrixView<const T> d, MatrixView<const T> y, Index done, Index kb,
+            MatrixView<T> vz) noexcept {
+  const Index rows = y.rows, b = y.cols;
+  const auto z = vz.block(0, kb + done, rows, b);
+  la::copy(on, y, z);
+  // [Vacc V] [Zacc^H W; 1/2 W^H A W] and Zacc (Vacc^H W).
+  la::gemm(on, Op::none, Op::none, -1, vz.block(0, 0, rows, done + b), d.block(kb, 0, done + b, b), 1, z);
+  if (done > 0)
+    la::gemm(on, Op::none, Op::none, -1, vz.block(0, kb, rows, done), d.block(0, 0, done, b), 1, z);
+}
+
+/// C := C - V_i Z_j^H - Z_i V_j^H with the first `done` columns of V and Z; VZ_i has the rows of C, VZ_j has
+/// as many rows as C has columns.
+template <class T, class Context>
+void subtract_pair(const Context& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j, Index done,
+                   Index kb, MatrixView<T> c) noexcept {
+  const auto half = [&](MatrixView<const T> vz, Index column, Index rows) {
+    return vz.block(0, column, rows, done);
+  };
+  la::gemm(on, Op::none, Op::adjoint, -1, half(vz_i, 0, c.rows), half(vz_j, kb, c.cols), 1, c);
+  la::gemm(on, Op::none, Op::adjoint, -1, half(vz_i, kb, c.rows), half(vz_j, 0, c.cols), 1, c);
+}
+
+template <class T, class Context>
+void run(const Context& on, const MirrorLower<T>& task) {
+  mirror_lower<T>(on, *task.a);
+}
+
+template <class T, class Context>
+void run(const Context& on, const TwoSidedProduct<T>& task) {
+  const TilePart& part = task.part;
+  const auto a = part.of(*task.a);
+  const Index b = task.w_i.view().cols;
+  const auto rows_of = [&](auto whole) { return whole.block(part.row, 0, part.rows, b); };
+  const auto cols_of = [&](auto whole) { return whole.block(part.col, 0, part.cols, b); };
+  if (task.diagonal())
+    hermitian_product<T>(on, a, rows_of(*task.w_i), task.y_i.beta(), rows_of(*task.y_i));
+  else
+    product_pair<T>(on, a, rows_of(*task.w_i), cols_of(*task.w_j), task.y_i.beta(), task.y_j.beta(),
+                    rows_of(*task.y_i), cols_of(*task.y_j));
+}
+
+template <class T, class Context>
+void run(const Context& on, const InnerProducts<T>& task) {
+  const auto& [row, rows, done, kb, b] = task.window;
+  const auto y = task.y.view().block(row, 0, rows, b);
+  std::vector<MatrixView<const T>> parts;
+  for (int k = 0; k < task.parts.size(); ++k) parts.push_back(task.parts[k].block(row, 0, rows, b));
+  sum_parts<T>(on, parts, task.y.beta(), y);
+  inner_products<T>(on, task.vz.view().block(row, 0, rows, 2 * kb), task.w.view().block(row, 0, rows, b), y,
+                    done, kb, *task.d);
+}
+
+template <class T, class Context>
+void run(const Context& on, const FormZ<T>& task) {
+  const auto& [row, rows, done, kb, b] = task.window;
+  form_z<T>(on, *task.d, task.y.view().block(row, 0, rows, b), done, kb,
+            task.vz.view().block(row, 0, rows, 2 * kb));
+}
+
+template <class T, class Context>
+void run(const Context& on, const PanelUpdate<T>& task) {
+  const TilePart& part = task.part;
+  const auto vz = task.vz.view().block(part.row, 0, part.rows, 2 * task.kb);
+  const auto top =
+      (task.vz_top ? task.vz_top : task.vz).view().block(task.top_row, 0, part.cols, 2 * task.kb);
+  subtract_pair<T>(on, vz, top, task.done, task.kb, part.of(*task.p));
+}
+
+template <class T, class Context>
+void run(const Context& on, const SetZero<T>& task) {
+  set_zero<T>(on, *task.a);
+}
+
+template <class T, class Context>
+void run(const Context& on, const CopyToBand<T>& task) {
+  MatrixView<const T> source;
+  if (task.factor)
+    source = kernels::PanelFactor<T>::in(*task.factor, task.place.bandwidth).band();
+  else
+    source = *task.tile;
+  copy_to_band<T>(on, task.part.of(source), task.place, *task.segment);
+}
+
+}  // namespace tessera

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
+
+/// The eigenvectors of a merge, one block of rows at a time. All of a merge acts on the columns of Q, so row
+/// blocks never meet:
+///
+///     new rows = [rows of the child, 0] * rotations * [S, deflated columns], columns in ascending order of
+///     the eigenvalues.
+namespace tessera::kernels {
+
+/// Gathers and turns the columns of a row block that a merge needs: the poles' columns first, in the order of
+/// the rows of S, then the deflated columns; those that are zero in this child's rows are left out.
+///
+/// record         (R)
+/// child          whose rows these are
+/// rows           number of rows
+/// tiles          (R) the child's row block, as tiles of tile_columns columns each (the last may be
+/// narrower):
+///                column j is tiles[j / tile_columns] + (j % tile_columns) * ldt
+/// packed, ldp    (W) rows x record.packed_columns(child), at most rows x m
+/// Entries below 2^-500 (double) or 2^-60 (float) become zero.
+/// Flops: 6 rows per rotation.
+/// Source: LAPACK dlaed2 (column types 1, 2, 3).
+template <class R>
+void pack_rows(const divide_and_conquer::MergeRecord& record, divide_and_conquer::Child child, Index rows,
+               const R* const* tiles, Index tile_columns, Index ldt, R* packed, Index ldp) noexcept;
+
+/// Output columns [begin, end) of a row block: one product with the secular vectors, copies for deflated
+/// columns.
+///
+/// record       (R)
+/// packed, ldp  (R) from pack_rows
+/// s, lds       (R) secular vectors of record.roots_of(begin, end), from secular_vectors
+/// out, ldo     (W) rows x (end - begin)
+/// Flops: 2 rows pole_slots(child) roots_of(begin, end).count.
+/// Source: LAPACK dlaed3.
+template <class R>
+void update_rows(const divide_and_conquer::MergeRecord& record, divide_and_conquer::Child child, Index rows,
+                 const R* packed, Index ldp, Index begin, Index end, const R* s, Index lds, R* out,
+                 Index ldo) noexcept;
+
+}  // namespace tessera::kernels

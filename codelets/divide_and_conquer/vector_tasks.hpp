@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+
+#include <tessera/codelets/common/tile_part.hpp>
+#include <tessera/codelets/divide_and_conquer/task_views.hpp>
+#include <tessera/runtime/task.hpp>
+
+/// The eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
+/// secular_vectors as tasks. They run on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid
+/// either), for there the row blocks and panels are as large as GPUs want them, and a panel on a core would
+/// bring a copy of both to the host. Flops: not counted unless given. What the operands hold:
+/// | operand | shape                                            | what                      |
+/// |---------|--------------------------------------------------|---------------------------|
+/// | record  | array of char, MergeRecord::bytes(m), every_rank | MergeRecord of the merge  |
+/// | outline | array of char, sizeof(PanelOutline), every_rank  | PanelOutline of the panel |
+namespace tessera::divide_and_conquer {
+
+/// Output columns [begin, end) of a merge of order m.
+struct MergePanel {
+  Index m = 0, begin = 0, end = 0;
+  Index columns() const noexcept { return end - begin; }
+};
+
+/// What the tasks of a panel must know on the host, because it decides the sizes of their products.
+/// | operand | mode  |
+/// |---------|-------|
+/// | record  | read  |
+/// | outline | write |
+struct OutlinePanel {
+  static constexpr const char* name = "tridiagonal_outline";
+  static constexpr bool gpu_instead_of_cpu = true;
+  Read<Array<char>> record;
+  Write<Array<char>> outline;
+  MergePanel panel;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
+};
+
+/// kernels::secular_vectors for the roots among the columns of a panel, computed by every rank for itself.
+/// | operand | mode              | shape                             | what            |
+/// |---------|-------------------|-----------------------------------|-----------------|
+/// | outline | read, on the host |                                   |                 |
+/// | record  | read              |                                   |                 |
+/// | s       | write             | matrix of R, at least m x columns | secular vectors |
+template <class R>
+struct SecularVectors {
+  static constexpr const char* name = "tridiagonal_secular_vectors";
+  static constexpr bool gpu_instead_of_cpu = true;
+  ReadOnHost<Array<char>> outline;
+  Read<Array<char>> record;
+  Write<Matrix<R>> s;
+  MergePanel panel;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
+};
+
+/// kernels::pack_rows: of a merge of order m, for `rows` rows of a child.
+/// | operand | mode  | shape                                         | what                        |
+/// |---------|-------|-----------------------------------------------|-----------------------------|
+/// | record  | read  |                                               |                             |
+/// | packed  | write | matrix of R, at least rows x m                | the row block, packed       |
+/// | tiles   | read  | matrices of R, rows x up to tile_columns each | the row block, 1024 at most |
+template <class R>
+struct PackRows {
+  static constexpr const char* name = "tridiagonal_pack_rows";
+  static constexpr bool gpu_instead_of_cpu = true;
+  static constexpr int max_tiles = 1024;
+  Read<Array<char>> record;
+  Write<Matrix<R>> packed;
+  ReadAll<Matrix<R>> tiles;
+  Index m = 0;
+  Child child = Child::left;
+  Index rows = 0, tile_columns = 0;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(m, rows); }
+};
+
+/// Some rows of a child of a merge.
+struct ChildRows {
+  Child child = Child::left;
+  Index rows = 0;
+  Index inner = 0;  ///< order of the child
+};
+
+/// kernels::update_rows: the columns of a panel in the rows of one block.
+///                                        [2 rows inner columns, less what deflation saves]
+/// | operand | mode              | shape                             | what              |
+/// |---------|-------------------|-----------------------------------|-------------------|
+/// | outline | read, on the host |                                   |                   |
+/// | record  | read              |                                   |                   |
+/// | packed  | read              | matrix of R, at least rows x m    | by PackRows       |
+/// | s       | read              | matrix of R, at least m x columns | by SecularVectors |
+/// | out     | write             | matrix of R, rows x columns       | new rows          |
+template <class R>
+struct UpdateRows {
+  static constexpr const char* name = "tridiagonal_update_rows";
+  static constexpr bool gpu_instead_of_cpu = true;
+  ReadOnHost<Array<char>> outline;
+  Read<Array<char>> record;
+  Read<Matrix<R>> packed, s;
+  Write<Matrix<R>> out;
+  MergePanel panel;
+  ChildRows block;
+
+  double flops() const noexcept {
+    return 2.0 * double(block.rows) * double(block.inner) * double(panel.columns());
+  }
+  std::uint32_t footprint() const noexcept {
+    return footprint_of(panel.m, panel.columns(), block.rows, block.inner);
+  }
+};
+
+/// Columns [from, from + count) of some tiles and their place [to, to + count) in a slab.
+struct SlabColumns {
+  Index from = 0, to = 0, count = 0;
+};
+
+/// Columns of eigenvectors, in tiles of `block_rows` rows below each other, become columns of a slab, widened
+/// to T.
+/// | operand | mode         | shape                 | what                                          |
+/// |---------|--------------|-----------------------|-----------------------------------------------|
+/// | slab    | write or add | matrix of T, n rows   | the first gives it memory; other columns stay |
+/// | tiles   | read         | matrices of RealOf<T> | block_rows rows each, the last fewer          |
+template <class T>
+struct FillSlab {
+  static constexpr const char* name = "tridiagonal_fill_slab";
+  static constexpr bool gpu_instead_of_cpu = true;
+  WriteOrAdd<Matrix<T>> slab;
+  ReadAll<Matrix<RealOf<T>>> tiles;
+  Index block_rows = 0;
+  SlabColumns columns;
+
+  std::uint32_t footprint() const noexcept { return footprint_of(columns.count); }
+};
+
+/// The tiles of PackRows in memory.
+template <class R>
+struct TileList {
+  std::array<const R*, PackRows<R>::max_tiles> data;
+  Index count = 0, ld = 0;
+  explicit TileList(const ReadAll<Matrix<R>>& tiles) noexcept : count(tiles.size()) {
+    for (int i = 0; i < tiles.size(); ++i) {
+      const MatrixView<const R> tile = tiles[i];
+      data[static_cast<std::size_t>(i)] = tile.data;
+      ld = tile.ld;
+    }
+  }
+};
+
+}  // namespace tessera::divide_and_conquer

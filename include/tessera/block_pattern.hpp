@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include <tessera/block_layout.hpp>
+#include <tessera/runtime/matrix/panel_block.hpp>
+
+namespace tessera {
+
+/// Block numbers of one block.
+struct BlockCoordinate {
+  Index row, col;
+  auto operator<=>(const BlockCoordinate&) const = default;
+};
+
+/// The blocks of one panel in compressed rows, by positions within the panel's rows and columns. The panel's
+/// data holds the blocks one after the other in this order, each column-major without gaps.
+struct PanelIndex {
+  std::vector<std::int32_t> row_begin;  ///< for each row of the panel, and the end
+  std::vector<std::int32_t> column;     ///< ascending within a row
+  std::vector<Index> offset;            ///< element at which a block begins; then the number of elements
+
+  Index blocks() const noexcept { return static_cast<Index>(column.size()); }
+  Index elements() const noexcept { return offset.empty() ? 0 : offset.back(); }
+  /// Number of the block at a position, or -1.
+  Index find(Index row, Index col) const noexcept;
+  /// The same blocks at the same positions.
+  bool same_blocks(const PanelIndex& other) const noexcept {
+    return column == other.column && (column.empty() || row_begin == other.row_begin);
+  }
+};
+
+/// Which blocks a matrix stores, and where. Immutable; known on every rank as a whole (8 to 16 bytes a
+/// block); shared by the matrices that have the same blocks. It must go before its Runtime.
+class BlockPattern {
+ public:
+  struct Location {
+    Index panel, block;
+  };
+
+  /// The blocks that the ranks name, each rank any; named twice counts once. Collective.
+  /// @throws InvalidArgument, on every rank, for coordinates outside, or without a place in a symmetric
+  /// layout, that any of them names.
+  static std::shared_ptr<const BlockPattern> make(Runtime& runtime, const BlockLayout& layout,
+                                                  std::span<const BlockCoordinate> local_blocks);
+  /// The same where every rank names every block: nothing is communicated.
+  static std::shared_ptr<const BlockPattern> make_replicated(Runtime& runtime, const BlockLayout& layout,
+                                                             std::span<const BlockCoordinate> all_blocks);
+  /// The same from the finished index of every panel that this rank owns; offsets, other panels' indices and
+  /// those of panels without blocks may be empty. Collective.
+  /// @throws InvalidArgument for another number of panels than the layout has.
+  static std::shared_ptr<const BlockPattern> from_panels(Runtime& runtime, const BlockLayout& layout,
+                                                         std::vector<PanelIndex> panels);
+  /// The same where every rank has the index of every panel (empty offsets are filled in): no communication.
+  static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
+                                                               std::vector<PanelIndex> panels);
+
+  /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
+  static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
+
+  Runtime& runtime() const noexcept { return *runtime_; }
+  const BlockLayout& layout() const noexcept { return layout_; }
+  const BlockDimension& rows() const noexcept { return *layout_.rows; }
+  const BlockDimension& cols() const noexcept { return *layout_.cols; }
+
+  /// Panels by number, column by column: panel(p, q) = p + q * row_panels().
+  Index row_panels() const noexcept { return rows().panels(); }
+  Index col_panels() const noexcept { return cols().panels(); }
+  Index panels() const noexcept { return row_panels() * col_panels(); }
+  Index panel(Index row_panel, Index col_panel) const noexcept {
+    return row_panel + col_panel * row_panels();
+  }
+  Index row_panel(Index panel) const noexcept { return panel % row_panels(); }
+  Index col_panel(Index panel) const noexcept { return panel / row_panels(); }
+  int panel_owner(Index panel) const noexcept {
+    return layout_.grid.rank(rows().panel_owner(row_panel(panel)), cols().panel_owner(col_panel(panel)));
+  }
+  bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
+  const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
+  /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
+  /// index(panel).blocks() > 0. Made when it is asked for first: most patterns never need it.
+  const Data& blocks_of(Index panel) const;
+
+  std::optional<Location> find(Index block_row, Index block_col) const noexcept;
+  Index blocks() const noexcept { return blocks_; }
+  Index elements() const noexcept { return elements_; }
+  /// Stored blocks in a block row, whatever panel they are in.
+  Index blocks_in_row(Index block_row) const noexcept;
+  /// The same layout and the same blocks: values lie at the same places.
+  bool operator==(const BlockPattern& other) const noexcept;
+  /// The coordinates of the blocks of a panel, in order.
+  std::vector<BlockCoordinate> coordinates(Index panel) const;
+
+ private:
+  BlockPattern(Runtime& runtime, const BlockLayout& layout) : runtime_(&runtime), layout_(layout) {}
+  static std::shared_ptr<const BlockPattern> gathered(Runtime& runtime, const BlockLayout& layout,
+                                                      std::vector<PanelIndex> panels);
+  template <class Visit>
+  void compress(const Visit& for_each_block);
+  void complete();
+  Data describe(Index panel) const;
+  Runtime* runtime_;
+  BlockLayout layout_;
+  std::vector<PanelIndex> index_;
+  mutable std::vector<Data> entries_;
+  Index blocks_ = 0, elements_ = 0;
+  std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
+};
+
+using BlockPatternPointer = std::shared_ptr<const BlockPattern>;
+
+}  // namespace tessera

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/data.hpp>
+
+namespace tessera {
+
+/// A cut of the rows 0, ..., n - 1 into segments of consecutive rows, each of which belongs to a rank and,
+/// where ranks have several GPUs, to one of them: its home, on which tasks of this segment run. Equal on all
+/// ranks.
+class RowSegments {
+ public:
+  /// @param begins first row of each segment and, last, the number of rows: strictly ascending from 0
+  /// @param owners rank of each segment
+  /// @param gpus number of each segment's GPU among those of its rank, -1: none; empty: none for all
+  /// @throws InvalidArgument
+  RowSegments(std::vector<Index> begins, std::vector<int> owners, std::vector<int> gpus = {});
+  /// About equal segments, dealt to the ranks, and there to the GPUs, in runs of consecutive ones; fewer if
+  /// there are fewer rows.
+  static std::shared_ptr<const RowSegments> even(const Runtime& runtime, Index rows, Index count);
+
+  Index rows() const noexcept { return begins_.back(); }
+  Index count() const noexcept { return static_cast<Index>(owners_.size()); }
+  Index begin(Index s) const noexcept { return begins_[static_cast<std::size_t>(s)]; }
+  Index end(Index s) const noexcept { return begins_[static_cast<std::size_t>(s) + 1]; }
+  Index size(Index s) const noexcept { return end(s) - begin(s); }
+  int owner(Index s) const noexcept { return owners_[static_cast<std::size_t>(s)]; }
+  /// TaskOptions::gpu of the tasks of a segment.
+  int gpu(Index s) const noexcept { return gpus_.empty() ? -1 : gpus_[static_cast<std::size_t>(s)]; }
+  /// The segment that holds a row.
+  Index segment_of(Index row) const noexcept;
+  /// For calls whose segments must be the same on all ranks (agreement.hpp).
+  std::uint64_t hash() const noexcept;
+  /// The same rows of the same ranks; on which GPU they are is a hint.
+  friend bool operator==(const RowSegments& a, const RowSegments& b) {
+    return a.begins_ == b.begins_ && a.owners_ == b.owners_;
+  }
+
+ private:
+  std::vector<Index> begins_;
+  std::vector<int> owners_, gpus_;
+};
+
+/// A block of `width` vectors of n rows, stored row by row (the vectors' elements of one row are neighbours)
+/// in segments, one handle each: segment s is a matrix of `width` x size(s) elements for StarPU,
+/// column-major, so that MatrixView(j, i) is element i of vector j. Allocated lazily. float and double.
+template <class T>
+class BlockVectors {
+ public:
+  BlockVectors() = default;
+  /// Collective, as set and get are.
+  BlockVectors(Runtime& runtime, std::shared_ptr<const RowSegments> segments, Index width);
+
+  Index rows() const noexcept { return segments_ ? segments_->rows() : 0; }
+  Index width() const noexcept { return width_; }
+  const RowSegments& segments() const noexcept { return *segments_; }
+  const std::shared_ptr<const RowSegments>& shared_segments() const noexcept { return segments_; }
+  Index count() const noexcept { return static_cast<Index>(data_.size()); }
+  const Data& segment(Index s) const noexcept { return data_[static_cast<std::size_t>(s)]; }
+
+  /// Copies all rows from a row-major host array that every rank has, n x columns with leading dimension ld,
+  /// into the first `columns` vectors, zero into the others; waits. And back, on every rank (collective): the
+  /// first `columns` vectors. @throws InvalidArgument
+  void set(const T* values, Index ld, Index columns) const;
+  void get(T* values, Index ld, Index columns) const;
+
+  void release() { data_.clear(); }
+
+ private:
+  void check(const T* values, Index ld, Index columns) const;
+  void set_rows(const T* values, Index ld, Index columns) const;
+  void get_rows(T* values, Index ld, Index columns) const;
+  std::shared_ptr<const RowSegments> segments_;
+  Index width_ = 0;
+  std::vector<Data> data_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/data.hpp>
+
+namespace tessera {
+
+/// A tall matrix in slabs of columns: all rows x `width` columns a handle, slabs dealt to the ranks in turn
+/// and those of a rank to its GPUs (Data::gpu()), where they stay.
+/// What acts on the rows from the left (a back-transform) is then independent in each slab. To make one is
+/// collective.
+template <class T>
+class ColumnSlabs {
+ public:
+  ColumnSlabs() = default;
+  /// Slabs without contents, allocated lazily; slab j belongs to rank j mod size.
+  ColumnSlabs(Runtime& runtime, Index rows, Index cols, Index width);
+  /// In one process: the caller's column-major array z(ld, cols), in place.
+  static ColumnSlabs wrap(Runtime& runtime, T* z, Index ld, Index rows, Index cols, Index width);
+
+  Index rows() const noexcept { return rows_; }
+  Index cols() const noexcept { return cols_; }
+  Index width() const noexcept { return width_; }
+  Index count() const noexcept { return static_cast<Index>(slabs_.size()); }
+  Index first_col(Index j) const noexcept { return j * width_; }
+  Index slab_cols(Index j) const noexcept { return std::min(width_, cols_ - j * width_); }
+  const Data& slab(Index j) const noexcept { return slabs_[static_cast<std::size_t>(j)]; }
+  int owner(Index j) const noexcept { return slab(j).owner(); }
+  /// Has the GPUs of this rank's slabs get what all of them read, as soon as the tasks submitted so far have
+  /// made it: their tasks follow one another, and StarPU would fetch it for each when the one before has
+  /// ended, and when the GPU that has it finds the time.
+  void prefetch_to_gpus(const Data& data) const;
+  void release() { slabs_.clear(); }
+
+ private:
+  ColumnSlabs(Index rows, Index cols, Index width) : rows_(rows), cols_(cols), width_(width) {}
+  void check() const;
+  void make_slabs(Runtime& runtime, T* memory, Index ld);
+  Index rows_ = 0, cols_ = 0, width_ = 1;
+  std::vector<Data> slabs_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+
+namespace tessera {
+
+/// Elements, half open, of the rows of op(A) and C, the columns of op(B) and C, and the columns of op(A) and
+/// rows of op(B) that take part. They may cut through blocks. Outside, C stays as it is (beta does not reach
+/// it).
+struct MultiplyLimits {
+  Index first_row = 0, end_row = std::numeric_limits<Index>::max();
+  Index first_col = 0, end_col = std::numeric_limits<Index>::max();
+  Index first_inner = 0, end_inner = std::numeric_limits<Index>::max();
+};
+
+struct MultiplyOptions {
+  /// eps of the filter; 0: none. A product A_ik B_kj of blocks is skipped if |alpha| ||A_ik||_F ||B_kj||_F <
+  /// eps / max(1, number of blocks in block row i of op(A), limits or not); then, unless `retain_sparsity`,
+  /// blocks of C with
+  /// ||C_ij||_F < eps are dropped. Norms in double.
+  double filter_eps = 0;
+  bool retain_sparsity = false;  ///< only the blocks that C has already are computed
+  MultiplyLimits limits{};
+  /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
+  /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
+  bool result_on_host = false;
+  /// Whether the block products that an inner panel has for a panel of C are computed as one product of dense
+  /// panels, with zeros where there are no blocks. Only where that gives the same products: with limits it is
+  /// not done, with a filter where the filter leaves none out.
+  UseDense dense = UseDense::automatic;
+};
+
+/// What one shape of block products came to, on the workers of one kind.
+struct ProductCount {
+  Index m, n, k;
+  Index products = 0;
+  Index cpu_products = 0, gpu_products = 0;
+};
+
+/// What a product did; the same on all ranks, but for times and statistics, which are this rank's.
+struct MultiplyResult {
+  Index products = 0;                ///< of blocks
+  double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
+  Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
+  Index filtered_blocks = 0;         ///< of C, dropped after the product
+  Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
+  Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
+  std::vector<ProductCount> shapes;  ///< in descending order of products
+  double seconds = 0;                ///< all
+  double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
+                                     ///< over the workers
+  double image_seconds = 0;          ///< planning how A and B get into C's distribution, where they are not
+  double numeric_seconds = 0;
+  SequenceStatistics statistics;  ///< of the numeric phase
+};
+
+/// C := alpha op(A) op(B) + beta C.
+///
+/// A, B and C may have any symmetry and any distribution. If C is half-stored, op(A) op(B) must have C's
+/// symmetry within the limits (what is above the diagonal is not computed). C keeps its layout; its blocks
+/// become those that it had and those that the product has (see MultiplyOptions).
+///
+/// C's owner computes: op(A) is brought to the rows' distribution of C, op(B) to the columns', with one panel
+/// grid between them, where they are not so already. First the workers count, for each panel of C, the blocks
+/// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
+/// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
+/// shape and by block of C (a stack); on CPUs alone one task takes up to 32 inner panels where blocks are
+/// small (codelets/block_sparse/product/kernels/multiply_rows.hpp). The inner panels of one panel of C follow in a fixed
+/// order, which begins elsewhere in each row and column of panels (Cannon's order): results do not depend on
+/// the schedule, and transfers are spread.
+///
+/// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
+/// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
+/// and flops are counted as if they were computed block by block. An infinite or undefined element of A then
+/// makes NaN of its row in the panel of C, also where it met no block of B; likewise one of B.
+///
+/// Blocks without elements take part in nothing, and no block of C is made for them. With beta = 0 C's values
+/// are not read. A and B may be C itself.
+///
+/// Returns when C is complete. Collective.
+/// Source: O. Schuett, P. Messmer, J. Hutter, J. VandeVondele, GPU-accelerated sparse matrix-matrix
+/// multiplication for linear scaling density functional theory (2016), for the layers; the filter is that of
+/// DBCSR.
+/// @throws InvalidArgument for block sizes that do not fit, a filter that is negative or no number, limits
+/// outside the matrix or reversed, alpha or beta that are not finite, a beta that is not real for a Hermitian
+/// C, operands of another Runtime, or panels too large for 32-bit offsets (2^31 elements or products); if the
+/// numbers or options are not the same on all ranks. RuntimeError if a GPU has no room for three panels and
+/// their list of products. All ranks throw what is wrong on one.
+template <class T>
+MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
+                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
+                        const MultiplyOptions& options = {});
+
+}  // namespace tessera

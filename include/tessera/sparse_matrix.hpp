@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <tessera/codelets/sparse/multiply_csb.hpp>
+#include <tessera/operators.hpp>
+#include <tessera/types.hpp>
+
+namespace tessera {
+
+/// An entry of a sparse matrix: row and column count from the beginnings of the ranges that were asked for.
+struct SparseEntry {
+  std::uint32_t row, column;
+  double value;
+};
+
+struct RowFamilies {
+  std::uint32_t first, second;
+};
+
+/// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
+/// CsbMatrix is built from.
+class SymmetricRows {
+ public:
+  virtual ~SymmetricRows() = default;
+  virtual Index order() const = 0;
+
+  /// Rows that belong together (a shell model's configurations): first row of each tile and, last, the order;
+  /// strictly ascending from 0. Tiles become the matrix's blocks, and diagonal tiles the block-diagonal
+  /// preconditioner. Empty: the rows have no such structure.
+  virtual std::span<const Index> tiles() const { return {}; }
+
+  /// Numbers by which rows stand together that have entries in many of the same columns, where these are not
+  /// neighbours anyway: GPUs multiply such rows at the same time. Entries between rows of one second family
+  /// are multiplied by second families, all others by first ones. Where states are products of two parts and
+  /// most elements change both a little (a shell model's proton and neutron determinants), these are the
+  /// parts. None: neighbouring rows stand together. Thread-safe, and a function of the row alone; all rows
+  /// have families, or none.
+  virtual std::optional<RowFamilies> families(Index /*row*/) const { return std::nullopt; }
+
+  /// Appends the stored entries of the lower triangle (column <= row) with row in [first_row, end_row) and
+  /// column in [first_column, end_column), in any order, none twice. Thread-safe, and a function of its
+  /// arguments alone. The row range lies within one tile where there are tiles, and the column range has at
+  /// most 2^32 columns.
+  virtual void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+                       std::vector<SparseEntry>& out) const = 0;
+};
+
+}  // namespace tessera
+
+namespace tessera {
+
+/// A symmetric matrix in memory, given by arrays or a file. The lower triangle is kept, with zeros that are
+/// given.
+class CoordinateRows final : public SymmetricRows {
+ public:
+  /// Entries (rows[k], columns[k], values[k]), from 0, in any order: of the lower triangle, of the upper one,
+  /// or of both (`general`; |a_ij - a_ji| <= 1e-13 max|a|, the lower triangle is taken).
+  /// @param tiles  as SymmetricRows::tiles()
+  /// @throws InvalidArgument for arrays of different lengths, entries outside the matrix, in the other
+  /// triangle, given
+  ///         twice or not finite, for a matrix that is not symmetric, and for tiles that do not ascend from 0
+  ///         to order
+  static CoordinateRows from_coordinates(Index order, std::span<const Index> rows,
+                                         std::span<const Index> columns, std::span<const double> values,
+                                         Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
+  /// Compressed rows: those of row i stand at row_begins[i] to row_begins[i + 1] - 1, from 0, in any order.
+  static CoordinateRows from_compressed_rows(Index order, std::span<const Index> row_begins,
+                                             std::span<const Index> columns, std::span<const double> values,
+                                             Uplo triangle = Uplo::lower, std::vector<Index> tiles = {});
+  /// A Matrix Market file, symmetric or general; of an array's elements those that are not zero.
+  /// @throws InputError for files that cannot be read, complex and unsymmetric matrices
+  static CoordinateRows from_matrix_market(const std::string& path);
+
+  Index order() const override { return static_cast<Index>(begins_.size()) - 1; }
+  std::span<const Index> tiles() const override { return tiles_; }
+  void entries(Index first_row, Index end_row, Index first_column, Index end_column,
+               std::vector<SparseEntry>& out) const override;
+  Index stored_entries() const noexcept { return static_cast<Index>(columns_.size()); }
+
+ private:
+  struct Entry {
+    Index row, column;
+    double value;
+    bool mirrored;  ///< given in the upper triangle
+  };
+  class Collector;
+  CoordinateRows() = default;
+  std::vector<Index> begins_, columns_;  ///< of the lower triangle, each row's columns ascending
+  std::vector<double> values_;
+  std::vector<Index> tiles_;
+};
+
+}  // namespace tessera
+
+namespace tessera {
+
+/// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
+struct CsbOptions {
+  Index groups = 0;  ///< n_d: the rows are cut into so many groups, and the n_d (n_d + 1) / 2 sub-matrices of
+                     ///< the half are dealt to ranks and their GPUs (Maris et al. 2022, Fig. 1); the GPUs of
+                     ///< a single rank get runs of groups; workers without GPUs add those of a
+                     ///< group to a few sums of its rows
+  Index segments = 0;     ///< pieces of rows, a handle each, in every group
+  Index tile_rows = 0;    ///< rows of a tile where the rows come without tiles
+  Index piece_bytes = 0;  ///< about the largest piece; if not set 768 MiB, on GPUs an eighth of their memory
+  /// The matrix is cut and dealt as that of these rows is with the same options: for B of A x = lambda B x,
+  /// whose vectors are A's. Its own tiles do not count, nor do V and T.
+  const SymmetricRows* like = nullptr;
+};
+
+/// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
+/// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
+///
+/// GPUs multiply both triangles, from an index of their own (csb_index.hpp) in which the rows of one family
+/// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
+/// (float: 7.1) bytes an entry in the shell model. Where only GPUs multiply, a segment's diagonal tiles are
+/// part of the index of another piece, too. The stored half stays on the host.
+///
+/// y := A x walks the pieces so that those in flight together touch different segments of y: all sums have a
+/// fixed order, and CPUs read a piece once. What other ranks (and other GPUs) contribute to a segment is
+/// added at its owner in a fixed order; StarPU-MPI moves x and the contributions while local products run.
+/// The GPUs of a single rank need all of x, and each one multiplies its own rows of y, by both triangles.
+template <class V, class T>
+class CsbMatrix final : public SymmetricOperator<T> {
+ public:
+  /// Builds the matrix, in parallel, from rows that every rank can make: each rank makes what it holds.
+  /// @throws InvalidArgument for entries above the diagonal, outside, given twice or not finite, and bad
+  /// options; RuntimeError where a rank's part does not fit into its host's memory
+  static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
+
+  Index order() const override;
+  const std::shared_ptr<const RowSegments>& segments() const override;
+  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+             Index columns) const override;
+  double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
+  Index stored_entries() const override;  ///< of all ranks
+  double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
+  double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
+  Index groups() const;
+
+  /// The matrix's diagonal, on every rank (collective).
+  std::vector<double> diagonal() const;
+  /// How many of its elements are stored, of all ranks (collective); zeros that the rows have count.
+  Index stored_diagonal_entries() const;
+
+  /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal),
+  /// which the segment's owner has. They are part of A and take part in apply.
+  struct DiagonalTiles {
+    const Data* piece = nullptr;  ///< null where a segment has no entries there
+    const Data* index = nullptr;  ///< for GPUs; null where none takes part
+    CsbPieceShape shape;
+    std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
+  };
+  const DiagonalTiles& diagonal_tiles(Index segment) const;
+
+ private:
+  struct Detail;
+  static CsbMatrix made_of(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options);
+  void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
+  explicit CsbMatrix(std::shared_ptr<Detail> detail) : detail_(std::move(detail)) {}
+  std::shared_ptr<Detail> detail_;
+};
+
+}  // namespace tessera
+
+namespace tessera {
+
+/// Both triangles of a real symmetric matrix by rows, counted from 0: row i's entries are number begins[i],
+/// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
+struct CsrArrays {
+  std::span<const Index> begins;  ///< as many as rows, and one
+  std::span<const Index> columns;
+  std::span<const double> values;
+};
+
+/// A real symmetric matrix all of whose entries are stored, by rows, in pieces of a segment of rows and a
+/// segment of columns each. It reads twice what a CsbMatrix does, and needs no preparation. V: the values'
+/// type, T: the vectors'. The pieces of a segment of rows belong to its rank, and add to it one after the
+/// other: the sums' order is fixed.
+template <class V, class T>
+class CsrMatrix final : public SymmetricOperator<T> {
+ public:
+  /// Builds the matrix from arrays that every rank has; a rank keeps its segments' rows. `segments`: of the
+  /// rows, 0: chosen. That the matrix is symmetric is not checked.
+  /// @throws InvalidArgument for arrays that do not fit, columns outside, values that are not finite, and
+  /// begins or columns that differ from another rank's
+  static CsrMatrix build(Runtime& runtime, const CsrArrays& arrays, Index segments = 0);
+
+  Index order() const override { return segments_->rows(); }
+  const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
+  void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
+             Index columns) const override;
+  double norm_bound() const override { return norm_; }  ///< the largest sum of magnitudes of a row
+  Index stored_entries() const override { return entries_; }
+
+ private:
+  struct Piece;
+  CsrMatrix() = default;
+  static CsrMatrix made_of(Runtime& runtime, const CsrArrays& arrays, Index segments);
+  void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
+  std::shared_ptr<const RowSegments> segments_;
+  std::shared_ptr<std::vector<Piece>> pieces_;  ///< in the order of their tasks
+  Index entries_ = 0;
+  double norm_ = 0;
+};
+
+}  // namespace tessera

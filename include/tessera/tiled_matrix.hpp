@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/data.hpp>
+#include <tessera/error.hpp>
+
+namespace tessera {
+
+/// A rows x cols grid of ranks; tile (i, j) belongs to rank (i mod rows, j mod cols). Ranks beyond rows x
+/// cols hold no tiles.
+struct ProcessGrid {
+  int rows = 1, cols = 1;
+  bool column_major = false;  ///< rank = p + q rows instead of p cols + q (BLACS 'C' and 'R')
+
+  int rank(Index tile_row, Index tile_col) const noexcept {
+    const int p = static_cast<int>(tile_row % rows), q = static_cast<int>(tile_col % cols);
+    return column_major ? p + q * rows : p * cols + q;
+  }
+  /// The most square grid of all ranks.
+  static ProcessGrid squarest(int ranks);
+};
+
+/// Sizes and distribution of a TiledMatrix.
+struct TileLayout {
+  Index rows = 0, cols = 0;
+  Index tile_rows = 1, tile_cols = 1;  ///< the last tile of a row or column may be smaller
+  ProcessGrid grid;
+  Uplo uplo = Uplo::general;  ///< which tiles exist: Hermitian matrices keep those of one triangle
+
+  Index row_tiles() const noexcept { return ceil_div(rows, tile_rows); }
+  Index col_tiles() const noexcept { return ceil_div(cols, tile_cols); }
+  bool exists(Index i, Index j) const noexcept {
+    return uplo == Uplo::general || (uplo == Uplo::lower ? i >= j : i <= j);
+  }
+};
+
+/// For calls whose layouts must be the same on all ranks (agreement.hpp).
+std::uint64_t hash_of(const TileLayout& layout) noexcept;
+
+/// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
+/// where and when it is first written. In a triangular layout the diagonal tiles are whole squares of which
+/// one triangle counts. To make one is collective: layouts must be the same on all ranks, and an array that
+/// one rank lacks keeps all from it.
+template <class T>
+class TiledMatrix {
+ public:
+  TiledMatrix() = default;
+  /// Tiles without contents, allocated lazily on their owners.
+  TiledMatrix(Runtime& runtime, const TileLayout& layout);
+  /// The caller's column-major array a(ld, cols), in place; one process (or every rank of a 1 x 1 grid on
+  /// rank 0).
+  static TiledMatrix wrap(Runtime& runtime, T* a, Index ld, const TileLayout& layout);
+  /// The caller's part of a 2-D block-cyclic array as ScaLAPACK lays it out: local blocks packed, leading
+  /// dimension ld.
+  static TiledMatrix wrap_block_cyclic(Runtime& runtime, T* local, Index ld, const TileLayout& layout);
+
+  const TileLayout& layout() const noexcept { return layout_; }
+  Index rows() const noexcept { return layout_.rows; }
+  Index cols() const noexcept { return layout_.cols; }
+  Index row_tiles() const noexcept { return layout_.row_tiles(); }
+  Index col_tiles() const noexcept { return layout_.col_tiles(); }
+  Index tile_rows(Index i) const noexcept {
+    return std::min(layout_.tile_rows, layout_.rows - i * layout_.tile_rows);
+  }
+  Index tile_cols(Index j) const noexcept {
+    return std::min(layout_.tile_cols, layout_.cols - j * layout_.tile_cols);
+  }
+  const Data& tile(Index i, Index j) const noexcept {
+    return tiles_[static_cast<std::size_t>(i + j * row_tiles())];
+  }
+  int owner(Index i, Index j) const noexcept { return layout_.grid.rank(i, j); }
+  /// Frees the tiles once the submitted tasks have used them (wrapped memory: waits until it is up to date).
+  void release() { tiles_.clear(); }
+  /// The same for wrapped memory that tasks have only read: returns at once.
+  void release_unchanged() {
+    for (Data& tile : tiles_) tile.release_unchanged();
+    tiles_.clear();
+  }
+  /// Frees one tile that is no longer needed.
+  void release_tile(Index i, Index j) { tiles_[static_cast<std::size_t>(i + j * row_tiles())].release(); }
+  void flush_remote_copies() const;
+  /// Data::free_gpu_copies_after for all tiles.
+  void free_gpu_copies_after(const Data& other) const;
+  /// Copies the tiles of this rank to its GPUs in turn, for tasks to come; nothing without GPUs.
+  void prefetch() const;
+
+ private:
+  explicit TiledMatrix(const TileLayout& layout) : layout_(layout) {}
+  void check(const Runtime& runtime) const;
+  void check_local_part(const Runtime& runtime, const T* local, Index ld) const;
+  void make_tiles(Runtime& runtime, T* memory, Index ld, bool block_cyclic);
+  TileLayout layout_;
+  std::vector<Data> tiles_;
+};
+
+/// Rows and columns of the local part of a block-cyclic array (ScaLAPACK's numroc): of `n` in blocks of
+/// `block` over `count` processes, those of process `index`.
+Index local_extent(Index n, Index block, int index, int count);
+
+}  // namespace tessera

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/hdf5_detail.hpp>
+#include <tessera/runtime/io/hdf5_driver.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+#include <tessera/runtime/output_file.hpp>
+
+namespace tessera {
+
+namespace {
+
+using hdf5::ElementKind;
+using hdf5::Extents;
+using hdf5::Identifier;
+using hdf5::QuietErrors;
+
+hid_t real_type(float) {
+  return H5Tcopy(H5T_NATIVE_FLOAT);
+}
+hid_t real_type(double) {
+  return H5Tcopy(H5T_NATIVE_DOUBLE);
+}
+
+hid_t real_type(Index) {
+  return H5Tcopy(H5T_NATIVE_INT64);
+}
+
+template <class T>
+hid_t element_type() {
+  if constexpr (is_complex<T>) {
+    using Real = RealOf<T>;
+    const Identifier part(real_type(Real()), H5Tclose);
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(T));
+    H5Tinsert(type, "r", 0, part);
+    H5Tinsert(type, "i", sizeof(Real), part);
+    return type;
+  } else {
+    return real_type(T());
+  }
+}
+
+template <class T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, Index>)
+    return "integer";
+  else
+    return std::string(1, type_letter<T>);
+}
+
+template <class T>
+constexpr ElementKind kind_of() {
+  if constexpr (std::is_same_v<T, Index>) return ElementKind::integer;
+  return is_complex<T> ? ElementKind::complex : ElementKind::real;
+}
+
+}  // namespace
+
+struct Hdf5File::Detail {
+  std::string path;
+  hid_t file = -1;
+  Index file_bytes = 0;              ///< of one that is read
+  std::optional<OutputFile> output;  ///< of one that is written
+  std::shared_ptr<hdf5::WrittenDescriptor> written;
+
+  ~Detail() {
+    const QuietErrors quiet;
+    if (written) written->descriptor = -1;
+    if (file >= 0) H5Fclose(file);
+  }
+  void check(bool good, std::string_view what) const {
+    if (!good) throw InputError(path, 0, what);
+  }
+  /// `reason`: of a data set, from hdf5_detail.hpp.
+  void check_set(const std::string& name, const std::string& reason) const {
+    if (!reason.empty()) throw InputError(path, 0, fmt::format("the data set '{}' {}", name, reason));
+  }
+  /// What HDF5 says of a call that writes, and what its descriptor has met.
+  void check_written(bool good) const {
+    check(written != nullptr, "is open to be read, not written");
+    if (written->error != 0) output->fail(written->error);
+    if (!good) output->fail("HDF5 has failed");
+  }
+  /// Opens a data set to read it, and looks at all that the file says of it.
+  template <class Work>
+  void with_set(const std::string& name, std::optional<ElementKind> kind, const Work& work) const {
+    const std::string link = hdf5::wrong_link(file, name);
+    check(link.empty(), link);
+    const Identifier set(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
+    check(set >= 0, fmt::format("there is no data set '{}'", name));
+    Extents extents;
+    check_set(name, hdf5::wrong_extents(set, extents));
+    if (kind) check_set(name, hdf5::wrong_type(set, *kind));
+    if (!output) check_set(name, hdf5::wrong_storage(set, extents.elements, file_bytes));
+    work(set, extents);
+  }
+  template <class Work>
+  void with_vector(const std::string& name, std::optional<ElementKind> kind, const Work& work) const {
+    with_set(name, kind, [&](const Identifier& set, const Extents& extents) {
+      check(extents.rank == 1, fmt::format("the data set '{}' is not a vector", name));
+      work(set, extents.elements);
+    });
+  }
+  /// Opens a part of a vector and calls transfer(data set, memory space, file space) on it.
+  template <class Transfer>
+  void with_elements(const std::string& name, ElementKind kind, Index first, Index count,
+                     const Transfer& transfer) const {
+    with_vector(name, kind, [&](const Identifier& set, Index elements) {
+      Index end = 0;
+      check(first >= 0 && count >= 0 && !__builtin_add_overflow(first, count, &end) && end <= elements,
+            fmt::format("the data set '{}' has less than {} + {} elements", name, first, count));
+      if (count == 0) return;
+      const auto start = static_cast<hsize_t>(first), size = static_cast<hsize_t>(count);
+      const Identifier memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+      const Identifier space(H5Dget_space(set), H5Sclose);
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, nullptr, &size, nullptr);
+      transfer(set, memory, space);
+    });
+  }
+  /// A data set that was written to; closing it writes what HDF5 has kept back.
+  void close_written(const Identifier& set) const { check_written(const_cast<Identifier&>(set).close()); }
+};
+
+Hdf5File::Hdf5File(std::unique_ptr<Detail> detail) : detail_(std::move(detail)) {}
+Hdf5File::~Hdf5File() = default;
+Hdf5File::Hdf5File(Hdf5File&&) noexcept = default;
+Hdf5File& Hdf5File::operator=(Hdf5File&&) noexcept = default;
+
+Hdf5File Hdf5File::create(const std::string& path) {
+  const QuietErrors quiet;
+  auto detail = std::make_unique<Detail>();
+  detail->path = path;
+  detail->output.emplace(path);
+  if (!detail->output->regular()) detail->output->fail("HDF5 needs a regular file");
+  detail->written = std::make_shared<hdf5::WrittenDescriptor>();
+  detail->written->descriptor = detail->output->descriptor();
+  detail->file = hdf5::create_file(detail->written);
+  detail->check_written(detail->file >= 0);
+  return Hdf5File(std::move(detail));
+}
+
+Hdf5File Hdf5File::open(const std::string& path) {
+  const QuietErrors quiet;
+  auto detail = std::make_unique<Detail>();
+  detail->path = path;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    throw InputError(path, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  detail->check(S_ISREG(status.st_mode), "is not a regular file, as HDF5 needs");
+  detail->file_bytes = static_cast<Index>(status.st_size);
+  detail->file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  detail->check(detail->file >= 0, "cannot be read, or is not an HDF5 file");
+  return Hdf5File(std::move(detail));
+}
+
+void Hdf5File::close() {
+  const QuietErrors quiet;
+  Detail& detail = *detail_;
+  if (detail.output) detail.check_written(H5Fflush(detail.file, H5F_SCOPE_GLOBAL) >= 0);
+  const bool closed = H5Fclose(std::exchange(detail.file, -1)) >= 0;
+  if (!detail.output) return;
+  detail.check_written(closed);
+  detail.written->descriptor = -1;
+  detail.output->commit();
+}
+
+void Hdf5File::write_attribute(std::string_view name, std::string_view value) {
+  const QuietErrors quiet;
+  const Identifier type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type, value.empty() ? 1 : value.size());
+  H5Tset_cset(type, H5T_CSET_UTF8);
+  const Identifier space(H5Screate(H5S_SCALAR), H5Sclose);
+  const std::string text = value.empty() ? std::string(1, '\0') : std::string(value);
+  Identifier attribute(
+      H5Acreate2(detail_->file, std::string(name).c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  detail_->check_written(attribute >= 0 && H5Awrite(attribute, type, text.data()) >= 0);
+  detail_->check_written(attribute.close());
+}
+
+std::string Hdf5File::read_attribute(std::string_view name) {
+  const QuietErrors quiet;
+  const Identifier attribute(H5Aopen(detail_->file, std::string(name).c_str(), H5P_DEFAULT), H5Aclose);
+  detail_->check(attribute >= 0, fmt::format("there is no attribute '{}'", name));
+  std::string value;
+  const std::string reason = hdf5::read_text(attribute, value);
+  detail_->check(reason.empty(), fmt::format("the attribute '{}' {}", name, reason));
+  return value;
+}
+
+template <class T>
+void Hdf5File::create_array(const std::string& name, Index rows, Index columns) {
+  const QuietErrors quiet;
+  const bool vector = columns < 0;
+  const std::array<hsize_t, 2> shape{static_cast<hsize_t>(vector ? rows : columns),
+                                     static_cast<hsize_t>(rows)};
+  const Identifier space(H5Screate_simple(vector ? 1 : 2, shape.data(), nullptr), H5Sclose);
+  const Identifier type(element_type<T>(), H5Tclose);
+  const Identifier set(
+      H5Dcreate2(detail_->file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+  detail_->check_written(set >= 0);
+  detail_->close_written(set);
+}
+
+template <class T>
+void Hdf5File::write_columns(const std::string& name, Index first, Index columns, const T* a, Index ld) {
+  const QuietErrors quiet;
+  detail_->with_set(name, kind_of<T>(), [&](const Identifier& set, const Extents& extents) {
+    const hsize_t rows = extents.rank == 1 ? extents.size[0] : extents.size[1];
+    if (rows == 0 || columns == 0) return;
+    const Identifier type(element_type<T>(), H5Tclose), space(H5Dget_space(set), H5Sclose);
+    // Memory is (columns, ld) of which the first `rows` of each row are taken.
+    const std::array<hsize_t, 2> memory_shape{static_cast<hsize_t>(columns),
+                                              std::max(rows, static_cast<hsize_t>(ld))};
+    const std::array<hsize_t, 2> count{static_cast<hsize_t>(columns), rows}, origin{0, 0};
+    const std::array<hsize_t, 2> start{static_cast<hsize_t>(first), 0};
+    // The last column need not have ld elements, but HDF5 touches only the selected ones.
+    const Identifier memory(H5Screate_simple(2, memory_shape.data(), nullptr), H5Sclose);
+    H5Sselect_hyperslab(memory, H5S_SELECT_SET, origin.data(), nullptr, count.data(), nullptr);
+    if (extents.rank == 2)
+      H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+    detail_->check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
+    detail_->close_written(set);
+  });
+}
+
+template <class T>
+std::vector<T> Hdf5File::read(const std::string& name, Index& rows, Index& columns) {
+  const QuietErrors quiet;
+  std::vector<T> a;
+  detail_->with_set(name, kind_of<T>(), [&](const Identifier& set, const Extents& extents) {
+    rows = static_cast<Index>(extents.rank == 1 ? extents.size[0] : extents.size[1]);
+    columns = extents.rank == 1 ? 1 : static_cast<Index>(extents.size[0]);
+    a.resize(static_cast<std::size_t>(extents.elements));
+    const Identifier type(element_type<T>(), H5Tclose);
+    detail_->check(a.empty() || H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, a.data()) >= 0,
+                   fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
+  });
+  return a;
+}
+
+template <class T>
+void Hdf5File::write_elements(const std::string& name, Index first, Index count, const T* a) {
+  const QuietErrors quiet;
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_elements(name, kind_of<T>(), first, count,
+                         [&](const Identifier& set, hid_t memory, hid_t space) {
+                           detail_->check_written(H5Dwrite(set, type, memory, space, H5P_DEFAULT, a) >= 0);
+                           detail_->close_written(set);
+                         });
+}
+
+template <class T>
+void Hdf5File::read_elements(const std::string& name, Index first, Index count, T* a) {
+  const QuietErrors quiet;
+  const Identifier type(element_type<T>(), H5Tclose);
+  detail_->with_elements(
+      name, kind_of<T>(), first, count, [&](const Identifier& set, hid_t memory, hid_t space) {
+        detail_->check(H5Dread(set, type, memory, space, H5P_DEFAULT, a) >= 0,
+                       fmt::format("the data set '{}' cannot be read as type {}", name, type_name<T>()));
+      });
+}
+
+Index Hdf5File::length(const std::string& name) {
+  const QuietErrors quiet;
+  Index length = 0;
+  detail_->with_vector(name, std::nullopt, [&](const Identifier&, Index elements) { length = elements; });
+  return length;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                 \
+  template void Hdf5File::create_array<T>(const std::string&, Index, Index);                   \
+  template void Hdf5File::write_columns<T>(const std::string&, Index, Index, const T*, Index); \
+  template void Hdf5File::write_elements<T>(const std::string&, Index, Index, const T*);       \
+  template void Hdf5File::read_elements<T>(const std::string&, Index, Index, T*);              \
+  template std::vector<T> Hdf5File::read<T>(const std::string&, Index&, Index&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+TESSERA_INSTANTIATE(Index)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera

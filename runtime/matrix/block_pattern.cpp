@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <tessera/block_pattern.hpp>
+#include <tessera/runtime/agreement.hpp>
+
+namespace tessera {
+namespace {
+
+template <class T>
+std::span<const std::byte> bytes_of(const std::vector<T>& v) {
+  return std::as_bytes(std::span<const T>(v));
+}
+
+using Position = std::pair<std::int32_t, std::int32_t>;
+
+/// Blocks of one panel, by (row, column) position.
+PanelIndex panel_index(std::vector<Position>& positions, std::size_t rows) {
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  PanelIndex index;
+  index.row_begin.assign(rows + 1, 0);
+  index.column.reserve(positions.size());
+  for (const auto& [row, col] : positions) {
+    ++index.row_begin[static_cast<std::size_t>(row) + 1];
+    index.column.push_back(col);
+  }
+  for (std::size_t row = 0; row < rows; ++row) index.row_begin[row + 1] += index.row_begin[row];
+  return index;
+}
+
+/// Where blocks begin in a panel's data, row by row; `cols`: sizes by position.
+std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& rows,
+                              std::span<const Index> panel_rows, const std::vector<Index>& cols) {
+  std::vector<Index> offsets(index.column.size() + 1);
+  Index offset = 0;
+  for (std::size_t row = 0; row < panel_rows.size(); ++row) {
+    const Index m = rows.size(panel_rows[row]);
+    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
+      offsets[b] = offset;
+      offset += m * cols[static_cast<std::size_t>(index.column[b])];
+    }
+  }
+  offsets.back() = offset;
+  return offsets;
+}
+
+}  // namespace
+
+void BlockPattern::require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks) {
+  for (const auto& [row, col] : blocks) {
+    if (row < 0 || row >= layout.rows->blocks())
+      throw InvalidArgument("block row", fmt::to_string(row),
+                            fmt::format("0 to {}", layout.rows->blocks() - 1));
+    if (col < 0 || col >= layout.cols->blocks())
+      throw InvalidArgument("block column", fmt::to_string(col),
+                            fmt::format("0 to {}", layout.cols->blocks() - 1));
+    if (!layout.stores(row, col))
+      throw InvalidArgument("block", fmt::format("({}, {})", row, col),
+                            "on or below the diagonal of a matrix that stores its lower half");
+  }
+}
+
+Index PanelIndex::find(Index row, Index col) const noexcept {
+  if (column.empty()) return -1;
+  const auto first = column.begin() + row_begin[static_cast<std::size_t>(row)],
+             last = column.begin() + row_begin[static_cast<std::size_t>(row) + 1];
+  const auto at = std::lower_bound(first, last, static_cast<std::int32_t>(col));
+  return at != last && *at == col ? at - column.begin() : -1;
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::make(Runtime& runtime, const BlockLayout& layout,
+                                                       std::span<const BlockCoordinate> local_blocks) {
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    require_places(layout, local_blocks);
+  };
+  return collectively(runtime, "BlockPattern::make", layout.hash(runtime), check, [&] {
+    const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+    const std::vector<BlockCoordinate> mine(local_blocks.begin(), local_blocks.end());
+    const auto pieces = runtime.all_gather(bytes_of(mine));
+    pattern->compress([&](const auto& visit) {
+      for (const std::vector<std::byte>& piece : pieces)
+        for (std::size_t at = 0; at < piece.size(); at += sizeof(BlockCoordinate)) {
+          BlockCoordinate block;
+          std::memcpy(&block, piece.data() + at, sizeof block);
+          visit(block);
+        }
+    });
+    return std::shared_ptr<const BlockPattern>(pattern);
+  });
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::make_replicated(
+    Runtime& runtime, const BlockLayout& layout, std::span<const BlockCoordinate> all_blocks) {
+  layout.require_valid(runtime);
+  require_places(layout, all_blocks);
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  pattern->compress([&](const auto& visit) { std::for_each(all_blocks.begin(), all_blocks.end(), visit); });
+  return pattern;
+}
+
+/// Indices of the blocks that for_each_block(visit) visits, in any order, some of them perhaps repeatedly.
+template <class Visit>
+void BlockPattern::compress(const Visit& for_each_block) {
+  std::vector<std::vector<Position>> positions(static_cast<std::size_t>(panels()));
+  for_each_block([&](const BlockCoordinate& block) {
+    const Index at = panel(rows().panel_of(block.row), cols().panel_of(block.col));
+    positions[static_cast<std::size_t>(at)].emplace_back(rows().position(block.row),
+                                                         cols().position(block.col));
+  });
+  for (Index p = 0; p < panels(); ++p)
+    index_.push_back(panel_index(positions[static_cast<std::size_t>(p)], rows().panel(row_panel(p)).size()));
+  complete();
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::from_panels(Runtime& runtime, const BlockLayout& layout,
+                                                              std::vector<PanelIndex> panels) {
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    const Index count = layout.rows->panels() * layout.cols->panels();
+    if (static_cast<Index>(panels.size()) != count)
+      throw InvalidArgument("panels", fmt::to_string(panels.size()), fmt::to_string(count));
+  };
+  return collectively(runtime, "BlockPattern::from_panels", layout.hash(runtime), check,
+                      [&] { return gathered(runtime, layout, std::move(panels)); });
+}
+
+/// Every rank's panels, on all.
+std::shared_ptr<const BlockPattern> BlockPattern::gathered(Runtime& runtime, const BlockLayout& layout,
+                                                           std::vector<PanelIndex> panels) {
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  const auto panel_rows = [&](Index p) { return layout.rows->panel(pattern->row_panel(p)).size(); };
+  for (Index p = 0; p < pattern->panels(); ++p)
+    if (PanelIndex& index = panels[static_cast<std::size_t>(p)]; index.row_begin.empty())
+      index.row_begin.assign(panel_rows(p) + 1, 0);
+  if (runtime.size() > 1) {
+    // Every rank's panels one after the other: beginnings of the rows, then columns.
+    std::vector<std::int32_t> mine;
+    for (Index panel = 0; panel < pattern->panels(); ++panel) {
+      if (!pattern->panel_local(panel)) continue;
+      const PanelIndex& index = panels[static_cast<std::size_t>(panel)];
+      mine.insert(mine.end(), index.row_begin.begin(), index.row_begin.end());
+      mine.insert(mine.end(), index.column.begin(), index.column.end());
+    }
+    const auto all = runtime.all_gather(bytes_of(mine));
+    std::vector<std::size_t> at(all.size(), 0);
+    for (Index panel = 0; panel < pattern->panels(); ++panel) {
+      const auto owner = static_cast<std::size_t>(pattern->panel_owner(panel));
+      const auto take = [&](std::vector<std::int32_t>& to, std::size_t count) {
+        to.resize(count);
+        std::memcpy(to.data(), all[owner].data() + at[owner], count * sizeof(std::int32_t));
+        at[owner] += count * sizeof(std::int32_t);
+      };
+      PanelIndex& index = panels[static_cast<std::size_t>(panel)];
+      take(index.row_begin, panel_rows(panel) + 1);
+      take(index.column, static_cast<std::size_t>(index.row_begin.back()));
+    }
+  }
+  return from_known_panels(runtime, layout, std::move(panels));
+}
+
+std::shared_ptr<const BlockPattern> BlockPattern::from_known_panels(Runtime& runtime,
+                                                                    const BlockLayout& layout,
+                                                                    std::vector<PanelIndex> panels) {
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  pattern->index_ = std::move(panels);
+  pattern->complete();
+  return pattern;
+}
+
+/// Offsets, where they are not known yet, and totals.
+void BlockPattern::complete() {
+  entries_.resize(static_cast<std::size_t>(panels()));
+  described_ = std::make_unique<std::once_flag[]>(entries_.size());
+  std::vector<Index> col_sizes;
+  for (Index p = 0; p < panels(); ++p) {
+    PanelIndex& index = index_[static_cast<std::size_t>(p)];
+    if (p % row_panels() == 0) {
+      col_sizes.clear();
+      for (const Index col : cols().panel(col_panel(p))) col_sizes.push_back(cols().size(col));
+    }
+    if (index.offset.size() != index.column.size() + 1)
+      index.offset = offsets_of(index, rows(), rows().panel(row_panel(p)), col_sizes);
+    blocks_ += index.blocks();
+    elements_ += index.elements();
+  }
+}
+
+const Data& BlockPattern::blocks_of(Index p) const {
+  const auto at = static_cast<std::size_t>(p);
+  if (index(p).blocks() > 0) std::call_once(described_[at], [&] { entries_[at] = describe(p); });
+  return entries_[at];
+}
+
+/// A panel's blocks as tasks see them. Each rank has its own, and makes it when it needs it; where the panel
+/// is not, nobody looks at it.
+Data BlockPattern::describe(Index p) const {
+  const bool local = panel_local(p);
+  const PanelIndex& index = this->index(p);
+  const std::size_t count = local ? index.column.size() : 1;
+  Data entries = Data::bytes(*runtime_, count * sizeof(PanelBlock), Data::every_rank);
+  if (!local) return entries;
+  const auto panel_rows = rows().panel(row_panel(p)), panel_cols = cols().panel(col_panel(p));
+  const HostAccess access(entries, HostAccess::Mode::write);
+  PanelBlock* const blocks = access.array<PanelBlock>().data();
+  for (std::size_t row = 0; row < panel_rows.size(); ++row) {
+    const Index i = panel_rows[row];
+    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
+         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b) {
+      const Index j = panel_cols[static_cast<std::size_t>(index.column[b])];
+      blocks[b] = {index.offset[b],
+                   static_cast<std::int32_t>(rows().size(i)),
+                   static_cast<std::int32_t>(cols().size(j)),
+                   static_cast<std::int32_t>(i),
+                   static_cast<std::int32_t>(j),
+                   rows().first(i),
+                   cols().first(j)};
+    }
+  }
+  return entries;
+}
+
+bool BlockPattern::operator==(const BlockPattern& other) const noexcept {
+  if (this == &other) return true;
+  if (runtime_ != other.runtime_ || !(layout_ == other.layout_) || blocks_ != other.blocks_) return false;
+  return std::equal(index_.begin(), index_.end(), other.index_.begin(), other.index_.end(),
+                    [](const PanelIndex& x, const PanelIndex& y) { return x.same_blocks(y); });
+}
+
+std::optional<BlockPattern::Location> BlockPattern::find(Index block_row, Index block_col) const noexcept {
+  const Index p = panel(rows().panel_of(block_row), cols().panel_of(block_col));
+  const Index block = index(p).find(rows().position(block_row), cols().position(block_col));
+  if (block < 0) return std::nullopt;
+  return Location{p, block};
+}
+
+Index BlockPattern::blocks_in_row(Index block_row) const noexcept {
+  const Index p = rows().panel_of(block_row);
+  const auto row = static_cast<std::size_t>(rows().position(block_row));
+  Index count = 0;
+  for (Index q = 0; q < col_panels(); ++q) {
+    const PanelIndex& i = index(panel(p, q));
+    count += i.row_begin[row + 1] - i.row_begin[row];
+  }
+  return count;
+}
+
+std::vector<BlockCoordinate> BlockPattern::coordinates(Index panel) const {
+  const PanelIndex& i = index(panel);
+  const auto panel_rows = rows().panel(row_panel(panel)), panel_cols = cols().panel(col_panel(panel));
+  std::vector<BlockCoordinate> result;
+  result.reserve(i.column.size());
+  for (std::size_t row = 0; row < panel_rows.size(); ++row)
+    for (auto b = i.row_begin[row]; b < i.row_begin[row + 1]; ++b)
+      result.push_back(
+          {panel_rows[row], panel_cols[static_cast<std::size_t>(i.column[static_cast<std::size_t>(b)])]});
+  return result;
+}
+
+}  // namespace tessera

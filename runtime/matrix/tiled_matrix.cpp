@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include <tessera/runtime/agreement.hpp>
+#include <tessera/tiled_matrix.hpp>
+
+namespace tessera {
+
+ProcessGrid ProcessGrid::squarest(int ranks) {
+  int rows = 1;
+  for (int p = 1; p * p <= ranks; ++p)
+    if (ranks % p == 0) rows = p;
+  return {rows, ranks / rows, false};
+}
+
+Index local_extent(Index n, Index block, int index, int count) {
+  const Index whole = n / block, rest = n % block;
+  Index extent = whole / count * block;
+  if (index < whole % count) extent += block;
+  if (index == whole % count) extent += rest;
+  return extent;
+}
+
+std::uint64_t hash_of(const TileLayout& layout) noexcept {
+  return argument_hash(layout.rows, layout.cols, layout.tile_rows, layout.tile_cols, layout.grid.rows,
+                       layout.grid.cols, layout.grid.column_major, layout.uplo);
+}
+
+template <class T>
+void TiledMatrix<T>::check(const Runtime& runtime) const {
+  if (layout_.rows < 0 || layout_.cols < 0)
+    throw InvalidArgument("layout", fmt::format("{} x {}", layout_.rows, layout_.cols),
+                          "a size of at least 0 x 0");
+  if (layout_.tile_rows < 1 || layout_.tile_cols < 1)
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout_.tile_rows, layout_.tile_cols),
+                          "at least 1 x 1");
+  if (layout_.uplo != Uplo::general && layout_.tile_rows != layout_.tile_cols)
+    throw InvalidArgument("tile", fmt::format("{} x {}", layout_.tile_rows, layout_.tile_cols),
+                          "square tiles where only one triangle of tiles exists");
+  const ProcessGrid& grid = layout_.grid;
+  if (grid.rows < 1 || grid.cols < 1 || Index(grid.rows) * grid.cols > runtime.size())
+    throw InvalidArgument("grid", fmt::format("{} x {}", grid.rows, grid.cols),
+                          fmt::format("a grid of at most {} ranks", runtime.size()));
+}
+
+template <class T>
+void TiledMatrix<T>::make_tiles(Runtime& runtime, T* memory, Index ld, bool block_cyclic) {
+  tiles_.resize(static_cast<std::size_t>(row_tiles() * col_tiles()));
+  for (Index j = 0; j < col_tiles(); ++j)
+    for (Index i = 0; i < row_tiles(); ++i) {
+      if (!layout_.exists(i, j)) continue;
+      Data& tile = tiles_[static_cast<std::size_t>(i + j * row_tiles())];
+      T* place = nullptr;
+      if (memory) {
+        const Index local_i = block_cyclic ? i / layout_.grid.rows : i,
+                    local_j = block_cyclic ? j / layout_.grid.cols : j;
+        place = memory + local_i * layout_.tile_rows + local_j * layout_.tile_cols * ld;
+      }
+      tile = Data::wrap_matrix(runtime, place, tile_rows(i), tile_cols(j), ld, sizeof(T), owner(i, j));
+    }
+}
+
+template <class T>
+TiledMatrix<T>::TiledMatrix(Runtime& runtime, const TileLayout& layout) : TiledMatrix(layout) {
+  collectively(
+      runtime, "TiledMatrix", argument_hash(sizeof(T), hash_of(layout)), [&] { check(runtime); },
+      [&] { make_tiles(runtime, nullptr, layout.tile_rows, false); });
+}
+
+template <class T>
+TiledMatrix<T> TiledMatrix<T>::wrap(Runtime& runtime, T* a, Index ld, const TileLayout& layout) {
+  TiledMatrix result(layout);
+  const auto check = [&] {
+    if (ld < std::max<Index>(1, layout.rows))
+      throw InvalidArgument("ld", fmt::format("{}", ld),
+                            fmt::format("at least {} (the number of rows)", layout.rows));
+    if (layout.grid.rows != 1 || layout.grid.cols != 1)
+      throw InvalidArgument("grid", fmt::format("{} x {}", layout.grid.rows, layout.grid.cols),
+                            "1 x 1 for an array in LAPACK layout (use wrap_block_cyclic)");
+    result.check(runtime);
+    if (!a && layout.rows > 0 && layout.cols > 0 && runtime.rank() == 0)
+      throw InvalidArgument("a", "null", "an array");
+  };
+  collectively(runtime, "TiledMatrix::wrap", argument_hash(sizeof(T), hash_of(layout)), check,
+               [&] { result.make_tiles(runtime, a, ld, false); });
+  return result;
+}
+
+template <class T>
+void TiledMatrix<T>::check_local_part(const Runtime& runtime, const T* local, Index ld) const {
+  const ProcessGrid& grid = layout_.grid;
+  const int rank = runtime.rank();
+  if (rank >= grid.rows * grid.cols) return;
+  const int p = grid.column_major ? rank % grid.rows : rank / grid.cols,
+            q = grid.column_major ? rank / grid.rows : rank % grid.cols;
+  const Index rows = local_extent(layout_.rows, layout_.tile_rows, p, grid.rows),
+              columns = local_extent(layout_.cols, layout_.tile_cols, q, grid.cols);
+  if (rows == 0 || columns == 0) return;
+  if (!local) throw InvalidArgument("local", "null", "an array on every rank that has a part of the matrix");
+  if (ld < rows)
+    throw InvalidArgument("ld", fmt::format("{}", ld), "at least the number of local rows, on every rank");
+}
+
+template <class T>
+TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld,
+                                                 const TileLayout& layout) {
+  TiledMatrix result(layout);
+  const auto check = [&] {
+    result.check(runtime);
+    result.check_local_part(runtime, local, ld);
+  };
+  collectively(runtime, "TiledMatrix::wrap_block_cyclic", argument_hash(sizeof(T), hash_of(layout)), check,
+               [&] { result.make_tiles(runtime, local, std::max<Index>(ld, 1), true); });
+  return result;
+}
+
+template <class T>
+void TiledMatrix<T>::flush_remote_copies() const {
+  for (const Data& tile : tiles_)
+    if (tile.valid()) tile.flush_remote_copies();
+}
+
+template <class T>
+void TiledMatrix<T>::free_gpu_copies_after(const Data& other) const {
+  for (const Data& tile : tiles_)
+    if (tile.valid()) tile.free_gpu_copies_after(other);
+}
+
+template <class T>
+void TiledMatrix<T>::prefetch() const {
+  int next = 0;
+  for (const Data& tile : tiles_) {
+    if (!tile.valid() || !tile.local()) continue;
+    const int gpus = tile.runtime()->info().cuda_workers;
+    if (gpus > 0) tile.prefetch(next++ % gpus);
+  }
+}
+
+#define TESSERA_INSTANTIATE(T) template class TiledMatrix<T>;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <tests/codelets/block_sparse/product/device_stack.hpp>
+#include <unistd.h>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_failure.hpp>
+
+namespace tessera::test {
+namespace {
+
+namespace fs = std::filesystem;
+using device::SourceFile;
+using device::StackCompiler;
+using device::StackShape;
+
+constexpr ShapeCount shapes[] = {{4, 6, 8, 400}, {13, 5, 7, 300}};
+
+/// A stack of two shapes that have kernels of their own, and a directory for what is compiled.
+class GpuStackCompiler : public GpuTest<double> {
+ protected:
+  void SetUp() override {
+    GpuTest<double>::SetUp();
+    directory_ = fs::temp_directory_path() / ("tessera_stack_compiler_" + std::to_string(::getpid()));
+    fs::remove_all(directory_);
+  }
+  void TearDown() override {
+    fs::remove_all(directory_);
+    GpuTest<double>::TearDown();
+  }
+  void expect_right_by(StackCompiler& compiler) {
+    const TestStack<double> stack(shapes, Values::integers);
+    EXPECT_EQ(DeviceStack<double>(stack).run(stream_, compiler), stack.by_cpu());
+  }
+  static void expect_counts(const StackCompiler& compiler, int compiled, int read, int failed) {
+    EXPECT_EQ(compiler.counts().compiled, compiled);
+    EXPECT_EQ(compiler.counts().read, read);
+    EXPECT_EQ(compiler.counts().failed, failed);
+  }
+  fs::path directory_;
+};
+
+TEST_F(GpuStackCompiler, ReadsWhatAnotherHasCompiled) {
+  StackCompiler first(directory_);
+  expect_right_by(first);
+  expect_counts(first, 2, 0, 0);
+  expect_right_by(first);
+  expect_counts(first, 2, 0, 0);
+  StackCompiler second(directory_);
+  expect_right_by(second);
+  expect_counts(second, 0, 2, 0);
+}
+
+TEST_F(GpuStackCompiler, CompilesAgainWhatIsDamaged) {
+  StackCompiler first(directory_);
+  expect_right_by(first);
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(directory_)) {
+    fs::resize_file(entry.path(), fs::file_size(entry.path()) / 2);
+    ++files;
+  }
+  EXPECT_EQ(files, 2);
+  StackCompiler second(directory_), third(directory_);
+  expect_right_by(second);
+  expect_counts(second, 2, 0, 0);
+  expect_right_by(third);
+  expect_counts(third, 0, 2, 0);
+}
+
+TEST_F(GpuStackCompiler, PreparesInThreads) {
+  std::vector<StackShape> wanted;
+  for (int m = 1; m <= 12; ++m) wanted.push_back({'s', m, 3, 2});
+  wanted.insert(wanted.end(), wanted.begin(), wanted.begin() + 5);
+  StackCompiler compiler(directory_);
+  std::vector<std::jthread> others;
+  for (int t = 0; t < 2; ++t)  // for the same shapes at the same time
+    others.emplace_back([&] { compiler.prepare(wanted, 3); });
+  compiler.prepare(wanted, 4);
+  others.clear();
+  expect_counts(compiler, 12, 0, 0);
+  for (const StackShape& shape : wanted) EXPECT_NE(compiler.kernel(shape), nullptr);
+  expect_counts(compiler, 12, 0, 0);
+  EXPECT_EQ(compiler.take_failures(), "");
+  EXPECT_NE(compiler.description().find("NVRTC"), std::string::npos);
+}
+
+TEST(StackFailure, ShortMemoryPasses) {
+  using device::PassingFailure;
+  EXPECT_NO_THROW(device::require_success(cudaSuccess, "nothing"));
+  EXPECT_THROW(device::require_success(cudaErrorMemoryAllocation, "loading"), PassingFailure);
+  for (const cudaError_t lasting :
+       {cudaErrorInvalidValue, cudaErrorNoKernelImageForDevice, cudaErrorNoDevice})
+    try {
+      device::require_success(lasting, "loading");
+      ADD_FAILURE();
+    } catch (const RuntimeError& failure) {
+      EXPECT_EQ(dynamic_cast<const PassingFailure*>(&failure), nullptr);
+      EXPECT_TRUE(std::string(failure.what()).starts_with("loading: ")) << failure.what();
+    }
+}
+
+/// All memory of the device, in pieces of falling size.
+class AllMemory {
+ public:
+  AllMemory() {
+    for (std::size_t size = std::size_t(1) << 36; size >= 256; size /= 2)
+      for (void* piece = nullptr; cudaMalloc(&piece, size) == cudaSuccess;) pieces_.push_back(piece);
+    cudaGetLastError();
+  }
+  ~AllMemory() {
+    for (void* piece : pieces_) cudaFree(piece);
+  }
+  AllMemory(const AllMemory&) = delete;
+  AllMemory& operator=(const AllMemory&) = delete;
+
+ private:
+  std::vector<void*> pieces_;
+};
+
+/// A shape for which there was no memory stays with the generic kernel, for equal bits, until kernels are
+/// prepared the next time.
+TEST_F(GpuStackCompiler, TriesAgainWhenThereWasNoMemory) {
+  const StackShape shape{'d', 13, 5, 7};
+  StackCompiler compiler(directory_);
+  {
+    const AllMemory taken;
+    EXPECT_EQ(compiler.kernel(shape), nullptr);
+    compiler.prepare({&shape, 1}, 1);
+    EXPECT_EQ(compiler.kernel(shape), nullptr);
+  }
+  EXPECT_NE(compiler.take_failures().find("memory"), std::string::npos);
+  EXPECT_EQ(compiler.counts().failed, 2) << "asked for three times, tried twice";
+  EXPECT_EQ(compiler.kernel(shape), nullptr) << "not before it is prepared";
+  compiler.prepare({&shape, 1}, 1);
+  EXPECT_NE(compiler.kernel(shape), nullptr);
+  EXPECT_EQ(compiler.counts().failed, 2);
+  EXPECT_EQ(compiler.take_failures(), "");
+  expect_right_by(compiler);
+}
+
+/// The generic kernel stands in for what does not compile, computes wrongly, or does not load, and one line
+/// says so.
+void expect_generic(StackCompiler& compiler, const std::string& reason) {
+  EXPECT_EQ(compiler.kernel({'d', 4, 6, 8}), nullptr);
+  const std::string said = compiler.take_failures();
+  EXPECT_NE(said.find(reason), std::string::npos) << said;
+  EXPECT_NE(said.find("other shape"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  EXPECT_EQ(compiler.take_failures(), "") << "once";
+  EXPECT_NE(compiler.description().find("generic"), std::string::npos);
+}
+
+TEST_F(GpuStackCompiler, FailsToCompile) {
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "__device__ int x = undeclared;\n"}};
+  StackCompiler compiler(directory_, wrong);
+  expect_right_by(compiler);
+  expect_counts(compiler, 0, 0, 2);
+  expect_generic(compiler, "undeclared");
+}
+
+TEST_F(GpuStackCompiler, ComputesSomethingElse) {
+  // Does nothing.
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
+       "namespace tessera::kernels {\n"
+       "template <class T, int M, int N, int K>\n"
+       "__global__ void multiply_stack_kernel(const void*, int, const void*, const T*, const T*, T*) {}\n"
+       "}\n"}};
+  StackCompiler compiler(directory_, wrong);
+  expect_right_by(compiler);
+  expect_counts(compiler, 2, 0, 2);
+  expect_generic(compiler, "something else");
+  EXPECT_FALSE(fs::exists(directory_)) << "nothing wrong is kept";
+}
+
+TEST_F(GpuStackCompiler, WritesBesideItsBlocks) {
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
+       "namespace tessera::kernels {\n"
+       "struct Run { int c, first, count; };\n"
+       "struct Entry { int a, b; };\n"
+       "template <class T, int M, int N, int K>\n"
+       "__global__ void multiply_stack_kernel(const Run* runs, int count, const Entry* entries, const T* a,\n"
+       "                                      const T* b, T* c) {\n"
+       "  if (threadIdx.x > 0 || blockIdx.x > 0) return;\n"
+       "  for (int r = 0; r < count; ++r)\n"
+       "    for (int e = runs[r].first; e < runs[r].first + runs[r].count; ++e)\n"
+       "      for (int i = 0; i < M; ++i)\n"
+       "        for (int j = 0; j < N; ++j)\n"
+       "          for (int l = 0; l < K; ++l)\n"
+       "            c[runs[r].c + i + j * M] += a[entries[e].a + i + l * M] * b[entries[e].b + l + j * K];\n"
+       "#ifdef BESIDE\n"
+       "  c[runs[0].c + M * N] += T(1);\n"
+       "#endif\n"
+       "}\n"
+       "}\n"}};
+  const std::string text = std::string("#define BESIDE\n") + wrong[0].text;
+  const SourceFile beside[] = {{wrong[0].name, text.c_str()}};
+  StackCompiler good{fs::path(), wrong}, bad{fs::path(), beside};
+  expect_right_by(good);
+  expect_counts(good, 2, 0, 0);
+  expect_right_by(bad);
+  expect_counts(bad, 2, 0, 2);
+  expect_generic(bad, "something else");
+}
+
+}  // namespace
+}  // namespace tessera::test

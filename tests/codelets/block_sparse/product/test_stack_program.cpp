@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#if TESSERA_WITH_CUDA
+
+#include <set>
+#include <thread>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
+#include <tessera/error.hpp>
+
+/// Compiling needs no GPU.
+namespace tessera::test {
+namespace {
+
+using device::SourceFile;
+using device::StackBinary;
+using device::StackShape;
+
+constexpr int architecture = 90;
+
+bool is_elf(const StackBinary& binary) {
+  return binary.code.starts_with("\177ELF");
+}
+
+TEST(StackProgram, CompilesShapesOfAllTypes) {
+  // Corners, odd sizes, and flat and long blocks; the sweep over all sizes runs on a GPU.
+  const StackShape shapes[] = {{'d', 1, 1, 1},   {'s', 1, 1, 1},    {'d', 23, 23, 23}, {'z', 23, 23, 23},
+                               {'c', 5, 13, 9},  {'s', 32, 32, 32}, {'d', 80, 80, 80}, {'z', 80, 80, 80},
+                               {'d', 1, 80, 80}, {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80}};
+  std::set<std::string> names;
+  for (const StackShape& shape : shapes) {
+    const StackBinary binary = device::compile_stack(device::stack_kernel_files(), architecture, shape);
+    EXPECT_TRUE(is_elf(binary)) << shape.type << shape.m;
+    EXPECT_NE(binary.code.find(binary.kernel), std::string::npos) << "the kernel is in the code by its name";
+    names.insert(binary.kernel);
+  }
+  EXPECT_EQ(names.size(), std::size(shapes));
+}
+
+TEST(StackProgram, CompilesInThreads) {
+  StackBinary binaries[4];
+  const auto shape = [](int t) { return StackShape{'d', 2 + t, 3, 4}; };
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        binaries[t] = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
+      });
+  }
+  for (int t = 0; t < 4; ++t) {
+    const StackBinary again = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
+    EXPECT_EQ(again.kernel, binaries[t].kernel);
+    EXPECT_TRUE(is_elf(binaries[t]));
+  }
+}
+
+TEST(StackProgram, SaysWhatIsWrong) {
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "__device__ int x = undeclared;\n"}};
+  try {
+    device::compile_stack(wrong, architecture, {'d', 2, 2, 2});
+    FAIL() << "compiled";
+  } catch (const RuntimeError& error) {
+    EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(device::compile_stack({}, architecture, {'d', 2, 2, 2}), RuntimeError);
+  EXPECT_THROW(device::compile_stack(device::stack_kernel_files(), 1, {'d', 2, 2, 2}), RuntimeError);
+}
+
+TEST(StackProgram, KeysDifferInAllThatMatters) {
+  const auto files = device::stack_kernel_files();
+  const SourceFile other[] = {{"a", "text"}}, renamed[] = {{"b", "text"}}, changed[] = {{"a", "Text"}};
+  const std::set<std::string> keys{device::stack_binary_key(files, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(files, 80, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(files, 90, {'s', 2, 3, 4}),
+                                   device::stack_binary_key(files, 90, {'d', 3, 2, 4}),
+                                   device::stack_binary_key(files, 90, {'d', 2, 4, 3}),
+                                   device::stack_binary_key(other, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(renamed, 90, {'d', 2, 3, 4}),
+                                   device::stack_binary_key(changed, 90, {'d', 2, 3, 4})};
+  EXPECT_EQ(keys.size(), 8u);
+}
+
+/// Another attempt would fail alike.
+TEST(StackFailure, WhatDoesNotCompileNeverWill) {
+  const SourceFile wrong[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "undeclared x;"}};
+  try {
+    device::compile_stack(wrong, architecture, {'d', 2, 3, 4});
+    ADD_FAILURE();
+  } catch (const RuntimeError& failure) {
+    EXPECT_EQ(dynamic_cast<const device::PassingFailure*>(&failure), nullptr);
+    EXPECT_NE(std::string(failure.what()).find("undeclared"), std::string::npos) << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test
+
+#endif  // TESSERA_WITH_CUDA

@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <tests/codelets/block_sparse/random_values.hpp>
+#include <tests/support/device_array.hpp>
+
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/codelets/block_sparse/values/scale_window.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+/// The tasks on panels, on CPUs alone and on a GPU: what they leave is the same.
+namespace tessera::test {
+namespace {
+
+template <class T>
+class GpuPanels : public ::testing::Test {};
+TYPED_TEST_SUITE(GpuPanels, Scalars);
+
+/// All blocks of a panel of these sizes along both sides, some of them empty.
+std::vector<PanelBlock> make_blocks() {
+  const std::vector<std::int32_t> sizes{5, 1, 23, 0, 64, 13, 7};
+  std::vector<PanelBlock> blocks;
+  Index offset = 0, row = 0;
+  for (std::size_t i = 0; i < sizes.size(); row += sizes[i++]) {
+    Index col = 0;
+    for (std::size_t j = 0; j < sizes.size(); col += sizes[j++]) {
+      blocks.push_back(
+          {offset, sizes[i], sizes[j], static_cast<std::int32_t>(i), static_cast<std::int32_t>(j), row, col});
+      offset += Index(sizes[i]) * sizes[j];
+    }
+  }
+  return blocks;
+}
+
+constexpr Index order = 113;  // of what make_blocks makes
+constexpr std::size_t elements = order * order;
+
+/// What every codelet leaves behind: values that must be equal, and sums that may differ by rounding.
+template <class T>
+struct Outcomes {
+  std::map<std::string, std::vector<T>> values;
+  std::map<std::string, std::vector<double>> sums;
+  Index device_tasks = 0;
+};
+
+template <class T>
+class Panels {
+ public:
+  explicit Panels(const RuntimeOptions& options) : runtime_(options) {
+    blocks_ = upload(runtime_, make_blocks());
+    x_ = upload(runtime_, random_values<T>(elements, 1));
+    line_ = upload(runtime_, random_values<T>(order, 2));
+  }
+
+  Outcomes<T> run() {
+    move_and_fill();
+    change_by_place();
+    change_alike();
+    reduce();
+    return std::move(outcomes_);
+  }
+
+ private:
+  /// Inserts tasks that change a copy of fixed values, and keeps what they become.
+  template <class Insert>
+  void change(const std::string& name, const Insert& insert) {
+    const Data values = upload(runtime_, random_values<T>(elements, 7));
+    run(name, [&](Sequence& s) { insert(s, values); });
+    outcomes_.values[name] = download_values<T>(values);
+  }
+  template <class Insert>
+  void sum(const std::string& name, std::size_t count, const Insert& insert) {
+    const Data result = Data::bytes(runtime_, count * sizeof(double));
+    run(name, [&](Sequence& s) { insert(s, result); });
+    outcomes_.sums[name] = download_values<double>(result);
+  }
+  template <class Insert>
+  void run(const std::string& name, const Insert& insert) {
+    Sequence sequence(runtime_);
+    sequence.begin_stage("test");
+    insert(sequence);
+    EXPECT_TRUE(sequence.wait().ok()) << name;
+    Index on_device = 0;
+    for (const StageStatistics& stage : sequence.statistics().stages) on_device += stage.device_tasks;
+    EXPECT_EQ(on_device > 0, runtime_.gpus() > 0) << name;
+    outcomes_.device_tasks += on_device;
+  }
+
+  void move_and_fill() {
+    change("zero", [](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = T(0)}); });
+    change("fill",
+           [&](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = factor_}); });
+    // A long piece, parts of blocks, a row, single elements.
+    const std::vector<BlockMove> list{{1, 11, 3000, 1, 4, 3000},  {4000, 5000, 23, 23, 64, 23},
+                                      {8000, 6000, 5, 13, 13, 7}, {9000, 7000, 1, 30, 31, 2},
+                                      {12000, 8000, 1, 1, 1, 1},  {0, 9000, 40, 2, 40, 41}};
+    const Data moves = upload(runtime_, list);
+    for (const Op op : {Op::none, Op::transpose, Op::adjoint})
+      for (const bool conjugated : {false, true})
+        for (const bool add : {false, true}) {
+          if (op != Op::none && conjugated != add) continue;
+          const std::string name = std::string(1, static_cast<char>(op)) + (conjugated ? " conjugated" : "") +
+                                   (add ? " added" : "");
+          change("move " + name, [&](Sequence& s, const Data& v) {
+            s.insert(MoveBlocks<T>{.moves = moves,
+                                   .source = x_,
+                                   .destination = v,
+                                   .factor = factor_,
+                                   .op = op,
+                                   .conjugated = conjugated,
+                                   .add = add});
+          });
+          if (op != Op::none) continue;
+          change("copy " + name, [&](Sequence& s, const Data& v) {
+            s.insert(CopyValues<T>{.source = x_,
+                                   .destination = add ? add_to(v) : overwrite(v),
+                                   .factor = factor_,
+                                   .conjugated = conjugated});
+          });
+        }
+    change("plain copy", [&](Sequence& s, const Data& v) {
+      s.insert(CopyValues<T>{.source = x_, .destination = v, .factor = T(1)});
+    });
+  }
+
+  void change_by_place() {
+    for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::antisymmetric, Symmetry::hermitian})
+      change(std::string("symmetry ") + static_cast<char>(symmetry), [&](Sequence& s, const Data& v) {
+        s.insert(ImposeSymmetry<T>{.blocks = blocks_, .values = v, .symmetry = symmetry});
+      });
+    change("cut", [&](Sequence& s, const Data& v) {
+      s.insert(CutBelowDiagonal<T>{.blocks = blocks_, .values = v});
+    });
+    for (const Side side : {Side::left, Side::right})
+      change(std::string("by vector ") + static_cast<char>(side), [&](Sequence& s, const Data& v) {
+        s.insert(ScaleByVector<T>{.blocks = blocks_, .v = line_, .values = v, .side = side});
+      });
+    change("add on diagonal", [&](Sequence& s, const Data& v) {
+      s.insert(AddOnDiagonal<T>{.blocks = blocks_, .values = v, .alpha = factor_});
+    });
+    change("set diagonal", [&](Sequence& s, const Data& v) {
+      s.insert(SetDiagonal<T>{.blocks = blocks_, .v = line_, .values = v});
+    });
+    for (const T factor : {factor_, T(0)})
+      change(factor == T(0) ? "clear window" : "scale window", [&](Sequence& s, const Data& v) {
+        s.insert(
+            ScaleWindow<T>{.blocks = blocks_, .values = v, .factor = factor, .window = {3, 95, 29, 100}});
+      });
+    const Data diagonal = Data::bytes(runtime_, order * sizeof(T));
+    run("get diagonal", [&](Sequence& s) {
+      s.insert(GetDiagonal<T>{.blocks = blocks_, .values = x_, .diagonal = diagonal});
+    });
+    outcomes_.values["get diagonal"] = download_values<T>(diagonal);
+  }
+
+  void change_alike() {
+    change("scale",
+           [&](Sequence& s, const Data& v) { s.insert(ScalePanel<T>{.values = v, .factor = factor_}); });
+    for (const bool conjugated : {false, true})
+      for (const T beta : {T(0), T(1), factor_})
+        change("add " + std::to_string(std::abs(beta)) + (conjugated ? " conjugated" : ""),
+               [&](Sequence& s, const Data& v) {
+                 s.insert(
+                     AddPanel<T>{.x = x_, .y = v, .alpha = factor_, .beta = beta, .conjugated = conjugated});
+               });
+    change("multiply", [&](Sequence& s, const Data& v) { s.insert(MultiplyPanel<T>{.x = x_, .y = v}); });
+    if constexpr (!is_complex<T>)
+      for (const ElementFunction f :
+           {ElementFunction::inverse, ElementFunction::absolute, ElementFunction::truncate})
+        change("function " + std::to_string(static_cast<int>(f)), [&](Sequence& s, const Data& v) {
+          s.insert(FunctionOfPanel<T>{.values = v, .f = f, .first = T(1.5), .second = T(0.25)});
+        });
+  }
+
+  void reduce() {
+    sum("norms", make_blocks().size(), [&](Sequence& s, const Data& result) {
+      s.insert(BlockNorms<T>{.blocks = blocks_, .values = x_, .norms = result});
+    });
+    const Data work = Data::scratch(runtime_, reduction_bytes);
+    for (const PanelSum kind :
+         {PanelSum::diagonal, PanelSum::squares, PanelSum::largest, PanelSum::by_position})
+      for (const Symmetry symmetry : {Symmetry::none, Symmetry::antisymmetric, Symmetry::hermitian})
+        sum("sum " + std::to_string(static_cast<int>(kind)) + static_cast<char>(symmetry), 2,
+            [&](Sequence& s, const Data& result) {
+              s.insert(ReducePanel<T>{.blocks = blocks_,
+                                      .values = x_,
+                                      .result = result,
+                                      .work = work,
+                                      .sum = kind,
+                                      .symmetry = symmetry});
+            });
+    const Data runs =
+        upload(runtime_, std::vector<DotRun>{{0, 100, 3000, 0}, {5000, 5000, 529, 1}, {7000, 6000, 1, 0}});
+    const Data y = upload(runtime_, random_values<T>(elements, 3));
+    for (const Symmetry symmetry : {Symmetry::none, Symmetry::hermitian})
+      for (const Data* const other : {static_cast<const Data*>(&y), static_cast<const Data*>(&x_)})
+        sum(std::string("dot ") + static_cast<char>(symmetry) + (other == &y ? "y" : "x"), 2,
+            [&](Sequence& s, const Data& result) {
+              s.insert(DotPanels<T>{.runs = runs,
+                                    .x = x_,
+                                    .y = other,
+                                    .result = result,
+                                    .work = work,
+                                    .symmetry_x = symmetry,
+                                    .symmetry_y = symmetry});
+            });
+  }
+
+  Runtime runtime_;
+  Data blocks_, x_, line_;
+  Outcomes<T> outcomes_;
+  const T factor_ = random_scalar<T>(3, 4, 5);
+};
+
+TYPED_TEST(GpuPanels, LeaveWhatCpusLeave) {
+  TESSERA_NEED_GPU();
+  using T = TypeParam;
+  const Outcomes<T> cpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 0}).run(),
+                    gpu = Panels<T>(RuntimeOptions{.cores = 2, .gpus = 1}).run();
+  EXPECT_EQ(cpu.device_tasks, 0);
+  EXPECT_GT(gpu.device_tasks, 0);
+  for (const auto& [name, expected] : cpu.values) EXPECT_EQ(gpu.values.at(name), expected) << name;
+  for (const auto& [name, expected] : cpu.sums) {
+    const auto& found = gpu.sums.at(name);
+    ASSERT_EQ(found.size(), expected.size()) << name;
+    // Of at most `elements` terms in another order: of size one, times a weight of at most 3/2, or squares
+    // (of inverses, too, which may be large), of which none is larger than the sum.
+    for (std::size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], expected[i], std::max(4.0, expected[i]) * elements * precision<double>) << name;
+  }
+}
+
+/// The largest element of a panel with a NaN is NaN, wherever it stands.
+TEST(GpuPanelSums, NanIsTheLargest) {
+  TESSERA_NEED_GPU();
+  Runtime runtime(RuntimeOptions{.cores = 2, .gpus = 1});
+  for (const std::size_t at : {std::size_t{0}, std::size_t{5000}, elements - 1}) {
+    auto values = random_values<double>(elements, 1);
+    values[at] = std::numeric_limits<double>::quiet_NaN();
+    const Data blocks = upload(runtime, make_blocks()), x = upload(runtime, values),
+               result = Data::bytes(runtime, 2 * sizeof(double)),
+               work = Data::scratch(runtime, reduction_bytes);
+    Sequence sequence(runtime);
+    sequence.insert(ReducePanel<double>{.blocks = blocks,
+                                        .values = x,
+                                        .result = result,
+                                        .work = work,
+                                        .sum = PanelSum::largest,
+                                        .symmetry = Symmetry::none});
+    ASSERT_TRUE(sequence.wait().ok());
+    EXPECT_TRUE(std::isnan(download_values<double>(result)[0])) << at;
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tests/codelets/block_sparse/random_values.hpp>
+#include <tests/support/runtime_test.hpp>
+
+#include <tessera/codelets/block_sparse/values/block_values.hpp>
+
+namespace tessera::test {
+namespace {
+
+template <class T>
+using BlockValues = RuntimeTest<T>;
+TYPED_TEST_SUITE(BlockValues, Scalars);
+
+template <class T>
+void expect_close(const std::vector<T>& a, const std::vector<T>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_LE(std::abs(a[i] - b[i]), 8 * precision<T>) << i;
+}
+
+TYPED_TEST(BlockValues, Fill) {
+  using T = TypeParam;
+  const Data data = Data::bytes(this->runtime(), 5 * sizeof(T));
+  ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(FillValues<T>{.values = data, .value = T(3)}); }).ok());
+  EXPECT_EQ(download_values<T>(data), std::vector<T>(5, T(3)));
+}
+
+TYPED_TEST(BlockValues, MovesOfParts) {
+  using T = TypeParam;
+  const auto from = random_values<T>(60, 1), to = random_values<T>(50, 2);
+  // Parts of 2 x 3 (as they arrive) and 1 x 1; the source's columns are 7, the destination's 4 apart.
+  const std::vector<BlockMove> moves{{3, 5, 2, 3, 7, 4}, {59, 0, 1, 1, 7, 4}, {0, 0, 0, 3, 7, 4}};
+  const T factor = random_scalar<T>(3, 4, 5);
+  for (const Op op : {Op::none, Op::transpose, Op::adjoint})
+    for (const bool conjugated : {false, true})
+      for (const bool add : {false, true}) {
+        auto expected = to;
+        for (const BlockMove& m : moves)
+          for (Index j = 0; j < m.cols; ++j)
+            for (Index i = 0; i < m.rows; ++i) {
+              const Index at = m.source + (op == Op::none ? i + j * m.source_ld : j + i * m.source_ld);
+              const T x = from[static_cast<std::size_t>(at)];
+              T& y = expected[static_cast<std::size_t>(m.destination + i + j * m.destination_ld)];
+              const T moved = factor * (conjugated != (op == Op::adjoint) ? conjugate(x) : x);
+              y = add ? y + moved : moved;
+            }
+        const Data table = upload(this->runtime(), moves), source = upload(this->runtime(), from),
+                   destination = upload(this->runtime(), to);
+        ASSERT_TRUE(this->run([&](Sequence& s) {
+                          s.insert(MoveBlocks<T>{.moves = table,
+                                                 .source = source,
+                                                 .destination = destination,
+                                                 .factor = factor,
+                                                 .op = op,
+                                                 .conjugated = conjugated,
+                                                 .add = add});
+                        })
+                        .ok());
+        expect_close(download_values<T>(destination), expected);
+        EXPECT_EQ(download_values<T>(source), from);
+      }
+}
+
+TYPED_TEST(BlockValues, CopyOfAll) {
+  using T = TypeParam;
+  const auto from = random_values<T>(17, 1), to = random_values<T>(17, 2);
+  const T factor = random_scalar<T>(3, 4, 5);
+  for (const bool conjugated : {false, true})
+    for (const bool add : {false, true}) {
+      auto expected = to;
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        const T moved = factor * (conjugated ? conjugate(from[i]) : from[i]);
+        expected[i] = add ? expected[i] + moved : moved;
+      }
+      const Data source = upload(this->runtime(), from);
+      // What is replaced need not have been written.
+      const Data destination =
+          add ? upload(this->runtime(), to) : Data::bytes(this->runtime(), to.size() * sizeof(T));
+      ASSERT_TRUE(this->run([&](Sequence& s) {
+                        s.insert(
+                            CopyValues<T>{.source = source,
+                                          .destination = add ? add_to(destination) : overwrite(destination),
+                                          .factor = factor,
+                                          .conjugated = conjugated});
+                      })
+                      .ok());
+      expect_close(download_values<T>(destination), expected);
+    }
+}
+
+TYPED_TEST(BlockValues, NormsOfBlocks) {
+  using T = TypeParam;
+  const auto values = random_values<T>(20, 1);
+  const std::vector<PanelBlock> blocks{{0, 3, 4, 0, 0, 0, 0}, {12, 0, 5, 0, 1, 0, 4}, {12, 8, 1, 1, 0, 3, 0}};
+  const Data data = upload(this->runtime(), values), list = upload(this->runtime(), blocks),
+             norms = Data::bytes(this->runtime(), 3 * sizeof(double));
+  ASSERT_TRUE(
+      this->run([&](Sequence& s) { s.insert(BlockNorms<T>{.blocks = list, .values = data, .norms = norms}); })
+          .ok());
+  const auto squares = download_values<double>(norms);
+  const auto sum = [&](std::size_t first, std::size_t end) {
+    double result = 0;
+    for (std::size_t i = first; i < end; ++i) result += std::norm(std::complex<double>(values[i]));
+    return result;
+  };
+  EXPECT_NEAR(squares[0], sum(0, 12), 1e-13);
+  EXPECT_EQ(squares[1], 0);
+  EXPECT_NEAR(squares[2], sum(12, 20), 1e-13);
+}
+
+}  // namespace
+}  // namespace tessera::test

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <complex>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <tessera/error.hpp>
+#include <tessera/runtime/io/hdf5_file.hpp>
+
+namespace {
+
+using namespace tessera;
+
+template <class T>
+class Hdf5 : public ::testing::Test {
+ protected:
+  std::string path_ =
+      (std::filesystem::temp_directory_path() / fmt::format("tessera_hdf5_{}.h5", ::getpid())).string();
+  void TearDown() override { std::filesystem::remove(path_); }
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Hdf5, Scalars);
+
+TYPED_TEST(Hdf5, ColumnsWrittenInPartsComeBack) {
+  using T = TypeParam;
+  const Index rows = 5, columns = 4, ld = 6;
+  std::vector<T> a(ld * columns);
+  for (Index k = 0; k < ld * columns; ++k) a[k] = T(static_cast<RealOf<T>>(k) / 3);
+  if constexpr (is_complex<T>)
+    for (Index k = 0; k < ld * columns; ++k) a[k] += T(0, -k);
+  {
+    Hdf5File file = Hdf5File::create(this->path_);
+    file.write_attribute("comment", "of a test");
+    file.create_array<T>("vectors", rows, columns);
+    file.write_columns("vectors", 0, 1, a.data(), ld);
+    file.write_columns("vectors", 1, 3, a.data() + ld, ld);
+    file.create_array<T>("values", rows);
+    file.write_columns("values", 0, 1, a.data(), rows);
+    file.create_array<T>("empty", 0, 0);
+    EXPECT_THROW(file.write_columns("absent", 0, 1, a.data(), ld), InputError);
+    file.close();
+  }
+  Hdf5File file = Hdf5File::open(this->path_);
+  Index m = 0, n = 0;
+  const std::vector<T> b = file.read<T>("vectors", m, n);
+  ASSERT_EQ(m, rows);
+  ASSERT_EQ(n, columns);
+  for (Index j = 0; j < columns; ++j)
+    for (Index i = 0; i < rows; ++i) EXPECT_EQ(b[i + j * rows], a[i + j * ld]);
+  EXPECT_EQ(file.read<T>("values", m, n), std::vector<T>(a.begin(), a.begin() + rows));
+  EXPECT_TRUE(file.read<T>("empty", m, n).empty());
+  EXPECT_THROW(file.read<T>("absent", m, n), InputError);
+}
+
+TYPED_TEST(Hdf5, ElementsInPartsAndText) {
+  using T = TypeParam;
+  const std::vector<T> a{T(1), T(2), T(3), T(4)};
+  const std::vector<Index> counts{5, Index(1) << 40, -7};
+  {
+    Hdf5File file = Hdf5File::create(this->path_);
+    file.write_attribute("kind", "of a test");
+    file.write_attribute("nothing", "");
+    file.create_array<T>("a", 4);
+    file.write_elements("a", 1, 3, a.data() + 1);
+    file.write_elements("a", 0, 1, a.data());
+    EXPECT_THROW(file.write_elements("a", 2, 3, a.data()), InputError);
+    file.create_array<Index>("counts", 3);
+    file.write_elements("counts", 0, 3, counts.data());
+    file.create_array<T>("matrix", 2, 2);
+    file.write_columns("matrix", 0, 2, a.data(), 2);
+    file.close();
+  }
+  Hdf5File file = Hdf5File::open(this->path_);
+  EXPECT_EQ(file.read_attribute("kind"), "of a test");
+  EXPECT_EQ(file.read_attribute("nothing"), "");
+  EXPECT_THROW(file.read_attribute("absent"), InputError);
+  EXPECT_EQ(file.length("a"), 4);
+  EXPECT_THROW(file.length("absent"), InputError);
+  EXPECT_THROW(file.length("matrix"), InputError);
+  std::vector<T> b(2);
+  file.read_elements("a", 1, 2, b.data());
+  EXPECT_EQ(b, (std::vector<T>{T(2), T(3)}));
+  EXPECT_THROW(file.read_elements("a", 3, 2, b.data()), InputError);
+  EXPECT_THROW(file.read_elements("matrix", 0, 2, b.data()), InputError);
+  Index m = 0, n = 0;
+  EXPECT_EQ(file.read<Index>("counts", m, n), counts);
+}
+
+TEST(Hdf5Errors, FilesThatCannotBeUsed) {
+  EXPECT_THROW(Hdf5File::open("/no/such/file.h5"), InputError);
+  EXPECT_THROW(Hdf5File::create("/no/such/place/file.h5"), InputError);
+}
+
+}  // namespace
