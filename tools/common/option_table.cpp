@@ -250,7 +250,8 @@ void OptionTable::check(const CLI::App& command) const {
     if (word != "--") refuse_word(word);
   for (const OptionEntry& entry : entries_) {
     if (entry.necessary && !entry.given)
-      throw UsageError(fmt::format("{} is missing; expected {}", entry.value, entry.help));
+      throw UsageError(fmt::format("{} is missing; expected {}", entry.value,
+                                   entry.words.empty() ? entry.help : one_of(entry.words)));
     if (!entry.given || !entry.applies || entry.applies()) continue;
     const std::string value = entry.value.empty() ? std::string() : ": '" + entry.said + "'";
     throw UsageError(

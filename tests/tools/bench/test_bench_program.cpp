@@ -49,7 +49,7 @@ TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
 }
 
 TEST_F(BenchProgram, BadUsage) {
-  expect_refused("bench_dense", "bench_dense: STAGE is missing; expected what to measure");
+  expect_refused("bench_dense", "bench_dense: STAGE is missing; expected one of cholesky, to_standard");
   expect_refused("bench_dense nonsense",
                  "bench_dense: stage: 'nonsense' is unknown; expected one of cholesky");
   expect_refused("bench_dense gem", "did you mean 'gemm'?");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "program_test.hpp"
+#include <tests/tools/program_test.hpp>
 
 /// Signals end the program with one line, and leave nothing behind.
 namespace tessera::test {
