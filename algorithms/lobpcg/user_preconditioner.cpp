@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
+#include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/preconditioners.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 
