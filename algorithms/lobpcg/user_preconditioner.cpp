@@ -5,6 +5,7 @@
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/preconditioners.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 
