@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/block_sparse_matrix.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera {

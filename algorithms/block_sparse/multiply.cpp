@@ -19,9 +19,9 @@
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
-#include <tessera/codelets/block_sparse/values/scale_window.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {

@@ -9,7 +9,7 @@
 #include <tessera/algorithms/sparse/family_orders.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
-#include <tessera/codelets/sparse/csb_magnitudes.hpp>
+#include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>

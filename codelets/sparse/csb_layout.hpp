@@ -31,6 +31,19 @@ static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
 /// the second one. Of pieces on the diagonal always all.
 enum class CsbSides : std::uint8_t { both, rows, columns };
 
+/// What a task knows of a piece and its index without reading them.
+struct CsbPieceShape {
+  std::int64_t block_count = 0, entry_count = 0;
+  bool on_diagonal = false;
+  CsbSides sides = CsbSides::both;  ///< that the index has
+  bool index_in_two_passes = false;
+  std::int64_t more_entries = 0;  ///< that the index has besides: those of the diagonal tiles
+
+  /// Y_I is written; Y_J, another one, is written.
+  bool adds_to_rows() const noexcept { return sides != CsbSides::columns; }
+  bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
+};
+
 /// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks,
 /// values (V, float or double), rows, columns (16 bits each).
 struct CsbPieceHeader {

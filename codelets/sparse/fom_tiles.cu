@@ -6,8 +6,8 @@
 
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
-#include <tessera/codelets/sparse/kernels/multiply_csb_cuda.hpp>
-#include <tessera/codelets/vectors/kernels/column_sums.cuh>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -10,18 +10,6 @@
 
 namespace tessera {
 
-struct CsbPieceShape {
-  std::int64_t block_count = 0, entry_count = 0;
-  bool on_diagonal = false;
-  CsbSides sides = CsbSides::both;  ///< that the index has
-  bool index_in_two_passes = false;
-  std::int64_t more_entries = 0;  ///< that the index has besides: those of the diagonal tiles
-
-  /// Y_I is written; Y_J, another one, is written.
-  bool adds_to_rows() const noexcept { return sides != CsbSides::columns; }
-  bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
-};
-
 /// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
 /// transpose in one pass over its entries:
 ///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
@@ -69,13 +57,25 @@ struct MultiplyCsb {
 template <class V, class T>
 void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskOptions& options = {});
 
-namespace kernels {
+/// What a piece of a half-stored symmetric matrix adds to the sums of magnitudes of the rows:
+///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
+///   once),
+/// or only one of these (CsbSides).                                                        [2 an entry]
+/// | operand | mode         | shape                  | what                                                |
+/// |---------|--------------|------------------------|-----------------------------------------------------|
+/// | piece   | read         | bytes: csb_layout.hpp  | A_IJ                                                |
+/// | rows    | write or add | 1 x rows of doubles    | s_I; absent if the shape adds to s_J alone          |
+/// | columns | write or add | 1 x columns of doubles | s_J; absent if I = J or the shape adds to s_I alone |
+/// Predicted by the bytes; CPUs only, once for a matrix.
+template <class V>
+struct CsbMagnitudes {
+  static constexpr const char* name = "csb_magnitudes";
+  Read<Array<char>> piece;
+  WriteOrAdd<Matrix<double>> rows{}, columns{};
+  CsbPieceShape shape;
 
-/// y_rows and y_columns: the same for a piece on the diagonal. ld: the vectors' widths. Level by cpu_level().
-template <class V, class T>
-void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
-                  const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
-                  std::int64_t ldy_columns) noexcept;
+  double flops() const noexcept { return 2.0 * static_cast<double>(shape.entry_count); }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-}  // namespace kernels
 }  // namespace tessera

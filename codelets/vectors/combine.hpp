@@ -4,6 +4,8 @@
 
 #include <tessera/codelets/vectors/gram.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 namespace tessera {
 
 /// Linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
@@ -43,4 +45,22 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
              std::span<const VectorBlock<T>> outputs, const double* c) noexcept;
 
 }  // namespace kernels
+
+/// All pointers are device memory; everything is enqueued on the stream.
+namespace device {
+
+/// An output, and the columns around it that become zero: from -before (of its first) to `whole` (columns of
+/// the block of vectors from its first on), both 0 where the others are kept.
+template <class T>
+struct CombineOutput {
+  VectorBlock<T> block;
+  std::int32_t before = 0, whole = 0;
+};
+
+/// [O_0 ...] := [I_0 ...] C; outputs may lie in inputs: a row is read by the warp that writes it, before.
+template <class T>
+void launch_combine(CUstream_st* stream, std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
+                    std::span<const CombineOutput<T>> outputs, const double* c);
+
+}  // namespace device
 }  // namespace tessera

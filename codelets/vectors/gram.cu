@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/kernels/partial_sums.cuh>
+#include <tessera/codelets/vectors/gram.hpp>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/codelets/vectors/kernels/row_tiles.cuh>
-#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -9,6 +9,8 @@
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 namespace tessera {
 
 /// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
@@ -49,4 +51,15 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
           std::span<const VectorBlock<const T>> right, double* g) noexcept;
 
 }  // namespace kernels
+
+/// All pointers are device memory; everything is enqueued on the stream.
+namespace device {
+
+/// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum.
+/// @param parts device memory for gram_parts l r numbers
+template <class T>
+void launch_gram(CUstream_st* stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
+                 std::span<const VectorBlock<const T>> right, double* g, double* parts);
+
+}  // namespace device
 }  // namespace tessera

@@ -10,6 +10,8 @@
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/common/store.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 /// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all
 /// blocks are there, many small products take longer than a large one with some zeros.
 namespace tessera {
@@ -88,4 +90,16 @@ void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dens
                     T* values) noexcept;
 
 }  // namespace kernels
+
+/// The same on a GPU: all pointers are device memory, everything is enqueued on the stream.
+namespace device {
+
+template <class T>
+void launch_expand_panel(CUstream_st* stream, std::span<const DenseBlock> blocks, const T* values,
+                         MatrixView<T> dense);
+template <class T>
+void launch_extract_blocks(CUstream_st* stream, std::span<const DenseBlock> blocks, MatrixView<const T> dense,
+                           Store store, T* values);
+
+}  // namespace device
 }  // namespace tessera

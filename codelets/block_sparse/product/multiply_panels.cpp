@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <tessera/codelets/block_sparse/product/kernels/list_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>

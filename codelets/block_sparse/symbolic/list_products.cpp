@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 namespace tessera {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/runtime/task.hpp>
 
 /// What the tasks that count and list the products for one panel of C read: host metadata, which must live
 /// until they have ended.
@@ -79,4 +80,53 @@ struct ProductCounts {
   bool grown = false;                            ///< C has more blocks than before
 };
 
+/// Seconds that the task below is expected to take.
+double count_seconds(const ProductPanel& panel) noexcept;
+
+/// The blocks of one panel of C = A B after the product, and for each inner panel the number of products of
+/// each shape and, if they will be listed, of the blocks of C they belong to. Row-wise with a dense
+/// accumulator over the panel's columns; without lists, masks and filter a row of B at a time, as one bit for
+/// each block. For each inner panel it also says whether its products, if none is left out by the filter,
+/// become one dense product (dense_choice.hpp), which needs no list.
+///
+/// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; about
+/// 2 ns a product, which is the cost, or a tenth with whole rows of B. Runs on CPUs, on the rank that is
+/// told.
+/// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
+/// transposition (1978).
+struct CountProducts {
+  static constexpr const char* name = "count_products";
+  const ProductPanel* panel;  ///< of C
+  ProductCounts* counts;      ///< the result
+  double expected = count_seconds(*panel);
+  double seconds(WorkerKind, double) const noexcept { return expected; }
+};
+
+/// The stack of the products that one inner panel contributes to a panel of C: row by row of C the products
+/// of each block are counted, then put into their places. Runs are in the order in which C stores its blocks,
+/// so that C streams through the caches while a row of A stays in them.
+/// | operand | mode  | shape                                             | what     |
+/// |---------|-------|---------------------------------------------------|----------|
+/// | stack   | write | array of StackEntry, then of StackRun (stack.hpp) | the list |
+/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; a few ns a
+/// product, which are the cost. Runs on CPUs, on the rank that is told.
+struct ListProducts {
+  static constexpr const char* name = "list_products";
+  Write<Array<StackEntry>> stack;
+  const ProductPanel* panel;            ///< of C, with its blocks after the product
+  Index inner_panel;                    ///< its number
+  std::span<const StackClass> classes;  ///< that count_products found there
+  /// What writing the entries takes: by their bytes, and about as much again for looking them up.
+  static double seconds(WorkerKind, double bytes) noexcept { return 2e-6 + bytes / 8e8; }
+};
+
+namespace kernels {
+
+void count_products(const ProductPanel& panel, ProductCounts& counts);
+
+/// `entries` and `runs`: as long as the classes say.
+void list_products(const ProductPanel& panel, const InnerPanel& inner, std::span<const StackClass> classes,
+                   StackEntry* entries, StackRun* runs);
+
+}  // namespace kernels
 }  // namespace tessera

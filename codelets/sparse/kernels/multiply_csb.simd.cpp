@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Body of multiply_csb for one instruction set level (see dispatch.hpp).
-#include <tessera/codelets/sparse/kernels/csb_kernels.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/kernels/row_registers.inl>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {

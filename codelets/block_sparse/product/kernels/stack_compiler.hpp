@@ -13,6 +13,8 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 /// The kernels of single shapes that a process has: compiled when they are first asked for, or read from
 /// disk, loaded, and tried once on a small stack against the generic kernel.
 namespace tessera::device {
@@ -81,6 +83,32 @@ class StackCompiler {
   std::string first_failure_, first_flaw_;
   int new_failures_ = 0, new_flaws_ = 0;
 };
+
+/// Computes a small stack of small integers, which no rounding touches, by the kernel and by the generic one
+/// on the current device, and waits. Blocks lie at odd offsets. @throws RuntimeError where the results differ
+/// anywhere, also beside the blocks of C, or the device fails
+void require_same_as_generic(const StackKernel& kernel, const StackShape& shape);
+
+// What computes stacks on a GPU. All pointers but `classes` are device memory, everything is enqueued on the
+// stream. One block of threads computes a block of C, its products in the order of its run: the bits of a
+// result depend on the shape, the kernel and the run alone.
+
+/// The products of all classes, each class by the kernel of its shape if it should have one (has_own_kernel)
+/// and has, else by the generic kernel. Compiles what has not been prepared.
+template <class T>
+void launch_stack(CUstream_st* stream, StackCompiler& compiler, std::span<const StackClass> classes,
+                  const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+
+/// The products of one class by any kernel; `runs` are those of the class.
+template <class T>
+void launch_stack_kernel(CUstream_st* stream, const StackKernel& kernel, const StackClass& shape,
+                         const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+
+/// The same for sizes that are known at run time only, of any size: tiles of C of up to 64 x 64 in registers,
+/// A and B in steps of 16 through shared memory.
+template <class T>
+void launch_generic_stack(CUstream_st* stream, const StackClass& shape, const StackEntry* entries,
+                          const StackRun* runs, const T* a, const T* b, T* c);
 
 }  // namespace tessera::device
 

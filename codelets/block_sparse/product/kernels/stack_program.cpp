@@ -79,6 +79,14 @@ class Program {
 
 }  // namespace
 
+void require_success(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // a task of this thread must not find it
+  const std::string text = fmt::format("{}: {}", what, cudaGetErrorString(error));
+  if (error == cudaErrorMemoryAllocation) throw PassingFailure(text);
+  throw RuntimeError(text);
+}
+
 std::string stack_compiler_version() {
   int major = 0, minor = 0;
   nvrtcVersion(&major, &minor);
