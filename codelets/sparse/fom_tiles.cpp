@@ -93,7 +93,7 @@ void combine(std::int64_t rows, int columns, int steps, const double (*y)[max_co
   });
 }
 
-/// A pointer to where row 0 would be, of rows that begin with number `row`.
+/// The address of row 0 of an array whose first row has number `row`.
 template <class T>
 const T* before_rows(const T* data, std::int64_t row, std::int64_t ld) noexcept {
   return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(data) -

@@ -65,7 +65,7 @@ void clear(const MatrixView<T>& y) {
   for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), y.rows, T(0));
 }
 
-/// The sums, which begin as zeros where the task writes; null for those that it goes without.
+/// The sums of an operand, set to zero where the task writes it; null for an absent operand.
 double* sums_of(const WriteOrAdd<Matrix<double>>& operand) {
   const auto sums = *operand;
   if (operand.first())
@@ -93,7 +93,7 @@ void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskO
   const CsbPieceShape& shape = task.shape;
   if (!task.index && sequence.runtime().any_gpus())
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
-  // Where every rank has GPUs no CPU multiplies, and the piece itself stays where it is.
+  // Where every rank has GPUs no CPU multiplies, and the task does not need the piece itself.
   const bool on_cpus = sequence.runtime().gpus() == 0;
   if (on_cpus && shape.more_entries > 0)
     throw InvalidArgument("shape", fmt::format("{} more entries in the index", shape.more_entries),

@@ -19,7 +19,7 @@ constexpr int ceil_of(int x, int y) {
   return (x + y - 1) / y;
 }
 
-/// The shared memory for a result of so many tiles: two tiles of rows, or the result.
+/// The shared memory for a result of tiles_down x tiles_across tiles: two tiles of rows, or the result.
 template <class T>
 struct GramShared {
   int stride, tile_rows, bytes;

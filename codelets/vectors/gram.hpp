@@ -13,7 +13,7 @@ struct CUstream_st;  // cudaStream_t points to one
 
 namespace tessera {
 
-/// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
+/// The most thread blocks of the kernel for GPUs; each leaves its sums, which a second kernel adds up.
 inline constexpr Index gram_parts = 2 * 132;
 
 /// Inner products of blocks of row-major vectors, of one segment of rows, in one pass over them:

@@ -33,8 +33,8 @@ void small_products(Index m, Index n, Index k, const T* a, const T* b, const Sta
 
 namespace {
 
-/// What comes next: blocks of C and B lie apart, and are too small for the processor to guess. Of larger ones
-/// the beginning is enough.
+/// Prefetches the next block: blocks of C and B lie apart and are too small for the processor to predict. Of a
+/// large block the beginning suffices.
 inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
   constexpr std::ptrdiff_t line = 64, most = 4608;
   const char* const at = static_cast<const char*>(block);
@@ -86,8 +86,8 @@ void multiply_stack(std::span<const StackClass> classes, const StackEntry* entri
 
 namespace {
 
-/// What a kind of worker can do with small blocks in double precision: flops and bytes a second, and seconds
-/// a launch. Of the blocks of A and B that the products of a run need none is found in a cache.
+/// Rates of a kind of worker for small blocks in double precision: flops and bytes a second, and seconds a
+/// launch. No cache holds the blocks of A and B that the products of a run need.
 struct Rates {
   double flops, bytes, launch;
 };
@@ -125,8 +125,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept {
 
 namespace {
 
-/// Runs `work` on a thread of its own whose current device is the GPU. To set the caller's back afterwards
-/// would make a context on a device that it may never use.
+/// Runs `work` on a new thread whose current device is the GPU. To restore the device of the caller would make a
+/// context on a device that it may never use.
 /// @returns false without a thread for it
 template <class Work>
 bool on_device(int device, const Work& work) {

@@ -17,14 +17,14 @@ enum class UseDense : char {
 };
 
 /// The share of a dense product's flops below which the products of blocks stay what they are. The share is
-/// at most that of the elements that either panel stores, so dense arrays take at most so many times the
-/// memory of the blocks: 1 / least_dense_share.
+/// at most that of the elements that either panel stores, so dense arrays take at most 1 / least_dense_share
+/// times the memory of the blocks.
 inline constexpr double least_dense_share = 0.25;
 
 /// What the choice depends on, beside the products.
 struct DenseRule {
   UseDense use = UseDense::never;
-  WorkerKind worker = WorkerKind::cpu;  ///< that will compute
+  WorkerKind worker = WorkerKind::cpu;  ///< kind of the worker that computes
   int real_bytes = 8;                   ///< 4 in single precision
   bool complex = false;
 };

@@ -9,8 +9,8 @@
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// What the tasks that count and list the products for one panel of C read: host metadata, which must live
-/// until they have ended.
+/// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended, and
+/// the tasks that count and list its products.
 namespace tessera {
 
 /// The blocks of a panel in compressed rows, by positions within the panel.
@@ -36,7 +36,7 @@ struct InnerPanel {
 };
 
 /// One panel of C and all that is multiplied for it. A product is computed if the three blocks have elements,
-/// the block of C may be there (`only_old`, `lower`), and, with a filter, ||A_ik|| ||B_kj|| >= row_limit[i].
+/// the block of C is allowed (`only_old`, `lower`), and, with a filter, ||A_ik|| ||B_kj|| >= row_limit[i].
 struct ProductPanel {
   PanelSizes rows, cols;
   std::vector<InnerPanel> inner;
@@ -89,9 +89,8 @@ double count_seconds(const ProductPanel& panel) noexcept;
 /// each block. For each inner panel it also says whether its products, if none is left out by the filter,
 /// become one dense product (dense_choice.hpp), which needs no list.
 ///
-/// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; about
-/// 2 ns a product, which is the cost, or a tenth with whole rows of B. Runs on CPUs, on the rank that is
-/// told.
+/// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; the
+/// number of products predicts the time. Runs on CPUs, on the rank that the insertion names.
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 /// transposition (1978).
 struct CountProducts {
@@ -108,15 +107,15 @@ struct CountProducts {
 /// | operand | mode  | shape                                             | what     |
 /// |---------|-------|---------------------------------------------------|----------|
 /// | stack   | write | array of StackEntry, then of StackRun (stack.hpp) | the list |
-/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; a few ns a
-/// product, which are the cost. Runs on CPUs, on the rank that is told.
+/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; the number of
+/// products predicts the time. Runs on CPUs, on the rank that the insertion names.
 struct ListProducts {
   static constexpr const char* name = "list_products";
   Write<Array<StackEntry>> stack;
   const ProductPanel* panel;            ///< of C, with its blocks after the product
   Index inner_panel;                    ///< its number
   std::span<const StackClass> classes;  ///< that count_products found there
-  /// What writing the entries takes: by their bytes, and about as much again for looking them up.
+  /// To write the entries takes time by their bytes, and to find them takes about the same again.
   static double seconds(WorkerKind, double bytes) noexcept { return 2e-6 + bytes / 8e8; }
 };
 

@@ -37,7 +37,7 @@ __device__ double positioned(S x, Index i, Index j) {
   return (double(device::real(x)) + 0.5 * double(device::imag(x))) * weight(i, j);
 }
 
-/// What an element adds.
+/// The contribution of one element.
 template <class S>
 struct Term {
   PanelSum sum;

@@ -59,7 +59,7 @@ inline dim3 panel_grid(std::size_t count) noexcept {
   return {x, blocks_for(full_grid, static_cast<Index>(x), 65535)};
 }
 
-/// What `mirrored` gives on a CPU.
+/// The result of `mirrored` on a CPU.
 template <class S>
 __device__ S mirror_image(Symmetry symmetry, S x) {
   return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conj(x) : x;

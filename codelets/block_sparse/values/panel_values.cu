@@ -171,7 +171,7 @@ void run(const DeviceContext& on, const MultiplyPanel<T>& task) {
       device::Multiply<DeviceScalar<T>>{device_cast(x.data()), device_cast(task.y.view().data())});
 }
 
-/// Of real numbers only: what a complex one takes is not worth a kernel.
+/// For real numbers alone: CPUs compute the functions of complex numbers, which are rare.
 template <class R>
 void run(const DeviceContext& on, const FunctionOfPanel<R>& task) {
   const auto values = *task.values;

@@ -24,7 +24,7 @@ struct ScalePanel {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// y := alpha x + beta y, with conj(x) if `conjugated`. With beta = 0, y is not looked at.
+/// y := alpha x + beta y, with conj(x) if `conjugated`. With beta = 0, y is not read.
 /// | operand | mode       | shape |
 /// |---------|------------|-------|
 /// | x       | read       | array |
@@ -91,7 +91,7 @@ struct FillValues {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// One block, or a part of it, on its way from one panel to another; rows and cols as in the destination.
+/// A move of a block, or a part of it, from one panel to another; rows and cols as in the destination.
 struct BlockMove {
   Index source, destination;  ///< elements of the panels' data at which the parts begin
   std::int32_t rows, cols;

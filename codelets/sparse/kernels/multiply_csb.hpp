@@ -50,8 +50,8 @@ struct DeviceVectors {
 };
 
 /// The product of MultiplyCsb on a GPU; all pointers are device memory. For a piece on the diagonal
-/// x_rows and y_columns are not looked at; nor is what a side reads and writes that the shape leaves out.
-/// What is overwritten gets zeros in its columns m, ..., width - 1.
+/// the kernel uses neither x_rows nor y_columns; it uses no vectors of a side that the shape leaves out. Vectors
+/// that are overwritten get zeros in their columns m, ..., width - 1.
 ///
 /// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) for each place of the
 /// index and 2 for its slot, in order (csb_index.hpp), and a row of X, from the second cache or memory, for

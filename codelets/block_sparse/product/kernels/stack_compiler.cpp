@@ -185,7 +185,7 @@ struct StackCompiler::Entry {
                     "shared memory");
     allowed |= bit;
   }
-  /// Memory that was short may be there again; not for ever, since an attempt takes some tenths of a second.
+  /// Memory that was short may be free again. The number of attempts is bounded, since each one compiles.
   bool worth_another_try() {
     constexpr int max_attempts = 3;
     const std::lock_guard lock(mutex);
@@ -227,7 +227,7 @@ void StackCompiler::note_failure(const StackShape& shape, const std::string& rea
 
 void StackCompiler::make(Entry& entry, int architecture, int device, const StackShape& shape) {
   using State = Entry::State;
-  cudaGetLastError();  // of somebody else
+  cudaGetLastError();  // forgets an error of other code
   ++entry.attempts;
   try {
     const std::string key = stack_binary_key(files_, architecture, shape);

@@ -21,9 +21,9 @@ namespace tessera::device {
 
 /// The largest block size with a kernel of its own.
 inline constexpr std::int32_t largest_own_size = 80;
-/// Fewer products of a shape in a stack than this go to the generic kernel: to compile costs some tenths of a
-/// second. Which kernel computes a class depends on the class alone, never on what has been compiled before:
-/// the bits of a result must not.
+/// The generic kernel computes shapes with fewer products in a stack than this, since compiling costs time.
+/// Which kernel computes a class depends on the class alone, never on what has been compiled before, so that
+/// the bits of a result do not, either.
 inline constexpr std::int32_t least_own_products = 256;
 
 /// The class is computed by a kernel of its shape (where that can be compiled).
@@ -51,11 +51,11 @@ class StackCompiler {
   static StackCompiler& shared();
 
   /// The kernel for the current device; null: it could not be compiled or failed its trial, and the answer
-  /// stays so until `prepare` tries again. Any number of threads may ask at once. What is not there yet takes
-  /// a second, memory on the device and a wait.
+  /// stays null until `prepare` tries again. Any number of threads may call this at once. The first call for a
+  /// shape compiles the kernel, allocates memory on the device and waits.
   const StackKernel* kernel(const StackShape& shape);
-  /// Makes kernels for the current device by so many threads, also, up to three times in all, those for which
-  /// memory was short before.
+  /// Makes kernels for the current device on `threads` threads. It also tries shapes again, up to three times
+  /// in all, for which memory was short.
   void prepare(std::span<const StackShape> shapes, int threads);
 
   struct Counts {
@@ -64,9 +64,9 @@ class StackCompiler {
   Counts counts() const;
   /// One line about all failures since the last call; empty: none.
   std::string take_failures();
-  /// The same about files in the cache that were not used (StackCache), and were compiled anew.
+  /// The same about files in the cache that were rejected (StackCache); their kernels were compiled again.
   std::string take_flaws();
-  /// Of NVRTC and where binaries are kept, or why the generic kernel stands in on the current device.
+  /// The compiler and where binaries are kept, or why the current device uses the generic kernel.
   std::string description();
 
  private:
