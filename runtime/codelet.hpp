@@ -15,8 +15,9 @@
 #include <tessera/runtime/operands.hpp>
 #include <tessera/status.hpp>
 
-/// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a body
-/// for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list them all.
+/// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a
+/// body for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list
+/// them all.
 namespace tessera {
 
 namespace detail {
@@ -43,8 +44,8 @@ enum class PerformanceModel { history, regression, cost };
 /// What runs a task.
 enum class WorkerKind { cpu, gpu };
 
-/// Where a body runs: it reports a numerical failure by `on.fail(code, index)`. What it throws becomes the status
-/// of its sequence.
+/// Where a body runs: it reports a numerical failure by `on.fail(code, index)`. What it throws becomes the
+/// status of its sequence.
 class TaskContext {
  public:
   explicit TaskContext(const TaskHeader& header) : header_(&header) {}
@@ -99,8 +100,8 @@ struct CudaOptions {
   bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
 };
 
-/// Adds a CUDA implementation to a codelet; called at load time, when the codelet may not have been constructed
-/// yet. The two meet when the runtime starts.
+/// Adds a CUDA implementation to a codelet; called at load time, when the codelet may not have been
+/// constructed yet. The two meet when the runtime starts.
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
                                   const CudaOptions& options, const Codelet* codelet);
 

@@ -11,9 +11,9 @@
 
 #include <tessera/data.hpp>
 
-/// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts the
-/// task gives pieces of data (or pointers, null for an operand that this task goes without); the body finds
-/// views of them under the same names.
+/// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts
+/// the task gives pieces of data (or pointers, null for an operand that this task goes without); the body
+/// finds views of them under the same names.
 ///
 /// | type                | the task                                                                       |
 /// |---------------------|--------------------------------------------------------------------------------|
@@ -26,9 +26,9 @@
 /// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
 ///
-/// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
-/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and
-/// `WriteAll<S, ...>` any number.
+/// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a
+/// MatrixView) or Array<T> (a std::span). One piece may stand for several operands of a task.
+/// `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S, ...>` any number.
 namespace tessera {
 
 /// How a task uses a piece of data.

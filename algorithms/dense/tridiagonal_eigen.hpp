@@ -17,8 +17,8 @@ namespace tessera {
 /// row of its eigenvector matrix, which is all that a merge needs; so this part is O(n^2) in work and O(n) a
 /// level in memory, and with MPI every rank runs it for itself on its own copy, with bitwise equal results
 /// (given equal instruction sets, and GPUs on all ranks or on none). A merge leaves a record
-/// (divide_and_conquer::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts for all
-/// workers.
+/// (divide_and_conquer::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts
+/// for all workers.
 ///
 /// VECTORS. The rows of a leaf are a row block, dealt to the ranks in turn. A merge multiplies each row block
 /// from the right, so row blocks never meet: pack its columns that matter, one GEMM a tile with the secular

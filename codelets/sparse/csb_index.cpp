@@ -45,9 +45,9 @@ constexpr unsigned parity_of_place(std::size_t place) noexcept {
   return place / 2 % 2;
 }
 
-/// Takes runs of about the same length for a slice from two lists, runs of even and of odd rows, each sorted by
-/// length. It alternates between the lists while both have runs, and puts a run with most entries in odd slots
-/// beside one with most entries in even slots.
+/// Takes runs of about the same length for a slice from two lists, runs of even and of odd rows, each sorted
+/// by length. It alternates between the lists while both have runs, and puts a run with most entries in odd
+/// slots beside one with most entries in even slots.
 Slice take_slice(std::span<const Run> (&left)[2], std::uint32_t spare_row) {
   constexpr std::size_t half = csb_slice_rows / 2;
   std::array<Run, half> taken[2];
@@ -318,9 +318,9 @@ class CsbIndexBuilder<V>::Plan {
                          static_cast<std::uint16_t>(std::min(count - row, strip_rows_)),
                          static_cast<std::uint16_t>(side), 0, 0});
   }
-  /// Most strips keep their order, so that strips computed at the same time share rows of X in the second cache.
-  /// The strips with the least work come last, the longest of them first, so that processors wait little at the
-  /// end.
+  /// Most strips keep their order, so that strips computed at the same time share rows of X in the second
+  /// cache. The strips with the least work come last, the longest of them first, so that processors wait
+  /// little at the end.
   void order_strips(int pass) {
     constexpr double part_at_the_end = 0.15;
     const auto strips = std::span(strips_).subspan(pass == 0 ? 0 : strips_of_pass_);

@@ -28,8 +28,8 @@ struct CsbBlock {
 };
 static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
 
-/// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, only the
-/// first, or only the second. A piece on the diagonal always has both.
+/// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, only
+/// the first, or only the second. A piece on the diagonal always has both.
 enum class CsbSides : std::uint8_t { both, rows, columns };
 
 /// What a task knows of a piece and its index without reading them.
@@ -83,8 +83,8 @@ constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entrie
   return s;
 }
 
-/// A view of a piece in host memory. The counts are task arguments and the offsets follow from csb_piece_sizes,
-/// so that a GPU need not read the header first.
+/// A view of a piece in host memory. The counts are task arguments and the offsets follow from
+/// csb_piece_sizes, so that a GPU need not read the header first.
 template <class V>
 CsbPieceView<V> csb_view(const void* piece, std::int64_t blocks, std::int64_t entries,
                          bool on_diagonal) noexcept {

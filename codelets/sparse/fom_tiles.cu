@@ -17,9 +17,9 @@ namespace {
 template <class T>
 constexpr double precision_of = std::numeric_limits<T>::epsilon();
 
-/// One cluster of thread blocks computes a tile's vectors. Its passes over a large tile are a chain of loads, so
-/// the largest tile decides how long a step takes. Several blocks shorten the chain; for small tiles they would
-/// only wait for each other.
+/// One cluster of thread blocks computes a tile's vectors. Its passes over a large tile are a chain of loads,
+/// so the largest tile decides how long a step takes. Several blocks shorten the chain; for small tiles they
+/// would only wait for each other.
 unsigned blocks_of_tile(std::int64_t rows, std::int64_t tiles) {
   constexpr std::int64_t large = 512;
   return rows >= large * tiles ? 8 : 1;
@@ -49,8 +49,8 @@ __device__ inline double tile_sum(double value, const TilePlace& place, double* 
   return sum;
 }
 
-/// The recurrences of all tiles. dimension: k of a tile and column whose recurrence continues, -1 - k of one whose
-/// Krylov space is invariant.
+/// The recurrences of all tiles. dimension: k of a tile and column whose recurrence continues, -1 - k of one
+/// whose Krylov space is invariant.
 template <class T>
 struct FomState {
   std::int64_t rows, tiles;

@@ -86,8 +86,8 @@ struct FomTiles {
   double flops() const noexcept {
     return double(steps) * columns * (4. * double(shape.entry_count) + 8. * double(rows));
   }
-  /// Each step has a product and five passes over the vectors. The rates are those of a core for flops and of a
-  /// GPU for bytes and launches.
+  /// Each step has a product and five passes over the vectors. The rates are those of a core for flops and of
+  /// a GPU for bytes and launches.
   double seconds(WorkerKind kind, double) const noexcept {
     const double bytes =
         double(shape.entry_count) * int(sizeof(V) + 4) + 5. * double(rows) * columns * int(sizeof(T));

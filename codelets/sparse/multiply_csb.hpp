@@ -24,8 +24,8 @@ namespace tessera {
 /// | y_rows    | write or add | block of vectors         | Y_I; absent if only Y_J is written          |
 /// | x_rows    | read         | block of vectors         | X_I; absent if I = J or only Y_I is written |
 /// | y_columns | write or add | block, rows: A's columns | Y_J; absent with x_rows                     |
-/// Columns m, ..., width - 1 become zero in blocks that are written, and stay in blocks that are added to. Blocks
-/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
+/// Columns m, ..., width - 1 become zero in blocks that are written, and stay in blocks that are added to.
+/// Blocks in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
 /// Predicted by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double
 /// vectors (V = double only with T = double).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
@@ -50,8 +50,8 @@ struct MultiplyCsb {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Inserts a task that has all operands, and an index where GPUs take part. It leaves out the operands that the
-/// task does not need: those of a side that the shape leaves out, and the piece where no CPU multiplies.
+/// Inserts a task that has all operands, and an index where GPUs take part. It leaves out the operands that
+/// the task does not need: those of a side that the shape leaves out, and the piece where no CPU multiplies.
 /// @throws InvalidArgument for a missing index, and where CPUs multiply for a shape with one side or more
 /// entries in the index
 template <class V, class T>

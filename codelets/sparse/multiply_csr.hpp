@@ -38,7 +38,8 @@ struct CsrPieceShape {
 /// | x       | read         | block of vectors, rows: A's columns | X_J  |
 /// | y       | write or add | block of vectors                    | Y_I  |
 /// Columns m, ..., width - 1 of Y_I become zero if it is written, and are left alone if it is added to. Rows
-/// ascend, entries are in the order of storage: the same bits in every run. Predicted by the bytes. CPUs only.
+/// ascend, entries are in the order of storage: the same bits in every run. Predicted by the bytes. CPUs
+/// only.
 template <class V, class T>
 struct MultiplyCsr {
   static constexpr const char* name = std::is_same_v<V, T> ? "multiply_csr" : "multiply_csr_mixed";

@@ -27,8 +27,9 @@ struct PreconditionFunctions {
   DevicePreconditionRows<T> device;
 };
 
-/// Calls the function of the caller for one segment of rows: W := T R; columns of W from `columns` on become zero.
-/// An exception of the function ends the sequence, and Sequence::wait throws it again. No flops counted.
+/// Calls the function of the caller for one segment of rows: W := T R; columns of W from `columns` on become
+/// zero. An exception of the function ends the sequence, and Sequence::wait throws it again. No flops
+/// counted.
 /// | operand | mode  | shape            |
 /// |---------|-------|------------------|
 /// | r       | read  | block of vectors |

@@ -14,8 +14,8 @@ namespace tessera::kernels {
 /// second.
 inline constexpr std::int64_t chunk_rows = 64;
 
-/// Prefetches up to chunk_rows rows of a block from row `first` on into the second cache, since the processor's
-/// own prefetching stops at the end of each page.
+/// Prefetches up to chunk_rows rows of a block from row `first` on into the second cache, since the
+/// processor's own prefetching stops at the end of each page.
 template <class T>
 void fetch_rows(const VectorBlock<T>& block, std::int64_t first, std::int64_t rows) noexcept {
   constexpr std::int64_t line = 64;

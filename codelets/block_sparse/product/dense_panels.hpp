@@ -30,8 +30,8 @@ struct DenseBlock {
 /// | blocks  | read  | array of DenseBlock | the panel's                                           |
 /// | values  | read  | array               | the panel's                                           |
 /// | dense   | write | matrix              | all rows by all columns of the panel; of `every_rank` |
-/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that the insertion
-/// names and writes its copy of `dense`; on the other ranks `blocks` is any piece of `every_rank`.
+/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that the
+/// insertion names and writes its copy of `dense`; on the other ranks `blocks` is any piece of `every_rank`.
 template <class T>
 struct ExpandPanel {
   static constexpr const char* name = "expand_panel";

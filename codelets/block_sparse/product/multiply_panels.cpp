@@ -23,8 +23,8 @@ struct Product {
   const Shape<T>* shape;
 };
 
-/// Prefetches a block that is needed soon: blocks are too small for the processor to predict. Of a large block
-/// the beginning suffices, since the processor fetches the rest.
+/// Prefetches a block that is needed soon: blocks are too small for the processor to predict. Of a large
+/// block the beginning suffices, since the processor fetches the rest.
 inline void prefetch(const void* block, Index bytes) noexcept {
   constexpr Index line = 64, most = 320;
   const char* const at = static_cast<const char*>(block);

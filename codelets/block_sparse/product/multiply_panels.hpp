@@ -19,15 +19,15 @@ inline constexpr std::size_t max_inner_panels = 32;
 /// |---------|--------------|--------|-------------------------------------------------------|
 /// | c       | write or add | array  | C's values                                            |
 /// | factors | read         | arrays | of each inner panel: values of A's panel, then of B's |
-/// On ranks that do not own C, the members after the operands are not used. The flops predict the time. Runs on
-/// CPUs, where C lives.
+/// On ranks that do not own C, the members after the operands are not used. The flops predict the time. Runs
+/// on CPUs, where C lives.
 ///
 /// The products of a row of blocks of C go along the rows of B: blocks of B follow each other in memory, the
 /// row of C stays in the cache. The products for a block of C are added in ascending order of the inner index
 /// within an inner panel, and these in the given order. Small real blocks are multiplied row by row for all
 /// inner panels together (multiply_rows.hpp), if C has not many more blocks than there are products, by lists
-/// if they are square and there are few products for each block of C (multiply_by_lists); others one inner panel
-/// after the other, by a kernel for each product.
+/// if they are square and there are few products for each block of C (multiply_by_lists); others one inner
+/// panel after the other, by a kernel for each product.
 ///
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 ///         transposition (1978).

@@ -33,8 +33,8 @@ void small_products(Index m, Index n, Index k, const T* a, const T* b, const Sta
 
 namespace {
 
-/// Prefetches the next block: blocks of C and B lie apart and are too small for the processor to predict. Of a
-/// large block the beginning suffices.
+/// Prefetches the next block: blocks of C and B lie apart and are too small for the processor to predict. Of
+/// a large block the beginning suffices.
 inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
   constexpr std::ptrdiff_t line = 64, most = 4608;
   const char* const at = static_cast<const char*>(block);
@@ -125,8 +125,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept {
 
 namespace {
 
-/// Runs `work` on a new thread whose current device is the GPU. To restore the device of the caller would make a
-/// context on a device that it may never use.
+/// Runs `work` on a new thread whose current device is the GPU. To restore the device of the caller would
+/// make a context on a device that it may never use.
 /// @returns false without a thread for it
 template <class Work>
 bool on_device(int device, const Work& work) {

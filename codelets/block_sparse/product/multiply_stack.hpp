@@ -29,8 +29,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 /// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products     |
 /// | a, b    | read         | arrays; may be one                                | values of panels |
 /// | c       | write or add | array                                             | C's values       |
-/// The classes of the stack are host metadata, alive until the task has ended. On ranks that do not own C, they
-/// and `ran_on` are not used, and `stack` is any piece of `every_rank`.
+/// The classes of the stack are host metadata, alive until the task has ended. On ranks that do not own C,
+/// they and `ran_on` are not used, and `stack` is any piece of `every_rank`.
 ///
 /// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
 /// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
@@ -52,11 +52,11 @@ struct MultiplyStack {
   }
 };
 
-/// Makes the kernels that stacks of these classes need on this rank's GPUs, before the stacks are inserted. It
-/// compiles kernels that are not on disk on all cores of this rank, and does nothing without GPUs. The classes of
-/// all stacks may be given, one after the other, with repetitions: each class with at least 256 products and
-/// sizes up to 80 has its own kernel. The generic kernel computes shapes that cannot be compiled, with one line
-/// in the log; if memory was short, the next call tries again.
+/// Makes the kernels that stacks of these classes need on this rank's GPUs, before the stacks are inserted.
+/// It compiles kernels that are not on disk on all cores of this rank, and does nothing without GPUs. The
+/// classes of all stacks may be given, one after the other, with repetitions: each class with at least 256
+/// products and sizes up to 80 has its own kernel. The generic kernel computes shapes that cannot be
+/// compiled, with one line in the log; if memory was short, the next call tries again.
 template <class T>
 void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes);
 
@@ -64,8 +64,8 @@ void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> c
 /// rank's first). To be called when stacks have been computed.
 void report_stack_kernels(const Runtime& runtime);
 
-/// Describes the compiler of kernels for this rank's GPUs and where they are kept; empty without GPUs. Compiles
-/// one kernel.
+/// Describes the compiler of kernels for this rank's GPUs and where they are kept; empty without GPUs.
+/// Compiles one kernel.
 std::string describe_stack_kernels(const Runtime& runtime);
 
 namespace kernels {

@@ -288,8 +288,8 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
   counts.grown = blocks > old_blocks;
 }
 
-/// C has no blocks and gets none. For a matrix with very many blocks, most of them not stored, to visit all block
-/// positions of such panels would take longer than all other work.
+/// C has no blocks and gets none. For a matrix with very many blocks, most of them not stored, to visit all
+/// block positions of such panels would take longer than all other work.
 bool is_empty(const ProductPanel& panel) noexcept {
   if (panel.dense.use == UseDense::always) return false;
   if (panel.old.row_begin && panel.old.row_begin[panel.rows.blocks] > 0) return false;

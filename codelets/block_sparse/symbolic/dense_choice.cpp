@@ -14,9 +14,9 @@ struct Rates {
   double product, flops, bytes, panel, dense_flops;
 };
 
-/// For a core with AVX-512 and a BLAS for AVX2: small products run at a higher rate than the BLAS, but each one
-/// has a start-up time, so a dense product pays for very small blocks alone. With a faster BLAS all thresholds
-/// would be lower.
+/// For a core with AVX-512 and a BLAS for AVX2: small products run at a higher rate than the BLAS, but each
+/// one has a start-up time, so a dense product pays for very small blocks alone. With a faster BLAS all
+/// thresholds would be lower.
 constexpr Rates core{4.5e-9, 7e10, std::numeric_limits<double>::infinity(), 1e-5, 5.6e10};
 /// A product of small blocks costs a GPU the bytes of its operands, and it costs the cores that list it more
 /// than that. Dense products of a few hundred rows do not fill the GPU, hence the low rate.

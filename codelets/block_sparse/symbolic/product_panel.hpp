@@ -9,8 +9,8 @@
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended, and
-/// the tasks that count and list its products.
+/// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended,
+/// and the tasks that count and list its products.
 namespace tessera {
 
 /// The blocks of a panel in compressed rows, by positions within the panel.

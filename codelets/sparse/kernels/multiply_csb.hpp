@@ -13,8 +13,8 @@ struct CUstream_st;  // cudaStream_t points to one
 namespace tessera {
 namespace kernels {
 
-/// Both sides of a piece (MultiplyCsb), at the level of instructions that the processor has (cpu_level). For a
-/// piece on the diagonal y_rows and y_columns are the same. ld: the vectors' widths.
+/// Both sides of a piece (MultiplyCsb), at the level of instructions that the processor has (cpu_level). For
+/// a piece on the diagonal y_rows and y_columns are the same. ld: the vectors' widths.
 template <class V, class T>
 void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
@@ -50,8 +50,8 @@ struct DeviceVectors {
 };
 
 /// The product of MultiplyCsb on a GPU; all pointers are device memory. For a piece on the diagonal
-/// the kernel uses neither x_rows nor y_columns; it uses no vectors of a side that the shape leaves out. Vectors
-/// that are overwritten get zeros in their columns m, ..., width - 1.
+/// the kernel uses neither x_rows nor y_columns; it uses no vectors of a side that the shape leaves out.
+/// Vectors that are overwritten get zeros in their columns m, ..., width - 1.
 ///
 /// Bytes from device memory an entry, of double (float) values, on each side: 8 (4) for each place of the
 /// index and 2 for its slot, in order (csb_index.hpp), and a row of X, from the second cache or memory, for

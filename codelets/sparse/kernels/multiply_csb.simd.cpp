@@ -31,8 +31,8 @@ TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t co
   if (!on_diagonal || column != row) x.add_to(value, y_columns + column * ldy);
 }
 
-/// Distance in entries at which values are prefetched. Each value is read once, and the processor alone does not
-/// fetch it early enough.
+/// Distance in entries at which values are prefetched. Each value is read once, and the processor alone does
+/// not fetch it early enough.
 constexpr std::uint32_t values_ahead = 128;
 
 /// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run

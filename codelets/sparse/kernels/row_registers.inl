@@ -44,8 +44,9 @@ struct Lanes<T, 1> {
   using Unaligned = T;
 };
 
-/// Lanes of the next register of a row with `columns` columns left, where registers hold `before` columns already:
-/// the largest that these columns fill, or the smallest that holds them and some of the columns before.
+/// Lanes of the next register of a row with `columns` columns left, where registers hold `before` columns
+/// already: the largest that these columns fill, or the smallest that holds them and some of the columns
+/// before.
 template <class T>
 constexpr int next_lanes(int columns, int before) noexcept {
   int lanes = register_bytes / static_cast<int>(sizeof(T));
@@ -54,9 +55,9 @@ constexpr int next_lanes(int columns, int before) noexcept {
 }
 
 /// A row of `columns` elements in registers: whole ones, and for the rest smaller ones, so that a row needs
-/// neither masks nor elements beyond its end. The last one may hold columns of the one before (11 = 8 + 4, where
-/// two registers hold one column): both compute the same for these. `before`: columns in registers that precede
-/// these.
+/// neither masks nor elements beyond its end. The last one may hold columns of the one before (11 = 8 + 4,
+/// where two registers hold one column): both compute the same for these. `before`: columns in registers that
+/// precede these.
 template <class T, int columns, int before = 0>
 struct Row {
   static constexpr int lanes = next_lanes<T>(columns, before);

@@ -10,21 +10,22 @@
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of a pass of the index (csb_index.hpp).
 ///
-/// Some warps do nothing but copy rows of X to shared memory, stage by stage. In the other warps two neighbouring
-/// lanes take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay in registers and
-/// are added to the strip's rows of Y in shared memory where the run ends. A row has one run in a stage, and the
-/// sums of a stage are added after those of all stages before, so every sum has one fixed order. There is no
-/// barrier for all warps: two stages have different slots, and a warp may begin the next stage while others are
-/// in this one. Quads are read two ahead and values one quad ahead, once each, past the first-level cache.
+/// Some warps do nothing but copy rows of X to shared memory, stage by stage. In the other warps two
+/// neighbouring lanes take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay in
+/// registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run in
+/// a stage, and the sums of a stage are added after those of all stages before, so every sum has one fixed
+/// order. There is no barrier for all warps: two stages have different slots, and a warp may begin the next
+/// stage while others are in this one. Quads are read two ahead and values one quad ahead, once each, past
+/// the first-level cache.
 ///
 /// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. In a
-/// wavefront the lanes of 4 runs read 32 bytes of a row each, different ones for neighbouring places. Rows of two
-/// parts fill all banks, so these never conflict; with one part rows of even and of odd slots lie in different
-/// banks.
+/// wavefront the lanes of 4 runs read 32 bytes of a row each, different ones for neighbouring places. Rows of
+/// two parts fill all banks, so these never conflict; with one part rows of even and of odd slots lie in
+/// different banks.
 namespace tessera::device {
 
-/// Warps that copy the rows of X, behind the csb_strip_warps others. Fewer could not keep up with these, and more
-/// would take registers: with one part there are two thread blocks a multiprocessor.
+/// Warps that copy the rows of X, behind the csb_strip_warps others. Fewer could not keep up with these, and
+/// more would take registers: with one part there are two thread blocks a multiprocessor.
 template <int parts>
 constexpr int copy_warps = 2 * parts;
 template <int parts>
@@ -107,8 +108,8 @@ __device__ inline void add_to_shared(std::uint32_t to, float (&sum)[4]) {
       : "r"(to)
       : "memory");
 }
-/// Addresses in shared memory: for each of two stages the slots, a barrier that completes when the rows of X have
-/// arrived, and one that completes when all warps have used them.
+/// Addresses in shared memory: for each of two stages the slots, a barrier that completes when the rows of X
+/// have arrived, and one that completes when all warps have used them.
 template <int parts>
 struct StageMemory {
   static constexpr std::uint32_t slot_bytes = 64 * parts,
@@ -169,8 +170,8 @@ class StageCopies {
   __device__ static std::uint32_t first_row() {
     return threadIdx.x / 32 * 32 - static_cast<std::uint32_t>(32 * csb_strip_warps);
   }
-  /// Loads that the compiler does not move: it would move them behind the barrier, into the chain of loads that
-  /// the copies wait for.
+  /// Loads that the compiler does not move: it would move them behind the barrier, into the chain of loads
+  /// that the copies wait for.
   __device__ static std::uint32_t load(const std::uint32_t* p) {
     std::uint32_t value;
     asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
@@ -238,8 +239,8 @@ class RunSums {
                        slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
   static constexpr int together = 2;
-  /// Distance in values of the prefetches; 0: none. With two thread blocks a multiprocessor one computes while the
-  /// other waits, and prefetches would only load the second cache.
+  /// Distance in values of the prefetches; 0: none. With two thread blocks a multiprocessor one computes
+  /// while the other waits, and prefetches would only load the second cache.
   static constexpr int ahead = parts == 2 ? 4 * steps * slice : 0;
 
   struct Quad {
@@ -257,8 +258,8 @@ class RunSums {
     barrier_wait(memory.full(stage), memory.parity(stage));
     return false;
   }
-  /// Offset of this lane's first chunk of a row; its other chunks are found by flipping the bits from 32 bytes on.
-  /// Neighbouring places begin with different chunks, in the order of the lanes.
+  /// Offset of this lane's first chunk of a row; its other chunks are found by flipping the bits from 32
+  /// bytes on. Neighbouring places begin with different chunks, in the order of the lanes.
   __device__ static std::uint32_t first_chunk() {
     return static_cast<std::uint32_t>(lane() % (4 * parts) * 16);
   }
@@ -267,7 +268,8 @@ class RunSums {
     for (int k = 0; k < steps; ++k)
       if (k < to.quad.steps()) to.factors[k] = stream(values_ + k * slice);
   }
-  /// Adds `here`, and begins to read the values of the next quad and the one after it. True if the stage ends.
+  /// Adds `here`, and begins to read the values of the next quad and the one after it. True if the stage
+  /// ends.
   __device__ bool turn(Quad& here, Quad& next, std::uint32_t stage, std::uint32_t y,
                        const StageMemory<parts>& memory) {
     const CsbQuad quad = here.quad;
@@ -326,8 +328,8 @@ class RunSums {
   T sum_[own][each] = {};
 };
 
-/// Stores the strip's rows of Y from shared memory. It reads the elements of a few steps before it writes any,
-/// since otherwise each write would wait for its read.
+/// Stores the strip's rows of Y from shared memory. It reads the elements of a few steps before it writes
+/// any, since otherwise each write would wait for its read.
 template <class T, int parts>
 __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& strip, const std::uint32_t* rows,
                             const T* sums) {

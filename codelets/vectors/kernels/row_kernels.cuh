@@ -6,8 +6,8 @@
 
 #include <tessera/codelets/common/device_launch.cuh>
 
-/// What kernels on row-major vectors share: loops over their elements, sums over columns, and sums of the parts
-/// that thread blocks leave.
+/// What kernels on row-major vectors share: loops over their elements, sums over columns, and sums of the
+/// parts that thread blocks leave.
 namespace tessera::device {
 
 /// Threads of a block on vectors of up to 32 columns: a power of two, at least 32. Neighbouring threads have

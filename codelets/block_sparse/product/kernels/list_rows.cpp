@@ -100,8 +100,8 @@ __attribute__((noinline)) void ListMultiplier<T>::compute_list(std::int32_t colu
   started_[at] = 1;
 }
 
-/// Prefetches the beginning of a row of B into the second cache: a fixed number of lines, which needs no branch
-/// that the processor would mispredict.
+/// Prefetches the beginning of a row of B into the second cache: a fixed number of lines, which needs no
+/// branch that the processor would mispredict.
 inline void prefetch_blocks(const void* first) noexcept {
   constexpr int lines = 16, line = 64;
   const char* const at = static_cast<const char*>(first);

@@ -7,9 +7,9 @@
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/codelets/common/store.hpp>
 
-/// Kernels for C_ij += sum_k A_ik B_kj: all products of one panel of C with several inner panels, row by row of
-/// blocks, for small real blocks. The products for a block of C are added one after the other, inner panels in
-/// the given order.
+/// Kernels for C_ij += sum_k A_ik B_kj: all products of one panel of C with several inner panels, row by row
+/// of blocks, for small real blocks. The products for a block of C are added one after the other, inner
+/// panels in the given order.
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 /// transposition (1978).
 namespace tessera::kernels {
@@ -26,10 +26,10 @@ template <class T>
 bool small_enough_for_rows(std::span<const Index> m, std::span<const Index> n,
                            std::span<const Index> k) noexcept;
 
-/// The row of C stays in the first cache, its columns padded to whole registers, from its first product to its
-/// last. The kernel takes each block of A once; the blocks of B that it meets follow each other in memory. This
-/// is for blocks so small that to load and store C for each product would take longer than to compute.
-/// With Store::overwrite the kernel does not read C: the sums begin with zero. T is real.
+/// The row of C stays in the first cache, its columns padded to whole registers, from its first product to
+/// its last. The kernel takes each block of A once; the blocks of B that it meets follow each other in
+/// memory. This is for blocks so small that to load and store C for each product would take longer than to
+/// compute. With Store::overwrite the kernel does not read C: the sums begin with zero. T is real.
 template <class T>
 void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
@@ -37,9 +37,10 @@ void multiply_rows(const ProductPanel& panel, std::span<const InnerValues<T>> in
 bool small_enough_for_lists(std::span<const Index> m, std::span<const Index> n,
                             std::span<const Index> k) noexcept;
 
-/// The kernel first lists the products of a row by blocks of C, a short list for each, and keeps a block of C in
-/// registers while it computes the list. So it loads and stores each block once and needs no padding, where
-/// multiply_rows would move more of C than it computes. The sums have the bits of multiply_rows. T is real.
+/// The kernel first lists the products of a row by blocks of C, a short list for each, and keeps a block of C
+/// in registers while it computes the list. So it loads and stores each block once and needs no padding,
+/// where multiply_rows would move more of C than it computes. The sums have the bits of multiply_rows. T is
+/// real.
 template <class T>
 void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 

@@ -34,7 +34,8 @@ TESSERA_ALWAYS_INLINE void store(T* p, typename Registers<T>::Vector x) noexcept
   *reinterpret_cast<typename Registers<T>::Unaligned*>(p) = x;
 }
 
-/// Columns of a tile of `height` registers: the most that leave registers for a column of A and a number of B.
+/// Columns of a tile of `height` registers: the most that leave registers for a column of A and a number of
+/// B.
 constexpr int tile_width(int height) noexcept {
   const int width = (registers - 1 - height) / height;
   return width < 6 ? width : 6;

@@ -51,8 +51,8 @@ class StackCompiler {
   static StackCompiler& shared();
 
   /// The kernel for the current device; null: it could not be compiled or failed its trial, and the answer
-  /// stays null until `prepare` tries again. Any number of threads may call this at once. The first call for a
-  /// shape compiles the kernel, allocates memory on the device and waits.
+  /// stays null until `prepare` tries again. Any number of threads may call this at once. The first call for
+  /// a shape compiles the kernel, allocates memory on the device and waits.
   const StackKernel* kernel(const StackShape& shape);
   /// Makes kernels for the current device on `threads` threads. It also tries shapes again, up to three times
   /// in all, for which memory was short.

@@ -9,9 +9,9 @@
 /// The kernel of a stack of products of one shape.
 ///
 /// What bounds it: a product reads (m + n) k elements for 2 m n k operations, and C is read and written once
-/// a run. If no block is used again, blocks of order b give b / 8 flops a byte in double precision. For small b
-/// the memory and the second-level cache then carry far fewer flops than the tensor cores can do. The kernel
-/// therefore
+/// a run. If no block is used again, blocks of order b give b / 8 flops a byte in double precision. For small
+/// b the memory and the second-level cache then carry far fewer flops than the tensor cores can do. The
+/// kernel therefore
 /// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
 ///   sum is in registers;
 /// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even

@@ -15,8 +15,8 @@
 ///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
 /// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
 ///   as many latencies.
-/// - The number of thread blocks on a multiprocessor is such that about 90 KB of copies are under way. Half of
-///   that keeps the memory busy (its bandwidth times its latency); with more than 100 KB the device reads
+/// - The number of thread blocks on a multiprocessor is such that about 90 KB of copies are under way. Half
+///   of that keeps the memory busy (its bandwidth times its latency); with more than 100 KB the device reads
 ///   blocks that lie scattered in its memory more slowly. To hold fewer thread blocks than would fit, they
 ///   request more shared memory than they use.
 #ifdef __CUDACC__
