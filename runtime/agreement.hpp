@@ -140,7 +140,7 @@ class ComingAgreement {
         caught_(std::move(other.caught_)) {}
   ComingAgreement& operator=(ComingAgreement&&) = delete;
 
-  /// What `work` throws is what the others will hear of.
+  /// An exception of `work` reaches the other ranks.
   template <class Work>
   auto watch(const Work& work) {
     try {

@@ -13,9 +13,9 @@
 /// Included by runtime/*.cpp only.
 namespace tessera {
 
-/// How a rank tells the others that it has failed where they do not expect it. Whoever waits for another rank
-/// looks here while it waits (Runtime's collectives, Sequence::wait, HostAccess), so nobody waits for a rank
-/// that has given up. What was told cannot be taken back: tasks and messages of the ranks no longer match.
+/// How a rank tells the others that it has failed where they do not expect it. A rank that waits for
+/// another polls the alarm (Runtime's collectives, Sequence::wait, HostAccess), so that no rank waits for one
+/// that has given up. An alarm is final: tasks and messages of the ranks no longer match.
 class Alarm {
  public:
   /// Collective: every rank listens from now on. @param communicator of the alarm alone

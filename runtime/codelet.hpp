@@ -53,7 +53,7 @@ class TaskContext {
   void fail(StatusCode code, Index index) const noexcept;
   /// Records why the task could not be carried out (StatusCode::task_failed).
   void fail(std::string_view reason) const noexcept;
-  /// Records what a function of the user has thrown: Sequence::wait throws it again.
+  /// Records an exception of a function of the caller: Sequence::wait throws it again.
   void fail_by_callback(std::exception_ptr thrown) const noexcept;
 
   const TaskHeader& header() const noexcept { return *header_; }
@@ -66,7 +66,7 @@ class Codelet {
  public:
   using Function = void (*)(void** buffers, void* arguments);
   using Footprint = std::uint32_t (*)(const void* arguments);
-  /// Seconds that a task takes whose buffers have so many bytes.
+  /// Seconds that a task takes whose buffers have `bytes` bytes.
   using Cost = double (*)(const void* arguments, WorkerKind kind, double bytes);
 
   /// Made by TESSERA_DEFINE_TASK; lives for the whole program.
@@ -96,7 +96,7 @@ class Codelet {
 
 /// What StarPU must know of a CUDA implementation.
 struct CudaOptions {
-  int host_buffers = 0;         ///< so many leading buffers are found in host memory
+  int host_buffers = 0;         ///< number of leading buffers that are in host memory
   bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
 };
 

@@ -70,17 +70,17 @@ std::size_t available_host_memory();
 std::size_t shared_host_memory();
 std::size_t idle_host_memory();
 
-/// Less than so many bytes are not worth a look at what the system has.
+/// For fewer bytes than this the library does not ask the system for its free memory.
 inline constexpr double worth_looking = 64 << 20;
 
-/// Whether so many bytes more fit into the host's memory. (Where all ranks ask: require_memory, which knows
+/// Whether `bytes` more bytes fit into the host's memory. (Where all ranks ask: require_memory, which knows
 /// what ranks of one host need together.)
 /// @throws RuntimeError, naming what needs it, if not
 void require_host_memory(std::string_view what, double bytes);
 /// "WHAT needs 5.1 GiB of OF, and 2.0 GiB may be used"
 std::string memory_refusal(std::string_view what, double needed, std::string_view of, double there);
 
-/// A piece of so many bytes is made, whose memory StarPU finds; it is no more.
+/// Count a piece of `bytes` bytes whose memory StarPU allocates, and its end.
 /// @throws RuntimeError if all pieces together are beyond the limit
 void hold_host_memory(std::size_t bytes);
 void let_host_memory_go(std::size_t bytes) noexcept;

@@ -193,7 +193,7 @@ std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes) {
 
 std::string flaw_of_bus_affinity(std::string_view text, const std::optional<BusNodes>& nodes) {
   return flaw_found_by(text, [&] {
-    // The first line is a comment to everybody, but StarPU looks for its words.
+    // The first line is a comment, but StarPU requires its words.
     const std::string_view title = text.substr(0, text.find('\n'));
     if (!title.starts_with("# GPU\tNUMA0\t")) throw Flaw{"line 1 is not the title"};
     unsigned numa = 0;

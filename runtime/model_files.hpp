@@ -19,7 +19,7 @@ inline constexpr std::size_t largest_model_file = std::size_t(64) << 20;
 /// What is wrong with a file codelets/45/NAME, in words; empty: nothing.
 std::string flaw_of_codelet_file(std::string_view text);
 
-/// The nodes that a file of buses speaks of, from bus/HOST.config.
+/// The nodes in a file of buses, from bus/HOST.config.
 struct BusNodes {
   unsigned numa = 0, devices = 0;
 };

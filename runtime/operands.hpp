@@ -12,13 +12,13 @@
 #include <tessera/data.hpp>
 
 /// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts
-/// the task gives pieces of data (or pointers, null for an operand that this task goes without); the body
+/// the task gives pieces of data (or pointers, null for an absent operand); the body
 /// finds views of them under the same names.
 ///
 /// | type                | the task                                                                       |
 /// |---------------------|--------------------------------------------------------------------------------|
 /// | Read<S>             | reads                                                                          |
-/// | Write<S>            | writes all of it: what it held before is not there                             |
+/// | Write<S>            | writes all of it; the old content is lost                                      |
 /// | ReadWrite<S>        | reads and writes                                                               |
 /// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
 /// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece (of owner `every_rank`: its rank's copy), else adds to it; add_to(data) and overwrite(data) say which |
@@ -26,7 +26,7 @@
 /// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
 /// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
 ///
-/// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a
+/// An operand that may be absent is declared with `{}`. S, the shape, is Matrix<T> (the view is a
 /// MatrixView) or Array<T> (a std::span). One piece may stand for several operands of a task.
 /// `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S, ...>` any number.
 namespace tessera {

@@ -32,7 +32,7 @@ fs::path place_of(const fs::path& directory) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-/// The nearest folder above it that is there.
+/// The nearest folder above it that exists.
 fs::path folder_there(const fs::path& place) {
   fs::path folder = place.parent_path();
   std::error_code ignored;

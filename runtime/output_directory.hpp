@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Replaces the entries `parts` of a directory, which is made if it is not there, by those that
+/// Replaces the entries `parts` of a directory, which is made if it does not exist, by those that
 /// `fill(draft)` makes in an empty directory beside it. The new directory is complete and on the disk before
 /// one rename puts it in the place of the old one; entries that are not parts stay. Whatever fails or is
 /// killed before leaves the old one as it was. (Where the file system cannot exchange two names, as NFS,

@@ -18,8 +18,8 @@ inline int host_threads(const Runtime& runtime) {
   return runtime.info().host_threads;
 }
 
-/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, or as many as can be had, in any
-/// order. Of exceptions the one of the lowest i is thrown at the end.
+/// Calls work(i, thread) for i = 0, ..., count - 1, on `threads` threads, or as many as the system gives, in
+/// any order. Of exceptions the one of the lowest i is thrown at the end.
 template <class Work>
 void parallel_for(int threads, Index count, const Work& work) {
   std::atomic<Index> next = 0;

@@ -82,7 +82,7 @@ void StarpuSurroundings::prepare_shutdown() noexcept {
     const int knob =
         starpu_perf_knob_name_to_id(starpu_perf_knob_scope_global, "starpu.global.g_calibrate_knob");
     if (knob < 0 || starpu_perf_knob_get_global_int32_value(knob) == 0) return;
-    // Somebody may have cleaned up, or filled the disk.
+    // The folder may have been removed, or the disk filled.
     const fs::path folder = directory_ / "codelets" / std::to_string(model_file_version);
     std::error_code error;
     fs::create_directories(folder, error);

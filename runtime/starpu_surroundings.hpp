@@ -18,7 +18,7 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
-/// What is around StarPU while it runs: a directory of its own, and a process that it can run in.
+/// The environment of StarPU while it runs: its directory, and a process that it can run in.
 namespace tessera {
 
 /// The directory that StarPU works in for one run. It is made with what is known (ModelStore), and goes at
@@ -77,7 +77,7 @@ void require_usable_mpi(Communicator communicator);
 /// MPI has not been finalised. @throws RuntimeError
 void require_unfinished_mpi();
 
-/// Nobody but the library has started StarPU. @throws RuntimeError
+/// @throws RuntimeError if StarPU runs already, which the library has not started
 void require_stopped_starpu();
 
 /// This is the process that `owner`, the process number kept at the start of a Runtime, stands for, and not

@@ -112,7 +112,7 @@ Codelet make_task_codelet() {
 /// The pieces of a task in the order of its operands, each once.
 class AccessList {
  public:
-  /// Position of the piece; a piece that is there already gets the union of both modes.
+  /// Position of the piece; a piece that is in the list already gets the union of both modes.
   int add(const Data& data, AccessMode mode);
   std::span<const Access> accesses() const noexcept { return {begin(), static_cast<std::size_t>(count_)}; }
   int append(const Data& data, AccessMode mode);

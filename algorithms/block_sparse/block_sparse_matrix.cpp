@@ -183,7 +183,7 @@ void BlockSparseBuilder<T>::add(Index block_row, Index block_col, MatrixView<con
   finalize_.watch([&] { store(block_row, block_col, values, true); });
 }
 
-/// Room for so many values.
+/// Memory for `count` values.
 template <class T>
 T* BlockSparseBuilder<T>::allocate(Index count) {
   constexpr std::size_t usual = std::size_t{1} << 16;

@@ -50,7 +50,8 @@ Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
   return largest(sums);
 }
 
-/// A quarter of the memory of a GPU, or of a rank's share of the host's, where that is least. Collective.
+/// A quarter of the memory of a GPU, or of a rank's share of the host memory: the smallest of all ranks.
+/// Collective.
 double memory_for_dense(const Runtime& runtime) {
   struct Host {
     std::uint64_t name;
@@ -165,7 +166,7 @@ bool DenseProducts<T>::any(Index panel) const noexcept {
   return false;
 }
 
-/// The dense array of a panel, made on `rank` if it is not there yet.
+/// The dense array of a panel; inserts the task that makes it on `rank` if there is none yet.
 template <class T>
 const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index panel, int rank) {
   const auto at = static_cast<std::size_t>(panel);

@@ -157,7 +157,7 @@ const double* add_lines(const BlockDimension& dimension, Index panel, const doub
 }
 
 /// The sums along all rows (or columns): each rank adds its panels in their order, the ranks' sums are added
-/// once, and rank 0's result is everybody's.
+/// once, and all ranks get the result of rank 0.
 template <class T>
 std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
   const BlockPattern& pattern = a.pattern();

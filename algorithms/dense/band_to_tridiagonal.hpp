@@ -50,7 +50,7 @@ class ChaseReflectors {
 /// Two neighbouring groups are two tiles apart, so n / (4 sweeps b) tasks run at once in the beginning and
 /// fewer as the sweeps get shorter; a task has 24 (sweeps b)^2 flops. The largest group up to sweeps b = 320
 /// (its tile stays in a core's second cache) with which two and a half tasks a worker run at first, but not
-/// below sweeps b = 128 (a task, then of 40 us, must outweigh its overhead).
+/// below sweeps b = 128, since a task must outweigh its overhead.
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
 /// With the workers of all ranks.
 Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept;

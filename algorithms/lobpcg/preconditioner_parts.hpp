@@ -29,7 +29,7 @@ inline double spread(std::span<const double> values) {
   return largest - least;
 }
 
-/// r and w have these segments and so many columns. @throws InvalidArgument
+/// Checks that r and w have these segments and this number of columns. @throws InvalidArgument
 template <class T>
 void require_blocks(const RowSegments& segments, const BlockVectors<T>& r, const BlockVectors<T>& w,
                     Index columns) {

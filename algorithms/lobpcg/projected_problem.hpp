@@ -14,7 +14,7 @@ struct OrthonormalRules {
   double unit = 0;    ///< rounding of the vectors' elements
   double accept = 0;  ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this:
                       ///< what the round leaves of non-orthogonality is about unit / sqrt(accept)
-  Index unit_columns = 0;  ///< so many of the first columns of W had unit length before rounding: shorter ...
+  Index unit_columns = 0;  ///< first columns of W that had unit length before rounding: shorter ...
   double smallest = 0;     ///< ... than this they are dropped; of the others zero vectors alone
   bool transform = true;   ///< false: project and scale alone
   double norm = 1;         ///< of A, relative to B

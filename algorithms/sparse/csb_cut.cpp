@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-/// So that there are so many for every worker.
+/// The most rows of a part, so that every worker gets `of_worker` parts.
 Index max_rows(Index order, Index workers, Index of_worker) {
   return std::max<Index>(order / (of_worker * workers), 64);
 }
@@ -31,7 +31,7 @@ Index band_rows(Index usual, Index order, Index workers, bool on_gpus) {
   return std::max(usual, std::min(least, max_rows(order, workers, on_gpus ? 8 : 2)));
 }
 
-/// Appends the beginnings of about equal parts of [begin, end) with at most so many rows.
+/// Appends the beginnings of about equal parts of [begin, end) with at most max_part rows.
 void append_parts(Index begin, Index end, Index max_part, std::vector<Index>& begins) {
   const Index parts = ceil_div(end - begin, max_part);
   for (Index part = 0; part < parts; ++part) begins.push_back(begin + (end - begin) * part / parts);

@@ -102,8 +102,8 @@ CsbIndexBuilder<V> CsbMatrix<V, T>::Detail::index_builder(const CsbProduct& prod
   };
   add_part(pieces[product.piece]);
   if (product.tiles) add_part(pieces[*product.tiles]);
-  // A diagonal tile's rows stand together as they are: by families, whose strips meet several tiles, FOM
-  // with them takes 1.3 times as long (48Cr).
+  // The rows of a diagonal tile keep their order: strips of families would meet several tiles, which makes
+  // FOM slower.
   const CsbOrders orders_of_piece = c.diagonal_tiles ? CsbOrders{}
                                                      : CsbOrders{orders[static_cast<std::size_t>(c.row)],
                                                                  orders[static_cast<std::size_t>(c.column)]};

@@ -103,7 +103,7 @@ std::shared_ptr<const RowSegments> segments_at_home(const CsbPartition& partitio
 
 CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
                           const CsbDomains& on) {
-  // Rows are functions of the user's, which may throw on one rank.
+  // Rows come from functions of the caller, which may throw on one rank.
   std::uint64_t hash = 0;
   agree(runtime, 0, [&] { hash = hash_of_rows(given, options); });
   agree(runtime, hash, [] {});

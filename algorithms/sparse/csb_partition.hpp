@@ -10,8 +10,8 @@
 
 namespace tessera {
 
-/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and
-/// sums of its own: a GPU of a rank, a rank without GPUs, or, of a single rank without GPUs, a set of sums
+/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain has its own
+/// memory and sums: a GPU of a rank, a rank without GPUs, or, on a single rank without GPUs, a set of sums
 /// that its workers add to.
 struct CsbPartition {
   std::vector<Index> tiles;  ///< first row of each and, last, the order; at most 65536 rows each
@@ -56,7 +56,7 @@ struct CsbDomains {
   bool workers_alone() const noexcept { return ranks == 1 && !on_gpus; }
   /// GPUs, or ranks without.
   Index places() const noexcept { return Index(ranks) * std::max(gpus, 1); }
-  /// The domains of each rank, for so many segments in all.
+  /// The domains of each rank, for `segments` segments in all.
   int per_rank(Index segments) const;
 };
 

@@ -52,8 +52,8 @@ class CsbProducts {
                                   partition_.rank_of(partial.domain)));
     return data;
   }
-  /// Copies x, as soon as it is there, to all GPUs at once: a task asks for it only when the one before it is
-  /// over.
+  /// Copies x to all GPUs at once as soon as it is computed: without this a task would request it only when
+  /// the task before has ended.
   template <class U>
   void prefetch(const BlockVectors<U>& x) const {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
@@ -97,7 +97,7 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   const auto target = [&](Index place, Index segment) -> const Data& {
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
-  // The first task that has a part in a sum writes it, whatever was there before.
+  // The first task of a sum overwrites it.
   for (Index s = 0; s < partition_.segments->count(); ++s) y.segment(s).forget();
   for (const Data& data : partial) data.forget();
   for (const CsbProduct& product : products_)
