@@ -85,7 +85,7 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       check();
     });
     --detail.checks;
-    // No vote where all have thrown it together, or where the others may wait in what the check was doing.
+    // No vote if all ranks have thrown it together, or if the others may wait inside the check.
     if (caught && (caught == detail.agreed || caught == detail.broken)) std::rethrow_exception(caught);
     const detail::Votes votes = detail::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);

@@ -33,7 +33,7 @@ class Buffer {
   T* data() noexcept { return memory_->values.data(); }
   int* numbers() noexcept { return memory_->numbers.data(); }
 
-  /// Waits for what start(request) starts on it; or throws what another rank has failed with.
+  /// Waits for the operation that start(request) starts, or throws the failure of another rank.
   template <class Start>
   void transfer(Runtime::Detail& detail, const Start& start) {
     detail::fault_point();

@@ -15,8 +15,8 @@ namespace tessera {
 
 /// Large pieces of the host's memory, kept when they are given back, for the next of about their size: pages
 /// that are new to the process must be cleared by the system one by one, which takes longer than to compute
-/// what small blocks are written into them. In use and kept together are never more than there were in use
-/// at one time. Thread-safe.
+/// their content where blocks are small. The memory in use and kept together never exceeds the largest amount
+/// that was in use at one time. Thread-safe.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -62,11 +62,11 @@ std::uint64_t host_memory_refusals() noexcept;
 void choose_host_memory_limit(bool restricted);
 std::size_t host_memory_limit() noexcept;
 
-/// What may still be taken: of the limit, and of what the system has now, with what it would free of its file
-/// caches and what StarPU keeps for the next pieces.
+/// Bytes that may still be allocated: the rest of the limit, or the free memory of the system with the file
+/// caches that it would free and the memory that StarPU keeps for the next pieces.
 std::size_t available_host_memory();
 
-/// Its parts: what the system has for all ranks of the host, and what this rank holds without use.
+/// Its parts: the free memory for all ranks of the host, and the memory that this rank keeps unused.
 std::size_t shared_host_memory();
 std::size_t idle_host_memory();
 

@@ -12,7 +12,7 @@
 /// Files that the library keeps between runs, where several processes, other users and full disks may meddle.
 namespace tessera {
 
-/// What a file holds, or why it cannot be taken.
+/// The content of a file, or why it is rejected.
 struct FileContent {
   bool absent = false;  ///< there is none that this process may reach
   std::string flaw{};   ///< empty: `bytes` are the whole file

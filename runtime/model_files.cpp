@@ -143,7 +143,8 @@ void check_measurement(Lines& lines) {
   lines.end_of_line();
 }
 
-/// The devices of a combination and its measurements; what StarPU has no driver for ends the program.
+/// Checks the devices of a combination and its measurements. StarPU would end the program at a device without
+/// a driver.
 void check_combination(Lines& lines, std::set<std::vector<int>>& known) {
   std::vector<int> devices(1, lines.line_with("number of devices", 1, 64));
   for (int k = 0; k < devices.front(); ++k) {

@@ -67,7 +67,7 @@ bool is_mount_point(const std::string& path) {
 #endif
 }
 
-/// What a rename would find out only when all is written.
+/// Checks the errors that a rename would give only when all is written.
 void require_replaceable(const std::string& path, const struct stat& file) {
   const int opened = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened < 0) fail_now();

@@ -31,7 +31,7 @@ void parallel_for(int threads, Index count, const Work& work) {
       try {
         work(i, thread);
       } catch (...) {
-        // What comes later is not begun; what is lower has begun already, and may fail, too.
+        // Later calls do not begin. Calls with a lower i have begun already and may fail, too.
         next.store(count);
         const std::lock_guard lock(mutex);
         if (i < failed) {

@@ -166,7 +166,8 @@ std::vector<fs::path> files_in(const fs::path& directory) {
   return files;
 }
 
-/// Where what StarPU measures beside a set is kept. The name changes with the set's description.
+/// The directory for measurements that StarPU makes in addition to a set. Its name changes with the
+/// description of the set.
 fs::path directory_beside(const fs::path& set) {
   try {
     const std::uint64_t hash = hash_of(contents(set / "machine.json") + set.string());

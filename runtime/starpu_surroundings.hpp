@@ -21,8 +21,8 @@
 /// The environment of StarPU while it runs: its directory, and a process that it can run in.
 namespace tessera {
 
-/// The directory that StarPU works in for one run. It is made with what is known (ModelStore), and goes at
-/// the end. StarPU never sees the user's home: where it cannot write there it ends the program.
+/// The directory of StarPU for one run. It is made with the kept measurements (ModelStore) and removed at the
+/// end. StarPU never uses the user's home, since it ends the program where it cannot write.
 class StarpuSurroundings {
  public:
   /// `codelets`: whose models StarPU shall find, by the number of the codelet; empty: not that one.
@@ -38,7 +38,7 @@ class StarpuSurroundings {
   void fetch_model(int codelet) noexcept {
     if (!fetched_[static_cast<std::size_t>(codelet)].load(std::memory_order_acquire)) fetch_now(codelet);
   }
-  /// Keeps what StarPU has measured: when it has started, and when it has shut down.
+  /// Keeps the measurements of StarPU: after its start, and after its shutdown.
   void keep() noexcept;
   /// Before StarPU shuts down and writes its models: where it could not, it shall not try.
   void prepare_shutdown() noexcept;

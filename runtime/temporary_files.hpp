@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-/// What a process makes for a time only: files that become outputs by a rename, and directories to work in.
+/// Temporary files of a process: files that become outputs by a rename, and working directories.
 ///
 /// All have hidden names, `.tessera-HOST-RANDOM`, are in one list for the whole process, and go with the
 /// object that made them. While it lives, the object holds a lock (flock) on its file: a file without a lock

@@ -122,7 +122,7 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
   if (too_large(rows, cols) || too_large(rows, inner) || too_large(inner, cols)) return {};
   const Index of_a = dense_bytes<T>(a, true, options.dense), of_b = dense_bytes<T>(b, false, options.dense);
   if (of_a == 0 || of_b == 0) return {};
-  // Those of C's panels that are worked on; what their blocks are is not known yet.
+  // Panels of C that are computed at the same time. Their blocks are not known yet, so all are counted.
   constexpr Index results = 4;
   const Index of_c = results * rows * cols * static_cast<Index>(sizeof(T) + sizeof(DenseBlock));
   if (static_cast<double>(of_a + of_b + of_c) > memory_for_dense(runtime)) return {};

@@ -14,7 +14,7 @@
 namespace tessera {
 namespace {
 
-/// What a task makes of each panel, a few E, on its way to every rank.
+/// The results of a task for each panel, a few E, which every rank gets.
 template <class E>
 class PanelResults {
  public:

@@ -47,7 +47,7 @@ inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_
 }
 
 /// Bytes from which on a piece of such a problem gives its memory back when it is released (ReturnedMemory):
-/// a few hundred pieces, which cost about a hundredth of the time. For smaller problems no piece does.
+/// large enough that a few hundred pieces do, which costs little time. For smaller problems no piece does.
 inline std::size_t returned_bytes(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
   return memory_matters(runtime, n, element_bytes)
              ? static_cast<std::size_t>(runtime.info().gpu_memory_bytes / 4096)

@@ -35,7 +35,7 @@ namespace tessera {
 /// panels of n x tile and a few tiles, beside the slabs.
 ///
 /// Priorities: values 64 + depth of the node; vectors 4 depth + (3: pack, update; 2: secular vectors), slabs
-/// 4: what is deep in the tree first, what frees memory before what takes it.
+/// 4: tasks deep in the tree come first, and tasks that free memory before tasks that take it.
 ///
 /// Failures: not_finite, index: row of T from 1; no_convergence, index: first row of the piece, from 1.
 /// Sources: Cuppen, Numer. Math. 36 (1981); Gu & Eisenstat, SIAM J. Matrix Anal. Appl. 16 (1995); Tisseur &

@@ -77,7 +77,7 @@ template <class T>
 void make_residuals(LobpcgContext<T>& on, LobpcgState<T>& s, Index first);
 
 /// The directions of the next step, for columns that are not locked: P without those of the others, and W :=
-/// the residuals, or what the preconditioner makes of them. May be called again when more or fewer columns
+/// the residuals, preconditioned if there is a preconditioner. May be called again when more or fewer columns
 /// are locked.
 template <class T>
 void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s);

@@ -236,7 +236,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& 
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
   {
-    // What the builder knows of each block is gone before the indices need memory.
+    // The builder frees its data about each block before the indices need memory.
     CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
     agree(runtime, 0, [&] {
       builder.count();

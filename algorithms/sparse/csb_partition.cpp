@@ -109,8 +109,8 @@ CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, co
   agree(runtime, hash, [] {});
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
-  // What is hopeless is refused before all of its entries are counted, which may take hours. In float, and
-  // half of that: the survey has seen some rows only.
+  // Refuses a matrix that cannot fit before all of its entries are counted, which may take long: one of which
+  // half, with float values, does not fit. Half, since the survey has seen some rows only.
   constexpr double least_bytes_of_entry = 8;
   agree(runtime, 0, [&] {
     require_host_memory("half of the matrix", survey.entries() / on.ranks * least_bytes_of_entry / 2);

@@ -42,7 +42,7 @@ struct CsbPartition {
   int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }
 };
 
-/// What a matrix is dealt to.
+/// The domains to which a matrix is dealt.
 struct CsbDomains {
   int ranks = 1;
   int gpus = 0;          ///< of each rank; 0: some rank has none
@@ -65,7 +65,7 @@ struct CsbDomains {
 /// ranks
 CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
                            const CsbDomains& domains);
-/// For what the runtime has.
+/// For the ranks and GPUs of the runtime.
 inline CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows,
                                   const CsbOptions& options) {
   return csb_partition(runtime, rows, options, CsbDomains(runtime));

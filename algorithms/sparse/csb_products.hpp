@@ -39,8 +39,8 @@ class CsbProducts {
   std::vector<CsbProduct>& all() noexcept { return products_; }
   const std::vector<CsbProduct>& all() const noexcept { return products_; }
 
-  /// Puts the products into the order of their tasks, finds out what they write, and what else has to be
-  /// moved.
+  /// Puts the products into the order of their tasks, and finds the pieces that they write and the pieces
+  /// that must be moved.
   void plan();
 
   /// Sums for segments of y that are not at home where they are formed, without contents.

@@ -69,7 +69,7 @@ __device__ inline CsbQuad stream(const CsbQuad* p) {
   return {low, high};
 }
 
-/// Brings what the warp needs some steps later to the second-level cache.
+/// Prefetches data that the warp needs some steps later into the second-level cache.
 __device__ inline void prefetch(const void* p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }

@@ -21,7 +21,7 @@ inline int threads_of_row(int columns) {
   return lanes;
 }
 
-/// What a thread has: column `column` of every `groups`-th row from number `group` on.
+/// The elements of a thread: column `column` of every `groups`-th row from number `group` on.
 struct ColumnPlace {
   int lanes, column, group, groups;
   __device__ explicit ColumnPlace(int lanes_of_row)
