@@ -32,9 +32,9 @@ struct TaskHeader {
   double flops;
   double start = 0;  ///< when the task began, seconds; written by the worker
   bool on_device =
-      false;  ///< its work goes on when the codelet's function has returned: StarPU tells the end
+      false;  ///< its work continues when the codelet's function has returned; StarPU detects the end
   void (*at_end)(TaskHeader&) = nullptr;  ///< called when it has ended, if not null (DeviceFailure)
-  void* failure = nullptr;                ///< what at_end looks at
+  void* failure = nullptr;                ///< argument of at_end
 };
 
 /// How the run time is predicted: by the history of equal footprints, by a cost in flops at a codelet's own

@@ -49,7 +49,7 @@ void stop_host_memory() noexcept;
 
 /// StarPU gets no more memory: what waits for it must never run.
 void refuse_host_memory() noexcept;
-/// How often StarPU has asked for host memory and there was none.
+/// Number of failed requests of StarPU for host memory.
 std::uint64_t host_memory_refusals() noexcept;
 
 /// What all data of this rank may take together: nine tenths of the machine's memory or of what this

@@ -14,7 +14,7 @@ namespace tessera {
 
 /// The content of a file, or why it is rejected.
 struct FileContent {
-  bool absent = false;  ///< there is none that this process may reach
+  bool absent = false;  ///< this process can reach no such file
   std::string flaw{};   ///< empty: `bytes` are the whole file
   std::string bytes{};
 };

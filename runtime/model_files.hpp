@@ -25,7 +25,7 @@ struct BusNodes {
 };
 /// @return empty: nothing is wrong, and `nodes` is set
 std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes);
-/// bus/HOST.affinity. `nodes`: if given, the file must speak of just these.
+/// bus/HOST.affinity. `nodes`: if given, the file must have exactly these.
 std::string flaw_of_bus_affinity(std::string_view text, const std::optional<BusNodes>& nodes);
 /// bus/HOST.latency and bus/HOST.bandwidth: a square of numbers.
 std::string flaw_of_bus_matrix(std::string_view text, const std::optional<BusNodes>& nodes);

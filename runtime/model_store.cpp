@@ -19,7 +19,7 @@ const fs::path codelet_folder = fmt::format("codelets/{}", model_file_version);
 const fs::path bus_folder = "bus";
 
 /// Files of the buses that StarPU reads; config first, since the others depend on it.
-/// With the descriptions for simulations, for which StarPU would look at the whole machine at each start.
+/// With the descriptions for simulations, which StarPU would derive from the whole machine at each start.
 constexpr const char* bus_files[] = {"config",    "affinity",        "latency",
                                      "bandwidth", "platform.v4.xml", "platform.xml"};
 

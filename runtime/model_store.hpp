@@ -22,8 +22,8 @@ namespace tessera {
 /// measures again.
 class ModelStore {
  public:
-  /// `host`: under which StarPU files things. `log` hears one warning about files that are damaged; of
-  /// further ones it is told, too, but not as a warning.
+  /// `host`: the name under which StarPU keeps its files. `log` gets one warning about a damaged file, and
+  /// reports of further ones that are no warnings.
   ModelStore(PerformanceModels models, std::string host, std::filesystem::path work, LogSink log);
 
   /// Copies what is known about the buses into the directory.

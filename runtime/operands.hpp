@@ -12,8 +12,8 @@
 #include <tessera/data.hpp>
 
 /// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts
-/// the task gives pieces of data (or pointers, null for an absent operand); the body finds views of them under
-/// the same names.
+/// the task gives pieces of data (or pointers, null for an absent operand); the body finds views of them
+/// under the same names.
 ///
 /// | type          | the task                                                                      |
 /// |---------------|-------------------------------------------------------------------------------|

@@ -101,7 +101,7 @@ StarpuVariables::StarpuVariables(const StarpuSurroundings& surroundings, const s
   const std::string directory = surroundings.directory().string();
   set("STARPU_PERF_MODEL_DIR", directory.c_str());
   set("STARPU_PERF_MODEL_PATH", nullptr);
-  set("XDG_CACHE_HOME", directory.c_str());  // StarPU asks for it before STARPU_HOME and HOME
+  set("XDG_CACHE_HOME", directory.c_str());  // StarPU reads it before STARPU_HOME and HOME
   set("STARPU_HOSTNAME", host.c_str());
   set("STARPU_MPI_HOSTNAMES", nullptr);
 }

@@ -67,7 +67,7 @@ class StarpuVariables {
   std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
-/// The policies that look at how long a codelet's tasks take.
+/// The policies that use the measured times of a codelet's tasks.
 bool needs_codelet_models(const std::string& scheduler);
 
 /// The communicator is one that a Runtime can work on now, and MPI is in a state to do so.

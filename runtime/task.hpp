@@ -38,7 +38,7 @@
 /// | double seconds(WorkerKind, double bytes) const | the performance model's prediction                    |
 /// | static PerformanceModel model                  | history                                               |
 /// | static bool gpu_instead_of_cpu                 | false; true: with GPUs no CPU runs it                 |
-/// flops and footprint are asked for before the operands have views.
+/// The runtime calls flops and footprint before the operands have views.
 namespace tessera {
 
 /// Where a task's body runs: a CPU.

@@ -147,7 +147,7 @@ void TridiagonalEigen<T>::submit_leaf_values(Sequence& sequence, int priority, c
         {.priority = priority});
 }
 
-/// One rank computes a leaf, all go on with its spectrum.
+/// One rank computes a leaf, all ranks use its spectrum.
 template <class T>
 void TridiagonalEigen<T>::submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
                                               const std::vector<Node*>& leaves) {

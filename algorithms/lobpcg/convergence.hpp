@@ -19,7 +19,7 @@ struct NormEstimates {
 struct ResidualNorms {
   std::vector<double> norms;
   std::vector<double> scaled;  ///< divided by the norm that LobpcgNorm chooses
-  double finest = 0;           ///< the least that is asked for, in units of (||A|| + |theta| ||B||) ||x||
+  double finest = 0;           ///< the smallest requested norm, in units of (||A|| + |theta| ||B||) ||x||
   double at_tolerance = 0;     ///< the least tolerance (||A|| + |theta| ||B||) of a column
 
   bool finite() const;

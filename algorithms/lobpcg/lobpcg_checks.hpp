@@ -9,7 +9,7 @@ namespace tessera {
 
 /// Bytes of the vectors of a solve on a rank with `rows` rows.
 double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept;
-/// The block's size where none is asked for.
+/// The default size of the block.
 Index usual_lobpcg_block(const Runtime& runtime, Index count);
 
 /// The options with nothing left to choose: block and tolerance are positive, and all that follows takes them

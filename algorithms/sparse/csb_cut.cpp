@@ -25,7 +25,7 @@ Index tile_rows(const RowSurvey& survey, Index order, Index workers) {
 /// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
 /// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
 /// for up to 16 vectors. Each worker has two bands to build at least: more of them would be so narrow that
-/// products take longer. GPUs go through rows in an order of their own.
+/// products take longer. GPUs compute rows in another order.
 Index band_rows(Index usual, Index order, Index workers, bool on_gpus) {
   constexpr Index least = 4096;
   return std::max(usual, std::min(least, max_rows(order, workers, on_gpus ? 8 : 2)));

@@ -38,7 +38,7 @@ struct CsbPartition {
   /// all of X, but sums nothing for others. The links between GPUs are fast enough for that, and a GPU's
   /// product is the faster the more of a row's entries it has (csb_index.hpp).
   bool gpus_multiply_rows() const noexcept { return ranks == 1 && gpus_per_rank > 1; }
-  /// TaskOptions::gpu of a domain's tasks: where ranks have one GPU, or none, StarPU need not be told.
+  /// TaskOptions::gpu of a domain's tasks: unset where ranks have one GPU or none.
   int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }
 };
 

@@ -59,7 +59,7 @@ class CsbProducts {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
   }
   /// Calls insert_product(product, y_rows, y_columns) for all tasks, which write or add to the pieces of y
-  /// that their shape tells (WriteOrAdd), and inserts the sums of their partial sums.
+  /// that their shape names (WriteOrAdd), and inserts the sums of their partial sums.
   template <class U, class Insert>
   void insert(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
               const Insert& insert_product) const;

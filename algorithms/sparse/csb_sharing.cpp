@@ -88,7 +88,7 @@ Index SubMatricesOfDomains::usual_groups(const CsbSize&) const {
 }
 
 /// On GPUs one for each; on CPUs two a worker, so that products of different pairs can be in flight together,
-/// if they are not too small to be worth a task.
+/// if they are large enough for a task.
 Index SubMatricesOfDomains::usual_segments(const CsbSize& size, Index groups) const {
   const Index for_places = ceil_div(on_.places(), groups);
   if (on_.on_gpus) return for_places;

@@ -59,9 +59,9 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// Every block of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
 /// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to
 /// some ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in
-/// every run on the same kind of worker. Predicted by the bytes that the steps go through. V: float or double
-/// values, T: float or double vectors (V = double only with T = double); the name tells V from T:
-/// fom_tiles_f_d has float values and double vectors.
+/// every run on the same kind of worker. Predicted by the bytes that the steps read and write. V: float or
+/// double values, T: float or double vectors (V = double only with T = double); the name has the letters of V
+/// and T: fom_tiles_f_d has float values and double vectors.
 /// Source: Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3.4; Saad, Iterative Methods for Sparse
 /// Linear Systems, 2nd ed., Sec. 6.4 and 6.7.
 template <class V, class T>

@@ -12,11 +12,11 @@ namespace tessera {
 ///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C                                            [2 i o a row]
 /// row by row, so that outputs may lie in the inputs' memory: [X P] := [X W P] C is one task. A copy of
 /// columns, their scaling, a projection W := (W - Z S) inv(R) are combinations, too.
-/// | operand | mode         | shape                        | what                                          |
-/// |---------|--------------|------------------------------|-----------------------------------------------|
-/// | inputs  | read         | blocks, 1 to 32 columns      | i columns altogether                          |
-/// | outputs | write or add | the same                     | o columns altogether; others: zero if written |
-/// | c       | read         | doubles: i x o, column-major | every rank has it                             |
+/// | operand | mode         | shape                        | what                                        |
+/// |---------|--------------|------------------------------|---------------------------------------------|
+/// | inputs  | read         | blocks, 1 to 32 columns      | i columns in total                          |
+/// | outputs | write or add | the same                     | o columns in total; others: zero if written |
+/// | c       | read         | doubles: i x o, column-major | every rank has it                           |
 /// Outputs do not overlap; they may overlap inputs in any way (a row is read before it is written), but the
 /// block of one that is overwritten is no input, and has no other output. In double, rounded to T at the end.
 /// Predicted by flops and bytes.

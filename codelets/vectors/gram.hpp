@@ -18,11 +18,11 @@ inline constexpr Index gram_parts = 2 * 132;
 
 /// Inner products of blocks of row-major vectors, of one segment of rows, in one pass over them:
 ///   G := [L_0 L_1 L_2]^T [R_0 R_1].                                             [2 l r a row]
-/// | operand     | mode    | shape                                     | what                       |
-/// |-------------|---------|-------------------------------------------|----------------------------|
-/// | left, right | read    | blocks of vectors, 1 to 32 columns each   | l and r columns altogether |
-/// | g           | write   | l r doubles at least: l x r, column-major | the inner products         |
-/// | work        | scratch | gram_parts l r doubles at least           | sums of thread blocks      |
+/// | operand     | mode    | shape                                     | what                     |
+/// |-------------|---------|-------------------------------------------|--------------------------|
+/// | left, right | read    | blocks of vectors, 1 to 32 columns each   | l and r columns in total |
+/// | g           | write   | l r doubles at least: l x r, column-major | the inner products       |
+/// | work        | scratch | gram_parts l r doubles at least           | sums of thread blocks    |
 /// Products and sums in double, also of float vectors; rows ascend: the same bits in every run on the same
 /// kind of worker. Predicted by flops and bytes.
 template <class T>

@@ -89,7 +89,7 @@ struct Hdf5File::Detail {
     if (written->error != 0) output->fail(written->error);
     if (!good) output->fail("HDF5 has failed");
   }
-  /// Opens a data set to read it, and looks at all that the file says of it.
+  /// Opens a data set to read it, and checks all that the file declares about it.
   template <class Work>
   void with_set(const std::string& name, std::optional<ElementKind> kind, const Work& work) const {
     const std::string link = hdf5::wrong_link(file, name);

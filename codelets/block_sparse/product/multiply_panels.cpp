@@ -90,7 +90,7 @@ PanelMultiplier<T>::PanelMultiplier(const ProductPanel& panel, const InnerPanel&
   if (b_in_cache_) columns_at_a_time_ = static_cast<std::int32_t>((panel.cols.blocks + parts - 1) / parts);
 }
 
-/// Goes on to the columns before `end_column`.
+/// Proceeds to the columns before `end_column`.
 template <class T>
 void PanelMultiplier<T>::take_columns(std::int32_t end_column) {
   first_ = end_;
