@@ -64,8 +64,7 @@ Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments);
 /// After a vote that has found the hashes to differ.
 [[noreturn]] void throw_different(const Runtime& runtime);
 
-/// Work of all ranks that is under way. An exception that ends it on this rank alone raises the alarm at
-/// once.
+/// Work of all ranks that is under way. It tells the others at once what has ended it on this rank alone.
 class Guard {
  public:
   explicit Guard(const Runtime& runtime) noexcept;

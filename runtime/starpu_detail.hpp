@@ -62,7 +62,7 @@ struct Runtime::Detail {
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
-  /// Memory of pieces of at least this size is not kept for reuse, see ReturnedMemory.
+  /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
   std::size_t unkept_bytes = std::numeric_limits<std::size_t>::max();
 
   Detail();

@@ -16,9 +16,9 @@ enum class UseDense : char {
   always  ///< wherever it gives the same products
 };
 
-/// The share of a dense product's flops below which the products of blocks stay stacks. The share is
-/// at most that of the elements that either panel stores, so dense arrays take at most 1 / least_dense_share
-/// times the memory of the blocks.
+/// The share of a dense product's flops below which the products of blocks stay what they are. The share is
+/// at most that of the elements that either panel stores, so dense arrays take at most so many times the
+/// memory of the blocks: 1 / least_dense_share.
 inline constexpr double least_dense_share = 0.25;
 
 /// What the choice depends on, beside the products.
