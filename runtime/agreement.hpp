@@ -101,10 +101,9 @@ auto guarded(const Runtime& runtime, const Work& work) {
   }
 }
 
-/// A public call that all ranks make together: `check` checks the arguments (agree), then `work` does the
-/// work. Whatever it throws on a rank, no other rank waits for that one. Every public function and
-/// constructor that communicates, or inserts tasks, enters through this. Within another one it just runs
-/// both.
+/// A public call that all ranks make together: `check` looks at the arguments (agree), then `work` does it.
+/// Whatever it throws on a rank, no other rank waits for that one. Every public function and constructor that
+/// communicates, or inserts tasks, enters through this. Within another one it just runs both.
 /// @param name of the call, for ranks that call different ones
 /// @param arguments a hash of what must be equal on all ranks
 /// @throws InvalidArgument if calls or arguments differ, beside what check and work throw
@@ -121,7 +120,7 @@ auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t a
   }
 }
 
-/// The same for a call whose work checks the arguments itself.
+/// The same for a call whose arguments the work looks at by itself.
 template <class Work>
 auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t arguments, const Work& work) {
   return collectively(
