@@ -4,7 +4,7 @@
 
 #include <complex>
 
-#include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/error.hpp>
 

@@ -12,8 +12,7 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>

@@ -8,10 +8,34 @@
 #include <cuda_runtime.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
-/// How kernels go through the blocks of a panel, and what they share.
+/// What the kernels on the values of panels share: arithmetic, and the loops over the blocks of a panel.
 namespace tessera::device {
+
+/// `times` and `plus` are products and sums that the compiler does not contract to one operation: they have
+/// the bits that a CPU without fused multiply-add gives them.
+__device__ inline float times(float a, float b) {
+  return __fmul_rn(a, b);
+}
+__device__ inline double times(double a, double b) {
+  return __dmul_rn(a, b);
+}
+__device__ inline float plus(float a, float b) {
+  return __fadd_rn(a, b);
+}
+__device__ inline double plus(double a, double b) {
+  return __dadd_rn(a, b);
+}
+template <class R>
+__device__ Complex<R> times(Complex<R> a, Complex<R> b) {
+  return {plus(times(a.re, b.re), -times(a.im, b.im)), plus(times(a.re, b.im), times(a.im, b.re))};
+}
+template <class R>
+__device__ Complex<R> plus(Complex<R> a, Complex<R> b) {
+  return {plus(a.re, b.re), plus(a.im, b.im)};
+}
 
 inline constexpr int panel_threads = 256;
 
@@ -35,7 +59,7 @@ inline dim3 panel_grid(std::size_t count) noexcept {
   return {x, blocks_for(full_grid, static_cast<Index>(x), 65535)};
 }
 
-/// What `mirrored` gives on a CPU.
+/// The result of `mirrored` on a CPU.
 template <class S>
 __device__ S mirror_image(Symmetry symmetry, S x) {
   return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conj(x) : x;
