@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/codelets/band/kernels/device_reflectors.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <tessera/codelets/divide_and_conquer/kernels/deflate.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
-#include <tessera/codelets/divide_and_conquer/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
 
 namespace tessera::divide_and_conquer {
@@ -84,7 +84,7 @@ void run(const HostContext&, const GatherParts<step>& task) {
   if constexpr (step == SecularStep::roots) {
     collect(task.parts, task.m, record.poles(), record.base, record.offset);
   } else {
-    // root_first is free until the rows are there: the weights pass through it to their slots.
+    // root_first is free until the rows are computed: the weights pass through it to their slots.
     collect(task.parts, task.m, record.poles(), record.root_first, nullptr);
     kernels::place_weights(record.root_first, record);
   }

@@ -4,12 +4,12 @@
 
 #include <span>
 
-#include <tessera/codelets/divide_and_conquer/task_views.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// The merges of the tridiagonal divide and conquer, without their vectors: the kernels of deflate.hpp and
-/// secular.hpp. All pieces are of owner every_rank. No flops counted: the work depends on the deflation and
-/// is O(m^2) divisions. What the operands hold:
+/// The merges of the tridiagonal divide and conquer without their vectors: the kernels of deflate.hpp and
+/// secular.hpp. All pieces are of owner every_rank. The tasks count no flops: the work depends on the
+/// deflation and is O(m^2) divisions. The operands:
 /// | operand     | shape                                            | what                               |
 /// |-------------|--------------------------------------------------|------------------------------------|
 /// | scaled      | array of double, 2 n + 1                         | ScaledTridiagonal of the problem   |
@@ -17,12 +17,12 @@
 /// | record      | array of char, MergeRecord::bytes(m)             | MergeRecord                        |
 /// | merged      | array of double, 3 m                             | NodeSpectrum of the merged node    |
 /// | part, parts | array of double, 2 merge_part_capacity(m, parts) | two halves of one part of a step   |
-/// | work        | array of double, merge_scratch_bytes(m)          | of a whole merge, or its deflation |
+/// | work        | array of double, merge_scratch_bytes(m)          | of Merge or Deflate                |
 namespace tessera::divide_and_conquer {
 
 std::size_t merge_scratch_bytes(Index m) noexcept;
 
-/// One merge: which rows, and what its result is needed for.
+/// The rows of a merge, and the results that it needs.
 struct MergeShape {
   Index n = 0;    ///< order of the whole problem
   Index cut = 0;  ///< first row of the right child
@@ -33,9 +33,9 @@ struct MergeShape {
   Index order() const noexcept { return left + right; }
 };
 
-/// A whole merge: a small one, or any on a GPU. It runs on CPUs only where there are no GPUs (not with
-/// RuntimeOptions::hybrid either): one core would delay a large one for long. Fails with no_convergence,
-/// index: cut + 1.
+/// A whole merge: a small one on a CPU, or any on a GPU. With GPUs no CPU runs it (not with
+/// RuntimeOptions::hybrid either), because one core would take too long for a large merge. Fails with
+/// no_convergence, index: cut + 1.
 /// | operand             | mode    |
 /// |---------------------|---------|
 /// | scaled, left, right | read    |
@@ -70,8 +70,8 @@ constexpr Index merge_part_capacity(Index m, Index parts) noexcept {
   return m / parts + 2;
 }
 
-/// One of the parts of a merge of order m, which share its poles evenly (how many there are is known only
-/// when the tasks run).
+/// One of the parts of a merge of order m, which share its poles evenly. The number of poles is known only
+/// when the tasks run.
 struct MergePart {
   Index m = 0, part = 0, parts = 1;
   Index capacity() const noexcept { return merge_part_capacity(m, parts); }
@@ -96,14 +96,14 @@ struct SecularPart {
   MergePart which;
 };
 
-/// The roots, or the weights, of all parts come to the record. On CPUs alone.
+/// Copies the roots, or the weights, of all parts to the record. On CPUs alone.
 /// | operand | mode       |
 /// |---------|------------|
 /// | record  | read-write |
 /// | parts   | read       |
 template <SecularStep step>
 struct GatherParts {
-  static_assert(step != SecularStep::rows, "these come to the record by OrderSpectrum");
+  static_assert(step != SecularStep::rows, "OrderSpectrum copies these to the record");
   static constexpr const char* name =
       step == SecularStep::roots ? "tridiagonal_gather_roots" : "tridiagonal_gather_weights";
   ReadWrite<Array<char>> record;
@@ -111,7 +111,7 @@ struct GatherParts {
   Index m = 0;
 };
 
-/// kernels::order_spectrum; before it, if `rows`, the rows of all parts come to the record. On CPUs alone.
+/// kernels::order_spectrum; before it, if `rows`, copies the rows of all parts to the record. On CPUs alone.
 /// | operand | mode       | what            |
 /// |---------|------------|-----------------|
 /// | record  | read-write |                 |
@@ -126,7 +126,7 @@ struct OrderSpectrum {
   bool rows = false;
 };
 
-/// The same merge in steps, on CPUs only, each step in as many parts as there are pieces for them.
+/// Inserts the same merge in steps, on CPUs only. Each step has one task for each of the pieces `parts`.
 void insert_merge_in_parts(Sequence& sequence, const Merge& merge, std::span<const Data> parts,
                            const TaskOptions& options);
 

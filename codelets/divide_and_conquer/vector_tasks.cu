@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/divide_and_conquer/kernels/merge_cuda.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/divide_and_conquer/vector_tasks.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>

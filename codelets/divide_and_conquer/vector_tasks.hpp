@@ -5,13 +5,13 @@
 #include <array>
 
 #include <tessera/codelets/common/tile_part.hpp>
-#include <tessera/codelets/divide_and_conquer/task_views.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// The eigenvectors of the tridiagonal divide and conquer: the kernels of merge_vectors.hpp and
-/// secular_vectors as tasks. They run on CPUs only where there are no GPUs (not with RuntimeOptions::hybrid
-/// either), for there the row blocks and panels are as large as GPUs want them, and a panel on a core would
-/// bring a copy of both to the host. Flops: not counted unless given. What the operands hold:
+/// secular_vectors as tasks. With GPUs no CPU runs them (not with RuntimeOptions::hybrid either): row blocks
+/// and panels have the sizes that GPUs need, and a panel on a core would copy both to the host. Flops are not
+/// counted unless given. The operands:
 /// | operand | shape                                            | what                      |
 /// |---------|--------------------------------------------------|---------------------------|
 /// | record  | array of char, MergeRecord::bytes(m), every_rank | MergeRecord of the merge  |
@@ -24,7 +24,8 @@ struct MergePanel {
   Index columns() const noexcept { return end - begin; }
 };
 
-/// What the tasks of a panel must know on the host, because it decides the sizes of their products.
+/// outline := the numbers that the tasks of a panel need on the host, because they determine the sizes of
+/// their products.
 /// | operand | mode  |
 /// |---------|-------|
 /// | record  | read  |
@@ -39,7 +40,7 @@ struct OutlinePanel {
   std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
 };
 
-/// kernels::secular_vectors for the roots among the columns of a panel, computed by every rank for itself.
+/// kernels::secular_vectors for the roots among the columns of a panel. Every rank computes them for itself.
 /// | operand | mode              | shape                             | what            |
 /// |---------|-------------------|-----------------------------------|-----------------|
 /// | outline | read, on the host |                                   |                 |
@@ -57,7 +58,7 @@ struct SecularVectors {
   std::uint32_t footprint() const noexcept { return footprint_of(panel.m, panel.columns(), 0, 0); }
 };
 
-/// kernels::pack_rows: of a merge of order m, for `rows` rows of a child.
+/// kernels::pack_rows of a merge of order m, for `rows` rows of a child.
 /// | operand | mode  | shape                                         | what                        |
 /// |---------|-------|-----------------------------------------------|-----------------------------|
 /// | record  | read  |                                               |                             |
@@ -113,16 +114,16 @@ struct UpdateRows {
   }
 };
 
-/// Columns [from, from + count) of some tiles and their place [to, to + count) in a slab.
+/// Columns [from, from + count) of some tiles, which become columns [to, to + count) of a slab.
 struct SlabColumns {
   Index from = 0, to = 0, count = 0;
 };
 
-/// Columns of eigenvectors, in tiles of `block_rows` rows below each other, become columns of a slab, widened
-/// to T.
+/// Copies columns of eigenvectors, from tiles of `block_rows` rows below each other, to columns of a slab,
+/// and converts them to T.
 /// | operand | mode         | shape                 | what                                          |
 /// |---------|--------------|-----------------------|-----------------------------------------------|
-/// | slab    | write or add | matrix of T, n rows   | the first gives it memory; other columns stay |
+/// | slab    | write or add | matrix of T, n rows   | the other columns stay                        |
 /// | tiles   | read         | matrices of RealOf<T> | block_rows rows each, the last fewer          |
 template <class T>
 struct FillSlab {
