@@ -86,7 +86,7 @@ struct AbsoluteTileSums {
 /// stream. The order of the sums depends on the sizes only.
 namespace tessera::device {
 
-/// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| alone if y is null. R is read once.
+/// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| if y is null. Reads R once.
 template <class T>
 void launch_column_sums(CUstream_st* stream, MatrixView<const T> r, const MatrixView<const T>* y,
                         const RealOf<T>* values, double* sums);

@@ -4,8 +4,7 @@
 #include "report.hpp"
 
 #if TESSERA_WITH_CUDA
-#include <tessera/codelets/linalg/cusparse.hpp>
-
+#include "cusparse.hpp"
 #include "gpu_device.hpp"
 #endif
 

@@ -28,7 +28,7 @@ __device__ inline unsigned shared_address(const void* p) {
 using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready,
     device::thread_copy;
 
-/// Copies from global to shared memory; the barrier completes when all bytes are there.
+/// Copies from global to shared memory; the barrier completes when all bytes have arrived.
 __device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
