@@ -4,7 +4,8 @@
 #include "report.hpp"
 
 #if TESSERA_WITH_CUDA
-#include "cusparse.hpp"
+#include <tessera/codelets/linalg/cusparse.hpp>
+
 #include "gpu_device.hpp"
 #endif
 
