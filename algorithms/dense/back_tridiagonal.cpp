@@ -4,8 +4,7 @@
 
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/algorithms/dense/stage_arguments.hpp>
-#include <tessera/codelets/band/chase_block_tasks.hpp>
-#include <tessera/codelets/band/wy_tasks.hpp>
+#include <tessera/codelets/band/back_transform_tasks.hpp>
 #include <tessera/error.hpp>
 
 namespace tessera {

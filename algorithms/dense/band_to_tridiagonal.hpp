@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <tessera/codelets/band/kernels/device_reflectors.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -56,8 +56,8 @@ Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
 Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept;
 
 /// Where the chase runs: by tiles on the CPU cores of all ranks, or by ranges of whole sweeps, each a task
-/// that takes a GPU (see codelets/band/kernels/chase_sweeps.hpp). Chosen: on a GPU if there is one and the
-/// bandwidth is not too large for it.
+/// that takes a GPU (see codelets/band/kernels/chase.hpp). Chosen: on a GPU if there is one and the bandwidth
+/// is not too large for it.
 enum class ChasePlace { chosen, tiles, sweeps };
 
 /// Sizes that a caller may set; 0: chosen.

@@ -12,8 +12,6 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
-#include <tessera/codelets/divide_and_conquer/scale_tasks.hpp>
-#include <tessera/codelets/divide_and_conquer/vector_tasks.hpp>
 
 namespace tessera {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/band/kernels/band_copy.hpp>
+#include <tessera/codelets/band/kernels/band_storage.hpp>
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/band/kernels/chase_sweeps_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/kernels/chase_sweeps.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// The tasks of a chase: from the columns of a BandMatrix to the tridiagonal matrix. Where no flops are given
-/// a task moves data. All sweeps of a matrix must run on one kind of worker, for a GPU does not keep the
-/// bulge's room clean.
+/// The tasks of a chase, from the columns of a BandMatrix to the tridiagonal matrix. A task without flops
+/// moves data. All sweeps of a matrix must run on one kind of worker, because a GPU does not keep the room
+/// for the bulge zero.
 namespace tessera {
 
 /// The columns first .. first + columns - 1 of a band matrix of order n.
@@ -16,7 +16,8 @@ struct BandColumns {
   Index n = 0, bandwidth = 1, first = 0, columns = 0;
 };
 
-/// Some columns of a band in the chase's storage: room for the bulge and padding are zeroed.
+/// Copies some columns of a band into the chase's storage, with zeros in the room for the bulge and the
+/// padding.
 /// | operand | mode  | shape                        | what                                            |
 /// |---------|-------|------------------------------|-------------------------------------------------|
 /// | segment | write | array of kernels::BandLayout | the columns with room for the bulge             |
@@ -28,7 +29,7 @@ struct BandGather {
   Write<Array<T>> segment;
   ReadAll<Matrix<T>> pieces;
   BandColumns band;
-  Index piece_columns = 1;  ///< of each piece, but fewer in the last
+  Index piece_columns = 1;  ///< of each piece; the last may have fewer
 };
 
 /// Where one tile of a chase lies (kernels::chase_tile).
@@ -36,7 +37,7 @@ struct ChaseTilePlace {
   Index n = 0, bandwidth = 1, first_sweep = 0, sweeps = 0, column_begin = 0, column_end = 0;
   Index first_column = 0;  ///< of the first segment
   Index segment_width = 1;
-  /// Of all sweeps.
+  /// The hops of all sweeps in the tile.
   Index hops() const noexcept;
 };
 
@@ -45,7 +46,7 @@ struct ChaseTilePlace {
 /// |-----------|--------------|---------------------------------|----------------------------------------|
 /// | workspace | scratch      | array: kernels::chase_workspace |                                        |
 /// | segments  | read-write   | arrays of kernels::BandLayout   | one or two consecutive ones            |
-/// | kept      | write or add | array: reflectors.size()        | beside other tiles'; absent: none kept |
+/// | kept      | write or add | array: reflectors.size()        | other tiles' stay; absent: none kept   |
 template <class T>
 struct ChaseTile {
   static constexpr const char* name = "chase_tile";
@@ -75,7 +76,7 @@ struct ChaseTile {
 template <class T>
 struct ChaseSweeps {
   static constexpr const char* name = "chase_sweeps";
-  /// What the sweeps leave in the bulge's room of the segment is zero on a CPU only, which relies on it.
+  /// A CPU leaves zeros in the room for the bulge and relies on them; a GPU does not.
   static constexpr bool gpu_instead_of_cpu = true;
   Scratch<Array<char>> workspace;
   ReadWrite<Array<T>> segment;
@@ -93,7 +94,7 @@ struct ChaseSweeps {
   }
 };
 
-/// Diagonal and subdiagonal of some columns that the chase has finished.
+/// Copies diagonal and subdiagonal of some columns that the chase has finished.
 /// | operand | mode  | shape                        | what                                           |
 /// |---------|-------|------------------------------|------------------------------------------------|
 /// | segment | read  | array of kernels::BandLayout | begins with the first column                   |
@@ -106,7 +107,7 @@ struct TridiagonalPiece {
   BandColumns band;
 };
 
-/// The pieces of a tridiagonal matrix in one, on CPUs.
+/// Joins the pieces of a tridiagonal matrix, on CPUs.
 /// | operand | mode  | shape                | what                          |
 /// |---------|-------|----------------------|-------------------------------|
 /// | d       | write | array: n             | diagonal                      |
@@ -118,7 +119,7 @@ struct TridiagonalAssemble {
   Write<Array<R>> d, e;
   ReadAll<Array<R>> pieces;
   Index n = 0;
-  Index piece_columns = 1;  ///< of each piece, but fewer in the last
+  Index piece_columns = 1;  ///< of each piece; the last may have fewer
 };
 
 }  // namespace tessera

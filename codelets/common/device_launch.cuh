@@ -8,19 +8,19 @@
 #include <tessera/codelets/common/device_scalar.cuh>
 #include <tessera/data.hpp>
 
-/// What launches of kernels share.
+/// Helpers for launches of kernels.
 namespace tessera::device {
 
-/// Blocks of a grid whose kernel goes through the rest in steps of the grid: enough to fill a GPU.
+/// The number of thread blocks that fills a GPU, for kernels that loop in steps of the grid.
 inline constexpr Index full_grid = 132 * 16;
 
-/// Blocks that take `each` of `items` items: at least one and at most `most`.
-inline unsigned blocks_for(Index items, Index each, Index most = Index(1) << 30) noexcept {
-  return static_cast<unsigned>(std::clamp<Index>(ceil_div(items, each), 1, most));
+/// The number of thread blocks for `items` items, `each` items a block: at least 1 and at most `limit`.
+inline unsigned blocks_for(Index items, Index each, Index limit = Index(1) << 30) noexcept {
+  return static_cast<unsigned>(std::clamp<Index>(ceil_div(items, each), 1, limit));
 }
 
 /// Launches a kernel whose blocks form clusters of `cluster` neighbours along the grid's x; grid.x is a
-/// multiple of it. More than 8 of them want cudaFuncAttributeNonPortableClusterSizeAllowed.
+/// multiple of it. More than 8 need cudaFuncAttributeNonPortableClusterSizeAllowed.
 template <class... Parameters, class... Arguments>
 void launch_in_clusters(cudaStream_t stream, unsigned cluster, dim3 grid, unsigned threads,
                         std::size_t shared_bytes, void (*kernel)(Parameters...), Arguments&&... arguments) {

@@ -119,8 +119,8 @@ __host__ __device__ inline bool finite(S a) {
     return isfinite(a);
 }
 
-/// 1 / x to about one unit in the last place, for 1e-300 < |x| < 1e300: without the branches of a division
-/// for subnormal numbers.
+/// 1 / x to about one unit in the last place, for 1e-300 < |x| < 1e300, without a division's branches for
+/// subnormal numbers.
 __device__ inline double fast_reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));

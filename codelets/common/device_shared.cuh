@@ -3,14 +3,13 @@
 #pragma once
 
 /// Shared memory by its 32-bit addresses: barriers (mbarrier) and copies in the background. A phase of a
-/// barrier completes when as many threads have arrived as it was made for; phases have the parities 0, 1, 0,
-/// ...
+/// barrier completes when its `count` threads have arrived; phases have the parities 0, 1, 0, ...
 namespace tessera::device {
 
 __device__ inline void barrier_init(unsigned barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
-/// After the initialisations, before other threads and copies use the barriers.
+/// Call it after the initialisations, before other threads and copies use the barriers.
 __device__ inline void barriers_ready() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -18,7 +17,7 @@ __device__ inline void barriers_ready() {
 __device__ inline void barrier_arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-/// Arrives when what this thread has begun to copy by thread_copy is there.
+/// Arrives when this thread's copies by thread_copy are complete.
 __device__ inline void barrier_arrive_when_copied(unsigned barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
@@ -30,7 +29,7 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
       "r"(parity)
       : "memory");
 }
-/// Copies `Bytes` bytes of which the first `valid` are read and the others are zero.
+/// Copies `Bytes` bytes: reads the first `valid` of them and sets the others to zero.
 template <int Bytes>
 __device__ inline void thread_copy(unsigned to, const void* from, int valid) {
   if constexpr (Bytes == 16)

@@ -10,7 +10,7 @@
 /// lanes in a fixed order, and all lanes get the same bits.
 namespace tessera::device {
 
-/// The x of the lane whose number differs in the bits of `mask`.
+/// The x of the lane whose number differs from this lane's in the bits of `mask`.
 template <class R>
 __device__ inline R exchange(R x, int mask) {
   return __shfl_xor_sync(~0u, x, mask);

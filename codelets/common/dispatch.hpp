@@ -4,15 +4,14 @@
 
 /// Run-time choice of the instruction set for the few kernels that a BLAS does not provide.
 ///
-/// Such a kernel is one file `<name>.simd.cpp`, which CMake compiles several times (tessera_add_simd_sources): for
-/// baseline x86-64, or whatever the compiler's default is, for x86-64-v3 (AVX2, FMA) and for x86-64-v4 (AVX-512),
-/// with TESSERA_CPU_LEVEL = 2, 3 or 4 and TESSERA_CPU_LEVEL_NAMESPACE = level2, level3 or level4. It may call
-/// nothing of the standard library that is not inlined for sure: a weak symbol compiled for AVX-512 must not be
-/// picked by the linker for everyone.
+/// Such a kernel is one file `<name>.simd.cpp`, which CMake compiles several times
+/// (tessera_add_simd_sources): for the compiler's default (baseline x86-64), for x86-64-v3 (AVX2, FMA) and
+/// for x86-64-v4 (AVX-512), with TESSERA_CPU_LEVEL = 2, 3 or 4 and TESSERA_CPU_LEVEL_NAMESPACE = level2,
+/// level3 or level4. It must not call functions of the standard library that the compiler might not inline,
+/// because the linker could then pick a weak symbol compiled for AVX-512 for the whole program.
 namespace tessera::kernels {
 
-/// The highest level (2, 3, 4 as in the x86-64 psABI) that this processor supports; 2 where it is not an
-/// x86-64.
+/// The highest level (2, 3, 4 as in the x86-64 psABI) that this processor supports; 2 on other architectures.
 inline int cpu_level() noexcept {
 #if defined(__x86_64__)
   static const int level = [] {

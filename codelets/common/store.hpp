@@ -6,10 +6,10 @@
 
 namespace tessera {
 
-/// What becomes of the numbers that a kernel finds in the memory of its result.
+/// Whether a kernel overwrites its result or adds to it.
 enum class Store : std::uint8_t { overwrite, add };
 
-/// What the body of a task tells its kernel of a WriteOrAdd operand.
+/// The same for a WriteOrAdd operand, for the kernel of a task.
 template <class Operand>
 Store store_of(const Operand& result) noexcept {
   return result.first() ? Store::overwrite : Store::add;

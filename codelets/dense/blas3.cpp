@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/blas3.inl>
-#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime.hpp>
 
 namespace tessera {
 
-// On a GPU updates of large triangles are general products, potrf and hegst work in another way: blas3.cu.
+// On a GPU the updates of large triangles are general products, and potrf and hegst work differently
+// (blas3.cu).
 
 template <class T>
 void run(const HostContext& on, const HerkSubtract<T>& task) {

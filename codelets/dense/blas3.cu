@@ -3,8 +3,8 @@
 #include <vector>
 
 #include <tessera/codelets/common/device_scalar.cuh>
+#include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/blas3.inl>
-#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
 #include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/linalg/cusolver.hpp>
 
@@ -13,14 +13,14 @@ namespace {
 
 using namespace device;
 
-/// Up to this order cuBLAS' triangular products are faster than general ones on blocks.
+/// Up to this order cuBLAS' triangular products are faster than general products on blocks.
 constexpr Index small_update = 8192;
 constexpr int threads = 256;
 /// potrf's work space begins with cuSOLVER's info.
 constexpr std::size_t info_bytes = 256;
 
-/// Of a pivot that is not positive cuSOLVER's `info` tells. Of a NaN it promises nothing: then the factor's
-/// diagonal does.
+/// cuSOLVER's `info` names a pivot that is not positive, but promises nothing for a NaN: the kernel finds
+/// that one on the factor's diagonal.
 template <class S>
 __global__ void __launch_bounds__(threads)
     first_bad_pivot_kernel(long long n, const S* l, Index ldl, const int* info, long long* failure) {
@@ -50,7 +50,7 @@ void hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index 
              b);
   };
   const Index n = a.rows;
-  if (n <= base) {  // twice the flops, but in two calls
+  if (n <= base) {  // twice the flops, but only two calls
     mirror_lower<T>(on, a);
     solve(Side::left, l, a);
     solve(Side::right, l, a);
@@ -59,7 +59,7 @@ void hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index 
   const Index n1 = half(n, base), n2 = n - n1;
   const auto a11 = a.block(0, 0, n1, n1), a21 = a.block(n1, 0, n2, n1), a22 = a.block(n1, n1, n2, n2);
   const auto l11 = l.block(0, 0, n1, n1), l21 = l.block(n1, 0, n2, n1), l22 = l.block(n1, n1, n2, n2);
-  const auto subtract_half_product = [&] {  // both triangles of A11 are there
+  const auto subtract_half_product = [&] {  // both triangles of A11 are valid
     la::gemm(on, Op::none, Op::none, T(-0.5), l21, a11, 1, a21);
   };
   hegst<T>(on, a11, l11, base);
@@ -110,7 +110,7 @@ bool launch_potrf(const CudaContext& on, MatrixView<T> a, std::span<char> work, 
   if (cusolver::potrf<T>(on.cusolver, a.rows, a.data, a.ld, work.data() + info_bytes,
                          work.size() - info_bytes, host_work.data(), host, info) != CUSOLVER_STATUS_SUCCESS)
     return false;
-  if (host > 0) cudaStreamSynchronize(on.stream);  // cuSOLVER 12 wants none
+  if (host > 0) cudaStreamSynchronize(on.stream);  // cuSOLVER 12 needs no host memory
   first_bad_pivot_kernel<<<1, threads, 0, on.stream>>>(a.rows, device_cast(a.data), a.ld, info, failure);
   return true;
 }

@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Products of parts of tiles, and tasks on whole tiles, as tiled Cholesky and the reduction to standard form
-/// need them: herk, her2k, hemm, trsm, and their product-pair, after BLAS 3; potrf and hegst after LAPACK.
-/// Tiles are column-major; of a Hermitian tile the lower triangle counts. On a GPU, what is above the diagonal
-/// of a Hermitian or triangular tile that is written may change. Flops in brackets (complex: x 4).
+/// Tasks of tiled Cholesky and of the reduction to standard form: products of parts of tiles; herk, her2k,
+/// hemm, trsm and a pair of products on whole tiles, after BLAS 3; potrf and hegst, after LAPACK. Tiles are
+/// column-major. A Hermitian tile is given by its lower triangle. A GPU may change the entries above the
+/// diagonal of a Hermitian or triangular tile that it writes. Flops in brackets (complex: x 4).
 namespace tessera {
 
 /// C := [C +] alpha op(A) op(B) on parts of three tiles, after BLAS gemm.       [2 m n k]
 /// | operand | mode         | shape | what                                                                |
 /// |---------|--------------|-------|---------------------------------------------------------------------|
 /// | a, b    | read         | tiles |                                                                     |
-/// | c       | write or add | tile  | what is beside the part is lost with the sequence's first task      |
+/// | c       | write or add | tile  | the sequence's first task on the tile loses the rest of the tile    |
 template <class T>
 struct Gemm {
   static constexpr const char* name = "gemm";
@@ -129,7 +131,7 @@ struct Potrf {
   Index n = 0, first_row = 0;
   double flops() const noexcept { return double(n) * n * n / 3 * flop_factor<T>; }
 };
-/// Work space of Potrf: none (not valid) where no GPU takes part.
+/// Work space of Potrf; an invalid handle if no GPU takes part.
 template <class T>
 Data potrf_work(Runtime& runtime, Index n);
 
@@ -146,5 +148,36 @@ struct Hegst {
   Index n = 0;
   double flops() const noexcept { return double(n) * n * n * flop_factor<T>; }
 };
+
+// On a GPU, where it takes more than one call of cuBLAS: on device memory and the context's stream. Hermitian
+// matrices are given by their lower triangles; entries above the diagonal of a written matrix may change.
+
+/// C := C - A A^H. [n^2 k]
+template <class T>
+void launch_herk_subtract(const CudaContext& on, MatrixView<const T> a, MatrixView<T> c) noexcept;
+
+/// C := C - A B^H - B A^H. [2 n^2 k]
+template <class T>
+void launch_her2k_subtract(const CudaContext& on, MatrixView<const T> a, MatrixView<const T> b,
+                           MatrixView<T> c) noexcept;
+
+/// Size of potrf's work space.
+template <class T>
+std::size_t potrf_bytes(Index n);
+
+/// A := L with L L^H = A, by cuSOLVER, in `work` of potrf_bytes<T>(a.rows) bytes, aligned as by cudaMalloc.
+/// `failure` is visible to the device; if it was 0, it becomes the order of the leading minor that is not
+/// positive definite. False if cuSOLVER refuses the call. [n^3 / 3]
+template <class T>
+bool launch_potrf(const CudaContext& on, MatrixView<T> a, std::span<char> work, long long* failure);
+
+/// Order up to which two triangular solves with the whole square are faster than LAPACK's hegst on blocks.
+inline constexpr Index hegst_base = 4096;
+
+/// A := L^-1 A L^-H, recursively on halves as LAPACK's hegst does it on blocks, down to order `base`. [n^3,
+/// up to order `base` 2 n^3]
+template <class T>
+void launch_hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l,
+                  Index base = hegst_base) noexcept;
 
 }  // namespace tessera

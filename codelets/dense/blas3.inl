@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bodies of blas3.hpp that are the same on CPUs and GPUs.
+// The bodies of blas3.hpp that CPUs and GPUs share.
 #pragma once
 
 #include <tessera/codelets/dense/blas3.hpp>

@@ -22,7 +22,7 @@ __global__ void gather_kernel(Index rows, Index cols, const S* piece, Index ld, 
   }
 }
 
-/// Factors of panels travel as a kernel's argument, some at a time.
+/// A kernel gets the factors of up to this many panels as an argument.
 constexpr int panels_at_once = 64;
 template <class S>
 struct Panels {
@@ -31,8 +31,8 @@ struct Panels {
   int count;
 };
 
-/// Block column by block column: the panel's factor on the diagonal, zeros below; above the diagonal V^H V
-/// stays.
+/// Writes each panel's factor to its diagonal block and zeros below it; V^H V stays above the diagonal
+/// blocks.
 template <class S>
 __global__ void place_panels_kernel(Panels<S> panels, Index first, Index b, Index k, S* t, Index ldt) {
   const Index cols = panels.count * b;
@@ -55,7 +55,7 @@ __global__ void clear_below_kernel(Index size, Index k, S* t, Index ldt) {
 }
 
 /// Joins `count` pairs of factors of n1 and n2 columns, from column `first` on, `step` columns apart. The
-/// place below the diagonal holds (V1^H V2) T2 for a while, transposed in shape where n1 != n2.
+/// block below the diagonal holds ((V1^H V2) T2)^H in the meantime.
 template <class T>
 void join(const CudaContext& on, Index first, Index n1, Index n2, Index count, Index step,
           MatrixView<T> t) noexcept {
@@ -64,7 +64,7 @@ void join(const CudaContext& on, Index first, Index n1, Index n2, Index count, I
   T* s = &t(first, first + n1);
   T* work = &t(first + n1, first);
   const Index stride = step * (t.ld + 1);
-  // (S T2)^H = T2^H S^H is n2 x n1 as the place is.
+  // (S T2)^H = T2^H S^H is n2 x n1, the shape of the block below the diagonal.
   cublas::gemm_strided_batched<T>(on.cublas, Op::adjoint, Op::adjoint, n2, n1, n2, T(1), t2, t.ld, stride, s,
                                   t.ld, stride, T(0), work, t.ld, stride, count);
   cublas::gemm_strided_batched<T>(on.cublas, Op::none, Op::adjoint, n1, n2, n1, T(-1), t1, t.ld, stride, work,
@@ -90,7 +90,7 @@ void merge_t(const CudaContext& on, std::span<const MatrixView<const T>> v,
              std::span<const MatrixView<const T>> t_panels, Index b, MatrixView<T> t) noexcept {
   const Index k = t.cols;
   if (k == 0) return;
-  // The whole of V^H V: cuBLAS splits the long sums of a general product only.
+  // All of V^H V, because cuBLAS splits long sums in a general product only.
   for (std::size_t piece = 0; piece < v.size(); ++piece)
     la::gemm(on, Op::adjoint, Op::none, 1, v[piece], v[piece], piece == 0 ? 0 : 1, t);
   for (std::size_t first = 0; first < t_panels.size(); first += panels_at_once) {

@@ -5,15 +5,15 @@
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tasks of back_band: the panels of one tile column as one block reflector H = I - V T V^H of up to a tile's
-/// width, V (rows x k) in one or several pieces below each other, applied to slabs of columns; and of the
-/// transformation back of a generalized problem. Flops in brackets, none where there are none (complex: x 4).
+/// Tasks of back_band and of the back-transform of a generalized problem. The panels of one tile column make
+/// one block reflector H = I - V T V^H of up to a tile's width, which is applied to slabs; V (rows x k) is
+/// one piece or several pieces below each other. Flops in brackets (complex: x 4).
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
 namespace tessera {
 
-/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), rows from
-/// `first_row` of the first tile on, gathered in one piece (two large products a slab then instead of two small
-/// ones a tile); column j of V is zero above row (j / b + 1) b.
+/// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), from row
+/// `first_row` of the first tile on, in one piece: a slab then takes two large products instead of two small
+/// ones for each tile. Column j of V is zero above row (j / b + 1) b.
 /// | operand | mode  | shape                                              |
 /// |---------|-------|----------------------------------------------------|
 /// | tiles   | read  | those of the column, from its diagonal downwards   |
@@ -44,7 +44,8 @@ struct MergeT {
   std::uint32_t footprint() const noexcept { return footprint_of(rows, k, v.size()); }
 };
 
-/// C := (I - V T V^H) C for the rows [first_row, first_row + rows) of a slab of `cols` columns. [4 rows k cols]
+/// C := (I - V T V^H) C for the rows [first_row, first_row + rows) of a slab of `cols` columns. [4 rows k
+/// cols]
 /// | operand | mode       | shape        | what                                                        |
 /// |---------|------------|--------------|-------------------------------------------------------------|
 /// | v       | read       | k columns    | the pieces of V                                             |
@@ -67,9 +68,9 @@ std::size_t block_reflector_workspace_bytes(Index k, Index cols) noexcept {
   return 2 * sizeof(T) * static_cast<std::size_t>(k) * static_cast<std::size_t>(cols);
 }
 
-/// X := L^-H X for one block row of X, and what it subtracts from the block rows above: with row k of the lower
-/// Cholesky factor, X_k := L_kk^-H X_k, X_i := X_i - L_ki^H X_k (i < k). Block rows are `tile` rows high, X_k
-/// `rows`.                                                        [2 k tile rows cols + rows^2 cols]
+/// One step of X := L^-H X, with block row k of the lower Cholesky factor: X_k := L_kk^-H X_k, and
+/// X_i := X_i - L_ki^H X_k for i < k. Block rows have `tile` rows, X_k has `rows`.
+///                                                                [2 k tile rows cols + rows^2 cols]
 /// | operand | mode       | shape        | what                                           |
 /// |---------|------------|--------------|------------------------------------------------|
 /// | l_row   | read       | tiles        | L_k0, ..., L_kk                                |

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bodies of block_reflector.hpp that are the same on CPUs and GPUs, and what they consist of, on plain
-// memory.
+// The bodies of block_reflector.hpp that CPUs and GPUs share, and their steps on plain memory.
 #pragma once
 
 #include <span>
@@ -49,7 +48,7 @@ void apply_block_reflector(const Context& on, const Pieces& v, MatrixView<const 
   }
   if constexpr (on_host<Context>) {
     la::trmm(on, Side::left, Uplo::upper, Op::none, Diag::non_unit, 1, t, w);
-  } else {  // cuBLAS' triangular product stays far below its general one
+  } else {  // cuBLAS' triangular product is much slower than its general one
     const MatrixView<T> t_w{workspace + k * c.cols, k, c.cols, k};
     la::gemm(on, Op::none, Op::none, 1, t, w, 0, t_w);
     w = t_w;

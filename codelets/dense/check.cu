@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
+#include <tessera/codelets/dense/check.hpp>
 #include <tessera/codelets/dense/check.inl>
-#include <tessera/codelets/dense/kernels/check_cuda.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::device {
@@ -32,7 +32,7 @@ __device__ double block_sum(double sum) {
   return sum;
 }
 
-/// A column at a time for each block; rows from the diagonal on if `lower`.
+/// A block takes one column at a time, from the diagonal on if `lower`.
 template <class S>
 __global__ void __launch_bounds__(threads)
     column_sums_kernel(MatrixView<const S> r, const S* y, Index ldy, const Real<S>* values, bool lower,
@@ -51,11 +51,12 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-constexpr int strip = 32;  ///< rows of a block of row_sums_kernel: one warp side by side
+constexpr int strip = 32;  ///< rows of a block of row_sums_kernel, one for each lane
 
 enum class Part { all, without_identity, strictly_lower };
 
-/// Block (32, 8): its 32 rows, every eighth column for each warp. The identity begins in column -first of p.
+/// A block of (32, 8) threads takes 32 rows, and each warp every eighth column. Column c of p is column first
+/// + c of the matrix.
 template <class S>
 __global__ void __launch_bounds__(threads)
     row_sums_kernel(MatrixView<const S> p, Part part, Index first, bool add, double* sums) {

@@ -6,12 +6,14 @@
 
 #include <tessera/runtime/task.hpp>
 
-/// Tasks of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute values.
-/// Sums are always double; every piece of sums is written by one task and added up on the host. Flops are not
-/// counted, a check is no part of a solve.
+struct CUstream_st;  // cudaStream_t points to it
+
+/// Tasks of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute
+/// values. Sums are always double. One task writes each piece of sums, and the host adds them up. No flops
+/// are counted, because a check is not part of a solve.
 namespace tessera {
 
-/// Y := [Y +] what the lower tile A = A(i, j) contributes to A X: rows i (from row0) with X's rows j (from
+/// Y := [Y +] the part of A X from the lower tile A = A(i, j): rows i (from row0) with X's rows j (from
 /// col0) and, off the diagonal, rows j with rows i.
 /// | operand | mode         | shape | what                                                     |
 /// |---------|--------------|-------|----------------------------------------------------------|
@@ -49,7 +51,7 @@ struct AbsoluteColumnSums {
 /// |---------|---------|-----------------|----------------------------------------------------------------|
 /// | x, y    | read    | slabs           | may be the same piece                                          |
 /// | sums    | write   | array of double |                                                                |
-/// | work    | scratch | array of T      | columns of X x some columns of Y, which are taken at a time    |
+/// | work    | scratch | array of T      | columns of X x the columns of Y that are taken at a time       |
 template <class T>
 struct AbsoluteInnerSums {
   static constexpr const char* name = "inner_sums";
@@ -58,14 +60,14 @@ struct AbsoluteInnerSums {
   Scratch<Array<T>> work;
   bool same = false;
 
-  /// In the body: columns of Y whose products with all columns of X fit into the work space.
+  /// For the body: the number of columns of Y whose products with all columns of X fit into the work space.
   Index columns_at_once() const noexcept {
     return std::max<Index>(static_cast<Index>(work.view().size()) / std::max<Index>(x.view().cols, 1), 1);
   }
 };
 
-/// Column sums of absolute values of a Hermitian matrix that the lower tile (m x n) contributes: sums[0, n) for
-/// its columns and, off the diagonal, sums[n, n + m) for its rows.
+/// The part of a lower tile (m x n) in the column sums of absolute values of a Hermitian matrix: sums[0, n)
+/// for the tile's columns and, off the diagonal, sums[n, n + m) for its rows.
 /// | operand | mode  | shape           |
 /// |---------|-------|-----------------|
 /// | a       | read  | tile            |
@@ -79,3 +81,25 @@ struct AbsoluteTileSums {
 };
 
 }  // namespace tessera
+
+/// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
+/// stream. The order of the sums depends on the sizes only.
+namespace tessera::device {
+
+/// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| if y is null. Reads R once.
+template <class T>
+void launch_column_sums(CUstream_st* stream, MatrixView<const T> r, const MatrixView<const T>* y,
+                        const RealOf<T>* values, double* sums);
+
+/// sums[d] := sum_c |P(d, c) - delta(d, first + c)|, delta the identity if `identity`, else zero; P holds the
+/// columns of a matrix from number `first` on. If first > 0, the sums are added to those of the columns
+/// before.
+template <class T>
+void launch_row_sums(CUstream_st* stream, MatrixView<const T> p, bool identity, Index first, double* sums);
+
+/// The sums of AbsoluteTileSums: column sums, followed by the row sums; on the diagonal the row sums of the
+/// strict lower triangle are added to the column sums. Reads A twice.
+template <class T>
+void launch_tile_sums(CUstream_st* stream, MatrixView<const T> a, bool diagonal, double* sums);
+
+}  // namespace tessera::device

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The body of check.hpp that is the same on CPUs and GPUs; sums are loops on one side and kernels on the
-// other.
+// The body of check.hpp that CPUs and GPUs share. The sums are loops on CPUs and kernels on GPUs.
 #pragma once
 
 #include <tessera/codelets/dense/check.hpp>

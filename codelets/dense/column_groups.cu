@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/dense/column_groups.inl>
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
@@ -12,7 +12,7 @@ using namespace device;
 
 constexpr int threads = 256;
 
-/// Pieces travel as a kernel's argument.
+/// The pieces as a kernel's argument.
 template <class S>
 struct Parts {
   const S* data[max_column_groups];  ///< by group; null: it has none
@@ -20,7 +20,7 @@ struct Parts {
   int first[max_column_groups];
 };
 
-/// A row's group, and its number there, need 32 bits: orders are far below 2^31.
+/// 32 bits hold a row's group and its number there: orders are far below 2^31.
 template <class S>
 __global__ void collect_rows_kernel(Parts<S> parts, int groups, int block, int row, int rows, int cols, S* y,
                                     Index ldy) {
@@ -63,7 +63,7 @@ __global__ void exchanged_rows_kernel(const S* vz, Index ld, int kb, int block, 
   }
 }
 
-/// Blocks along the rows, and as many along the columns as fill the GPU.
+/// Thread blocks along the rows, and along the columns until they fill the GPU.
 dim3 grid_of(Index rows, Index cols) noexcept {
   const unsigned along = blocks_for(rows, threads, full_grid);
   return {along, blocks_for(cols, 1, std::max<Index>(full_grid / along, 1))};

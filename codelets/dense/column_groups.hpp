@@ -6,21 +6,21 @@
 #include <tessera/runtime/matrix/column_groups.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Tasks of reduce_to_band for a matrix in column groups, each of which has its GPU: what panel_step.hpp
-/// and the rank-2k update of two_sided.hpp do, cut where the groups work at the same time. Blocks of kb
-/// columns are dealt to the groups, so an outer block and its panels are the columns of one group, their
-/// owner. Of the trailing matrix A0 both triangles are valid: a group's rows of A0 V are the adjoint of its
-/// columns times V, and no partial sums are needed.
+/// Tasks of reduce_to_band for a matrix in column groups, each of which has a GPU. They split the work of
+/// panel_step.hpp and of the rank-2k update of two_sided.hpp into steps in which the groups work at the same
+/// time. The groups share the columns in blocks of kb in turn, so that one group, the owner, holds an outer
+/// block and its panels. Both triangles of the trailing matrix A0 are valid: a group's rows of A0 V are the
+/// adjoint of its columns times V, and no partial sums are needed.
 ///
 ///   panel of the owner:  V, T, W = V T              GroupPanel
 ///   every group:         its rows of A0 V           GroupProduct
 ///   the owner:           Y = (A0 V) T, Z            GroupFormZ
 ///   after kb columns, every group: A0 - V Z^H - Z V^H in its columns    GroupUpdate
 ///
-/// V and Z of a panel are pieces of their own, besides the owner's accumulator VZ: V goes to all groups at
-/// once, which need no W, and Z follows while the next panel is factored.
+/// V and Z of a panel are separate pieces beside the owner's accumulator VZ: V goes to all groups at once,
+/// which do not need W, and Z follows while the owner factors the next panel.
 ///
-/// Each is inserted for the GPU of its group (TaskOptions::gpu). Shapes of operands of several of them:
+/// Each task is inserted for the GPU of its group (TaskOptions::gpu). Operands that several tasks have:
 /// | operand      | shape                                                                                     |
 /// |--------------|-------------------------------------------------------------------------------------------|
 /// | group        | n x its columns, of A0                                                                    |
@@ -28,15 +28,15 @@
 /// | v, z         | array of m x b elements (ld = m): the rows of V and Z from panel.row() on                 |
 /// | y            | array of at least columns.from(group, panel.row()) x b elements (ld = the rows)           |
 /// | workspace    | bytes, panel_step_workspace_bytes                                                         |
-/// `columns`: how the groups share the columns; its block is kb. Footprint: buffer sizes and what the
-/// parameters add. All run on CPUs and GPUs. Flops: in brackets (complex: x 4). Sources: those of panel_qr.hpp
-/// and two_sided.hpp; ELPA's and MAGMA's distribution of columns over GPUs.
+/// `columns` describes how the groups share the columns, in blocks of kb. All tasks run on CPUs and GPUs.
+/// Flops in brackets (complex: x 4). Sources: those of panel_qr.hpp and two_sided.hpp; ELPA's and MAGMA's
+/// distribution of columns over GPUs.
 namespace tessera {
 
-/// Groups at most: their pieces travel as a kernel's argument.
+/// A kernel gets the pieces of at most this many groups as an argument.
 inline constexpr int max_column_groups = 32;
 
-/// The columns from number `row` of the matrix on, of group `number`; also the rows that they are of A0 V.
+/// The columns of group `number` from column `row` of the matrix on; also the group's rows of A0 V.
 struct GroupPart {
   CyclicColumns columns;
   int number = 0;
@@ -46,13 +46,13 @@ struct GroupPart {
   Index rows() const noexcept { return columns.n - row; }  ///< from number `row` on
 };
 
-/// Brings the panel's columns up to date, copies its diagonal block to the band, factors what is below: V
-/// into VZ, into P's place and into its piece, T, and W = V T.
+/// Updates the panel's columns, copies its diagonal block to the band and factors the rows below: V into VZ,
+/// into P's place and into its piece, T, and W = V T.
 ///                                                      [with m = n - column - b: 4 m done b + 5 m b^2]
 /// | operand   | mode         | shape        | what                                                            |
 /// |-----------|--------------|--------------|-----------------------------------------------------------------|
 /// | group     | read-write   |              | of the owner                                                    |
-/// | vz        | write or add |              | of the owner; the outer block's first panel writes it (forget)  |
+/// | vz        | write or add |              | of the owner; the outer block's first panel overwrites it       |
 /// | segment   | read-write   | ld x columns | band segment with the panel's columns, from first_column on      |
 /// | workspace | scratch      |              |                                                                 |
 /// | t         | write        | b x b        | T                                                               |
@@ -127,7 +127,8 @@ struct GroupFormZ {
   std::uint32_t footprint() const noexcept { return panel.footprint(); }
 };
 
-/// A0 := A0 - V Z^H - Z V^H in the group's columns from part.row on, rows from part.row on, after kb columns of
+/// A0 := A0 - V Z^H - Z V^H in the group's columns from part.row on, rows from part.row on, after kb columns
+/// of
 /// panels, part.row = the last of them + 1.                               [4 kb times rows times columns]
 /// | operand   | mode       | shape | what                                                                     |
 /// |-----------|------------|-------|--------------------------------------------------------------------------|
@@ -163,7 +164,7 @@ MatrixView<T> matrix_in(std::span<T> array, Index rows, Index cols) noexcept {
   return {array.data(), rows, cols, rows};
 }
 
-/// The rows of V of panel number p from part.row on, of all that its piece holds.
+/// The rows of V of panel number p from part.row on, in its piece.
 template <class T>
 MatrixView<const T> rows_of_panel(const GroupUpdate<T>& task, std::span<const T> piece, int p) noexcept {
   const Index top = task.part.row - task.part.columns.block + (p + 1) * task.b;

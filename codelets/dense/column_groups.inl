@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bodies of column_groups.hpp, the same on CPUs and GPUs but for copies, which are loops or kernels.
+// The bodies of column_groups.hpp, which CPUs and GPUs share but for copies: loops on CPUs, kernels on GPUs.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ struct GroupRows {
   Index first = 0;
 };
 
-/// Y := (A0 V) T, rows from `row` on, from the rows of A0 V that the groups (max_column_groups at most) hold
-/// together. a_v: work space of Y's size, for a GPU, whose product with T is not in place.
+/// Y := (A0 V) T, rows from `row` on. The groups (at most max_column_groups) hold the rows of A0 V. a_v is
+/// work space of Y's size for a GPU, whose product with T is not in place.
 template <class T>
 void form_y(const HostContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
             Index row, MatrixView<const T> t, MatrixView<T> a_v, MatrixView<T> y) noexcept;
@@ -30,7 +30,7 @@ template <class T>
 void form_y(const CudaContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
             Index row, MatrixView<const T> t, MatrixView<T> a_v, MatrixView<T> y) noexcept;
 
-/// Pieces side by side: piece k into the columns first_cols[k] and following of A.
+/// Copies piece k into the columns of A from first_cols[k] on.
 template <class T>
 void place_pieces(const HostContext& on, std::span<const MatrixView<const T>> pieces,
                   std::span<const Index> first_cols, MatrixView<T> a) noexcept;
@@ -39,7 +39,7 @@ void place_pieces(const CudaContext& on, std::span<const MatrixView<const T>> pi
                   std::span<const Index> first_cols, MatrixView<T> a) noexcept;
 
 /// OUT (ld = its rows) := [Z V], the rows of VZ = [V Z] that belong to the group's columns from number
-/// `first` on: what multiplies [V Z] from the right.
+/// `first` on: the right factor of the product with [V Z].
 template <class T>
 void exchanged_rows(const HostContext& on, MatrixView<const T> vz, const CyclicColumns& columns, int group,
                     Index first, MatrixView<T> out) noexcept;
@@ -83,7 +83,7 @@ void run(const Context& on, const GroupFormZ<T>& task) {
     if (const Index rows = task.columns.from(g, r); rows > 0)
       parts.push_back({detail::matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g,
                        task.columns.before(g, r)});
-  // W is a piece of its own here: its place in the work space takes A0 V.
+  // W is a separate piece here, so its place in the work space holds A0 V.
   const auto a_v = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
   form_y<T>(on, parts, task.columns, r, *task.t, a_v, y);
   panel_steps::form_z_of_step<T>(on, space, p, vz, task.w.view().block(r, 0, m, p.b), y);

@@ -25,7 +25,7 @@ void run(const HostContext& on, const MaxAbs<T>& task) {
       column = std::max({column, re, im});
     }
     if (!finite) {
-      // The column of the entry as the caller names it, in the triangle that counts.
+      // The caller's column of the entry in the triangle that is read.
       on.fail(StatusCode::not_finite, task.col0 + j + 1);
       break;
     }
@@ -40,7 +40,7 @@ void run(const HostContext&, const ChooseScale<R>& task) {
   for (int k = 0; k < task.values.size(); ++k) largest = std::max(largest, task.values[k][0]);
   int exponent = 0;
   if (largest > 0) std::frexp(largest, &exponent);
-  // Rounded towards zero, so that a largest entry of 1 stays.
+  // The division rounds towards zero, so that a largest entry of 1 keeps its scale.
   if (task.power_of_four) exponent = exponent / 2 * 2;
   // Twice the exponent range of a subnormal would overflow: the factor stays finite and nonzero.
   exponent = std::clamp(exponent, std::numeric_limits<R>::min_exponent + 1,

@@ -7,7 +7,6 @@
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/codelets/dense/copy.hpp>
-#include <tessera/codelets/dense/kernels/copy_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera::device {
@@ -15,8 +14,8 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Bits of a real, in an integer of its size. Those of numbers >= 0 are in the order of the numbers; infinity
-/// is below every NaN.
+/// The bits of a real as an integer of its size. For numbers >= 0 they have the order of the numbers, and
+/// infinity is below every NaN.
 template <class R>
 struct Bits;
 template <>
@@ -32,8 +31,8 @@ struct Bits<double> {
   static __device__ type of(double x) { return static_cast<type>(__double_as_longlong(x)); }
 };
 
-/// The key of an entry: its bits if it is finite, else a NaN that is the larger the lower the column is. So
-/// one maximum finds the largest entry or, before all, the first column with a bad one.
+/// The key of an entry: its bits if it is finite, else a NaN that is larger for lower columns. So one maximum
+/// finds the first column with a bad entry or, if there is none, the largest entry.
 template <class R>
 __device__ typename Bits<R>::type entry_key(R x, Index column) {
   const auto bits = Bits<R>::of(fabs(x));
@@ -71,14 +70,14 @@ __global__ void report_bad_column_kernel(const typename Bits<R>::type* key, long
   if (*key > Bits<R>::infinity) *bad_column = static_cast<long long>(Bits<R>::largest - *key) + 1;
 }
 
-/// Pointers that travel as a kernel argument.
+/// A kernel gets up to this many pointers as an argument.
 constexpr int batch = 128;
 template <class R>
 struct Pointers {
   const R* p[batch];
 };
 
-/// One warp: the maximum of a batch, of earlier ones too unless it is the first, and at the last its scale.
+/// One warp finds the maximum of a batch and the earlier ones, and after the last batch the scale.
 template <class R>
 __global__ void choose_scale_kernel(Pointers<R> values, int count, bool first, bool last, bool power_of_four,
                                     R* scale) {
@@ -98,7 +97,7 @@ __global__ void choose_scale_kernel(Pointers<R> values, int count, bool first, b
   *scale = largest;
 }
 
-constexpr int copy_columns = 8;  ///< columns of a block: so many loads of a thread are in flight
+constexpr int copy_columns = 8;  ///< columns of a block: the loads of a thread that are in flight
 
 template <class S>
 __global__ void __launch_bounds__(threads) copy_kernel(const S* __restrict__ source, Index lds,
@@ -123,9 +122,9 @@ __global__ void __launch_bounds__(threads) copy_kernel(const S* __restrict__ sou
   }
 }
 
-constexpr int square = 32;  ///< rows and columns of the part that a block turns at once
+constexpr int square = 32;  ///< rows and columns of the part that a block transposes at once
 
-/// Block (32, 8): a square of the source is read along its columns, and written along its rows.
+/// A block of (32, 8) threads reads a square of the source along its columns and writes it along its rows.
 template <class S>
 __global__ void __launch_bounds__(threads)
     copy_adjoint_kernel(const S* __restrict__ source, Index lds, const Real<S>* scale, MatrixView<S> out,

@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tasks that bring a caller's matrix into the solver's own tiles, and results back. They count no flops. R is
+struct CUstream_st;  // cudaStream_t points to it
+
+/// Tasks that copy a caller's matrix into the solver's own tiles, and results back. They count no flops. R is
 /// the real type of T.
 namespace tessera {
 
-/// out := largest absolute value of the part of a tile that counts: entries (row0 + i, col0 + j) of the lower,
-/// upper or whole matrix. Real and imaginary parts count apart (no overflow).
+/// out := largest absolute value among the entries (row0 + i, col0 + j) of the lower, upper or whole matrix
+/// in a tile. Real and imaginary parts count separately, which avoids overflow.
 /// | operand | mode  | shape           | what             |
 /// |---------|-------|-----------------|------------------|
 /// | tile    | read  | tile            |                  |
@@ -25,8 +29,8 @@ struct MaxAbs {
   Index row0 = 0, col0 = 0;
 };
 
-/// scale := the power of two that brings the largest of the values to [1/2, 1) (1 if all are zero or there is
-/// none). As a power of four it brings the largest near 1.
+/// scale := the power of two that brings the largest of the values to [1/2, 1); 1 if all are zero or there is
+/// none. A power of four brings the largest near 1.
 /// | operand | mode  | shape                 |
 /// |---------|-------|-----------------------|
 /// | values  | read  | arrays of one R each  |
@@ -39,8 +43,8 @@ struct ChooseScale {
   bool power_of_four = false;
 };
 
-/// destination := source. Inserted for one rank (TaskOptions::execute_on), a destination of owner every_rank
-/// changes on that rank alone.
+/// destination := source. If it is inserted for one rank (TaskOptions::execute_on), a destination of owner
+/// every_rank changes on that rank only.
 /// | operand     | mode  | shape             |
 /// |-------------|-------|-------------------|
 /// | source      | read  | bytes             |
@@ -57,7 +61,7 @@ struct CopyBytes {
 /// |-------------|--------------|----------------|------------------------------------------------|
 /// | source      | read         | tile           |                                                |
 /// | scale       | read         | array of one R |                                                |
-/// | destination | write or add | tile           | other parts stay, or are lost if it is written |
+/// | destination | write or add | tile           | the other parts stay unless it is overwritten  |
 template <class T>
 struct CopyTile {
   static constexpr const char* name = "copy_tile";
@@ -109,3 +113,35 @@ struct ScaleByRoot {
 };
 
 }  // namespace tessera
+
+/// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
+/// stream. Sizes of zero are allowed; a kernel that has a result writes it even then.
+namespace tessera::device {
+
+/// *out := the number of MaxAbs. If such an entry is not finite, *out is NaN, and *bad_column becomes the
+/// lowest column of the tile with one, from 1; otherwise *bad_column stays. `bad_column` may be host memory
+/// that the device sees. Reads the tile once; the result does not depend on the order.
+template <class T>
+void launch_max_abs(CUstream_st* stream, MatrixView<const T> tile, Uplo uplo, Index row0, Index col0,
+                    RealOf<T>* out, long long* bad_column);
+
+/// *scale := the number of ChooseScale. `values` is a host array of device pointers.
+template <class R>
+void launch_choose_scale(CUstream_st* stream, std::span<const R* const> values, R* scale, bool power_of_four);
+
+/// destination := *scale op(source), op none or adjoint; real where row0 + i = col0 + j. Reads and writes
+/// each entry once. The adjoint goes through shared memory in squares, so that all accesses run along
+/// columns.
+template <class T>
+void launch_copy(CUstream_st* stream, MatrixView<const T> source, Op op, const RealOf<T>* scale,
+                 MatrixView<T> destination, Index row0, Index col0);
+
+/// out[k] := values[k] / *scale.
+template <class R>
+void launch_divide_by(CUstream_st* stream, const R* values, const R* scale, Index count, R* out);
+
+/// X := sqrt(*scale) X.
+template <class T>
+void launch_scale_by_root(CUstream_st* stream, const RealOf<T>* scale, MatrixView<T> x);
+
+}  // namespace tessera::device

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
-#include <tessera/codelets/dense/kernels/panel_workspace.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
@@ -56,8 +55,8 @@ void run(const HostContext& on, const PanelCheck<T>& task) {
   if (*factor.fallback) return;
   const auto sum = factor.work();
   add_grams<T>(task.grams, sum);
-  // Within this distance the second Cholesky QR is orthogonal to working precision; written so that NaN
-  // fails.
+  // Within this distance the second Cholesky QR is orthogonal to working precision. A NaN fails the
+  // comparison.
   const bool close = kernels::distance_from_identity<T>(sum) <= RealOf<T>(0.1);
   if (!close || !kernels::gram_cholesky<T>(sum, factor.r2())) {
     *factor.fallback = 1;

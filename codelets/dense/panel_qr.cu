@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <vector>
 
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
@@ -13,7 +13,7 @@ using kernels::PanelFactor;
 
 static_assert(panel_cuda::widest_cholesky_panel == widest_gpu_panel);
 
-/// Sum into factor.work.
+/// factor.work := the sum.
 template <class T>
 void add_grams(cudaStream_t stream, const ReadAll<Matrix<T>>& operands, const PanelFactor<T>& factor) {
   std::vector<MatrixView<const T>> grams;

@@ -6,12 +6,12 @@
 #include <tessera/runtime/sequence.hpp>
 
 /// Tasks of the communication-avoiding panel factorisation P = (I - V T V^H) [S R; 0] in reduce_to_band. A
-/// panel is a column of tiles, b columns wide. Steps: Gram matrix and Cholesky QR, twice; where that is not
-/// safe (the second Gram matrix is not close to I, or a factorisation fails), Householder TSQR over the
-/// tiles, which never fails; then Householder reconstruction. The decision is data (PanelFactor::fallback)
-/// that each later task reads.
+/// panel is a column of tiles, b columns wide. Steps: Gram matrix and Cholesky QR, twice; if that is not safe
+/// (the second Gram matrix is not close to I, or a factorisation fails), Householder TSQR over the tiles,
+/// which never fails; then Householder reconstruction. Each later task reads the decision from
+/// PanelFactor::fallback.
 ///
-/// Operands of several of them:
+/// Operands that several tasks have:
 /// | operand   | shape                       | what                                                                |
 /// |-----------|-----------------------------|---------------------------------------------------------------------|
 /// | tile      | matrix                      | the tile with P, which is its part `panel`                          |
@@ -20,14 +20,13 @@
 /// | factor    | bytes                       | PanelFactor<T>                                                      |
 /// | t         | b x b                       | T                                                                   |
 /// | workspace | array, panel_workspace_bytes | work space, on CPUs and GPUs                                       |
-/// All tasks run where VZ or P live, on CPUs and GPUs. Flops: in brackets (complex: x 4).
-/// Footprint: buffer sizes, rows of the parts, b, `top` and `formed`. Source: Yamamoto et al., "Roundoff
-/// error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal parallel and
-/// sequential QR" (2012); Ballard et al. (2015).
+/// All tasks run where VZ or P live, on CPUs and GPUs. Flops in brackets (complex: x 4). Source: Yamamoto et
+/// al., "Roundoff error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal
+/// parallel and sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
 
-/// Columns of a panel in several tiles at most, where GPUs work: their kernels keep the small matrices of
-/// these tasks, but for PanelHouseholder and PanelVectors, in the registers of one thread block.
+/// The widest panel in several tiles if GPUs take part: but for PanelHouseholder and PanelVectors, their
+/// kernels keep the small matrices in the registers of one thread block.
 inline constexpr Index widest_gpu_panel = 128;
 
 namespace detail {
@@ -36,7 +35,7 @@ template <class T>
 double panel_flops(Index rows, Index b, double passes) noexcept {
   return passes * double(rows) * double(b) * double(b) * flop_factor<T>;
 }
-/// Zero stands for what a task has not.
+/// Zero stands for a size that a task does not have.
 struct PanelSizes {
   Index panel_rows = 0, v_rows = 0, b = 0;
   bool top = false, formed = false;
@@ -86,7 +85,7 @@ struct PanelCholesky {
 /// |-----------|--------------|-------------------------------------------------------|
 /// | tile      | read         |                                                       |
 /// | factor    | read         |                                                       |
-/// | vz        | write or add | its other columns stay, unless nothing has written it |
+/// | vz        | write or add | its other columns stay if a task has written it       |
 /// | gram      | write        |                                                       |
 /// | workspace | scratch      |                                                       |
 template <class T>
@@ -208,12 +207,13 @@ struct PanelReconstruct {
   std::uint32_t footprint() const noexcept { return detail::panel_footprint({.v_rows = v.rows, .b = b}); }
 };
 
-/// Whole factorisation of a panel that lies in one tile; any shape. By Householder reflections; on a GPU by
-/// all the steps in one task, with Householder reflections as the fall-back.                     [3 rows b^2]
+/// Whole factorisation of a panel in one tile, of any shape. On a CPU by Householder reflections; on a GPU by
+/// all
+/// steps above in one task, with Householder reflections as the fall-back.                       [3 rows b^2]
 /// | operand   | mode         |                                                                              |
 /// |-----------|--------------|------------------------------------------------------------------------------|
 /// | tile      | read         |                                                                              |
-/// | vz        | write or add | V with explicit ones and zeros; its other columns stay, unless nothing has written it |
+/// | vz        | write or add | V with explicit ones and zeros; its other columns stay if a task has written it |
 /// | factor    | write        | band                                                                         |
 /// | t         | write        |                                                                              |
 /// | workspace | scratch      |                                                                              |
@@ -251,7 +251,7 @@ struct PanelVectors {
   Write<Matrix<T>> w;
   TilePart panel, v;
   bool top = false;     ///< the first b rows are v1
-  bool formed = false;  ///< V is there already
+  bool formed = false;  ///< vz holds V already
 
   double flops() const noexcept { return detail::panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
   std::uint32_t footprint() const noexcept {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <array>
 
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_step.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
 

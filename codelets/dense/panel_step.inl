@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The body of panel_step.hpp, and the parts of a panel step before and after the product A0 W, which the
-// bodies of column_groups.hpp consist of, too.
+// bodies of column_groups.hpp share.
 #pragma once
 
 #include <tessera/codelets/dense/panel_step.hpp>
@@ -12,7 +12,7 @@
 namespace tessera {
 namespace panel_steps {
 
-/// How the tasks of panel_step.hpp and column_groups.hpp divide their work space. Each view begins at a
+/// The layout of the work space of the tasks of panel_step.hpp and column_groups.hpp. Each view begins at a
 /// multiple of 256 bytes.
 template <class T>
 struct StepSpace {
@@ -48,10 +48,11 @@ struct StepSpace {
   }
 };
 
-// What differs, in panel_step.cpp and panel_step.cu: on a CPU LAPACK and BLAS; on a GPU, where a kernel's
-// start counts, Cholesky QR in a few kernels, and the short sides of the products in one (launch_inner_sum).
+// The two steps that differ, in panel_step.cpp and panel_step.cu: a CPU takes LAPACK and BLAS. On a GPU the
+// start of a kernel counts: it takes Cholesky QR in a few kernels, and one kernel for all small products
+// (launch_inner_sum).
 
-/// QR of P, what lies below the diagonal block: V into VZ and into P's place, T, S R to the band, W = V T.
+/// QR of P, the panel below its diagonal block: V into VZ and into P's place, T, S R to the band, W = V T.
 template <class T>
 void factor_panel(const HostContext& on, const PanelPosition& s, Index first_col, const StepSpace<T>& space,
                   MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t, MatrixView<T> w);
@@ -59,7 +60,7 @@ template <class T>
 void factor_panel(const CudaContext& on, const PanelPosition& s, Index first_col, const StepSpace<T>& space,
                   MatrixView<T> p, MatrixView<T> vz, MatrixView<T> segment, MatrixView<T> t, MatrixView<T> w);
 
-/// Z from Y = A0 W, into VZ (its rows, those of W and Y, from the first reflector's on).
+/// Z from Y = A0 W, into VZ. The rows of VZ, W and Y begin with the first reflector's.
 template <class T>
 void form_z_of_step(const HostContext& on, const StepSpace<T>& space, const PanelPosition& s,
                     MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y);
@@ -67,7 +68,7 @@ template <class T>
 void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const PanelPosition& s,
                     MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y);
 
-/// The panel's columns, rows from its diagonal block on, brought up to date; the diagonal block to the band.
+/// Updates the panel's columns from its diagonal block on, and copies the diagonal block to the band.
 template <class T, class Context>
 void bring_up_to_date(const Context& on, const PanelPosition& s, Index first_col, MatrixView<T> columns,
                       MatrixView<T> vz, MatrixView<T> segment) {

@@ -31,7 +31,7 @@ void set_zero(const HostContext&, MatrixView<T> a) noexcept {
   for (Index j = 0; j < a.cols; ++j) std::fill_n(&a(0, j), a.rows, T(0));
 }
 
-/// On a GPU one kernel makes the sums and the products, whose sides are short.
+/// On a GPU one kernel makes the sums and the small products.
 template <class T>
 void run(const HostContext& on, const InnerSum<T>& task) {
   const Index done = task.done, kb = task.kb, b = task.b;
@@ -53,8 +53,8 @@ void run(const HostContext& on, const InnerSum<T>& task) {
   }
 }
 
-/// On a GPU the update is one product of twice the depth, on the diagonal by general products if it is large,
-/// and the upper triangle is always kept.
+/// On a GPU the update is one product of twice the depth, a large one on the diagonal is a set of general
+/// products, and the upper triangle is always updated.
 template <class T>
 void run(const HostContext& on, const Rank2kUpdate<T>& task) {
   const TilePart& part = task.part;

@@ -17,7 +17,7 @@ struct Piece {
   const S* data;
   Index ld;
 };
-/// Pieces of one sum travel as a kernel's argument, some at a time.
+/// A kernel gets up to this many pieces of a sum as an argument.
 constexpr int pieces_at_once = 32;
 template <class S>
 struct Pieces {
@@ -51,7 +51,7 @@ __device__ S sum_of(const Pieces<S>& pieces, Index i, Index j) {
   return sum;
 }
 
-/// The first blocks sum V^H W and Z^H W. Each warp of the others makes 2 x 2 entries of
+/// The first thread blocks sum V^H W and Z^H W. Each warp of the others computes 2 x 2 entries of
 ///   1/2 (W^H Y - M - M^H),  M = (V^H W)^H (Z^H W),
 /// the lanes along the `done` rows.
 template <bool one_piece, class S>
@@ -139,8 +139,8 @@ void sum_parts(const CudaContext& on, std::span<const MatrixView<const T>> parts
 template <class T>
 void launch_inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done,
                       Index kb, Index b, MatrixView<T> d) noexcept {
-  // The kernel takes so many at most: more are summed where the result goes, which then is the only piece.
-  // What it reads there it leaves as it is.
+  // The kernel takes at most pieces_at_once pieces. More are first summed in D, which then is the only piece;
+  // the kernel does not change the sums that it reads there.
   const MatrixView<const T> sum = d;
   if (pieces.size() > pieces_at_once) {
     sum_parts<T>(on, pieces, 0, d);
@@ -167,7 +167,7 @@ void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, Matri
 template <class T>
 void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
                              T* workspace, MatrixView<T> c) noexcept {
-  // cuBLAS' own rank-2k update is the faster one only where it is small.
+  // cuBLAS' own rank-2k update is faster for small orders only.
   constexpr Index small = 8192;
   const auto v = vz.block(0, 0, c.rows, done), z = vz.block(0, kb, c.rows, done);
   if (c.rows <= small) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
+
 #include <tessera/codelets/common/tile_part.hpp>
 #include <tessera/runtime/sequence.hpp>
 
@@ -14,8 +16,7 @@
 /// VZ is a tile row's accumulator, rows x 2 kb: V in the columns [0, kb), Z in [kb, 2 kb); `done` columns of
 /// each are in use.
 ///
-/// Flops: in brackets, none where there are none (complex: x 4). Footprint: buffer sizes; the part's size or
-/// the rows, `done`, kb, b, and whether the tile is on the diagonal. All run on CPUs and GPUs.
+/// All tasks run on CPUs and GPUs. Flops in brackets (complex: x 4).
 /// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025),
 /// double-blocked reduction; ELPA2's bandred for the single-blocked form.
 namespace tessera {
@@ -30,9 +31,9 @@ struct PanelWindow {
 /// | operand | mode       | shape           | what                                                               |
 /// |---------|------------|-----------------|--------------------------------------------------------------------|
 /// | a       | read-write | square matrix   | a diagonal tile                                                    |
-/// Where GPUs work (keeps_both_triangles), the product with a diagonal tile is a general product of the whole
-/// square, which reads half as fast again as one that expands the triangle. Needed once for each diagonal tile
-/// there: Rank2kUpdate keeps both triangles valid, and the other tasks change the upper triangle's part of
+/// With GPUs (keeps_both_triangles) the product with a diagonal tile is a general product of the whole
+/// square, which reads memory faster than a product that expands the triangle. Each diagonal tile needs this
+/// task once: Rank2kUpdate keeps both triangles valid, and the other tasks change the upper triangle in
 /// finished panels only.
 template <class T>
 struct MirrorLower {
@@ -40,8 +41,8 @@ struct MirrorLower {
   ReadWrite<Matrix<T>> a;
 };
 
-/// Some of the tasks on a diagonal tile may be a GPU's, which read both of its triangles: on whatever rank,
-/// since all ranks insert the same tasks.
+/// Whether a GPU of any rank may run tasks on a diagonal tile, which read both of its triangles there. The
+/// answer is the same on all ranks, because all insert the same tasks.
 template <class T>
 bool keeps_both_triangles(const Runtime& runtime) noexcept;
 
@@ -52,8 +53,8 @@ bool keeps_both_triangles(const Runtime& runtime) noexcept;
 /// | a        | read         | matrix              | the tile; on the diagonal its lower triangle, on GPUs both |
 /// | w_i, w_j | read         | rows x b            | W of the tile's rows and of its columns                   |
 /// | y_i, y_j | write or add | rows x b            | partial sums of Y, of the rows and of the columns         |
-/// w_j and y_j are absent on the diagonal. W and Y have the rows of their tile rows. The tile stays where it is
-/// (execute_on its owner): the partial sums are that rank's own.
+/// w_j and y_j are absent on the diagonal. W and Y have the rows of their tile rows. The task runs on the
+/// tile's owner (execute_on), and the partial sums belong to that rank.
 template <class T>
 struct TwoSidedProduct {
   static constexpr const char* name = "two_sided_product";
@@ -79,7 +80,7 @@ struct TwoSidedProduct {
 /// |---------|--------------|-------------------|--------------------------------------------------------------|
 /// | vz      | read         | rows x 2 kb       | accumulator of the tile row                                  |
 /// | w       | read         | rows x b          | W                                                            |
-/// | y       | write or add | rows x b          | its rank's part of Y, if it has one, then all of Y           |
+/// | y       | write or add | rows x b          | the part of Y of this rank, if any, then all of Y            |
 /// | d       | write        | (2 kb + b) x b    | D                                                            |
 /// | parts   | read         | each rows x b     | parts of Y of other ranks                                    |
 template <class T>
@@ -101,7 +102,7 @@ struct InnerProducts {
   }
 };
 
-/// D := sum of the tile rows' D; then its b rows from kb + done on are 1/2 W^H (A W) with the delayed
+/// D := sum of the tile rows' D; its b rows from kb + done on become 1/2 W^H (A W) with the delayed
 /// corrections.                                                                                 [4 b^2 done]
 /// | operand | mode  | shape               | what                                                              |
 /// |---------|-------|---------------------|-------------------------------------------------------------------|
@@ -142,7 +143,7 @@ struct FormZ {
   }
 };
 
-/// P := P - V Ztop^H - Z Vtop^H: brings the next panel's columns up to date.      [4 done an element of P]
+/// P := P - V Ztop^H - Z Vtop^H: updates the next panel's columns.                [4 done an element of P]
 /// | operand | mode       | shape       | what                                                                 |
 /// |---------|------------|-------------|----------------------------------------------------------------------|
 /// | vz      | read       | rows x 2 kb | V and Z: the panel's rows                                            |
@@ -180,7 +181,7 @@ struct Rank2kUpdate {
   Scratch<Array<T>> workspace;
   TilePart part;
   Index done = 0, kb = 0;
-  bool both_triangles = false;  ///< keeps_both_triangles: on the diagonal the upper triangle is needed, too
+  bool both_triangles = false;  ///< keeps_both_triangles: also updates the upper triangle of a diagonal tile
 
   bool diagonal() const noexcept { return !vz_j; }
   double flops() const noexcept {
@@ -201,13 +202,13 @@ struct SetZero {
   Write<Matrix<T>> a;
 };
 
-/// Where entry (i, j) of a block is in a band matrix, (row + i, column + j), and the segment that holds its
-/// columns, from number `first_column` on.
+/// The place of a block in a band matrix: its entry (i, j) is entry (row + i, column + j), and the segment
+/// that holds it begins with column `first_column`.
 struct BandPlace {
   Index row = 0, column = 0, first_column = 0, bandwidth = 0;
 };
 
-/// Copies into a band segment what of the source part lies within the band's lower triangle.
+/// Copies the entries of the source that lie within the band's lower triangle into a band segment.
 /// | operand | mode       | shape                 | what                                                       |
 /// |---------|------------|-----------------------|------------------------------------------------------------|
 /// | tile    | read       | matrix                | the source is a tile                                       |
@@ -224,5 +225,58 @@ struct CopyToBand {
 
   std::uint32_t footprint() const noexcept { return footprint_of(part.rows, part.cols, bool(factor)); }
 };
+
+// The steps of these tasks and of panel_step.hpp beside BLAS, on plain memory, by context.
+
+/// Y := beta Y + sum of the parts, beta 0 or 1.
+template <class T>
+void sum_parts(const HostContext& on, std::span<const MatrixView<const T>> parts, int beta,
+               MatrixView<T> y) noexcept;
+template <class T>
+void sum_parts(const CudaContext& on, std::span<const MatrixView<const T>> parts, int beta,
+               MatrixView<T> y) noexcept;
+
+/// Entry (i, j) of the source is entry (place.row + i, place.column + j) of the band matrix; entries outside
+/// of the band are left out.
+template <class T>
+void copy_to_band(const HostContext& on, MatrixView<const T> source, const BandPlace& place,
+                  MatrixView<T> segment) noexcept;
+template <class T>
+void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandPlace& place,
+                  MatrixView<T> segment) noexcept;
+
+template <class T>
+void set_zero(const HostContext& on, MatrixView<T> a) noexcept;
+template <class T>
+void set_zero(const CudaContext& on, MatrixView<T> a) noexcept;
+
+// On a GPU only:
+
+/// D := sum of the pieces; the rows [kb + done, kb + done + b) become 1/2 W^H A W. One kernel.
+template <class T>
+void launch_inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done,
+                      Index kb, Index b, MatrixView<T> d) noexcept;
+
+/// The inner products of a panel step, for double and float, in double on the tensor cores. One kernel
+/// computes the three products with long sums: D := [V^H W; Z^H W; W^H Y] at the rows 0, kb and 2 kb, with
+/// the first `done` columns of V and Z.
+///
+/// A cluster of 16 thread blocks computes 64 x 64 results: each block sums over a sixteenth of the rows
+/// (eight warps of 32 x 16 results, m16n8k16, rows fetched four steps ahead), and then the blocks add their
+/// parts in a fixed order through distributed shared memory. [4 rows done b + 2 rows b^2]
+template <class T>
+void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, MatrixView<const T> w,
+                                MatrixView<const T> y, Index done, Index kb, MatrixView<T> d) noexcept;
+
+/// C := C - V_i Z_j^H - Z_i V_j^H with the first `done` columns of V and Z; VZ_i has the rows of C, VZ_j has
+/// as many rows as C has columns. With a workspace of 2 kb x (columns of C) and done = kb it is one product.
+template <class T>
+void launch_subtract_pair(const CudaContext& on, MatrixView<const T> vz_i, MatrixView<const T> vz_j,
+                          Index done, Index kb, T* workspace, MatrixView<T> c) noexcept;
+
+/// C := C - V Z^H - Z V^H, C Hermitian, both triangles; workspace as above.
+template <class T>
+void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
+                             T* workspace, MatrixView<T> c) noexcept;
 
 }  // namespace tessera

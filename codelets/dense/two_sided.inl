@@ -1,26 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bodies of two_sided.hpp that are the same on CPUs and GPUs, and the products that they, panel_step.hpp and
-// column_groups.hpp consist of, on plain memory.
+// The bodies of two_sided.hpp that CPUs and GPUs share, and the products that they share with panel_step.hpp
+// and column_groups.hpp, on plain memory.
 #pragma once
 
 #include <vector>
 
 #include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
-#include <tessera/codelets/dense/kernels/two_sided.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera {
 
-/// Rows up to which launch_tall_inner_products is faster than a BLAS, whose products of float take longer
-/// than those of double.
+/// The number of rows up to which launch_tall_inner_products is faster than cuBLAS. It is larger for float,
+/// whose tall products cuBLAS computes more slowly than those of double.
 template <class T>
 constexpr Index tallest_own_product = std::is_same_v<T, float> ? 16384 : 8192;
 
-/// Y := beta Y + A W, A Hermitian: its lower triangle on a CPU; both triangles on a GPU (MirrorLower), where
-/// the general product is the faster one.
+/// Y := beta Y + A W, A Hermitian, given by its lower triangle on a CPU and by both triangles on a GPU
+/// (MirrorLower), where the general product is faster.
 template <class T, class Context>
 void hermitian_product(const Context& on, MatrixView<const T> a, MatrixView<const T> w, int beta,
                        MatrixView<T> y) noexcept {
@@ -44,13 +44,13 @@ void inner_products(const Context& on, MatrixView<const T> vz, MatrixView<const 
                     Index done, Index kb, MatrixView<T> d) noexcept {
   const Index rows = w.rows, b = w.cols;
   if constexpr (!on_host<Context> && !is_complex<T>) {
-    // The start of several kernels counts there.
+    // One kernel instead of several, whose starts would take longer than their work.
     if (done > 0 && rows <= tallest_own_product<T>) {
       launch_tall_inner_products<T>(on, vz, w, y, done, kb, d);
       return;
     }
   }
-  // Not as a batch: cuBLAS splits the long sums of a single product only.
+  // Not as a batch, because cuBLAS splits long sums in a single product only.
   for (const Index first : {Index(0), kb})
     if (done > 0)
       la::gemm(on, Op::adjoint, Op::none, 1, vz.block(0, first, rows, done), w, 0,

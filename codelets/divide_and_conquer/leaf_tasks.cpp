@@ -7,6 +7,23 @@
 
 namespace tessera::divide_and_conquer {
 
+template <class R>
+void run(const HostContext& on, const ScaleAndCut<R>& task) {
+  const ScaledTridiagonal scaled = scaled_of(*task.scaled, task.n);
+  int exponent = 0;
+  const Index bad = kernels::scale_and_cut(task.n, task.d.view().data(), task.e.view().data(), task.leaf,
+                                           scaled.d, scaled.e, &exponent);
+  *scaled.exponent = exponent;
+  if (bad != 0) on.fail(StatusCode::not_finite, bad);
+}
+
+template <class R>
+void run(const HostContext&, const Unscale<R>& task) {
+  kernels::unscale_values(spectrum_of(*task.spectrum, task.n).value, 0, task.n,
+                          static_cast<int>(*scaled_of(*task.scaled, task.n).exponent),
+                          task.values.view().data());
+}
+
 std::size_t leaf_scratch_bytes(const Forest& forest, bool on_gpu) noexcept {
   const Index m = std::min(forest.leaf, forest.rows);
   const std::size_t on_host = static_cast<std::size_t>(kernels::leaf_real_scratch(m)) * sizeof(double) +
@@ -46,7 +63,10 @@ void run(const HostContext& on, const SubtreeValues& task) {
 
 namespace tessera {
 
-#define TESSERA_DEFINE(R) TESSERA_DEFINE_TASK(divide_and_conquer::LeafVectors<R>)
+#define TESSERA_DEFINE(R)                                 \
+  TESSERA_DEFINE_TASK(divide_and_conquer::ScaleAndCut<R>) \
+  TESSERA_DEFINE_TASK(divide_and_conquer::LeafVectors<R>) \
+  TESSERA_DEFINE_TASK(divide_and_conquer::Unscale<R>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 TESSERA_DEFINE_TASK(divide_and_conquer::SubtreeValues)
 

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include <tessera/codelets/divide_and_conquer/kernels/deflate.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
-#include <tessera/codelets/divide_and_conquer/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
 
 namespace tessera::divide_and_conquer {
@@ -84,7 +85,7 @@ void run(const HostContext&, const GatherParts<step>& task) {
   if constexpr (step == SecularStep::roots) {
     collect(task.parts, task.m, record.poles(), record.base, record.offset);
   } else {
-    // root_first is free until the rows are there: the weights pass through it to their slots.
+    // root_first is free until the rows are computed: the weights pass through it to their slots.
     collect(task.parts, task.m, record.poles(), record.root_first, nullptr);
     kernels::place_weights(record.root_first, record);
   }
@@ -94,6 +95,48 @@ void run(const HostContext&, const OrderSpectrum& task) {
   MergeRecord record = record_of(*task.record, task.m);
   if (task.rows) collect(task.parts, task.m, record.poles(), record.root_first, record.root_last);
   kernels::order_spectrum(record, task.rows, spectrum_of(*task.merged, task.m));
+}
+
+void run(const HostContext&, const OutlinePanel& task) {
+  const auto& [m, begin, end] = task.panel;
+  const MergeRecord record = record_of(*task.record, m);
+  *reinterpret_cast<PanelOutline*>(task.outline.view().data()) = {*record.header,
+                                                                  record.roots_of(begin, end)};
+}
+
+template <class R>
+void run(const HostContext&, const SecularVectors<R>& task) {
+  const MatrixView<R> s = *task.s;
+  const auto [first, count] = outline_of(*task.outline).roots;
+  kernels::secular_vectors(record_of(*task.record, task.panel.m), first, first + count, s.data, s.ld);
+}
+
+template <class R>
+void run(const HostContext&, const PackRows<R>& task) {
+  const MatrixView<R> packed = *task.packed;
+  const TileList<R> tiles(task.tiles);
+  kernels::pack_rows(record_of(*task.record, task.m), task.child, task.rows, tiles.data.data(),
+                     task.tile_columns, tiles.ld, packed.data, packed.ld);
+}
+
+template <class R>
+void run(const HostContext&, const UpdateRows<R>& task) {
+  const auto& [m, begin, end] = task.panel;
+  const MatrixView<const R> packed = *task.packed, s = *task.s;
+  const MatrixView<R> out = *task.out;
+  kernels::update_rows(record_of(*task.record, m), task.block.child, task.block.rows, packed.data, packed.ld,
+                       begin, end, s.data, s.ld, out.data, out.ld);
+}
+
+template <class T>
+void run(const HostContext&, const FillSlab<T>& task) {
+  const MatrixView<T> slab = *task.slab;
+  const auto& [from, to, count] = task.columns;
+  for (Index row = 0, b = 0; row < slab.rows; row += task.block_rows, ++b) {
+    const auto tile = task.tiles[static_cast<int>(b)];
+    for (Index c = 0; c < count; ++c)
+      std::copy_n(tile.data + (from + c) * tile.ld, tile.rows, slab.data + row + (to + c) * slab.ld);
+  }
 }
 
 }  // namespace tessera::divide_and_conquer
@@ -108,6 +151,15 @@ TESSERA_DEFINE_TASK(divide_and_conquer::SecularPart<divide_and_conquer::SecularS
 TESSERA_DEFINE_TASK(divide_and_conquer::GatherParts<divide_and_conquer::SecularStep::roots>)
 TESSERA_DEFINE_TASK(divide_and_conquer::GatherParts<divide_and_conquer::SecularStep::weights>)
 TESSERA_DEFINE_TASK(divide_and_conquer::OrderSpectrum)
+
+#define TESSERA_DEFINE_REAL(R)                               \
+  TESSERA_DEFINE_TASK(divide_and_conquer::SecularVectors<R>) \
+  TESSERA_DEFINE_TASK(divide_and_conquer::PackRows<R>)       \
+  TESSERA_DEFINE_TASK(divide_and_conquer::UpdateRows<R>)
+#define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(divide_and_conquer::FillSlab<T>)
+TESSERA_DEFINE_TASK(divide_and_conquer::OutlinePanel)
+TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
+TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera
 

@@ -8,12 +8,12 @@
 #include <tessera/runtime/task.hpp>
 #include <tessera/types.hpp>
 
-/// BLAS and LAPACK for the four scalar types, one overload set a routine (column-major, leading dimensions as
-/// in the reference). `her*`/`he*`/`un*`/`hb*` names stand for their real twins (`sy*`, `or*`, `sb*`) too.
-/// Sizes beyond 32 bits are the caller's error (tiles are small). Nothing here checks arguments or allocates;
+/// BLAS and LAPACK for the four scalar types, one template for each routine (column-major, leading dimensions
+/// as in the reference). The names `her*`, `he*`, `un*` also stand for the real routines (`sy*`, `or*`).
+/// Sizes must fit into 32 bits (tiles are small). The functions check no arguments and allocate nothing;
 /// LAPACK routines return `info`.
 ///
-/// tessera::la, below, is BLAS as functions of a context and views, for tasks.
+/// Tasks use tessera::la below: BLAS as functions of a context and views.
 namespace tessera::blas {
 
 template <class T>
@@ -77,7 +77,8 @@ void laset(Uplo uplo, Index m, Index n, T off_diagonal, T diagonal, T* a, Index 
 /// Eigenvalues of a real symmetric tridiagonal matrix, ascending, in d (root-free QL); e is destroyed.
 template <class R>
 int sterf(Index n, R* d, R* e) noexcept;
-/// Eigenpairs of a real symmetric tridiagonal matrix by implicit QL/QR; compz 'I' gives its own vectors.
+/// Eigenpairs of a real symmetric tridiagonal matrix by implicit QL/QR; compz 'I' gives the vectors of that
+/// matrix.
 template <class R>
 int steqr(char compz, Index n, R* d, R* e, R* z, Index ldz, R* work) noexcept;
 /// Eigenpairs of a real symmetric tridiagonal matrix by divide and conquer (compz 'I').
@@ -117,8 +118,8 @@ inline constexpr bool on_host = std::is_same_v<Context, HostContext>;
 }  // namespace tessera
 
 /// BLAS 3 on views, by the context of a task's body: BLAS on a CPU, cuBLAS on a GPU (defined in cublas.hpp,
-/// in device memory, enqueued on the stream). Sizes are those of the written view; the inner one of a product is
-/// that of op(A). T follows from the written view alone.
+/// on device memory, enqueued on the stream). The written view gives the sizes and T; op(A) gives the inner
+/// size of a product.
 namespace tessera::la {
 
 template <class T>
@@ -197,7 +198,7 @@ template <class T>
 void trmm(const CudaContext& on, Side side, Uplo uplo, Op op, Diag diag, Scalar<T> alpha, Factor<T> a,
           MatrixView<T> b) noexcept;
 
-/// B := A, whose sizes count.
+/// B := A, with the sizes of A.
 template <class T>
 void copy(const HostContext&, Factor<T> a, MatrixView<T> b) noexcept {
   blas::lacpy<T>(Uplo::general, a.rows, a.cols, a.data, a.ld, b.data, b.ld);

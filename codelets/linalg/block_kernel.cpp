@@ -8,7 +8,6 @@
 
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>
-#include <tessera/codelets/linalg/small_products.hpp>
 
 namespace tessera::kernels {
 

@@ -12,9 +12,9 @@
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/types.hpp>
 
-/// cuBLAS for the four scalar types, one overload set a routine, in blas.hpp's terms: column-major, 64-bit
-/// sizes, scalars on the host. Everything runs on the handle's stream. A product with a size of zero does
-/// nothing (beta is not applied).
+/// cuBLAS for the four scalar types, one template for each routine, with the conventions of blas.hpp:
+/// column-major, 64-bit sizes, scalars on the host. All routines run on the handle's stream. A result with a
+/// size of zero is not touched.
 namespace tessera::cublas {
 
 template <class T>
@@ -55,7 +55,7 @@ inline cublasDiagType_t diag_of(Diag diag) noexcept {
   return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT;
 }
 
-/// Calls the routine of T's type out of four.
+/// Calls that one of four routines which belongs to T.
 #define TESSERA_CUBLAS(s, d, c, z, ...)                      \
   if constexpr (std::is_same_v<T, float>)                    \
     cublas##s##_64(__VA_ARGS__);                             \

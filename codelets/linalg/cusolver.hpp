@@ -8,17 +8,17 @@
 
 #include <tessera/codelets/linalg/cublas.hpp>
 
-/// cuSOLVER for the four scalar types, in blas.hpp's terms (`he*` and `un*` names stand for their real twins
-/// too), lower triangles. Matrices, values, tau and info are device memory, and what is computed runs on the
-/// handle's stream, but cuSOLVER may wait for it inside. Work sizes are counted in elements unless a name
-/// says bytes; a size query looks at no memory.
+/// cuSOLVER for the four scalar types, with the conventions of blas.hpp (`he*` and `un*` names also stand for
+/// the real routines), lower triangles. Matrices, values, tau and info are device memory. The routines run on
+/// the handle's stream, and cuSOLVER may wait for it inside. Work sizes are in elements unless a name says
+/// bytes; a size query reads no memory.
 namespace tessera::cusolver {
 
 template <class T>
 inline constexpr cudaDataType data_type = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? CUDA_C_32F : CUDA_C_64F)
                                                         : (sizeof(RealOf<T>) == 4 ? CUDA_R_32F : CUDA_R_64F);
 
-/// A handle for programs that have none from a worker.
+/// A handle for code that runs on no worker.
 class Handle {
  public:
   Handle() noexcept { status_ = cusolverDnCreate(&handle_); }
@@ -33,8 +33,8 @@ class Handle {
   cusolverStatus_t status_;
 };
 
-/// This thread's handle for size queries, kept: making one takes milliseconds. Not destroyed, for CUDA may
-/// have ended before the thread.
+/// This thread's handle for size queries. It is kept, because making one takes long, and never destroyed,
+/// because CUDA may have ended before the thread.
 inline cusolverDnHandle_t query_handle() noexcept {
   thread_local const Handle* const handle = new Handle;
   return *handle;
@@ -83,7 +83,7 @@ cusolverStatus_t heevd_bytes(cusolverDnHandle_t handle, bool vectors, Range rang
 }
 
 /// Eigenvalues (room for n), and with `vectors` the eigenvectors in the first columns of A: Xsyevd, and
-/// Xsyevdx where not all are wanted. *found (host): their number.
+/// Xsyevdx if not all are wanted. *found (host): their number.
 template <class T>
 cusolverStatus_t heevd(cusolverDnHandle_t handle, bool vectors, Range range, Index n, T* a, Index lda,
                        RealOf<T>* values, void* device, std::size_t device_bytes, void* host,
@@ -116,7 +116,7 @@ cusolverStatus_t potrf(cusolverDnHandle_t handle, Index n, T* a, Index lda, void
                           device, device_bytes, host, host_bytes, info);
 }
 
-/// Calls the routine of T's type out of four.
+/// Calls that one of four routines which belongs to T.
 #define TESSERA_CUSOLVER(s, d, c, z, ...)                    \
   if constexpr (std::is_same_v<T, float>)                    \
     return cusolverDn##s(__VA_ARGS__);                       \
@@ -127,7 +127,7 @@ cusolverStatus_t potrf(cusolverDnHandle_t handle, Index n, T* a, Index lda, void
   else                                                       \
     return cusolverDn##z(__VA_ARGS__)
 
-// What follows counts in 32 bits, as cuSOLVER does.
+// The routines below count sizes in 32 bits, as cuSOLVER does.
 
 template <class T>
 cusolverStatus_t hegvd_size(cusolverDnHandle_t handle, bool vectors, int n, int* lwork) noexcept {
@@ -186,7 +186,8 @@ cusolverStatus_t unmtr_size(cusolverDnHandle_t handle, int n, int columns, int* 
                    CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, n, columns, none, n, none, none, n,
                    lwork);
 }
-/// C := Q C with hetrd's Q (n x n), C of `columns` columns. cuSOLVER declares A as changed, and leaves it.
+/// C := Q C with hetrd's Q (n x n), C of `columns` columns. cuSOLVER's declaration lets A change, but A
+/// stays.
 template <class T>
 cusolverStatus_t unmtr(cusolverDnHandle_t handle, int n, int columns, const T* a, int lda, const T* tau, T* c,
                        int ldc, T* work, int lwork, int* info) noexcept {

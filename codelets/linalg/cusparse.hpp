@@ -9,8 +9,7 @@
 #include <cuda_runtime.h>
 #include <cusparse.h>
 
-/// cuSPARSE's product of a sparse matrix and row-major vectors, for comparison. What owns something frees it;
-/// statuses are kept for the caller to look at.
+/// cuSPARSE's product of a sparse matrix and row-major vectors, for comparison.
 namespace tessera::cusparse {
 
 template <class T>
@@ -51,7 +50,7 @@ class RowProduct {
   void multiply(void* work) noexcept {
     keep(cusparseSpMM(handle_, none, none, &one, a_, x_, &zero, y_, data_type<T>, algorithm, work));
   }
-  /// Of the first call that failed.
+  /// The status of the first call that failed.
   cusparseStatus_t status() const noexcept { return status_; }
 
  private:

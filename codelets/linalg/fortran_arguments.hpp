@@ -6,10 +6,10 @@
 
 #include <tessera/types.hpp>
 
-/// How blas.cpp, lapack.cpp and lapack_drivers.cpp call Fortran. They declare its symbols, once per scalar
-/// type, so that no vendor's C header is needed. Character arguments have hidden lengths in the Fortran ABI;
-/// for one-letter options every implementation in use ignores them, which is what the C interfaces of those
-/// libraries rely on too.
+/// Arguments of Fortran routines for blas.cpp and lapack.cpp. These declare the Fortran symbols once for each
+/// scalar type, so that no vendor's C header is needed. Character arguments have hidden lengths in the
+/// Fortran ABI; for one-letter options every implementation in use ignores them, and the C interfaces of
+/// those libraries rely on that as well.
 namespace tessera::blas {
 
 using C = std::complex<float>;

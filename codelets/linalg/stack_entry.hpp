@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The two lists of a stack (stack.hpp) as the host and device code both read them. No headers: also compiled
-/// at run time, for the shapes that occur.
+/// The entries of the two lists of a stack (stack.hpp), for host and device code. This file includes no
+/// headers, because it is also compiled at run time.
 namespace tessera {
 
-/// The products for one block of C: entries [first, first + count). `c` is where the block begins.
+/// The products for one block of C, which begins at `c`: entries [first, first + count).
 struct StackRun {
   int c, first, count;
 };
 
-/// One product: where its blocks of A and B begin.
+/// One product: its blocks of A and B begin at `a` and `b`.
 struct StackEntry {
   int a, b;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/codelets/one_stage/kernels/lapack_driver_cuda.hpp>
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include <tessera/codelets/linalg/cusolver.hpp>
-#include <tessera/codelets/one_stage/kernels/lapack_driver_cuda.hpp>
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/host_memory.hpp>
@@ -26,8 +25,8 @@ __global__ void report_info_kernel(const int* info, int n, bool refused, long lo
     *no_convergence = abs(*info);
 }
 
-/// What cuSOLVER needs on the host until the stream has passed. The memory is kept for the next call: the
-/// system takes milliseconds to hand out fresh pages, which is what a small problem takes as a whole.
+/// The memory that cuSOLVER needs on the host until the stream has finished. It is kept for the next call,
+/// because new pages from the system take as long as a whole small problem.
 struct HostSpace {
   explicit HostSpace(std::size_t bytes) : memory(kept().allocate(bytes)) {}
   HostSpace(const HostSpace&) = delete;

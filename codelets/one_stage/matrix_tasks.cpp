@@ -10,8 +10,8 @@ namespace {
 
 constexpr Index hetrd_block = 32;
 
-/// One diagonal tile between "strict lower triangle and half the diagonal" (factor 1/2) and the plain one
-/// (factor 2).
+/// Converts a diagonal tile to "strict lower triangle and half the diagonal" (factor 1/2), or back (factor
+/// 2).
 template <class T>
 void scale_diagonal(Index w, T* a, RealOf<T> factor) noexcept {
   for (Index l = 0; l < w; ++l) a[l + l * w] = real_part(a[l + l * w]) * factor;

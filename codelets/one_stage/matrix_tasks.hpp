@@ -4,12 +4,12 @@
 
 #include <tessera/codelets/one_stage/panel_tasks.hpp>
 
-/// Tasks of the one-stage tridiagonalisation on whole groups of work tiles, and what ends it (layout:
-/// work_layout.hpp, panels: panel_tasks.hpp). They run where the group lives unless stated. Where no flops
-/// are given they move data; complex x 4. All run on CPUs only.
+/// Tasks of the one-stage tridiagonalisation on whole groups of work tiles, and its last tasks (layout and
+/// panels: panel_tasks.hpp). They run where the group lives unless stated otherwise. A task without flops
+/// moves data; complex: x 4. All run on CPUs only.
 namespace tessera {
 
-/// What a tile (i, j) of A has of a group comes there.
+/// Copies the part of tile (i, j) of A that belongs to a group into the group.
 /// | operand | mode         | shape         | what                           |
 /// |---------|--------------|---------------|--------------------------------|
 /// | tile    | read         | a tile of A   |                                |
@@ -23,9 +23,9 @@ struct TridiagonalizePack {
   Index group_number = 0, i = 0, j = 0;
 };
 
-/// columns := the `count` columns from padded index `column` on of the group's tiles, from the diagonal's
-/// work row down (the trailing height); zero where the group has no tile. Also the square that remains at the
-/// end, with all its columns.
+/// columns := the `count` columns of the group's tiles from padded index `column` on, from the diagonal's
+/// work row down (the trailing height); zero where the group has no tile. It also extracts the square that
+/// remains at the end, with all its columns.
 /// | operand | mode  | shape                            | what           |
 /// |---------|-------|----------------------------------|----------------|
 /// | group   | read  | w x (w tiles)                    | the work tiles |
@@ -79,7 +79,7 @@ struct TridiagonalizeStore {
   Index chunk = 0, k = 0, at = 0;
 };
 
-/// The square that remains, from work row `first` on and of order m, by LAPACK hetrd.     [4/3 m^3 flops]
+/// Reduces the square that remains, of order m from work row `first` on, by LAPACK hetrd. [4/3 m^3 flops]
 /// | operand   | mode    | shape                         | what                                              |
 /// |-----------|---------|-------------------------------|---------------------------------------------------|
 /// | scalars   | write   | array: ScalarPiece of m       |                                                   |
@@ -107,7 +107,7 @@ std::size_t rest_workspace_bytes(Index m);
 /// d[at ..] and e[at ..] := one piece of scalars.
 /// | operand | mode         | shape                       | what                               |
 /// |---------|--------------|-----------------------------|------------------------------------|
-/// | scalars | read         | array: ScalarPiece of count | `elements` of its e exist          |
+/// | scalars | read         | array: ScalarPiece of count | its e has `elements` elements      |
 /// | d, e    | write or add | arrays of reals             | other elements are of other panels |
 template <class T>
 struct TridiagonalizePlace {

@@ -56,7 +56,7 @@ struct Reflector {
     if (norm == 0 && imag_part(alpha) == 0) return;
     const R length = std::hypot(std::hypot(real_part(alpha), imag_part(alpha)), norm);
     if (length < std::numeric_limits<R>::min() / precision<R>) {
-      beta = 0;  // as good as zero: the reciprocal below would overflow
+      beta = 0;  // negligible: the reciprocal below would overflow
       return;
     }
     beta = -std::copysign(length, real_part(alpha));
@@ -65,7 +65,7 @@ struct Reflector {
   }
 };
 
-/// Completes x_c, whose data are those of column q of A: header, and zeros above row `next`.
+/// Completes x_c, whose data are those of column q of A: sets the header, and zeros above row `next`.
 template <class T>
 void publish_column(T* piece, const ColumnStep& step, Index chunk, Index q, Index next) noexcept {
   using R = RealOf<T>;
@@ -100,7 +100,7 @@ void run(const HostContext&, const TridiagonalizeStart<T>& task) {
 
 namespace {
 
-/// Reflector and v (trailing height) from the pieces of x.
+/// Forms the reflector and v (trailing height) from the pieces of x.
 template <class T>
 Reflector<T> form_vector(const ReadAll<Array<T>>& pieces, const ColumnStep& step, T* v) noexcept {
   ScaledSquares<RealOf<T>> squares;
@@ -121,8 +121,8 @@ Reflector<T> form_vector(const ReadAll<Array<T>>& pieces, const ColumnStep& step
   return reflector;
 }
 
-/// y := y + A0 v over the trailing tiles of one group. Every other column goes through them in the opposite
-/// order, so that what the caches hold of them is used again.
+/// y := y + A0 v over the trailing tiles of one group. Every other column takes them in the opposite order,
+/// so that the tiles in the caches are used again.
 template <class T>
 void multiply_group(const WorkTiles& tiles, Index group, const T* a, Index next, Index base, bool backwards,
                     const T* v, T* y) noexcept {
@@ -274,8 +274,7 @@ void run(const HostContext&, const TridiagonalizeColumn<T>& task) {
   const T w_next = conjugate(next_element(parts, step, sums, row));
   for (Index i = zeros; i < rows; ++i) x[i] -= v[i] * w_next + w[i];
   publish_column(piece, step, task.chunk, step.next, step.after);
-  // The column after the next one needs these rows; they are in the first chunk as long as it is in the
-  // panel.
+  // The column after the next one needs these rows. If it is in the panel, they are in the first chunk.
   if (task.chunk == 0 && p + 2 < k)
     for (Index l = 0; l <= p; ++l) {
       piece[ColumnPiece::row + l] = vw(step.after - begin, l);

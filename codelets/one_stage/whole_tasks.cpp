@@ -3,15 +3,14 @@
 #include <algorithm>
 
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/codelets/one_stage/kernels/whole_cuda.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera {
 namespace {
 
-/// LAPACK's block of columns at most, and the room that unmtr takes for its triangular factor.
+/// LAPACK's largest block of columns, and the size of the triangular factor in unmtr's work space.
 constexpr Index block = 64, factor = block * (block + 1);
-/// Up to this order unmtr may work without blocks, and then writes ones into the matrix for a while: tasks
+/// Up to this order unmtr may work without blocks and then writes ones into the matrix in the meantime: tasks
 /// that share the matrix need copies.
 constexpr Index copied_order = 2 * block;
 

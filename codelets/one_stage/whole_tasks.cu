@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <tessera/codelets/linalg/cusolver.hpp>
-#include <tessera/codelets/one_stage/kernels/whole_cuda.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 #include <tessera/runtime/device_task.hpp>
 

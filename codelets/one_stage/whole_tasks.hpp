@@ -5,12 +5,15 @@
 #include <tessera/runtime.hpp>
 #include <tessera/runtime/task.hpp>
 
-/// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by the library at hand: LAPACK's hetrd and
-/// unmtr, or on a GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits; cuSOLVER accepts
-/// orders to 65536, but nothing says that it is right where n^2 is beyond 2^31 (n > 46340). Its reduction
-/// does not wait for the stream, but enqueues several kernels a column, so that the worker is busy with it
-/// nearly as long as the GPU. With GPUs no CPU runs these tasks: the reflectors are applied by the library
-/// that made them. Source: LAPACK hetrd, unmtr.
+struct CUstream_st;        // cudaStream_t points to it
+struct cusolverDnContext;  // cusolverDnHandle_t points to it
+
+/// Tridiagonalization of a matrix in one piece, A = Q T Q^H, by a library: LAPACK's hetrd and unmtr, or on a
+/// GPU cuSOLVER's sytrd/hetrd and ormtr/unmtr. Both count sizes in 32 bits. cuSOLVER accepts orders up to
+/// 65536, but does not document that it is right if n^2 is beyond 2^31 (n > 46340). Its reduction does not
+/// wait for the stream, but enqueues several kernels for each column, so that the worker is busy nearly as
+/// long as the GPU. With GPUs no CPU runs these tasks, because the library that made the reflectors must
+/// apply them. Source: LAPACK hetrd, unmtr.
 namespace tessera {
 
 /// A := reflectors below the first subdiagonal, T := Q^H A Q.          [4/3 n^3 flops, complex x 4]
@@ -62,3 +65,22 @@ template <class T>
 std::size_t apply_tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n, Index columns);
 
 }  // namespace tessera
+
+/// The tasks on a GPU. All pointers are device memory.
+namespace tessera::device {
+
+/// Sizes of the work spaces.
+template <class T>
+std::size_t hetrd_bytes(Index n);
+template <class T>
+std::size_t unmtr_bytes(Index n, Index columns);
+
+/// They return false if cuSOLVER refuses the call. n >= 1.
+template <class T>
+bool launch_hetrd(cusolverDnContext* handle, CUstream_st* stream, MatrixView<T> a, RealOf<T>* d, RealOf<T>* e,
+                  T* tau, char* work, std::size_t bytes);
+template <class T>
+bool launch_unmtr(cusolverDnContext* handle, MatrixView<const T> a, const T* tau, MatrixView<T> z, char* work,
+                  std::size_t bytes);
+
+}  // namespace tessera::device

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/kernels/apply_chase.cuh>
-#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
 namespace tessera::kernels {
 namespace {
 
 using namespace apply_chase_detail;
 
-/// Chunks of columns that advance together: with 132 multiprocessors four bundles follow one another.
+/// Chunks of columns that advance together: 132 multiprocessors then work on four bundles at the same time.
 constexpr Index panel_chunks = 33;
 
 template <class S, int Tiles, int M, bool Slide>

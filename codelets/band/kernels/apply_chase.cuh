@@ -7,7 +7,7 @@
 #include <tessera/codelets/band/kernels/apply_chase_instructions.cuh>
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
-/// The kernel of launch_apply_chase (chase_blocks_cuda.hpp).
+/// The kernel of launch_apply_chase (chase_blocks.hpp).
 namespace tessera::kernels::apply_chase_detail {
 
 constexpr int warps = 8;
@@ -32,31 +32,30 @@ struct Kernel {
   static constexpr int window = T + 2 * groups;  ///< tiles of rows in registers
   static constexpr int v_bytes = 2 * (T + 1) * 512, w_bytes = (2 * T + 3) * 512;
   static constexpr int slot_bytes = w_bytes;
-  /// Tiles of V and W that are loaded ahead of their use: as registers allow.
+  /// Tiles of V and W that are loaded ahead of their use; the registers limit it.
   static constexpr int depth = T <= 8 ? 4 : 1;
   /// Rows that two windows share, and their distance from one column to the next in `Carry`.
   static constexpr int carry_rows = 16 * groups, carry_stride = carry_rows + 8;
-  /// Room of a warp: with Slide for the next hop's new rows, each thread's own; else see Carry.
+  /// Bytes of a warp: with Slide for the new rows of the next hop, each thread's own; else see Carry.
   static constexpr int warp_bytes =
       Slide ? T * (M / 8) * 32 * static_cast<int>(sizeof(Pair<S>)) : M * carry_stride * 8;
   static constexpr int free_bytes = 226 * 1024 - warps * warp_bytes;
   static constexpr int slots = free_bytes / slot_bytes < 16 ? free_bytes / slot_bytes : 16;
   static_assert(slots >= 4);
-  /// A slot is filled again two steps after it was read, when all warps have most likely left it.
+  /// A slot is filled again two steps after its use, when most likely all warps have left it.
   static constexpr int ahead = slots - 2;
   static constexpr int shared_bytes = slots * slot_bytes + warps * warp_bytes + 2 * slots * 8;
 };
 
 // ---- flags ----
 
-/// What bundle `order` (in the order of application) says of a strip: (order + 1) 2^16 + hops whose rows it
-/// has retired. Bundles that are worked on at the same time, at most one a thread block, have places of their
-/// own.
+/// The flag of bundle `order` (in the order of application) for a strip: (order + 1) 2^16 + the hops whose
+/// rows it has retired. Bundles in progress, at most one for each thread block, have different places.
 template <class S>
 __device__ inline unsigned* flag_of(const ApplyShape<S>& a, Index order, Index strip) {
   return a.flags + order % chase_flag_ring * a.strips + strip;
 }
-/// What a warp knows of the bundle before its own.
+/// The progress of the bundle before a warp's own, as far as the warp has read it.
 struct Before {
   const unsigned* flag;  ///< null: there is none
   unsigned start, seen = 0;
@@ -67,7 +66,7 @@ struct Before {
       : flag(order > 0 ? flag_of(a, order - 1, strip) : nullptr),
         start(static_cast<unsigned>(order << 16)),
         hops(order > 0 ? static_cast<int>(a.blocks.hops(bundle + 1)) : 0) {}
-  /// Waits until that bundle has retired so many hops, or all that it has.
+  /// Waits until that bundle has retired `needed_hops` hops, or all of its hops.
   __device__ void await(int needed_hops) {
     const unsigned needed = start + static_cast<unsigned>(min(needed_hops, hops));
     if (flag == nullptr || seen >= needed) return;
@@ -75,7 +74,7 @@ struct Before {
     while ((seen = __reduce_min_sync(0xffffffffu, load_acquire(flag))) < needed) __nanosleep(100);
   }
 };
-/// The rows that the warp has written so far are there for others. A fence of one lane does not do for all.
+/// Makes the rows that the warp has written visible to others. Every lane needs its own fence.
 __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
   __threadfence();
   __syncwarp();
@@ -87,12 +86,12 @@ __device__ inline void publish(unsigned* flag, unsigned order, unsigned hops) {
 
 // ---- C ----
 
-/// The rows of C that a thread holds: of columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip,
-/// the rows 2 (lane % 4) and the next of each tile.
+/// A thread's rows of C: in the columns `lane / 4` and, with M = 16, `lane / 4 + 8` of the strip the rows
+/// 2 (lane % 4) and 2 (lane % 4) + 1 of each tile.
 template <class S, int M>
 struct Strip {
   S* column[M / 8];
-  int limit[M / 8];  ///< rows; 0 where there is no such column
+  int limit[M / 8];  ///< rows; 0 if the column does not exist
   bool pairs;
 
   __device__ Strip(const ApplyShape<S>& a, Index first) : pairs(a.pairs) {
@@ -168,9 +167,9 @@ struct Strip {
   }
 };
 
-/// Takes the rows that the next window shares with this one from registers to registers through the warp's
-/// shared memory, for bandwidths that are no whole number of tiles. C itself is written when it is retired
-/// only: what a warp has written it never reads again.
+/// Moves the rows that the next window shares with this one from registers to registers through the warp's
+/// shared memory, for bandwidths that are not a whole number of tiles. A warp writes rows of C only when it
+/// retires them, and never reads them again.
 template <class K, int T, int M>
 struct Carry {
   double* memory;
@@ -218,21 +217,21 @@ struct Stream {
     else
       bulk_copy(slots + slot * K::slot_bytes, source + K::v_bytes, K::w_bytes, full + 8 * slot);
   }
-  /// Waits for a step's slot and returns its number. The warps take turns in filling.
+  /// Waits for a step's slot and returns its number. The warps fill the slots in turn.
   __device__ unsigned begin(unsigned step) const {
     if (threadIdx.x == step % warps * 32 && step + K::ahead < steps) fill(step + K::ahead);
     const unsigned count = start + step, slot = count % K::slots;
     barrier_wait(full + 8 * slot, (count / K::slots) & 1);
     return slot;
   }
-  /// Every lane says that it has left the slot. One lane for its warp, behind __syncwarp, would do and save 1
-  /// % of the kernel's time, but compute-sanitizer's racecheck does not see that order.
+  /// Every lane signals that it has left the slot. One lane for its warp, behind __syncwarp, would suffice
+  /// and be slightly faster, but compute-sanitizer's racecheck does not see that order.
   __device__ void end(unsigned slot) const { barrier_arrive(empty + 8 * slot); }
 };
 
-/// The tiles of V and W on their way from shared memory to registers: `depth` of them are loaded ahead of
-/// their use, across the ends of steps, so that neither barriers nor loads hold up the tensor cores. A slot
-/// is given back when all of it has been used: a load on its way must not meet what fills the slot again.
+/// The loads of V and W from shared memory to registers. `depth` tiles are loaded ahead of their use, across
+/// the ends of steps, so that neither barriers nor loads delay the tensor cores. A slot is released when all
+/// of its tiles have been used, because a pending load must not meet the next contents of the slot.
 template <class K>
 struct Tiles {
   static constexpr int depth = K::depth;
@@ -252,7 +251,7 @@ struct Tiles {
     slot = stream.begin(step++);
     from = reinterpret_cast<const double2*>(slots + slot * K::slot_bytes) + threadIdx.x % 32;
   }
-  /// Tile i of the step that has `count` tiles, and loads one ahead; `place`: tiles taken since align.
+  /// Returns tile i of the step of `count` tiles and loads one ahead; `place`: tiles taken since align.
   __device__ double2 take(int i, int count, int place) {
     const double2 tile = ring[place % depth];
     if (i + depth == count) {
@@ -265,11 +264,11 @@ struct Tiles {
       ring[place % depth] = from[32 * (i + depth - count)];  // stale but harmless behind the last step
     return tile;
   }
-  /// Behind the last tile of a step.
+  /// Called after the last tile of a step.
   __device__ void release() {
     stream.end(used);
   }
-  /// After `taken` tiles the next one is to be in place 0 again.
+  /// Called after `taken` tiles: moves the next tile to place 0.
   __device__ void align(int taken) {
     double2 old[depth];
 #pragma unroll
@@ -279,7 +278,8 @@ struct Tiles {
   }
 };
 
-/// All groups of a bundle at one hop, from the last to the first. The two column tiles of V take turns.
+/// Applies all groups of a bundle at one hop, from the last to the first. The two column tiles of V
+/// alternate.
 template <class K, int T, int M>
 __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles, int zero) {
   constexpr int v_count = Tiles<K>::v_count, w_count = Tiles<K>::w_count;
@@ -306,7 +306,8 @@ __device__ inline void apply_hop(double (&c)[K::window][M / 4], Tiles<K>& tiles,
   tiles.align(K::groups * (v_count + w_count));
 }
 
-/// One bundle on one strip. `order`: the bundle's number in the order of application; `room`: the warp's.
+/// Applies one bundle to one strip. `order`: the bundle's number in the order of application; `room`: the
+/// warp's shared memory.
 template <class S, class K, int T, int M, bool Slide>
 __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& stream,
                                     const unsigned char* slots, unsigned char* room, Index bundle,
@@ -345,7 +346,7 @@ __device__ inline void apply_bundle(const ApplyShape<S>& a, const Stream<K>& str
         mine.load(c[t], first, t, first + shift + K::carry_rows);
     }
     apply_hop<K, T, M>(c, tiles, a.zero);
-    // The rows of the hop before were written long ago: the fence costs little now.
+    // The rows of the hop before were written long ago, so the fence takes little time.
     if (hop > 0) publish(flag, static_cast<unsigned>(order), static_cast<unsigned>(hop));
     const int stop = last ? first + shift + K::carry_rows : first + shift;
 #pragma unroll

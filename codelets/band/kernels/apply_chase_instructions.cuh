@@ -6,7 +6,7 @@
 
 #include <tessera/codelets/common/device_shared.cuh>
 
-/// The instructions of a GPU that the kernel of apply_chase.cuh is made of.
+/// The GPU instructions of the kernel in apply_chase.cuh.
 namespace tessera::kernels::apply_chase_detail {
 
 template <class S>
@@ -28,7 +28,7 @@ __device__ inline unsigned shared_address(const void* p) {
 using device::barrier_arrive, device::barrier_init, device::barrier_wait, device::barriers_ready,
     device::thread_copy;
 
-/// Copies from global to shared memory; the barrier completes when all bytes are there.
+/// Copies from global to shared memory; the barrier completes when all bytes have arrived.
 __device__ inline void bulk_copy(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
@@ -41,15 +41,15 @@ __device__ inline void thread_copy_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-/// A result of M columns x 8 rows as the first operand of a product, in which the sum runs over the rows: a
-/// thread's pair of rows 2 t, 2 t + 1 stands for the summation indices t, t + 4 of the instruction.
+/// A result of M columns x 8 rows as the first operand of a product that sums over the rows: a thread's rows
+/// 2 t and 2 t + 1 become the summation indices t and t + 4 of the instruction.
 template <int M>
 struct Operand;
 template <>
 struct Operand<16> {
   double a[4];
-  /// The middle ones change places. `zero` is 0, which the compiler must not know: it would move the
-  /// registers again for every product.
+  /// Swaps the middle ones. `zero` is 0, but the compiler must not know that, because it would then move the
+  /// registers for every product.
   __device__ Operand(const double (&c)[4], int zero)
       : a{moved(c[0], zero), moved(c[2], zero), moved(c[1], zero), moved(c[3], zero)} {}
   __device__ static double moved(double x, int zero) {
@@ -78,7 +78,7 @@ __device__ inline void multiply_add(double (&c)[2], const Operand<8>& a, double2
       : "d"(a.a[1]), "d"(b.y));
 }
 
-/// Loads past the first-level cache, in the order of the program: another multiprocessor may have written.
+/// Loads past the first-level cache, in program order, because another multiprocessor may have written.
 __device__ inline double load_fresh(const double* p) {
   double x;
   asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(x) : "l"(p) : "memory");

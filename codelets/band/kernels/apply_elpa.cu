@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/codelets/common/device_warp.cuh>
 
 namespace tessera::kernels {
 namespace {
 
-/// Thread t holds row s + 1 + h b + t of the block's column; from one sweep to the one before the rows move
-/// up by one thread. Blocks have at least a warp; threads of it beyond b hold zeros.
+/// Thread t holds row s + 1 + h b + t of the block's column; from a sweep to the sweep before it the rows
+/// move by one thread. Thread blocks have at least one warp; threads beyond b hold zeros.
 template <class S>
 __global__ void elpa_kernel(DeviceReflectors piece, const S* reflectors, Index piece_blocks, S* c,
                             Index ldc) {
@@ -39,7 +39,7 @@ __global__ void elpa_kernel(DeviceReflectors piece, const S* reflectors, Index p
       }
       x -= tau * sum * v;
       if (sweep == 0) break;
-      // The last row leaves, a new one enters above.
+      // The last row is stored, and a new one is loaded above the first.
       row = piece.first_sweep + sweep + 1 + hop * b + t;
       if (t == b - 1 && row < n) column[row] = x;
       S from_below = device::from_lane_before(x);

@@ -3,23 +3,23 @@
 //
 // Body of chase_tile for one instruction set level (see dispatch.hpp and chase.hpp).
 //
-// Complex numbers are handled as pairs of reals, and multiplication by a complex scalar as two real
-// multiply-adds on whole registers without shuffles: with x kept together with i x, a x = Re(a) x + Im(a) (i
-// x), and conj(x)^T y has the real part x.y and the imaginary part (i x).y, where the dot runs over the pairs
-// as over plain reals. So every kernel below is real arithmetic on K companions of each vector: K = 1 for
-// real types, K = 2 (x and i x) for complex ones. Vectors in scratch are padded with zeros to whole
-// registers; what a kernel reads beyond the rows of a column (see BandLayout) is multiplied by these zeros.
+// Complex numbers are pairs of reals, and a product with a complex scalar is two real multiply-adds on whole
+// registers without shuffles: the kernels keep i x beside x, so a x = Re(a) x + Im(a) (i x), and conj(x)^T y
+// has the real part x.y and the imaginary part (i x).y, where the dot runs over the pairs as over plain
+// reals. So every kernel below is real arithmetic on K companions of each vector: K = 1 for real types, K = 2
+// (x and i x) for complex ones. Vectors in scratch are padded with zeros to whole registers. These zeros
+// multiply the numbers that a kernel reads beyond the rows of a column (see BandLayout).
 #include <complex>
 #include <type_traits>
 #include <utility>
 
-#include <tessera/codelets/band/kernels/chase_levels.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #include <tessera/codelets/common/simd.inl>
-// The order matters: the columns' operations use the vectors.
+// chase_columns.inl uses simd.inl.
 #include <tessera/codelets/band/kernels/chase_columns.inl>
 
 /// A reflector I - tau v v^H in scratch: v of `rows` elements with its companions, tau as K reals.
@@ -131,7 +131,8 @@ class Chase {
   Companions<R, K> y_, w_;
 };
 
-/// LAPACK's larfg on the rows of a column, with v, its tail zeroed and the real beta put in the matrix.
+/// LAPACK's larfg on the rows of a column: makes v with zeros behind it, and puts the real beta in the
+/// matrix.
 template <class R, int K>
 void Chase<R, K>::generate(Index row, Index column, Index rows, Reflector<R, K>& h) noexcept {
   R* const a = at(row, column);
@@ -141,7 +142,7 @@ void Chase<R, K>::generate(Index row, Index column, Index rows, Reflector<R, K>&
   for (int k = 0; k < K; ++k) h.tau[k] = R(0);
   for (Index i = 0; i < count; ++i) v[i] = a[i];
   store(v + count, Vector<R>{});
-  // Squares far from over- and underflow, or the column is scaled first.
+  // If the squares might over- or underflow, the column is scaled first.
   Vector<R> squares = {};
   for (Index i = 0; i < count; i += lanes<R>) {
     const Vector<R> x = load(v + i);
@@ -173,7 +174,7 @@ void Chase<R, K>::generate(Index row, Index column, Index rows, Reflector<R, K>&
   }
   const R re = v[0], im = K == 2 ? v[K - 1] : R(0);
   if (tail == R(0) && (im == R(0) || scale == R(0))) {
-    // Already in form (or as good as): H = I.
+    // The column is in its final form, or negligibly close: H = I.
     for (Index i = 0; i < count; ++i) v[i] = R(0);
     for (Index i = 1; i < count; ++i) a[i] = R(0);
   } else {
@@ -212,10 +213,10 @@ void Chase<R, K>::apply_left(const Reflector<R, K>& h, Index row, Index first, I
   for (; j < last; ++j) left_panel<1>(h, row, j);
 }
 
-/// One panel of y = D v from the lower triangle of the diagonal block D: its columns times v's elements, and
-/// its rows (the upper triangle) by dot products. The panel is a full rectangle from its first row: the
-/// elements above the diagonal are read from the padding as zeros, and the diagonal, which came in twice, is
-/// taken out.
+/// A few columns of y = D v from the lower triangle of the diagonal block D: the columns times elements of v,
+/// and the rows of the upper triangle by dot products. The columns form a full rectangle from their first
+/// row: the elements above the diagonal are zeros of the padding, and the diagonal, which is added twice, is
+/// subtracted once.
 template <class R, int K>
 template <int NC>
 void Chase<R, K>::diagonal_product_panel(const Reflector<R, K>& h, Index row, Index j) noexcept {
@@ -238,7 +239,8 @@ void Chase<R, K>::diagonal_product_panel(const Reflector<R, K>& h, Index row, In
   }
 }
 
-/// One panel of D -= v w^H + w v^H. What lands above the diagonal is padding, zeroed again.
+/// A few columns of D -= v w^H + w v^H. The elements above the diagonal are padding, which is set to zero
+/// again.
 template <class R, int K>
 template <int NC>
 void Chase<R, K>::diagonal_update_panel(const Reflector<R, K>& h, Index row, Index j) noexcept {
@@ -389,8 +391,8 @@ void Chase<R, K>::apply_right(const Reflector<R, K>& h, Index row, Index rows, I
   for (; j < h.rows; ++j) right_panel<1>(h, row, rows, column, j);
 }
 
-/// B := B H, then g is generated from B's first column and applied from the left: two passes over B instead
-/// of four.
+/// B := B H, then generates g from B's first column and applies it from the left, in two passes over B
+/// instead of four.
 template <class R, int K>
 void Chase<R, K>::apply_right_then_left(const Reflector<R, K>& h, Reflector<R, K>& g, Index row, Index rows,
                                         Index column) noexcept {

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 using Wide = std::conditional_t<is_complex<T>, std::complex<double>, double>;
 
-/// V (rows x g from row 0 of the window, ld rows), then W behind it, of one group and hop.
+/// V and then W of one group and hop, each rows x g from row 0 of the window, ld rows.
 template <class T>
 void dense_block(const ChaseBlocks& shape, const DeviceReflectors& piece, const T* reflectors, Index first,
                  Index hop, Wide<T>* v) noexcept {

@@ -2,52 +2,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/codelets/band/kernels/device_reflectors.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
+#include <tessera/codelets/common/host_device.hpp>
 
-#ifdef __CUDACC__
-#define TESSERA_HOST_DEVICE __host__ __device__
-#else
-#define TESSERA_HOST_DEVICE
-#endif
+struct CUstream_st;  // cudaStream_t points to it
 
 /// The reflectors of one DeviceReflectors piece as WY blocks in the order in which the tridiagonal
 /// back-transform reads them, and their application.
 ///
 /// A block is the product of the reflectors (s, h) .. (s + g - 1, h) of g = 16 sweeps (8 for complex types)
-/// and one hop, I - V T V^H (wy_blocks.hpp). Kept are V and W = -V T in double precision, for complex types
-/// as the real matrices of twice the size that act on interleaved real and imaginary parts (2 x 2 blocks [re,
-/// -im; im, re]), so that V and W have 16 real columns for all types and C += W (V^T C) is real arithmetic
-/// with as many operations as the complex one. Rows are counted from the group's first sweep s (row 0 of V
-/// and W is zero), so that windows begin at multiples of 16 reals.
+/// and one hop, I - V T V^H (wy_blocks.hpp). The blocks hold V and W = -V T in double precision. For complex
+/// types these are the real matrices of twice the size that act on interleaved real and imaginary parts (2 x
+/// 2 blocks [re, -im; im, re]). So V and W have 16 real columns for all types, and C += W (V^T C) is real
+/// arithmetic with as many operations as the complex one. Rows are counted from the group's first sweep s
+/// (row 0 of V and W is zero), so that windows begin at multiples of 16 reals.
 ///
 /// With bandwidth B (in reals) padded to 8 tiles() V is a parallelogram of 8 x 8 tiles: its column tile c has
-/// the row tiles c .. c + tiles(). W has the row tiles 0 .. c + tiles(). Stored are V, its two
-/// column tiles in turn (tile k of the one, then tile k of the other), every tile column-major, then W,
-/// column tile by column tile, every tile row-major: what a warp's tensor-core instruction takes is then 512
+/// the row tiles c .. c + tiles(). W has the row tiles 0 .. c + tiles(). V is stored first, with its two
+/// column tiles in turn (tile k of the one, then tile k of the other), every tile column-major; then W,
+/// column tile by column tile, every tile row-major. A tensor-core instruction of a warp then takes 512
 /// contiguous bytes. Zeros are stored.
 ///
-/// Several groups are a bundle: they advance together hop by hop, within a hop from the last group to the
+/// Several groups make a bundle: they advance together hop by hop, within a hop from the last group to the
 /// first, which is a valid order for any number of consecutive sweeps; the window of C that they touch
-/// (B + 16 groups rows) moves by B rows a hop. Bundles are counted from the piece's first sweep. Blocks are
-/// in the order of application: by ascending bundle (bundles are applied from the last to the first), then
-/// hop, then descending group.
+/// (B + 16 groups rows) moves by B rows a hop. Bundles are counted from the piece's first sweep. The blocks
+/// are sorted by ascending bundle, then hop, then descending group; bundles are applied from the last to the
+/// first.
 namespace tessera::kernels {
-
-/// sum over 0 <= k < count of floor((a k + c) / m) for a, c >= 0, m > 0, by Euclid's algorithm.
-TESSERA_HOST_DEVICE inline Index floor_sum(Index count, Index m, Index a, Index c) noexcept {
-  Index sum = 0;
-  while (count > 0) {
-    sum += (a / m) * (count * (count - 1) / 2) + (c / m) * count;
-    a %= m, c %= m;
-    const Index last = a * count + c;
-    if (last < m) break;
-    // Columns and rows change places.
-    count = last / m, c = last % m;
-    const Index other = m;
-    m = a, a = other;
-  }
-  return sum;
-}
 
 /// sum over 0 <= k < count of the hops of sweep `first + k step`, all of which have at least one.
 TESSERA_HOST_DEVICE inline Index hop_sum(Index n, Index bandwidth, Index first, Index step,
@@ -75,7 +56,7 @@ struct ChaseBlocks {
     while (8 * tiles < reals * bandwidth) tiles *= 2;
     groups = bundle_groups(tiles);
   }
-  /// As many as make a window that fits into registers.
+  /// The window of C must fit into registers.
   TESSERA_HOST_DEVICE static constexpr Index bundle_groups(Index tiles) noexcept {
     return tiles <= 8 ? 4 : 2;
   }
@@ -87,7 +68,7 @@ struct ChaseBlocks {
   TESSERA_HOST_DEVICE Index bundle_sweep(Index bundle) const noexcept {
     return first_sweep + bundle * bundle_sweeps();
   }
-  /// Hops of the bundle's first sweep; each of its groups has a block for all of them.
+  /// Hops of the bundle's first sweep; each of its groups has a block for every hop.
   TESSERA_HOST_DEVICE Index hops(Index bundle) const noexcept {
     return (n - 1 - bundle_sweep(bundle) + bandwidth - 1) / bandwidth;
   }
@@ -110,32 +91,71 @@ ChaseBlocks chase_blocks(const DeviceReflectors& piece) {
 }
 
 /// The blocks of a piece. `reflectors`: piece.size() elements, read; `blocks`: chase_blocks<T>(piece).size()
-/// doubles, written. piece.group may be any; piece.bandwidth is at most ChaseBlocks::largest_bandwidth.
+/// doubles, written. piece.group is arbitrary; piece.bandwidth is at most ChaseBlocks::largest_bandwidth.
 /// Flops: about 2 g (b + g) a reflector (times 4 for complex types).
 /// Source: LAPACK's larft for T.
 template <class T>
 void form_chase_t(const DeviceReflectors& piece, const T* reflectors, double* blocks) noexcept;
 
-/// More bundles than are ever worked on at the same time.
+/// More bundles than a GPU ever works on at the same time.
 inline constexpr Index chase_flag_ring = 256;
 
-/// Bytes of work space that apply_chase needs on a GPU for so many columns: a counter, and flags for each
+/// Bytes of work space that apply_chase needs on a GPU for `columns` columns: a counter, and flags for each
 /// strip of at least 8 columns.
 constexpr std::size_t apply_chase_workspace(Index columns) noexcept {
   return sizeof(unsigned) * static_cast<std::size_t>(1 + chase_flag_ring * 8 * ceil_div(columns, 64));
 }
 
 /// C := (product of the piece's reflectors) C: C is n x columns, column-major with ldc, read and written.
-/// Flops: 4 b a reflector and column (times 4 for complex types); (b + 10) / b times that are done for real
-/// types.
+/// Flops: 4 b a reflector and column (times 4 for complex types); the kernel does (b + 10) / b times as
+/// many for real types.
 template <class T>
 void apply_chase(const DeviceReflectors& piece, const double* blocks, T* c, Index columns,
                  Index ldc) noexcept;
 
-/// The same from the reflectors themselves (piece.size() elements), one after another: to compare with.
+/// The same from the reflectors themselves (piece.size() elements), one after another, for comparison.
 /// Flops: 4 b a reflector and column (times 4 for complex types).
 template <class T>
 void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, Index columns,
                       Index ldc) noexcept;
+
+// On a GPU, and with the kernel of ELPA2 for comparison: all pointers are device pointers, and the functions
+// enqueue.
+
+/// form_chase_t.
+template <class T>
+void launch_form_chase_t(CUstream_st* stream, const DeviceReflectors& piece, const T* reflectors,
+                         double* blocks) noexcept;
+
+/// apply_chase by one persistent kernel on the FP64 tensor cores, for all four types (float is converted when
+/// C is read and written).
+///
+/// A warp owns 16 columns and keeps their window of C in registers. mma.m16n8k8 has the same layout for its
+/// result and, up to the order of the summation index, for its first operand (D^T = C^T V, C^T += D^T W^T),
+/// so that C goes from memory to registers and back once a bundle. V and W stream through shared memory,
+/// which the 8 warps of a thread block share. A thread block takes items of (bundle, 128 columns) in order
+/// from a counter. The next bundle of the same columns may start on another multiprocessor as soon as the
+/// bundle before has retired the rows that it needs; a flag for each 16 columns shows the progress. So all
+/// multiprocessors are busy for any number of columns, and bundles that follow one another closely find C in
+/// the L2 cache.
+///
+/// Why this is correct: a bundle reads and writes a row of C once, and reads it only after the flag shows
+/// that the bundle before has retired it; every lane fences between its stores and the flag, and acquires the
+/// flag before its loads. Bundles wait only for items taken before theirs, so that the thread blocks need not
+/// all be resident. A slot of V and W is filled again after all warps have left it. Each column has its own
+/// order of summation: the result does not depend on the other columns.
+///
+/// workspace: apply_chase_workspace(columns) bytes.
+template <class T>
+void launch_apply_chase(CUstream_st* stream, const DeviceReflectors& piece, const double* blocks, T* c,
+                        Index columns, Index ldc, void* workspace) noexcept;
+
+/// C := (product of the piece's reflectors) C as ELPA2 does it: one reflector at a time, a thread block an
+/// eigenvector, a thread an element of the reflector. The bandwidth is a power of two, at most 128.
+/// Source: Yu et al., GPU-acceleration of the ELPA2 distributed eigensolver, Comput. Phys. Commun. 262
+/// (2021).
+template <class T>
+void launch_apply_elpa(CUstream_st* stream, const DeviceReflectors& piece, const T* reflectors, T* c,
+                       Index columns, Index ldc) noexcept;
 
 }  // namespace tessera::kernels

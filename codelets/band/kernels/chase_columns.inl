@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One-pass operations on a few columns at a time, the inner loops of chase.simd.cpp (included in its anonymous
-// namespace).
+// One-pass operations on a few columns at a time, the inner loops of chase.simd.cpp (included in its
+// anonymous namespace).
 
 /// The K companions of a vector.
 template <class R, int K>
@@ -10,7 +10,7 @@ struct Companions {
   R* part[K];
 };
 
-/// y_k += sum_c a_c s_ck over `count` reals (a multiple of nothing: whole registers are processed).
+/// y_k += sum_c a_c s_ck over `count` reals, rounded up to whole registers.
 template <class R, int K, int NC>
 TESSERA_ALWAYS_INLINE void combine_columns(Index count, R* const (&a)[NC], const R (&s)[NC][K],
                                            Companions<R, K> y) noexcept {

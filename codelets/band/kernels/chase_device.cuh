@@ -4,8 +4,8 @@
 
 #include <tessera/codelets/common/device_warp.cuh>
 
-/// What the chase's kernel (chase_sweeps_cuda.cu) is made of: messages between thread blocks, barriers, sums
-/// over a warp, Householder reflectors.
+/// The parts of the chase's kernel (chase_sweeps.cu): messages between thread blocks, sums over a warp,
+/// Householder reflectors, storage of the elements.
 namespace tessera::kernels {
 namespace {
 
@@ -21,8 +21,8 @@ using device::warp_sum;
 
 // ---- numbers with tags ------------------------------------------------------------------------------------
 
-/// Words of a scalar in the mail: each of its words is followed by the tag, so that halves of a number cannot
-/// be mixed with older ones whatever the width of the memory's transactions (8 bytes at least).
+/// Words of a scalar in a message. The tag follows each of its words, so that a receiver never mixes the
+/// halves of a number with older ones, whatever the width of memory transactions (at least 8 bytes).
 template <class S>
 constexpr int mail_words = 2 * static_cast<int>(sizeof(S) / 4);
 
@@ -107,7 +107,7 @@ __device__ inline void store(Complex<double>* p, Complex<double> x) {
 
 // ---- sums over a warp -------------------------------------------------------------------------------------
 
-/// The sums over a warp of C numbers each: lane l gets that of number l / (32 / C).
+/// Sums C numbers over a warp: lane l gets the sum of number l / (32 / C).
 template <int C, class S>
 __device__ inline S warp_sums(S (&x)[C], int lane) {
   int mask = 16;
@@ -126,7 +126,7 @@ __device__ inline S warp_sums(S (&x)[C], int lane) {
 
 // ---- reflectors -------------------------------------------------------------------------------------------
 
-/// H = I - tau v v^H with v = x inverse but v(0) = 1, and the number beta that it leaves.
+/// H = I - tau v v^H with v(0) = 1 and v = x inverse behind it; H^H x = beta e_0.
 template <class S>
 struct Reflector {
   S tau, inverse;
@@ -140,8 +140,8 @@ __device__ inline double larger(double x, double scale) {
   return fabs(x) > scale ? fabs(x) : scale;
 }
 
-/// LAPACK's larfg for x (b numbers in shared memory, of which tail is the sum of squares without the first);
-/// by all threads of the block. Where squares over- or underflow, x is scaled.
+/// LAPACK's larfg for x (b numbers in shared memory; tail is the sum of squares without the first), by all
+/// threads of the block. If squares over- or underflow, x is scaled.
 template <class S>
 __device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
   using R = Real<S>;
@@ -172,23 +172,39 @@ __device__ Reflector<S> generate(S* x, Real<S> tail, int b) {
   }
 }
 
-/// Sum of floor((slope k + start) / divisor) over 0 <= k < count.
-__device__ inline Index floor_sum(Index count, Index divisor, Index slope, Index start) {
-  Index sum = 0;
-  while (count > 0) {
-    sum += count * (count - 1) / 2 * (slope / divisor) + count * (start / divisor);
-    slope %= divisor;
-    start %= divisor;
-    const Index last = slope * count + start;
-    if (last < divisor) break;
-    count = last / divisor;
-    start = last % divisor;
-    const Index former = divisor;
-    divisor = slope;
-    slope = former;
+// ---- a thread's elements of D and B -----------------------------------------------------------------------
+
+/// Where a warp keeps its part of D or B between the passes of a step.
+enum class Keep { registers, shared, global };
+
+/// A thread's elements of D or B (number (k, c): row lane + 32 k, column warp + W c).
+template <class S, int K, int C, Keep keep>
+struct Part;
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::registers> {
+  S value[K][C];
+  __device__ S get(int k, int c) const { return value[k][c]; }
+  __device__ void set(int k, int c, S x) { value[k][c] = x; }
+};
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::shared> {
+  S* value;
+  __device__ S get(int k, int c) const { return value[(k * C + c) * static_cast<int>(blockDim.x)]; }
+  __device__ void set(int k, int c, S x) { value[(k * C + c) * static_cast<int>(blockDim.x)] = x; }
+};
+/// In the band itself, for elements that exist; the column that is sent is not written.
+template <class S, int K, int C>
+struct Part<S, K, C, Keep::global> {
+  S* corner;  ///< address of the thread's element (0, 0), which may lie outside of the band
+  Index down, right;
+  unsigned readable[C], writable[C];
+  __device__ S get(int k, int c) const {
+    return readable[c] >> k & 1 ? load(corner + k * down + c * right) : S(Real<S>(0));
   }
-  return sum;
-}
+  __device__ void set(int k, int c, S x) {
+    if (writable[c] >> k & 1) store(corner + k * down + c * right, x);
+  }
+};
 
 }  // namespace
 }  // namespace tessera::kernels

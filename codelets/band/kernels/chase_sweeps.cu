@@ -1,25 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Bulge chasing by one kernel whose thread blocks take a sweep each.
+// The chase by one kernel whose thread blocks take one sweep each.
 //
 // A step h of a sweep works on the b columns from r = s + 1 + h b, rows r .. r + 2b - 1: D, the lower
-// triangle of the diagonal block, and B below it. With the reflector H(s, h) in hand it makes D := H^H D H
-// and B := B H, generates H(s, h + 1) from the first column of B and applies it to the others from the left.
-// So each step reads and writes its columns once, and only the reflector passes to the next step.
+// triangle of the diagonal block, and B below it. It takes the reflector H(s, h), makes D := H^H D H and B :=
+// B H, generates H(s, h + 1) from the first column of B and applies it to the other columns from the left. So
+// each step reads and writes its columns once, and only the reflector passes to the next step.
 //
 // Lane l of warp w holds the rows l, l + 32, .. of the columns w, w + W, .. of D and of B: sums over rows are
 // shuffles, sums over columns go through shared memory.
 //
-// Step h of sweep s + 1 needs, of sweep s, step h and the first column of step h + 1 (with the entry that its
-// second reflector leaves there). That column is not stored but sent, as numbers with a tag each, for which
-// the receiver waits without fences; the rest is announced by a counter of finished steps. Waiting is always
-// for the sweep before, which a running block has taken: sweeps are taken in order.
+// Step h of sweep s + 1 needs step h of sweep s and the first column of its step h + 1 (with the entry that
+// the second reflector of that step leaves there). Sweep s does not store that column but sends it, each
+// number with a tag, and the receiver waits for the tags without fences; a counter of finished steps
+// announces the rest. A block only waits for the sweep before, which a running block has taken, because
+// sweeps are taken in order.
 //
-// The last row of a step's B is zero but in the last column, which has just been sent: it is never read from
-// memory. What is left in the bulge's room beyond is never read either.
-#include <tessera/codelets/band/kernels/chase_part.cuh>
-#include <tessera/codelets/band/kernels/chase_sweeps_cuda.hpp>
+// The last row of a step's B is zero except in the last column, which has just been sent: the kernel never
+// reads it from memory. It never reads the numbers beyond, in the room for the bulge, either.
+#include <tessera/codelets/band/kernels/chase.hpp>
+#include <tessera/codelets/band/kernels/chase_device.cuh>
 
 namespace tessera::kernels {
 namespace {
@@ -37,14 +38,14 @@ struct Sweeps {
   unsigned* mail;
 };
 
-/// What a block shares, for blocks of order B and W warps.
+/// The shared memory of a thread block, for blocks of order B and W warps.
 template <class S, int B, int W>
 struct Shared {
   S partial[W][2 * B];  ///< a warp's part of the products D v and B v
   S columns[B];         ///< the part of D v from the strict upper triangle
   S first[B];           ///< first column of B
   S y[B], u[B];         ///< tau D v, tau B v
-  S x[2][B];            ///< what the present and the next reflector are generated from
+  S x[2][B];            ///< the sources of this reflector and of the next
   Real<S> q[B / 32], tail[B / 32];
   Index sweep;
 };
@@ -106,7 +107,7 @@ class Chaser {
   Part<S, K, C, keep_b> b_;
 };
 
-/// v of the reflector that shared_.x[parity_] and h give.
+/// The v of the reflector from shared_.x[parity_] and h.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::take_vector(const Reflector<S>& h) {
   const S* const x = shared_.x[parity_];
@@ -160,7 +161,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::start(Index j) {
   }
 }
 
-/// D and B of the step: from the band, but the last column from the sweep before.
+/// Loads D and B of the step from the band, and the last column from the sweep before.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::load_columns(Index j, Index hop, Index r) {
   const int b = p_.b;
@@ -264,8 +265,8 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::products() {
   if (lane_ % (32 / C) == 0) shared_.columns[column(lane_ / (32 / C))] = sum;
 }
 
-/// y = tau D v, q = v^H D v, u = tau B v, and what the next reflector is generated from: the first column of
-/// B H. By 2 B threads.
+/// y = tau D v, q = v^H D v, u = tau B v, and the first column of B H, the source of the next reflector. By 2
+/// B threads.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::sum_products() {
   const int t = static_cast<int>(threadIdx.x);
@@ -319,7 +320,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::update(Index j, Index hop, int 
   }
 }
 
-/// B := H^H B for the next reflector, whose vector is in place.
+/// B := H^H B with the next reflector, whose vector is in shared memory.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::apply_left(const Reflector<S>& h) {
   S dots[C];
@@ -338,8 +339,7 @@ __device__ void Chaser<S, B, W, keep_d, keep_b>::apply_left(const Reflector<S>& 
   }
 }
 
-/// D and B back to the band; the first column only of the last sweep, for no other one is there to receive
-/// it.
+/// Stores D and B to the band; the first column only in the last sweep, which has no receiver.
 template <class S, int B, int W, Keep keep_d, Keep keep_b>
 __device__ void Chaser<S, B, W, keep_d, keep_b>::store_columns(Index r, bool last, R beta) {
   const int b = p_.b;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/codelets/common/device_scalar.cuh>
 
 namespace tessera::kernels {
@@ -33,9 +33,9 @@ __device__ double real_element(const D* x, int rows, int ld, int row, int column
   }
 }
 
-/// A thread block forms the blocks of one group and hops_per_block hops, one after the other. In shared
-/// memory: V without its shift (b x g), W (b + g - 1 rows, from row 1 of the window), the Gram matrix, T,
-/// tau, and where each sweep's reflectors begin.
+/// A thread block forms the WY blocks of one group and hops_per_block hops, one after the other. It holds in
+/// shared memory: V without its shift (b x g), W (b + g - 1 rows, from row 1 of the window), the Gram matrix,
+/// T, tau, and the first block of each sweep's reflectors.
 template <class S>
 __global__ void __launch_bounds__(form_threads)
     form_kernel(ChaseBlocks shape, DeviceReflectors piece, const S* reflectors, Index piece_blocks,
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(form_threads)
     }
     __syncthreads();
     if (thread < g) {
-      // Row i of T needs nothing of the other rows.
+      // Row i of T does not depend on the other rows.
       const int i = thread;
       for (int j = 0; j < g; ++j) {
         D sum(0);

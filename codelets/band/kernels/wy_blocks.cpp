@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <tessera/codelets/band/kernels/wy_blocks.hpp>
-#include <tessera/codelets/band/kernels/wy_kernels.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 
 namespace tessera::kernels {
@@ -155,7 +154,8 @@ void apply_wy_at_level(int level, Index n, Index bandwidth, const WyGroup<T>* gr
         kernels.apply(block, window, ld, columns, x);
         continue;
       }
-      // The padded block reaches beyond the last row: a padded copy, some columns at a time.
+      // The padded block reaches beyond the last row: the product takes a padded copy, a few columns at a
+      // time.
       R* const copy = workspace + 16 * block.columns;
       for (Index j = 0; j < columns; j += 16) {
         const Index count = std::min<Index>(16, columns - j);

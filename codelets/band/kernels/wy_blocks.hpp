@@ -8,7 +8,7 @@
 ///
 /// Block h of the group of sweeps s0 .. s0 + g - 1 is H(s0, h) H(s0 + 1, h) .. H(s0 + g - 1, h) = I - V T V^H
 /// on the b + g - 1 rows from s0 + 1 + h b; V is a parallelogram, its column j has the rows j .. j + b - 1.
-/// Kept are V^H and W = -V T, so that its application is C += W (V^H C).
+/// A group holds V^H and W = -V T, so that its application is C += W (V^H C).
 ///
 /// Q is the product of all reflectors in the order of their creation. For Q C the groups are applied from the
 /// last to the first, and the blocks of a group by ascending h; several groups may advance together, h by h
@@ -18,8 +18,8 @@
 /// Source: the grouping is that of Bischof, Lang, Sun, ACM TOMS 26 (2000), Sec. 4; T as in LAPACK's larft.
 namespace tessera::kernels {
 
-/// Storage of the WY blocks of one group. For complex types every matrix is kept as the real one of twice the
-/// size that acts on interleaved real and imaginary parts, so that one real kernel serves all types.
+/// Storage of the WY blocks of one group. For complex types every matrix is stored as the real one of twice
+/// the size that acts on interleaved real and imaginary parts, so that one real kernel serves all types.
 template <class T>
 struct WyLayout {
   static constexpr Index reals = is_complex<T> ? 2 : 1;
@@ -71,8 +71,8 @@ void form_wy(Index n, Index bandwidth, const Reflectors<T>* pieces, Index piece_
 ///   groups, group_count   ascending, each next group's first sweep where the one before ends; read
 ///   c, columns, ldc       n x columns, column-major; read and written
 ///   workspace             wy_workspace<T>(bandwidth, widest group's sweeps) reals
-/// Flops: 4 b per reflector and column nominally (times 4 for complex types); (b + g / 2) / b times that are
-/// done.
+/// Flops: 4 b per reflector and column (times 4 for complex types); the kernel does (b + g / 2) / b times
+/// as many.
 template <class T>
 void apply_wy(Index n, Index bandwidth, const WyGroup<T>* groups, Index group_count, Index first_hop,
               Index last_hop, T* c, Index columns, Index ldc, RealOf<T>* workspace) noexcept;
@@ -86,5 +86,36 @@ template <class T>
 void apply_wy_at_level(int level, Index n, Index bandwidth, const WyGroup<T>* groups, Index group_count,
                        Index first_hop, Index last_hop, T* c, Index columns, Index ldc,
                        RealOf<T>* workspace) noexcept;
+
+/// A block for the two real matrix products, which are compiled for each instruction set level. Both skip the
+/// zeros of the parallelogram: `height` is the number of nonzeros of a column of V, and each group of `step`
+/// columns is shifted down by `step` rows (1 for real types, 2 for complex ones in real storage).
+template <class R>
+struct WyBlock {
+  const R* vh;    ///< V^H, columns x rows, leading dimension columns
+  const R* w;     ///< W, rows x columns, leading dimension rows
+  Index rows;     ///< a multiple of 16
+  Index columns;  ///< a multiple of 64 bytes
+  Index used;     ///< columns that are not padding
+  Index height;
+  Index step;
+};
+
+#define TESSERA_DECLARE_WY(LEVEL)                                                              \
+  namespace LEVEL {                                                                            \
+  /* X := V^H C for `count` columns of C; X has leading dimension block.columns. */            \
+  template <class R>                                                                           \
+  void wy_project(const WyBlock<R>& block, const R* c, Index ldc, Index count, R* x) noexcept; \
+  /* C := C + W X. */                                                                          \
+  template <class R>                                                                           \
+  void wy_update(const WyBlock<R>& block, const R* x, R* c, Index ldc, Index count) noexcept;  \
+  /* C := C + W (V^H C), a few columns at a time; x is scratch of 16 block.columns. */         \
+  template <class R>                                                                           \
+  void wy_apply(const WyBlock<R>& block, R* c, Index ldc, Index count, R* x) noexcept;         \
+  }
+TESSERA_DECLARE_WY(level2)
+TESSERA_DECLARE_WY(level3)
+TESSERA_DECLARE_WY(level4)
+#undef TESSERA_DECLARE_WY
 
 }  // namespace tessera::kernels

@@ -6,7 +6,6 @@
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>
-#include <tessera/codelets/linalg/small_products.hpp>
 
 #if TESSERA_WITH_CUDA
 #include <future>

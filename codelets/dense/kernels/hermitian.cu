@@ -12,7 +12,7 @@ using namespace device;
 constexpr int mirror_tile = 32, mirror_rows = 8;
 constexpr Index diagonal_block = 512;
 
-/// One block transposes one tile of the lower triangle; blocks count the tiles of the triangle row by row.
+/// One thread block transposes one tile of the lower triangle; the tiles are numbered row by row.
 template <class S>
 __global__ void __launch_bounds__(mirror_tile* mirror_rows) mirror_lower_kernel(Index n, S* a, Index lda) {
   __shared__ S tile[mirror_tile][mirror_tile + 1];
@@ -53,8 +53,8 @@ void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, Matrix
                                     step, y.data + col, y.ld, step, T(1), c.data + row + col * c.ld, c.ld,
                                     step * (c.ld + 1), count);
   };
-  // Blocks on the diagonal, half of whose work is wasted; then the squares below them, twice as large at each
-  // level. What does not fill a block is done by itself.
+  // First the blocks on the diagonal, half of whose work is wasted; then the squares below them, which double
+  // at each level. An incomplete block is a product of its own.
   const Index width = diagonal_block;
   product(0, 0, width, width, n / width, width);
   if (const Index first = n / width * width; first < n) product(first, first, n - first, n - first, 1, 0);

@@ -6,16 +6,16 @@
 
 #include <tessera/runtime/task.hpp>
 
-/// Hermitian matrices of which the lower triangle counts, by context: completion of the upper triangle, and
-/// on a GPU updates by general products in block columns (a triangular product of cuBLAS stays far below its
-/// general one).
+/// Hermitian matrices given by their lower triangles, by context: completion of the upper triangle, and on a
+/// GPU updates by general products in block columns, because cuBLAS' triangular product is much slower than
+/// its general one.
 namespace tessera {
 
 /// Upper triangle := adjoint of the lower one, diagonal := its real part; A is square. [no flops, reads and
 /// writes n^2 / 2]
 template <class T>
 void mirror_lower(const HostContext&, MatrixView<T> a) noexcept {
-  constexpr Index square = 32;  // rows and columns at a time, that both sides stay in the cache
+  constexpr Index square = 32;  // rows and columns at a time: both triangles stay in the cache
   for (Index j = 0; j < a.cols; ++j) a(j, j) = T(real_part(a(j, j)));
   for (Index j0 = 0; j0 < a.cols; j0 += square)
     for (Index i0 = j0; i0 < a.rows; i0 += square)
@@ -26,8 +26,8 @@ void mirror_lower(const HostContext&, MatrixView<T> a) noexcept {
 template <class T>
 void mirror_lower(const CudaContext& on, MatrixView<T> a) noexcept;
 
-/// C := C - X Y^H for the lower triangle of C (n x n), X and Y n x k. Entries above the diagonal, near it,
-/// change too. [n^2 k]
+/// C := C - X Y^H for the lower triangle of C (n x n), X and Y n x k. Entries just above the diagonal change
+/// as well. [n^2 k]
 template <class T>
 void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, MatrixView<const T> y,
                             MatrixView<T> c) noexcept;

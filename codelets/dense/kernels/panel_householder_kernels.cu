@@ -3,12 +3,11 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/common/device_warp.cuh>
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/kernels/panel_tall_kernels.cuh>
 
-/// Householder QR of a panel by one cluster of thread blocks, column by column: the branch for panels on
-/// which Cholesky QR is not safe. A cluster is scheduled as a whole, so that its barrier is safe beside
-/// whatever else runs on the GPU.
+/// Householder QR of a panel by one cluster of thread blocks, column by column, for panels on which Cholesky
+/// QR is not safe. The GPU schedules a cluster as a whole, so its barrier cannot block beside other kernels.
 namespace tessera::panel_cuda {
 namespace {
 
@@ -33,7 +32,8 @@ struct Reflection {
   double beta;
   W tau, scale;
   __device__ Reflection(W alpha, double tail) : beta(device::real(alpha)), tau(0.), scale(0.) {
-    // Below this the squares have lost their accuracy; relative to the panel, which is scaled, it is nothing.
+    // Below this bound the squares have lost their accuracy; relative to the scaled panel they are
+    // negligible.
     if (tail < 1e-280) tail = 0;
     const double imaginary = device::imag(alpha);
     if (tail == 0 && imaginary * imaginary < 1e-280) return;
@@ -85,7 +85,7 @@ __global__ void __cluster_dims__(cluster_blocks) __launch_bounds__(reflection_th
   const int n = a.cols, steps = static_cast<int>(min(a.rows, static_cast<long long>(n)));
   const long long chunk = (a.rows + cluster_blocks - 1) / cluster_blocks;
   const long long begin = min(a.rows, rank * chunk), end = min(a.rows, begin + chunk);
-  // Two of each: a block may be one column ahead of those that still read.
+  // Two copies of each: a block may be one column ahead of blocks that still read.
   extern __shared__ double2 shared_memory[];
   W* const shared = reinterpret_cast<W*>(shared_memory);
   const auto partial = [&](int buffer) { return shared + buffer * n; };
@@ -104,7 +104,7 @@ __global__ void __cluster_dims__(cluster_blocks) __launch_bounds__(reflection_th
   for (int j = 0; j < steps; ++j) {
     const int buffer = j & 1, owner = static_cast<int>(j / chunk);
     const long long first = max(begin, static_cast<long long>(j) + 1);
-    // Inner products of what is below row j in column j and in each column.
+    // Inner products of column j with each column, below row j.
     for (int l = warp; l < n; l += warps) {
       W sum(0);
       for (long long i = first + lane; i < end; i += 32)

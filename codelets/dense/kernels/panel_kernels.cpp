@@ -14,7 +14,7 @@ bool gram_cholesky(MatrixView<const T> g, MatrixView<T> r) noexcept {
   for (Index j = 0; j < r.cols; ++j)
     if (!std::isfinite(real_part(r(j, j)))) return false;
   if (blas::potrf(Uplo::upper, r.rows, r.data, r.ld) != 0) return false;
-  // Not every potrf notices a NaN beside the diagonal; it ends up in a pivot.
+  // Not every potrf notices a NaN beside the diagonal; the NaN ends up in a pivot.
   for (Index j = 0; j < r.cols; ++j)
     if (!std::isfinite(real_part(r(j, j)))) return false;
   return true;
@@ -56,7 +56,7 @@ void reconstruct_householder(MatrixView<T> q1, MatrixView<const T> r, MatrixView
     for (Index k = j; k < b; ++k) band(j, k) = sign * r(j, k);
   }
   blas::trsm(Side::right, Uplo::lower, Op::adjoint, Diag::unit, b, b, T(1), v1.data, v1.ld, t.data, t.ld);
-  // The product is upper triangular; what the solve left below the diagonal is rounding.
+  // The product is upper triangular; the solve leaves rounding errors below the diagonal.
   if (b > 1) blas::laset(Uplo::lower, b - 1, b - 1, T(0), T(0), t.data + 1, t.ld);
   blas::trtri(Uplo::upper, Diag::non_unit, b, x.data, x.ld);
 }

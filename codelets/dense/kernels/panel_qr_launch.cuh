@@ -5,22 +5,22 @@
 #include <algorithm>
 
 #include <tessera/codelets/dense/kernels/panel_factor_kernels.cuh>
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
-#include <tessera/codelets/dense/kernels/panel_workspace.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 
-/// The definitions behind panel_qr_cuda.hpp, compiled in one file for each kind of scalar (which saves time).
+/// The launches of panel_kernels.hpp. Two files compile them, for real and for complex scalars, which builds
+/// in parallel.
 namespace tessera::panel_cuda {
 
 using device::device_cast;
 using device::DeviceScalar;
 
-/// Sets `flag`; the branch where Cholesky QR is not even tried.
+/// Sets `flag`, for panels that are too wide for Cholesky QR.
 template <class Flag>
 __global__ void set_flag_kernel(Flag* flag) {
   *flag = 1;
 }
 
-/// As many matrices as one launch adds.
+/// The matrices that one launch adds.
 template <class S>
 struct Summands {
   static constexpr int most = 64;
@@ -73,7 +73,7 @@ void launch_small(cudaStream_t stream, void (*kernel)(Parameters...), unsigned b
   kernel<<<blocks, M::threads, shared, stream>>>(values...);
 }
 
-/// How the rows are cut, and where things are in the workspace.
+/// The chunks of rows, and the layout of the workspace.
 template <class T>
 struct GramWorkspace {
   using W = Wide<DeviceScalar<T>>;
@@ -181,7 +181,7 @@ void launch_panel_orthogonalize(cudaStream_t stream, MatrixView<const T> p, cons
   if (factor.b > widest_cholesky_panel) return;
   const GramWorkspace<T> w(workspace, p.rows, p.cols);
   solve<T>(stream, factor.fallback, p, factor.r1().data, q, w, true);
-  sum_gram<T>(stream, w, g);  // of no meaning, and not read, when the panel falls back
+  sum_gram<T>(stream, w, g);  // not read when the panel falls back
 }
 
 template <class T>

@@ -4,15 +4,15 @@
 
 #include <tessera/codelets/common/device_scalar.cuh>
 
-/// Kernels on the tall side of a panel (rows x b with b <= 128 or so): Gram matrix, substitution with a
+/// Kernels on the tall matrices of a panel (rows x b with b <= 128): Gram matrix, substitution with a
 /// triangle, product with a small matrix. Products use the FP64 tensor cores (mma m16n8k8) for every scalar
-/// type. Column-major operands are read from global memory in the order in which the tensor cores want them:
-/// whole 32-byte sectors, without a detour through shared memory.
+/// type. The tensor cores take column-major operands in an order that reads whole 32-byte sectors of global
+/// memory, so that shared memory is not needed.
 namespace tessera::panel_cuda {
 
 using device::Real;
 
-/// The type in which small matrices are computed: double or complex double.
+/// The type in which the kernels compute small matrices: double or complex double.
 template <class S>
 struct WideScalar {
   using type = double;
@@ -149,8 +149,8 @@ __device__ void gram_block_number(int number, const S* x, long long ld, long lon
     gram_block<false>(x, ld, begin, end, b, number, cj, shared, out);
 }
 
-/// Partial Gram matrix of each chunk of rows (blockIdx.x) and block of columns (blockIdx.y). Clears what the
-/// later kernels of the factorisation count with.
+/// Partial Gram matrix of each chunk of rows (blockIdx.x) and block of columns (blockIdx.y). Clears the
+/// counters of the later kernels of the factorisation.
 template <class S>
 __global__ void __launch_bounds__(tall_threads)
     gram_kernel(const S* __restrict__ x, long long ld, long long rows, long long chunk, int b,
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(tall_threads)
                     partials + static_cast<long long>(blockIdx.x) * b * b);
 }
 
-/// Sum of the partial Gram matrices: 32 entries (down the columns) for each thread block; result in lane
-/// order for the first warp, which gets true and the entry. `shared`: as many numbers as threads.
+/// Sum of the partial Gram matrices. Each thread block sums 32 entries (down the columns); the lanes of the
+/// first warp get true and one entry each. `shared` has one number for each thread.
 template <class W>
 __device__ bool sum_partials(const W* __restrict__ partials, int count, int b, W* shared, int& entry,
                              W& sum) {
@@ -211,8 +211,8 @@ __device__ inline S reciprocal(S x) {
   }
 }
 
-/// Q := P R^-1 for the rows [begin, end) by substitution, one row a thread. Not a product with R^-1: the
-/// residual P - Q R stays at working precision however ill-conditioned R is. `shared`: b x solve_columns.
+/// Q := P R^-1 for the rows [begin, end) by substitution, one row a thread. Unlike a product with R^-1 it
+/// keeps the residual P - Q R at working precision however ill-conditioned R is. `shared`: b x solve_columns.
 /// Q may be P.
 template <class S>
 __device__ void solve_rows(const S* p, long long ld_p, const S* __restrict__ r, S* q, long long ld_q,
@@ -234,7 +234,7 @@ __device__ void solve_rows(const S* p, long long ld_p, const S* __restrict__ r, 
     }
     __syncthreads();
     for (long long row = begin + threadIdx.x; row < end; row += blockDim.x) {
-      // The triangle does not fit in registers; keeps the compiler from loading it before the loop.
+      // The triangle does not fit into registers: this keeps the compiler from loading it before the loop.
       asm volatile("" ::: "memory");
       S x[width];
 #pragma unroll
@@ -298,7 +298,7 @@ struct TallProduct {
 
 inline constexpr int product_threads = 128;
 inline constexpr int product_rows = 16 * product_threads / 32;  ///< rows of a thread block
-/// Distance of the columns of M in shared memory: spreads what a warp reads over the banks.
+/// Distance of the columns of M in shared memory: it spreads the reads of a warp over the banks.
 __host__ __device__ constexpr int product_pitch(int inner) {
   return (inner + 15) / 16 * 16 + 4;
 }
@@ -312,7 +312,7 @@ __global__ void __launch_bounds__(product_threads) tall_product_kernel(TallProdu
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const long long row0 = static_cast<long long>(blockIdx.x) * product_rows + 16 * warp + lane / 4;
   const int pitch = product_pitch(a.inner);
-  // From the last columns to the first: with a triangular M, what is overwritten is needed no more.
+  // From the last columns to the first: with a triangular M no later step reads an overwritten column.
   for (int first = (a.cols - 1) / column_block * column_block; first >= 0; first -= column_block) {
     const int inner = a.upper ? min(a.inner, first + column_block) : a.inner, padded = (inner + 7) / 8 * 8;
     __syncthreads();

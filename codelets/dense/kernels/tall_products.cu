@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/dense/kernels/two_sided.hpp>
+#include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
@@ -24,7 +24,7 @@ template <class T>
 struct Operand {
   const T* data;
   Index ld;
-  int width;  ///< columns from this on are zero
+  int width;  ///< columns beyond count as zero
 };
 
 template <class T>
@@ -62,8 +62,8 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const 
         "d"(b[1]), "d"(b[2]), "d"(b[3]));
 }
 
-/// What one thread holds of its block's 64 x 64 results: warp w has the rows from 32 (w % 2) and the columns
-/// from 16 (w / 2) on, as 2 x 2 results of m16n8.
+/// One thread's part of its block's 64 x 64 results: warp w has the rows from 32 (w % 2) and the columns from
+/// 16 (w / 2) on, as 2 x 2 results of m16n8.
 struct Results {
   double c[2][2][4] = {};
 
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(threads, 2)
                          : Operand<T>{vz.data + (x0 + (of_z ? kb : 0)) * vz.ld, vz.ld, int(width)};
   const auto right = of_w ? Operand<T>{y.data + col * y.ld, y.ld, int(cols)}
                           : Operand<T>{w.data + col * w.ld, w.ld, int(cols)};
-  // Every block of the cluster takes a whole number of steps, some of them none.
+  // Every block of the cluster takes a whole number of steps, which may be zero.
   const Index step = (w.rows + depth * cluster_size - 1) / (depth * cluster_size) * depth;
   const Index first = min(w.rows, blockIdx.x * step), last = min(w.rows, first + step);
   Results results;

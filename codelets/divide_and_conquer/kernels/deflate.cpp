@@ -44,7 +44,7 @@ double join_children(const NodeSpectrum& left, Index m1, const NodeSpectrum& rig
 }
 
 /// The pass over the ascending columns. Lists the poles in w.list[0..K) and the deflated columns in
-/// w.list[K..m), the latter last found first; rotations name columns, not yet slots. Returns K.
+/// w.list[K..m), the last one found first; the rotations hold columns instead of slots. Returns K.
 Index find_poles(Index m, double rho, double tolerance, const Workspace& w, MergeRecord& record) noexcept {
   Index poles = 0, deflated = m, rotations = 0, candidate = -1;
   for (Index k = 0; k < m; ++k) {
@@ -110,7 +110,7 @@ void deflate(const NodeSpectrum& left, Index m1, const NodeSpectrum& right, Inde
   header.coupling = 2 * std::abs(off_diagonal);
   const double largest = join_children(left, m1, right, m2, off_diagonal < 0 ? -1.0 : 1.0, w);
   if (!std::isfinite(largest + header.coupling)) header.status = 1;
-  // With a coupling of zero and a matrix of zeros alike every z is negligible.
+  // If the coupling or the matrix is zero, every z is negligible.
   const double rho = header.status ? 0.0 : header.coupling, tolerance = 8 * epsilon * largest;
   header.poles = header.status ? 0 : find_poles(m, rho, tolerance, w, record);
   if (header.status)
@@ -120,7 +120,7 @@ void deflate(const NodeSpectrum& left, Index m1, const NodeSpectrum& right, Inde
     record.pole[i] = w.d[w.list[i]];
     record.z[i] = w.z[w.list[i]];
   }
-  // NaN has no order: after a failure the result means nothing, and only has to be a permutation.
+  // NaN has no order: after a failure the result is only a permutation, without meaning.
   if (!header.status)
     std::sort(w.list + poles, w.list + m,
               [&w](Index a, Index b) { return w.d[a] < w.d[b] || (w.d[a] == w.d[b] && a < b); });

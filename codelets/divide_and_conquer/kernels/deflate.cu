@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
 namespace tessera::kernels {
@@ -38,7 +38,7 @@ struct Work {
         slot(deflated + m) {}
 };
 
-/// Entries of the ascending x[0, n) that are < value, or <= value.
+/// The number of entries of the ascending x[0, n) that are < value, or <= value.
 template <bool or_equal>
 __device__ int count_below(const double* x, int n, double value) {
   int low = 0, high = n;
@@ -52,8 +52,8 @@ __device__ int count_below(const double* x, int n, double value) {
   return low;
 }
 
-/// Puts the columns of both children in ascending places; returns max(|d|, |z|), negative if a number is not
-/// finite (the places then are the columns).
+/// Puts the columns of both children in ascending places. Returns max(|d|, |z|), or a negative number if a
+/// number is not finite (the places are then the columns).
 __device__ double join_children(const Merge& merge, double sign, const Work& w, double* shared) {
   const int m1 = static_cast<int>(merge.node.left), m = static_cast<int>(merge.node.order());
   const double half = sqrt(0.5);
@@ -95,7 +95,7 @@ __device__ bool deflates(double gap, double z_low, double z_high, double toleran
   return !(fabs(gap * z_low * z_high) > tolerance * (z_low * z_low + z_high * z_high));
 }
 
-/// What the walk carries of one column.
+/// One column in the pass over the columns.
 struct Column {
   double d, z, first, last;
   int place, kind;
@@ -135,14 +135,14 @@ __device__ void rotate(Column& low, Column& high, const Record& record, int rota
   low.last = last;
 }
 
-/// The pass of find_poles in deflate_cpu.cpp over the `count` columns of w.large, by one warp: 32 columns at
-/// a time, of which those alone are walked through that follow a pair that deflates as it stands or a column
-/// that was turned. Returns the number of rotations.
+/// The pass of find_poles in deflate.cpp over the `count` columns of w.large, by one warp, 32 columns at a
+/// time. It only visits columns after a pair that deflates as it is, or after a column that was turned.
+/// Returns the number of rotations.
 __device__ int turn_close_columns(int count, double tolerance, const Work& w, const Record& record) {
   const int lane = threadIdx.x;
   int rotations = 0;
-  Column previous{0, 0, 0, 0, 0, 0}, low{};  // the last column of the 32 before; the one that is turned
-  bool turned = false;                       // low differs from what memory holds
+  Column previous{0, 0, 0, 0, 0, 0}, low{};  // the last of the 32 columns before; the column that is turned
+  bool turned = false;                       // low differs from its copy in memory
   for (int base = 0; base < count; base += 32) {
     Column mine{0, 0, 0, 0, 0, 0};
     if (base + lane < count) {
@@ -190,7 +190,7 @@ __device__ void sort_places(int* list, int count, const Work& w) {
     for (int distance = size / 2; distance > 0; distance /= 2) {
       for (int k = threadIdx.x; k < (count + size - 1) / size * (size / 2); k += blockDim.x) {
         const int block = k / distance, within = k % distance, i = block * 2 * distance + within;
-        // The first step of a merge compares with the mirror image, so that both halves may ascend.
+        // The first step of a bitonic merge compares with the mirror image, so that both halves may ascend.
         const int j = distance == size / 2 ? block * 2 * distance + 2 * distance - 1 - within : i + distance;
         if (j < count && before(list[j], list[i])) {
           const int swapped = list[i];
@@ -244,7 +244,7 @@ __device__ BlockScan::Count rank_deflated(int count, const Work& w, BlockScan::C
   return scan.total;
 }
 
-/// Everything of the record that depends on the slots.
+/// Writes all parts of the record that depend on the slots.
 __device__ void fill_record(int m, int poles, int rotations, BlockScan::Count pole_counts,
                             BlockScan::Count deflated_counts, const Work& w, const Record& record) {
   const auto first_slot = [](BlockScan::Count counts, int kind) {
@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(largest_block) deflate_kernel(const MergeBatch
   const int rotations = shared_rotations;
   const BlockScan::Count pole_counts = list_columns(m, !broken, w, counts);
   const int poles = part_of(pole_counts, 0) + part_of(pole_counts, 1) + part_of(pole_counts, 2);
-  // NaN has no order: after a failure the result means nothing, and only has to be a permutation.
+  // NaN has no order: after a failure the result is only a permutation, without meaning.
   if (!broken) sort_places(w.deflated, m - poles, w);
   const BlockScan::Count deflated_counts = rank_deflated(m - poles, w, counts);
   fill_record(m, poles, rotations, pole_counts, deflated_counts, w, record);

@@ -4,8 +4,8 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
-/// First and last step of a merge: deflation, and the ascending order of the result. Both are serial and
-/// O(m).
+/// The first and the last step of a merge: deflation, and the ascending order of the result. Both are serial
+/// and O(m).
 namespace tessera::kernels {
 
 /// Doubles and Indexes of scratch that deflate needs for a merged order m.
@@ -18,15 +18,14 @@ constexpr Index deflate_index_scratch(Index m) noexcept {
 
 /// Forms D + rho z z^T from two spectra and deflates it.
 ///
-/// z_i is dropped when rho |z_i| <= tol; two neighbours d_p <= d_q are turned by the rotation with tangent
-/// -z_p / z_q, which annihilates z_p, when the off-diagonal element |(d_q - d_p) c s| that this leaves behind
-/// is <= tol; tol = 8 epsilon max(|d|, |z|).
+/// z_i is dropped if rho |z_i| <= tol. Two neighbours d_p <= d_q are turned by the rotation with tangent
+/// -z_p / z_q, which annihilates z_p, if the off-diagonal element |(d_q - d_p) c s| that it leaves is <= tol;
+/// tol = 8 epsilon max(|d|, |z|).
 ///
 /// left, right   spectra (R) of the children, orders m1 and m2, values ascending
-/// off_diagonal  the element of T between the children; both diagonal elements beside it had |off_diagonal|
-/// taken off
+/// off_diagonal  the element of T between the children; both diagonal elements beside it lost |off_diagonal|
 ///               before the children were solved
-/// epsilon       spacing of the numbers in which the eigenvectors are kept (2^-52 or 2^-23)
+/// epsilon       spacing of the numbers that hold the eigenvectors (2^-52 or 2^-23)
 /// record        (W) everything except base, offset, weight, root_first, root_last and output
 /// real_scratch, index_scratch  deflate_real_scratch(m1 + m2) doubles, deflate_index_scratch(m1 + m2) Indexes
 ///
@@ -39,8 +38,7 @@ void deflate(const divide_and_conquer::NodeSpectrum& left, Index m1,
 /// Puts roots and deflated values into one ascending list.
 ///
 /// record  (R) everything but output; (W) output
-/// merged  (W) values of the merged node; its boundary rows too if `rows` (then root_first and root_last are
-/// read)
+/// merged  (W) values of the merged node; also its boundary rows if `rows` (from root_first and root_last)
 void order_spectrum(divide_and_conquer::MergeRecord& record, bool rows,
                     divide_and_conquer::NodeSpectrum merged) noexcept;
 

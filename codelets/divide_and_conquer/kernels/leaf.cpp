@@ -71,7 +71,7 @@ constexpr Index smallest_piece = 32;
 /// Scratch of the recursion, in the order of the buffer.
 struct SubtreeScratch {
   double* d;        ///< the diagonal, cut
-  double* spectra;  ///< the other half of the ping-pong of node spectra
+  double* spectra;  ///< node spectra of every other level
   double* reals;    ///< deflate's, a piece's, or the weights
   Index* integers;  ///< deflate's
   void* record;
@@ -107,7 +107,8 @@ int solve_piece(Index m, const double* d, const double* e, NodeSpectrum spectrum
   return info;
 }
 
-/// Rows [start, start + m); the result goes to out + 3 start, what the children return to other + 3 start.
+/// Solves rows [start, start + m). The result goes to out + 3 start, the children's results to other + 3
+/// start.
 int solve_subtree(Index start, Index m, const double* e, double epsilon, bool rows, double* out,
                   double* other, SubtreeScratch& scratch) noexcept {
   const NodeSpectrum spectrum(out + 3 * start, m);

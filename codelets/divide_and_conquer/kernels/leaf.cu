@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/leaf_cuda.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/leaf_device.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
 namespace tessera::kernels {
@@ -22,8 +21,8 @@ constexpr int piece_stride = largest_piece + 1;
 // ---- pieces -------------------------------------------------------------------------------------------
 
 /// Eigenvalues (d) and eigenvectors (row `lane` of z) of a tridiagonal matrix of order n <= 32 in shared
-/// memory by the implicit QL method, one warp; all lanes do the scalar steps alike. e[i] is between i and
-/// i + 1. Returns false if it does not converge.
+/// memory by the implicit QL method, by one warp; all lanes do the same scalar steps. e[i] lies between rows
+/// i and i + 1. Returns false if it does not converge.
 /// Source: EISPACK imtql2 (Dubrulle, Martin & Wilkinson 1968).
 __device__ bool implicit_ql(int n, double* d, double* e, double* z) {
   const int lane = threadIdx.x % 32;
@@ -96,8 +95,8 @@ __global__ void __launch_bounds__(32 * piece_warps)
   bool finite = true;
   if (lane < n) {
     d[lane] = td[lane];
-    // The leaf was cut before; the cuts inside take their |e| here. What is far below the rounding error of T
-    // is zero, so that no square underflows.
+    // scale_and_cut has cut the leaves; here the cuts inside a leaf subtract their |e|. Numbers far below the
+    // rounding error of T become zero, so that no square underflows.
     if (lane == 0 && begin > 0) d[0] -= fabs(te[-1]);
     if (lane == n - 1 && end < rows) d[lane] -= fabs(te[lane]);
     const double off_diagonal = lane < n - 1 ? te[lane] : 0.0;
@@ -181,7 +180,7 @@ struct LeafOutputs {
   Index ldq[max_leaves];
 };
 
-/// Rounds the eigenvectors to R and copies the spectra to where they are wanted.
+/// Rounds the eigenvectors to R and copies the spectra to their destinations.
 template <class R>
 __global__ void __launch_bounds__(256) store_leaves_kernel(Forest forest, TreeMatrix q, const double* spectra,
                                                            const __grid_constant__ LeafOutputs<R> outputs) {
@@ -195,8 +194,8 @@ __global__ void __launch_bounds__(256) store_leaves_kernel(Forest forest, TreeMa
       outputs.spectrum[tree][part * rows + i] = spectra[3 * tree * forest.leaf + part * rows + i];
 }
 
-/// All levels; the spectra of the leaves end up in `result` if that is not null, and are returned. Before
-/// each level's merge nothing is done, after it `after(batch)`.
+/// Runs all levels and calls after(batch) after the merges of each. Returns the spectra of the leaves, which
+/// are in `result` if that is not null.
 template <class After>
 double* solve_forest(cudaStream_t stream, const LeafForest& leaves, bool rows, double* result,
                      const ForestScratch& scratch, TreeMatrix q, After&& after) {

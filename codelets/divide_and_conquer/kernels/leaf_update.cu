@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/leaf_cuda.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/leaf_device.cuh>
+#include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
 namespace tessera::kernels {
@@ -50,7 +49,7 @@ __global__ void __launch_bounds__(128) rotate_kernel(const MergeBatch batch, Tre
   }
 }
 
-/// Secular vectors by root, rows by slot; a block for a column.
+/// Secular vectors by root, rows by slot, one thread block for each column.
 __global__ void __launch_bounds__(128) vectors_kernel(const MergeBatch batch, TreeMatrix secular) {
   __shared__ double sums[4];
   const Merge merge = Merge::of(batch, blockIdx.y);
@@ -76,7 +75,7 @@ __global__ void __launch_bounds__(128) vectors_kernel(const MergeBatch batch, Tr
 
 constexpr int tile = 64, depth = 16, threads = 256;
 
-/// q(rows, columns) of one 64 x 64 tile: a product for the columns of roots, copies for deflated ones. A
+/// q(rows, columns) of one 64 x 64 part: a product for the columns of roots, copies for deflated columns. A
 /// thread owns 4 x 4 elements, 16 apart.
 __global__ void __launch_bounds__(threads)
     update_kernel(const MergeBatch batch, TreeMatrix q, TreeMatrix turned, TreeMatrix secular) {
@@ -94,7 +93,7 @@ __global__ void __launch_bounds__(threads)
         column0 + static_cast<int>(threadIdx.x) < m
             ? static_cast<int>(merge.record.output()[column0 + static_cast<int>(threadIdx.x)])
             : poles;
-  // The slots that can be nonzero in these rows.
+  // The slots whose columns can be nonzero in these rows.
   const int first = row0 < left ? 0 : static_cast<int>(header.pole_group[0]);
   const int stop =
       min(row0 + tile, m) > left ? poles : static_cast<int>(header.pole_group[0] + header.pole_group[1]);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <tessera/codelets/common/device_warp.cuh>
-#include <tessera/codelets/divide_and_conquer/merge_batch.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 
 /// Views and collective operations in the kernels of the tridiagonal divide and conquer.
 namespace tessera::device {
 
-/// MergeRecord on the device: pointers computed where they are used, so that they cost no registers.
+/// MergeRecord on the device. It computes pointers where they are used, so that they take no registers.
 struct Record {
   divide_and_conquer::MergeHeader* header;
   Index m;
@@ -65,8 +65,8 @@ struct Merge {
   }
 };
 
-/// Running sums over a block: `next` returns the sum of the x of all threads before this one and of all
-/// earlier calls; afterwards `total` holds the sum of all. Called by all threads.
+/// Running sums over a thread block: `next` returns the sum of the x of all threads before this one and of
+/// all earlier calls; `total` is the sum so far. All threads call it.
 class BlockScan {
  public:
   using Count = unsigned long long;
@@ -102,3 +102,24 @@ class BlockScan {
 };
 
 }  // namespace tessera::device
+
+namespace tessera::kernels {
+
+/// One square matrix for each tree of a forest; a node owns the diagonal block of its rows.
+struct TreeMatrix {
+  double* data;
+  Index ld, tree_stride;
+#ifdef __CUDACC__
+  __device__ double& at(Index tree, Index i, Index j) const {
+    return data[tree * tree_stride + j * ld + i];
+  }
+#endif
+};
+
+/// The eigenvectors of all merges of a batch of trees: q (read-write) becomes the product of its turned
+/// columns (`turned`, W) and the secular vectors (`secular`, W). Flops: 1.3 order^3 for a merge without
+/// deflation.
+void launch_tree_update(cudaStream_t stream, const divide_and_conquer::MergeBatch& batch, TreeMatrix q,
+                        TreeMatrix turned, TreeMatrix secular);
+
+}  // namespace tessera::kernels

@@ -3,16 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
+#include <tessera/codelets/common/host_device.hpp>
 #include <tessera/types.hpp>
 
-#ifdef __CUDACC__
-#define TESSERA_HOST_DEVICE __host__ __device__
-#else
-#define TESSERA_HOST_DEVICE
-#endif
-
-/// What one merge of the tridiagonal divide and conquer does, as plain data in one buffer.
+/// The record of one merge of the tridiagonal divide and conquer: its result as plain data in one buffer.
 ///
 /// A merge joins the spectral decompositions Q1 D1 Q1^T and Q2 D2 Q2^T of two neighbouring diagonal blocks
 /// (orders `left` and `right`, m = left + right) through the off-diagonal element between them:
@@ -24,17 +20,17 @@
 /// sizeable z and the secular equation 1/coupling + sum_i z_i^2 / (d_i - lambda) = 0, whose K roots are new
 /// eigenvalues. All arithmetic of the record is in double, for float problems too.
 ///
-/// SLOTS. The columns of Q, turned by the rotations, are put into m slots: first the K columns of the poles,
-/// then the m - K deflated ones. Both parts are grouped by the rows in which a column can be nonzero: rows of
-/// the left child only, of both children, of the right child only (`pole_group`, `deflated_group` count
-/// them). So the columns that matter to rows of one child are one contiguous range of each part, and so are
-/// the matching rows of the matrix of secular vectors.
+/// SLOTS. The columns of Q, turned by the rotations, have m slots: first the K columns of the poles, then the
+/// m - K deflated columns. Both parts are grouped by the rows in which a column can be nonzero: rows of the
+/// left child only, of both children, of the right child only (`pole_group`, `deflated_group` count them). So
+/// the columns that matter to rows of one child are one contiguous range of each part, and so are the
+/// matching rows of the matrix of secular vectors.
 ///
 /// OUTPUT. Column c of the merged eigenvector matrix belongs to the c-th smallest eigenvalue: it is secular
 /// vector `output[c]` if that is below K and the deflated column of slot `output[c]` otherwise.
 namespace tessera::divide_and_conquer {
 
-/// Which child's rows: also the index of a group of slots (with `both` between).
+/// A child of a merge.
 enum class Child : int { left = 0, right = 1 };
 
 struct MergeHeader {
@@ -47,8 +43,8 @@ struct MergeHeader {
   double coupling;          ///< rho > 0
 
   TESSERA_HOST_DEVICE Index order() const noexcept { return left + right; }
-  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child. A few
-  /// more than there are, so that the first row of the secular vectors in a product is aligned.
+  /// First pole slot, and number of pole slots, whose columns may be nonzero in the rows of a child, with up
+  /// to three more in front, so that the first row of the secular vectors in a product is aligned.
   TESSERA_HOST_DEVICE Index first_pole_slot(Child child) const noexcept {
     return child == Child::left ? 0 : pole_group[0] / 4 * 4;
   }
@@ -139,15 +135,15 @@ struct MergeRecord {
   }
 };
 
-/// What the update of a panel of output columns must know before it starts, where the record is out of the
-/// host's reach.
+/// The numbers of a record that the host needs before it starts the update of a panel of output columns, if
+/// the record is in device memory.
 struct PanelOutline {
   MergeHeader header;
   MergeRecord::Roots roots;  ///< of the panel's columns
 };
 
 /// Spectrum of a node of the tree, one buffer of `bytes(m)`: eigenvalues ascending and the first and last row
-/// of the eigenvector matrix, which is all that the merge above needs.
+/// of the eigenvector matrix. The merge above needs no more.
 struct NodeSpectrum {
   double* value;
   double* first_row;
@@ -156,6 +152,40 @@ struct NodeSpectrum {
   static constexpr Index doubles(Index m) noexcept { return 3 * m; }
   NodeSpectrum(double* buffer, Index m) noexcept
       : value(buffer), first_row(buffer + m), last_row(buffer + 2 * m) {}
+};
+
+// What the operands of the tasks of the tridiagonal divide and conquer hold. The views of operands that a
+// task only reads have pointers of the same type as those it writes.
+
+/// T in double, scaled and cut, as one buffer.
+struct ScaledTridiagonal {
+  double* d;
+  double* e;
+  double* exponent;  ///< T = 2^exponent * scaled T
+
+  static constexpr std::size_t bytes(Index n) noexcept {
+    return static_cast<std::size_t>(2 * n + 1) * sizeof(double);
+  }
+  ScaledTridiagonal(void* buffer, Index n) noexcept
+      : d(static_cast<double*>(buffer)), e(d + n), exponent(e + n) {}
+};
+
+inline ScaledTridiagonal scaled_of(std::span<const double> scaled, Index n) noexcept {
+  return ScaledTridiagonal(const_cast<double*>(scaled.data()), n);
+}
+inline NodeSpectrum spectrum_of(std::span<const double> spectrum, Index m) noexcept {
+  return NodeSpectrum(const_cast<double*>(spectrum.data()), m);
+}
+inline MergeRecord record_of(std::span<const char> record, Index m) noexcept {
+  return MergeRecord(const_cast<char*>(record.data()), m);
+}
+inline const PanelOutline& outline_of(std::span<const char> outline) noexcept {
+  return *reinterpret_cast<const PanelOutline*>(outline.data());
+}
+
+/// Rows [start, start + m) of a problem of order n.
+struct RowRange {
+  Index n = 0, start = 0, m = 0;
 };
 
 }  // namespace tessera::divide_and_conquer

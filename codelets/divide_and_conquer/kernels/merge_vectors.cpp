@@ -13,8 +13,8 @@ using divide_and_conquer::MergeRecord;
 
 namespace {
 
-/// Copies, with numbers that are far below the rounding error of an orthogonal matrix set to zero: localised
-/// eigenvectors have many of them, and the denormal ones would slow every product down.
+/// Copies, and sets numbers far below the rounding error of an orthogonal matrix to zero: localised
+/// eigenvectors have many of them, and denormal numbers would slow every product down.
 template <class R>
 void copy_without_tiny(const R* __restrict source, Index count, R* __restrict target) noexcept {
   const R tiny = sizeof(R) == 8 ? R(0x1p-500) : R(0x1p-60f);
@@ -62,8 +62,8 @@ void update_rows(const MergeRecord& record, Child child, Index rows, const R* pa
                  Index end, const R* s, Index lds, R* out, Index ldo) noexcept {
   const Index roots = record.roots_of(begin, end).count;
   const Index inner = record.header->pole_slots(child);
-  // The product goes to the front of the output; then its columns are spread, last first, and the deflated
-  // ones put between.
+  // The product goes to the front of the output. Then its columns move to their places, the last first, and
+  // the deflated columns are copied between them.
   if (roots > 0 && inner > 0)
     blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp,
                s + record.header->first_pole_slot(child), lds, R(0), out, ldo);

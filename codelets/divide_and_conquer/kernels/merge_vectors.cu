@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 
 namespace tessera::kernels {
 namespace {
@@ -54,10 +54,10 @@ __global__ void __launch_bounds__(row_threads)
   }
 }
 
-/// The rotations, in order. The column y of a rotation is mostly the column x of the next one: such chains
-/// are independent of each other, so block row blockIdx.y takes those that begin in its share. The columns of
-/// a few rotations are loaded ahead, all but those that a rotation of the same few has changed: those pass on
-/// in a register.
+/// The rotations, in order. The column y of a rotation is often the column x of the next one. Such chains are
+/// independent of each other, and block row blockIdx.y takes the chains that begin in its share. A thread
+/// loads the columns of a few rotations ahead, except a column that one of these rotations changes: that one
+/// stays in a register.
 template <class R>
 __global__ void __launch_bounds__(row_threads)
     rotate_kernel(Record record, Child child, Index rows, R* __restrict__ packed, Index ldp) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(row_threads)
       if (px[i] < 0 || py[i] < 0) {
         px[i] = -1;  // both columns are zero in these rows
       } else {
-        // The first x of these few may be carried; then what memory holds is stale, or the same.
+        // The first x of these few may be in the register; its copy in memory may then be stale.
         x[i] = column[px[i] * ldp];
         y[i] = column[py[i] * ldp];
         c[i] = static_cast<R>(record.cosine()[r]);
@@ -117,8 +117,8 @@ __global__ void __launch_bounds__(row_threads)
 
 constexpr int spread_rows = 16, spread_lanes = 32, spread_columns = 16;
 
-/// Output columns last first, spread_lanes * spread_columns at a time: all are read before any is written,
-/// and what is still to be read lies before all that is written.
+/// Writes the output columns from the last to the first, spread_lanes * spread_columns at a time. It reads
+/// all of them before it writes one, and later reads lie in front of all that it writes.
 template <class R>
 __global__ void __launch_bounds__(spread_rows* spread_lanes)
     spread_kernel(Record record, Child child, Index rows, const R* packed, Index ldp, Index begin, Index end,

@@ -4,7 +4,6 @@
 
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/secular_kernels.hpp>
 
 namespace tessera::kernels {
 namespace {

@@ -3,11 +3,11 @@
 #include <limits>
 
 #include <tessera/codelets/common/device_launch.cuh>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
-// A warp works on four roots (or poles) at once, its lanes share the loop over the poles: what is loaded
-// serves four times, and the few scalar steps of an iteration are done for the four roots by four lanes.
+// A warp works on four roots (or poles) at once, and its lanes share the loop over the poles: each load
+// serves four roots, and four lanes do the scalar steps of an iteration for the four roots.
 
 namespace tessera::kernels {
 namespace {
@@ -55,7 +55,7 @@ __device__ Sums sum_poles(const double* __restrict__ d, const double* __restrict
   return mine;
 }
 
-/// The bracket of an offset, as in secular_kernels.simd.cpp.
+/// The bracket of an offset, as in secular.simd.cpp.
 struct Bracket {
   double low, high;
   __device__ bool contains(double x) const { return x > low && x < high; }
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(32 * warps) roots_kernel(const MergeBatch batc
   if (first >= poles) return;
   const double* __restrict__ d = record.pole();
   const double* __restrict__ z = record.z();
-  // Lanes without a root of their own go along with a copy of the first one.
+  // Lanes without an own root work on a copy of the first one.
   const bool own = lane < group && first + lane < poles;
   const int k = own ? first + lane : first;
   Root root{};
@@ -163,7 +163,8 @@ __global__ void __launch_bounds__(32 * warps) roots_kernel(const MergeBatch batc
     for (int i = lane; i < poles; i += 32) norm2 += z[i] * z[i];
     norm2 = warp_sum(norm2);
     if (root.last) {
-      // f is negative at the pole and not negative at coupling |z|^2; slightly more covers the rounding.
+      // f is negative at the pole and not negative at coupling |z|^2; a slightly larger bound covers
+      // rounding.
       root.bracket = {0, record.header->coupling * norm2 * (1 + 64 * epsilon)};
       root.offset = 0.5 * root.bracket.high;
     }
@@ -191,8 +192,8 @@ __global__ void __launch_bounds__(32 * warps) weights_kernel(const MergeBatch ba
     di[r] = d[min(first + r, poles - 1)];
     product[r] = 1;
   }
-  // Four factors share a division: each difference lies between about 1e-32 and 4, and only two of them are
-  // ever below 1e-16.
+  // Four factors share a division without under- or overflow: each difference lies between about 1e-32 and 4,
+  // and at most two of them are below 1e-16.
   for (int start = lane; start < poles; start += 128) {
     double above[group], below[group];
     for (int r = 0; r < group; ++r) above[r] = below[r] = 1;
@@ -246,7 +247,7 @@ __global__ void __launch_bounds__(32 * warps) rows_kernel(const MergeBatch batch
   }
 }
 
-/// A block of threads for four columns: norms first, then each entry once more, to be written.
+/// A thread block computes four columns: first the norms, then each entry again, which it writes.
 template <class R>
 __global__ void __launch_bounds__(256)
     vectors_kernel(Record record, int poles, Index first, int count, R* __restrict__ s, Index lds) {
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(256)
     const Index k = first + min(column + r, count - 1);
     base[r] = record.base()[k];
     offset[r] = record.offset()[k];
-    // Entries are kept below about 1 by the distance to the nearest pole: no overflow of the norm.
+    // The distance to the nearest pole scales entries below about 1, so that the norm does not overflow.
     factor[r] = fabs(offset[r]);
     norm2[r] = 0;
   }

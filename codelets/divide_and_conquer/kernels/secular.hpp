@@ -5,18 +5,19 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
 /// The O(K^2) part of a merge: roots of the secular equation, weights, boundary rows and secular vectors,
-/// each for a range, so that several workers share a merge. Compiled for several instruction sets and chosen
-/// at run time.
+/// each for a range, so that several workers share a merge. Compiled for each instruction set level and
+/// chosen at run time.
 namespace tessera::kernels {
 
 /// Roots [begin, end) of f(lambda) = 1/rho + sum_i z_i^2 / (d_i - lambda), with d_k < lambda_k < d_{k+1}.
 ///
-/// Every root is held as nearest pole plus offset. f at the middle of the interval tells the nearest pole;
-/// the first guess is the root of s/(d_near - x) + S/(d_far - x) + c with s = z_near^2 and S, c fitted to f
-/// and f' there; then the same form fitted to f, f' and f'' is solved (cubic convergence), kept inside a
-/// shrinking bracket, by bisection where the fit leaves it. A root is done when |f| <= epsilon (8 (|psi| +
-/// |phi|) + 1/rho + |offset| f'), the rounding error of f, or when the next correction cannot matter.
-/// Bisection ends by itself, so there is no failure to converge.
+/// A root is stored as nearest pole plus offset; the sign of f at the middle of the interval gives the
+/// nearest pole. The first guess is the root of s/(d_near - x) + S/(d_far - x) + c with s = z_near^2 and S, c
+/// fitted to f and f' there. Each step solves the same form fitted to f, f' and f'' (cubic convergence),
+/// inside a shrinking bracket, or bisects if the fit leaves the bracket. The iteration ends when |f| <=
+/// epsilon (8 (|psi| + |phi|) + 1/rho +
+/// |offset| f'), the rounding error of f, or when the next correction is negligible. Bisection always ends, so the
+/// iteration cannot fail to converge.
 ///
 /// record        (R) header, pole, z
 /// base, offset  (W) end - begin entries, for root begin first
@@ -32,7 +33,8 @@ Index secular_roots(const divide_and_conquer::MergeRecord& record, Index begin, 
 ///
 ///     w_i^2 = prod_j (lambda_j - d_i) / prod_{j != i} (d_j - d_i),   sign(w_i) = sign(z_i).
 ///
-/// The factor 1/rho is left out: the vectors are normalised. This is what makes them orthogonal.
+/// The factor 1/rho is omitted, because the vectors are normalised. These weights make the vectors
+/// orthogonal.
 /// record   (R) header, pole, z, base, offset
 /// weights  (W) end - begin entries, ascending poles
 /// Flops: 7 per pair, one division per four pairs.
@@ -55,5 +57,25 @@ void secular_rows(const divide_and_conquer::MergeRecord& record, Index begin, In
 template <class R>
 void secular_vectors(const divide_and_conquer::MergeRecord& record, Index begin, Index end, R* s,
                      Index lds) noexcept;
+
+// The kernels for each instruction set level.
+
+struct SecularKernels {
+  Index (*roots)(const divide_and_conquer::MergeRecord&, Index, Index, double*, double*) noexcept;
+  void (*weights)(const divide_and_conquer::MergeRecord&, Index, Index, double*) noexcept;
+  void (*rows)(const divide_and_conquer::MergeRecord&, Index, Index, double*, double*) noexcept;
+  void (*vectors_float)(const divide_and_conquer::MergeRecord&, Index, Index, float*, Index) noexcept;
+  void (*vectors_double)(const divide_and_conquer::MergeRecord&, Index, Index, double*, Index) noexcept;
+};
+
+namespace level2 {
+extern const SecularKernels secular_kernels;
+}
+namespace level3 {
+extern const SecularKernels secular_kernels;
+}
+namespace level4 {
+extern const SecularKernels secular_kernels;
+}
 
 }  // namespace tessera::kernels

@@ -4,17 +4,17 @@
 
 #include <tessera/types.hpp>
 
-/// Matrix-vector kernels of the one-stage tridiagonalisation, compiled per instruction set and chosen at run
-/// time. They are limited by memory: each reads its matrix once. Rows are always a multiple of
-/// `row_granularity` (tiles and vectors are padded with zeros), so that no kernel has a remainder loop;
-/// nothing needs to be aligned.
+/// Matrix-vector kernels of the one-stage tridiagonalisation, compiled for each instruction set and chosen at
+/// run time. Memory limits their speed: each reads its matrix once. The number of rows is always a multiple
+/// of `row_granularity` (tiles and vectors are padded with zeros), so that no kernel has a remainder loop.
+/// Pointers need no alignment.
 namespace tessera::kernels {
 
 inline constexpr Index row_granularity = 16;
 
 /// y_i := y_i + A v_j and y_j := y_j + A^H v_i, in one pass over A (rows x cols, cols a multiple of 4). y_i
-/// and y_j may be parts of one vector, also overlapping ones, so that a diagonal tile that holds its strict
-/// lower triangle and half its diagonal gives A v. [4 rows cols flops, complex x 4]
+/// and y_j may be parts of one vector and may overlap, so that a diagonal tile that holds its strict lower
+/// triangle and half its diagonal gives A v. [4 rows cols flops, complex x 4]
 template <class T>
 void two_sided_tile_product(Index rows, Index cols, const T* a, Index lda, const T* v_i, const T* v_j, T* y_i,
                             T* y_j) noexcept;

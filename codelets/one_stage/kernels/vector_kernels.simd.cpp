@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Body of the vector kernels for one instruction set level (see dispatch.hpp and vector_kernels.hpp). Complex
-// numbers are handled as interleaved reals: with a = (re, im) pairs and its pairwise swap, a product by a
-// scalar is two real multiply-adds, and so is a term of an inner product.
+// numbers are interleaved reals: with a = (re, im) pairs and its pairwise swap, a product by a scalar is two
+// real multiply-adds, and so is a term of an inner product.
 #include <tessera/codelets/one_stage/kernels/vector_kernels.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
@@ -83,8 +83,8 @@ TESSERA_ALWAYS_INLINE Vector<RealOf<T>> swapped_if_complex(Vector<RealOf<T>> a) 
     return a;
 }
 
-/// A load that the compiler does not repeat as the memory operand of several instructions: load ports are
-/// scarce here.
+/// A load that the compiler does not repeat as the memory operand of several instructions: the load ports
+/// limit the speed here.
 template <class R>
 TESSERA_ALWAYS_INLINE Vector<R> load_once(const R* p) noexcept {
   Vector<R> x = load(p);
@@ -97,8 +97,8 @@ TESSERA_ALWAYS_INLINE Vector<R> load_once(const R* p) noexcept {
 /// Reals in a cache line; row_granularity elements are whole lines.
 template <class R>
 constexpr Index line_reals = 64 / Index(sizeof(R));
-/// How many columns ahead the product asks for memory, in the order of the addresses: hardware prefetchers
-/// lose the four interleaved streams in which it is read.
+/// The product prefetches memory this many columns ahead, in the order of the addresses, because hardware
+/// prefetchers lose track of its four interleaved streams.
 constexpr Index prefetch_columns = 16;
 
 template <class T>

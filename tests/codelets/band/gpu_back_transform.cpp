@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
 #include "tests/codelets/band/reflector_pieces.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/band/kernels/band_copy.hpp>
-#include <tessera/codelets/band/kernels/chase_sweeps_cuda.hpp>
+#include <tessera/codelets/band/kernels/band_storage.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 
 #include "band_problem.hpp"
 

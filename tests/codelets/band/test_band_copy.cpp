@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
-#include <tessera/codelets/band/kernels/band_copy.hpp>
+#include <tessera/codelets/band/kernels/band_storage.hpp>
 
 #include "band_problem.hpp"
 

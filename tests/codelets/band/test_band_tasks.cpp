@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
+#include <tessera/codelets/band/back_transform_tasks.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
-#include <tessera/codelets/band/kernels/band_copy.hpp>
-#include <tessera/codelets/band/wy_tasks.hpp>
+#include <tessera/codelets/band/kernels/band_storage.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 
 #include "band_problem.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/kernels/blas3_cuda.hpp>
+#include <tessera/codelets/dense/blas3.hpp>
 
 namespace tessera::test {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/kernels/check_cuda.hpp>
-#include <tessera/codelets/dense/kernels/copy_cuda.hpp>
+#include <tessera/codelets/dense/check.hpp>
+#include <tessera/codelets/dense/copy.hpp>
 
 namespace tessera::test {
 namespace {

@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/dense/kernels/panel_qr_cuda.hpp>
-#include <tessera/codelets/dense/kernels/panel_workspace.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {

@@ -10,7 +10,6 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/leaf_cuda.hpp>
 
 #include "matrices.hpp"
 

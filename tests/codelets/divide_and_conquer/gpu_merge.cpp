@@ -10,9 +10,8 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/deflate.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_cuda.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
-#include <tessera/codelets/divide_and_conquer/kernels/merge_vectors_cuda.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
 #include "matrices.hpp"

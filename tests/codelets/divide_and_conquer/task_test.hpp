@@ -9,7 +9,7 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
-#include <tessera/codelets/divide_and_conquer/task_views.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
 /// What the tests of the tasks of the tridiagonal divide and conquer share; these run on CPUs, and are compared
 /// with the kernels bit for bit.

@@ -10,7 +10,6 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
-#include <tessera/codelets/divide_and_conquer/vector_tasks.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {

@@ -8,7 +8,6 @@
 
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
-#include <tessera/codelets/divide_and_conquer/scale_tasks.hpp>
 
 namespace tessera::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <tests/support/device_array.hpp>
 
 #include <tessera/codelets/linalg/blas.hpp>
-#include <tessera/codelets/one_stage/kernels/lapack_driver_cuda.hpp>
-#include <tessera/codelets/one_stage/kernels/whole_cuda.hpp>
+#include <tessera/codelets/one_stage/lapack_driver.hpp>
+#include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <tests/support/matrix.hpp>
 
-#include <tessera/codelets/one_stage/kernels/work_layout.hpp>
+#include <tessera/codelets/one_stage/panel_tasks.hpp>
 
 /// A Hermitian matrix as the one-stage tridiagonalisation lays it out, by plain loops.
 namespace tessera::test {

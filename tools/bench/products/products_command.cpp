@@ -101,8 +101,8 @@ class ProductsRunner {
                                               std::span<const BlockCoordinate>()));
     session_.progress().stage("multiplying");
     session_.begin_run();
-    const MultiplyResult result =
-        multiply<T>(Op::none, Op::none, T(1), a, b, T(0), c, {.filter_eps = options_.filter});
+    const MultiplyResult result = multiply({.a = a, .b = b, .c = c}, {.filter_eps = options_.filter});
+    if (!result) throw Error(result.status().message());
     RunRecord run = session_.end_run(result.statistics);
     run.flops = result.flop;
     run.stages.clear();

@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
-#include <tessera/codelets/linalg/small_products.hpp>
+#include <tessera/codelets/linalg/block_kernel.hpp>
 
 namespace tessera::test {
 namespace {

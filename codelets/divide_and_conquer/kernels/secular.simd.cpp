@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The body of the secular kernels, compiled once per instruction set (see codelets/common/dispatch.hpp). The loops
-// over the poles are what costs: one division per pole, everything else is hidden behind it.
+// The body of the secular kernels for one instruction set level (see dispatch.hpp). The loops over the poles
+// take the time: one division for each pole hides all other operations.
 
 #include <cmath>
 #include <limits>
 
-#include <tessera/codelets/divide_and_conquer/kernels/secular_kernels.hpp>
+#include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
@@ -65,7 +65,7 @@ inline double two_pole_root(double c, double s, double far, double gap) noexcept
   return a > 0 ? 2 * b / (a + discriminant) : (a - discriminant) / (2 * c);
 }
 
-/// Rounding error of f, in the manner of dlaed4.
+/// Rounding error of f, as in dlaed4.
 inline double value_error(const Sums& psi, const Sums& phi, double inverse_coupling, double offset) noexcept {
   return epsilon *
          (8 * (phi.value - psi.value) + inverse_coupling + std::fabs(offset) * (psi.slope + phi.slope));
@@ -102,8 +102,8 @@ inline Index interior_root(const MergeRecord& r, Index k, double* base_out, doub
     if (!(std::fabs(f) > value_error(psi, phi, inverse_coupling, offset))) break;
     (f < 0 ? bracket.low : bracket.high) = offset;
     if (bracket.closed()) break;
-    // Gragg's interpolation: weights p and q, over the squared distances, of the two poles; exact lower
-    // bounds are known.
+    // Gragg's interpolation: weights p and q of the two poles over the squared distances, which have exact
+    // lower bounds.
     const double x1 = (r.pole[k] - base) - offset, x2 = (r.pole[k + 1] - base) - offset;
     const double slope = psi.slope + phi.slope, bend = psi.bend + phi.bend;
     double p = std::fmax(x1 * (x2 * bend - slope) / (x2 - x1), z2_left / (x1 * x1));
@@ -133,8 +133,7 @@ inline Index last_root(const MergeRecord& r, double* base_out, double* offset_ou
   const double base = r.pole[poles - 1];
   double norm2 = 0;
   for (Index i = 0; i < poles; ++i) norm2 += r.z[i] * r.z[i];
-  // f is negative at the pole and not negative at coupling |z|^2; slightly more covers the rounding of that
-  // bound.
+  // f is negative at the pole and not negative at coupling |z|^2; a slightly larger bound covers rounding.
   Bracket bracket{0, r.header->coupling * norm2 * (1 + 64 * epsilon)};
   double offset = 0.5 * bracket.high;
   Index evaluations = 0;
@@ -168,8 +167,9 @@ Index roots(const MergeRecord& r, Index begin, Index end, double* base, double* 
   return evaluations;
 }
 
-/// prod (lambda_j - d_i) / (d_j - d_i) over begin <= j < end, which does not hold i. Four factors share a
-/// division: each difference lies between about 1e-32 and 4, and only two of them are ever below 1e-16.
+/// prod (lambda_j - d_i) / (d_j - d_i) over begin <= j < end, a range without i. Four factors share a
+/// division without under- or overflow: each difference lies between about 1e-32 and 4, and at most two of
+/// them are below 1e-16.
 inline double ratio_product(const MergeRecord& r, Index begin, Index end, double di) noexcept {
   const Index quarter = (end - begin) / 4;
   const double* __restrict d = r.pole + begin;
@@ -227,8 +227,8 @@ void vectors(const MergeRecord& r, Index begin, Index end, R* s, Index lds) noex
   const double* __restrict w = r.weight;
   for (Index k = begin; k < end; ++k) {
     const double base = r.base[k], offset = r.offset[k];
-    // Entries are kept below about 1 by the distance to the nearest pole, so that they fit into a float
-    // before they are normalised.
+    // The distance to the nearest pole scales entries below about 1, so that they fit into a float before
+    // they are normalised.
     const double distance = std::fabs(offset);
     R* __restrict column = s + (k - begin) * lds;
     double norm2 = 0;

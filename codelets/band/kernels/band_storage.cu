@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/band/kernels/chase_sweeps_cuda.hpp>
+#include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
 
 namespace tessera::kernels {
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int threads = 256;
 
-// While a segment is filled, the number in its front padding is the smallest bad column.
+// While a segment is filled, its front padding holds the lowest column with a number that is not finite.
 using Column = unsigned long long;
 constexpr Column none = ~Column(0);
 

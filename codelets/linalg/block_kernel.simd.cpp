@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tessera/codelets/linalg/small_products.hpp>
+#include <tessera/codelets/linalg/block_kernel.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
@@ -102,7 +102,7 @@ TESSERA_ALWAYS_INLINE void rows(const Run<R>& run, Index row, Index n, R* c) noe
   for (; col < n; ++col) tile<R, K, lanes, height, 1>(run, row, col, c);
 }
 
-/// The rows that are left, fewer than 2 * lanes, with narrower and narrower registers.
+/// The remaining rows, fewer than 2 * lanes, with registers of decreasing width.
 template <class R, int K, int lanes>
 TESSERA_ALWAYS_INLINE void last_rows(const Run<R>& run, Index row, Index n, R* c) noexcept {
   if (row + lanes <= run.lda) {

@@ -6,8 +6,11 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
-/// What the CUDA kernels of the tridiagonal divide and conquer work on: all merges of one level of a forest
-/// of equal trees, or a single merge, which is the same with one tree of two pieces.
+struct CUstream_st;  // cudaStream_t points to it
+
+/// Merges on a GPU: all merges of one level of a forest of equal trees, or a single merge, which is one tree
+/// of two pieces. The kernels of deflate.hpp and secular.hpp work on such a batch. Records and spectra are
+/// those of the host (roots, rotations and slots up to rounding).
 namespace tessera::divide_and_conquer {
 
 /// A forest. Tree t has the rows [t leaf, min((t + 1) leaf, rows)) of the forest, and its T starts at element
@@ -31,16 +34,16 @@ struct MergeNode {
   TESSERA_HOST_DEVICE Index order() const noexcept { return left + right; }
 };
 
-/// Merge j of tree t joins its pieces 2 j and 2 j + 1 of `pieces`. Everything that has entries by row is in
-/// one array for all rows of the forest. Pointers are device memory.
+/// Merge j of tree t joins its pieces 2 j and 2 j + 1 of `pieces`. Arrays with entries by row hold all rows
+/// of the forest. Pointers are device memory.
 struct MergeBatch {
   Forest forest;
   Index pieces = 2;
-  Index cut = -1;       ///< a single merge: the order of its left child, wherever that is
+  Index cut = -1;       ///< of a single merge: the order of its left child
   const double* e;      ///< e[t stride + i]: row i of tree t
-  const double* left;   ///< spectra of left children, 3 doubles a row: of a child at row i from left + 3 i
+  const double* left;   ///< spectra of left children, 3 doubles a row: that of a child at row i at left + 3 i
   const double* right;  ///< the same for right children; may be the same array
-  double* merged;       ///< spectra of the merged nodes, likewise
+  double* merged;       ///< the same for the merged nodes
   char* records;        ///< MergeRecord of each merge, see `record`
   double* scratch;      ///< merge_scratch_doubles(rows)
   double epsilon;       ///< as in kernels::deflate
@@ -66,7 +69,7 @@ struct MergeBatch {
     return records + static_cast<Index>(sizeof(MergeHeader)) * merge +
            row(node) * static_cast<Index>(MergeRecord::bytes(1) - sizeof(MergeHeader));
   }
-  /// Bytes of all records of a forest at any level with at most so many merges.
+  /// Bytes of all records of a forest at any level with at most `merges` merges.
   static Index record_bytes(Index rows, Index merges) noexcept {
     return static_cast<Index>(MergeRecord::bytes(rows)) + merges * static_cast<Index>(sizeof(MergeHeader));
   }
@@ -77,7 +80,7 @@ TESSERA_HOST_DEVICE constexpr Index merge_scratch_doubles(Index rows) noexcept {
   return 8 * rows;
 }
 
-/// A leaf that is a tree of its own is cut into pieces of at most so many rows.
+/// The most rows of a piece.
 inline constexpr Index largest_piece = 32;
 
 /// Pieces of each tree.
@@ -92,7 +95,7 @@ struct ForestScratch {
   double* spectra[2];  ///< of the nodes of two levels
   double* merge;
   char* records;
-  double* matrices;  ///< three of a tree's order for each tree, where vectors are wanted
+  double* matrices;  ///< three of a tree's order for each tree, if vectors are wanted
 
   ForestScratch(void* buffer, const Forest& forest) noexcept {
     spectra[0] = static_cast<double*>(buffer);
@@ -111,3 +114,37 @@ inline std::size_t forest_scratch_bytes(const Forest& forest, bool vectors) noex
 }
 
 }  // namespace tessera::divide_and_conquer
+
+/// The kernels of deflate.hpp and secular.hpp for all merges of a batch, on the device. They enqueue and
+/// return; records and spectra are as on the host (roots, rotations and slots up to rounding).
+namespace tessera::kernels {
+
+/// kernels::deflate, one thread block for each merge. Sorting by rank, z, the tolerance, slots and gathering
+/// are parallel; in the pass over the ascending columns one warp visits only the columns that a rotation may
+/// touch. Scratch: merge_scratch_doubles(rows) doubles.
+void launch_deflate(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch);
+
+/// kernels::secular_roots of all poles: one warp for four roots, with the same iteration and stopping test.
+void launch_secular_roots(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch);
+
+/// kernels::secular_weights of all poles, into their slots (place_weights is part of it).
+void launch_secular_weights(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch);
+
+/// kernels::secular_rows of all roots.
+void launch_secular_rows(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch);
+
+/// kernels::order_spectrum.
+void launch_order_spectrum(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch, bool rows);
+
+/// A whole merge without its vectors: the steps above.
+/// @param weights  the vectors, of these nodes or of their parents, need the weights
+/// @param rows     there are parents
+void launch_merge(CUstream_st* stream, const divide_and_conquer::MergeBatch& batch, bool weights, bool rows);
+
+/// kernels::secular_vectors for the roots [first, first + count) of one merge of order m with K poles: column
+/// first + j goes to s + j lds, K rows.
+template <class R>
+void launch_secular_vectors(CUstream_st* stream, Index m, const void* record, Index poles, Index first,
+                            Index count, R* s, Index lds);
+
+}  // namespace tessera::kernels

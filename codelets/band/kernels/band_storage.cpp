@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <tessera/codelets/band/kernels/band_copy.hpp>
+#include <tessera/codelets/band/kernels/band_storage.hpp>
 
 namespace tessera::kernels {
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Body of the WY block products for one instruction set level (see dispatch.hpp and wy_kernels.hpp): register
+// Body of the WY block products for one instruction set level (see dispatch.hpp and wy_blocks.hpp): register
 // tiles of two vectors by as many columns as the registers hold.
 #include <utility>
 
-#include <tessera/codelets/band/kernels/wy_kernels.hpp>
+#include <tessera/codelets/band/kernels/wy_blocks.hpp>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/band/chase_block_tasks.hpp>
-#include <tessera/codelets/band/kernels/chase_blocks_cuda.hpp>
+#include <tessera/codelets/band/back_transform_tasks.hpp>
+#include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
