@@ -1,20 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installation: library, headers, CMake package (find_package(tessera CONFIG)), pkg-config file, performance models.
+# Installation: library, public headers, CMake package (find_package(tessera CONFIG)), pkg-config file, performance models.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tessera")
-install(TARGETS tessera tessera_matgen EXPORT tesseraTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS tessera EXPORT tesseraTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tessera_matgen EXPORT tesseraMatgenTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tesseraTargets NAMESPACE tessera:: DESTINATION ${package_dir})
-# StarPU's and MPI's side of the runtime is nobody else's: those headers are not installed.
-foreach(part IN ITEMS runtime codelets algorithms)
-  install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
-    FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h"
-    PATTERN "starpu_detail.hpp" EXCLUDE PATTERN "alarm.hpp" EXCLUDE PATTERN "error_parts.hpp" EXCLUDE
-    PATTERN "mpi_headers.hpp" EXCLUDE PATTERN "sequence_state.hpp" EXCLUDE PATTERN "single_process.hpp" EXCLUDE PATTERN "hdf5_detail.hpp" EXCLUDE PATTERN "hdf5_driver.hpp" EXCLUDE)
-endforeach()
+install(EXPORT tesseraMatgenTargets NAMESPACE tessera:: DESTINATION ${package_dir})
+install(DIRECTORY include/tessera DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(FILES "${TESSERA_GENERATED_INCLUDE_DIR}/tessera/version.hpp" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera)
 
 configure_package_config_file(cmake/tesseraConfig.cmake.in "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake"
@@ -22,7 +17,7 @@ configure_package_config_file(cmake/tesseraConfig.cmake.in "${PROJECT_BINARY_DIR
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/tesseraConfig.cmake" "${PROJECT_BINARY_DIR}/cmake/tesseraConfigVersion.cmake"
-  "${PROJECT_SOURCE_DIR}/cmake/FindStarPU.cmake" DESTINATION ${package_dir})
+  DESTINATION ${package_dir})
 
 # Relative to the file itself, so that the installation can be moved and `cmake --install --prefix` is right.
 file(RELATIVE_PATH TESSERA_PC_UP "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")

@@ -64,20 +64,6 @@ Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments);
 /// After a vote that has found the hashes to differ.
 [[noreturn]] void throw_different(const Runtime& runtime);
 
-/// Work of all ranks that is under way. It tells the others at once what has ended it on this rank alone.
-class Guard {
- public:
-  explicit Guard(const Runtime& runtime) noexcept;
-  ~Guard();
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-  /// The exception that is being handled leaves the work.
-  void failed() noexcept;
-
- protected:
-  const Runtime& runtime_;
-};
-
 /// A public call. Only the outermost votes: what it calls follows from its arguments.
 class CollectiveCall : public Guard {
  public:
@@ -87,19 +73,6 @@ class CollectiveCall : public Guard {
 };
 
 }  // namespace detail
-
-/// Work of all ranks, of several public calls: whatever it throws on a rank, no other rank waits for that
-/// one. For programs; the calls themselves are guarded.
-template <class Work>
-auto guarded(const Runtime& runtime, const Work& work) {
-  detail::Guard guard(runtime);
-  try {
-    return work();
-  } catch (...) {
-    guard.failed();
-    throw;
-  }
-}
 
 /// A public call that all ranks make together: `check` looks at the arguments (agree), then `work` does it.
 /// Whatever it throws on a rank, no other rank waits for that one. Every public function and constructor that

@@ -303,7 +303,7 @@ void Data::invalidate() const {
 }
 
 ReturnedMemory::ReturnedMemory(Runtime& runtime, std::size_t bytes)
-    : runtime_(runtime), before_(std::exchange(runtime.detail().unkept_bytes, bytes)) {}
+    : runtime_(runtime), before_(runtime.detail().unkept_bytes.exchange(bytes)) {}
 
 ReturnedMemory::~ReturnedMemory() {
   runtime_.detail().unkept_bytes = before_;

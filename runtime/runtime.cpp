@@ -14,6 +14,7 @@
 #include <tessera/runtime.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/blas_threads.hpp>
+#include <tessera/runtime/default_runtime.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/machine.hpp>
@@ -33,8 +34,6 @@ namespace {
 enum class Life { none, alive, poisoned };
 std::atomic<Life> life = Life::none;
 std::atomic<pid_t> alive_in = 0;  ///< a forked process has `life` from the one before
-/// Of several ranks, while it lives: they may wait for this process.
-std::atomic<const Runtime*> of_several_ranks = nullptr;
 
 /// @throws RuntimeError unless this process may have a Runtime
 void claim_process() {
@@ -46,6 +45,8 @@ void claim_process() {
   require_same_process(alive_in);
   if (before == Life::poisoned)
     throw RuntimeError("a Runtime of this process was ended by a failure that StarPU does not survive");
+  if (detail::default_runtime_alive())
+    throw RuntimeError("the default Runtime is alive: end_default_runtime() makes room for another one");
   throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
 }
 
@@ -92,7 +93,8 @@ void initialise_mpi() {
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (finalised) return;
-    if (const Runtime* const alive = of_several_ranks) leave_alive(*alive);
+    // The other ranks may wait for this process.
+    if (const Runtime* const alive = detail::alive_runtime; alive && alive->size() > 1) leave_alive(*alive);
     // The other ranks do not come to the end: to wait for them would last for ever.
     if (life == Life::poisoned) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Finalize();
@@ -255,9 +257,9 @@ void Runtime::start(const RuntimeOptions& options) {
   starpu_pause();
   detail_->paused = true;
   fill_info();
-  if (size_ > 1) of_several_ranks = this;
   log(LogLevel::info, fmt::format("{} CPU and {} CUDA workers, scheduler {}, rank {} of {}",
                                   info_.cpu_workers, info_.cuda_workers, info_.scheduler, rank_, size_));
+  detail::alive_runtime = this;
 }
 
 /// Rank, size and communicators of our own.
@@ -418,7 +420,7 @@ void Runtime::agree_on_workers() {
 
 Runtime::~Runtime() {
   if (::getpid() != detail_->process) return;  // a process forked from ours has none of StarPU's threads
-  of_several_ranks = nullptr;
+  detail::alive_runtime = nullptr;
   if (!agrees_to_end()) {
     abandon();
     return;

@@ -259,12 +259,18 @@ void Sequence::insert_block(Codelet& codelet, const void* block, std::size_t byt
   state_->last_insertion = detail::now();
 }
 
-void Sequence::throw_no_data() {
-  throw RuntimeError("a task is inserted with a piece of data that was never made, or is released");
+void Sequence::require_data(const Data& data) {
+  if (!data.valid())
+    throw RuntimeError("a task is inserted with a piece of data that was never made, or is released");
 }
 
 bool Sequence::has_written(const Data& data) const noexcept {
   return data.written_in_ == state_->number + 1;
+}
+
+bool Sequence::ready() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->pending == 0;
 }
 
 Status Sequence::wait() {

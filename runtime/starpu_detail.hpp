@@ -38,10 +38,10 @@ struct Runtime::Detail {
   Alarm alarm;
   bool claimed = false;                         ///< the process is this Runtime's
   int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
-  int guards = 0, calls = 0;                    ///< that are under way, one in another (agreement.hpp)
+  std::atomic<int> guards = 0, calls = 0;       ///< that are under way, one in another (agreement.hpp)
   std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
   std::exception_ptr broken;  ///< the last that has ended a guarded work within the check of an agreement
-  int checks = 0;             ///< of agreements, under way
+  std::atomic<int> checks = 0;  ///< of agreements, under way
   /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
   /// to have thrown it (finish_abandoned), never where they are not.
   std::vector<std::unique_ptr<detail::SequenceState>> abandoned;
@@ -58,12 +58,12 @@ struct Runtime::Detail {
   int saved_blas_threads = 1;
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<StarpuSurroundings> surroundings;
-  std::uint64_t sequences = 0;            ///< made so far
+  std::atomic<std::uint64_t> sequences = 0;  ///< made so far
   std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
-  std::size_t unkept_bytes = std::numeric_limits<std::size_t>::max();
+  std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
 
   Detail();
   ~Detail();

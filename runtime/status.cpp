@@ -6,7 +6,33 @@
 
 namespace tessera {
 
+const char* to_string(StatusCode code) noexcept {
+  switch (code) {
+    case StatusCode::success:
+      return "success";
+    case StatusCode::not_positive_definite:
+      return "not_positive_definite";
+    case StatusCode::not_finite:
+      return "not_finite";
+    case StatusCode::no_convergence:
+      return "no_convergence";
+    case StatusCode::task_failed:
+      return "task_failed";
+    case StatusCode::iterations_exhausted:
+      return "iterations_exhausted";
+    case StatusCode::stagnated:
+      return "stagnated";
+    case StatusCode::breakdown:
+      return "breakdown";
+    case StatusCode::stopped:
+      return "stopped";
+  }
+  return "unknown";
+}
+
 std::string Status::message() const {
+  if (!reason.empty() && code != StatusCode::task_failed)
+    return stage.empty() ? reason : fmt::format("{}: {}", stage, reason);
   switch (code) {
     case StatusCode::success:
       return "success";
@@ -20,6 +46,14 @@ std::string Status::message() const {
       return fmt::format("{}: no convergence at index {}", stage, index);
     case StatusCode::task_failed:
       return fmt::format("{}: the task {}", stage, reason);
+    case StatusCode::iterations_exhausted:
+      return fmt::format("{}: the iterations are used up", stage);
+    case StatusCode::stagnated:
+      return fmt::format("{}: the residuals do not fall any more", stage);
+    case StatusCode::breakdown:
+      return fmt::format("{}: no usable direction is left", stage);
+    case StatusCode::stopped:
+      return fmt::format("{}: stopped by the monitor", stage);
   }
   return "unknown status";
 }

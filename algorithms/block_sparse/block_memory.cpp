@@ -4,6 +4,7 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {
 

@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {
@@ -134,78 +140,104 @@ void BlockSparseMatrix<T>::for_each_block_mutable(
 }
 
 template <class T>
+struct BlockSparseBuilder<T>::Detail {
+  Detail(Runtime& of, const BlockLayout& with) : runtime(of), layout(with), finalize(of) {}
+  BlockCoordinate place(Index block_row, Index block_col) const;
+  T* allocate(Index count);
+  void store(Index block_row, Index block_col, MatrixView<const T> values, bool sum);
+  BlockSparseMatrix<T> filled(BlockPatternPointer made);
+
+  Runtime& runtime;
+  BlockLayout layout;
+  /// Values by block row + block column * block rows; null where only reserved.
+  std::unordered_map<Index, T*> blocks;
+  std::vector<std::vector<T>> chunks;  ///< what the values lie in: they never move
+  ComingAgreement finalize;
+};
+
+template <class T>
 BlockSparseBuilder<T>::BlockSparseBuilder(Runtime& runtime, const BlockLayout& layout)
-    : runtime_(&runtime), layout_(layout), finalize_(runtime) {
-  finalize_.watch([&] { layout_.require_valid(runtime); });
+    : detail_(new Detail(runtime, layout)) {
+  detail_->finalize.watch([&] { layout.require_valid(runtime); });
 }
+
+template <class T>
+BlockSparseBuilder<T>::~BlockSparseBuilder() = default;
+template <class T>
+BlockSparseBuilder<T>::BlockSparseBuilder(BlockSparseBuilder&& other) noexcept = default;
 
 /// Where the storage scheme has a block, which must be on this rank.
 template <class T>
-BlockCoordinate BlockSparseBuilder<T>::place(Index block_row, Index block_col) const {
-  require_inside(layout_, block_row, block_col);
-  if (!layout_.stores(block_row, block_col)) std::swap(block_row, block_col);
-  require_owner(*runtime_, layout_, block_row, block_col);
+BlockCoordinate BlockSparseBuilder<T>::Detail::place(Index block_row, Index block_col) const {
+  require_inside(layout, block_row, block_col);
+  if (!layout.stores(block_row, block_col)) std::swap(block_row, block_col);
+  require_owner(runtime, layout, block_row, block_col);
   return {block_row, block_col};
 }
 
 template <class T>
 int BlockSparseBuilder<T>::owner(Index block_row, Index block_col) const noexcept {
-  return layout_.stores(block_row, block_col) ? layout_.owner(block_row, block_col)
-                                              : layout_.owner(block_col, block_row);
+  const BlockLayout& layout = detail_->layout;
+  return layout.stores(block_row, block_col) ? layout.owner(block_row, block_col)
+                                             : layout.owner(block_col, block_row);
 }
 
 template <class T>
 void BlockSparseBuilder<T>::reserve(Index block_row, Index block_col) {
-  const auto [row, col] = finalize_.watch([&] { return place(block_row, block_col); });
-  blocks_.try_emplace(row + col * layout_.rows->blocks(), nullptr);
+  Detail& d = *detail_;
+  const auto [row, col] = d.finalize.watch([&] { return d.place(block_row, block_col); });
+  d.blocks.try_emplace(row + col * d.layout.rows->blocks(), nullptr);
 }
 
 template <class T>
 void BlockSparseBuilder<T>::reserve_all() {
-  for (Index j = 0; j < layout_.cols->blocks(); ++j)
-    for (Index i = 0; i < layout_.rows->blocks(); ++i)
-      if (layout_.stores(i, j) && owner(i, j) == runtime_->rank()) reserve(i, j);
+  const BlockLayout& layout = detail_->layout;
+  for (Index j = 0; j < layout.cols->blocks(); ++j)
+    for (Index i = 0; i < layout.rows->blocks(); ++i)
+      if (layout.stores(i, j) && owner(i, j) == detail_->runtime.rank()) reserve(i, j);
 }
 
 template <class T>
 void BlockSparseBuilder<T>::reserve_diagonal() {
-  for (Index i = 0; i < std::min(layout_.rows->blocks(), layout_.cols->blocks()); ++i)
-    if (owner(i, i) == runtime_->rank()) reserve(i, i);
+  const BlockLayout& layout = detail_->layout;
+  for (Index i = 0; i < std::min(layout.rows->blocks(), layout.cols->blocks()); ++i)
+    if (owner(i, i) == detail_->runtime.rank()) reserve(i, i);
 }
 
 template <class T>
 void BlockSparseBuilder<T>::put(Index block_row, Index block_col, MatrixView<const T> values) {
-  finalize_.watch([&] { store(block_row, block_col, values, false); });
+  detail_->finalize.watch([&] { detail_->store(block_row, block_col, values, false); });
 }
 
 template <class T>
 void BlockSparseBuilder<T>::add(Index block_row, Index block_col, MatrixView<const T> values) {
-  finalize_.watch([&] { store(block_row, block_col, values, true); });
+  detail_->finalize.watch([&] { detail_->store(block_row, block_col, values, true); });
 }
 
 /// Room for so many values.
 template <class T>
-T* BlockSparseBuilder<T>::allocate(Index count) {
+T* BlockSparseBuilder<T>::Detail::allocate(Index count) {
   constexpr std::size_t usual = std::size_t{1} << 16;
   const auto size = static_cast<std::size_t>(count);
-  if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < size)
-    chunks_.emplace_back().reserve(std::max(usual, size));
-  std::vector<T>& chunk = chunks_.back();
+  if (chunks.empty() || chunks.back().capacity() - chunks.back().size() < size)
+    chunks.emplace_back().reserve(std::max(usual, size));
+  std::vector<T>& chunk = chunks.back();
   chunk.resize(chunk.size() + size);
   return chunk.data() + (chunk.size() - size);
 }
 
 template <class T>
-void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<const T> values, bool sum) {
+void BlockSparseBuilder<T>::Detail::store(Index block_row, Index block_col, MatrixView<const T> values,
+                                          bool sum) {
   const auto [row, col] = place(block_row, block_col);
-  require_shape(layout_, block_row, block_col, values.rows, values.cols);
-  const bool mirror = !layout_.stores(block_row, block_col);
-  T*& stored = blocks_.try_emplace(row + col * layout_.rows->blocks(), nullptr).first->second;
+  require_shape(layout, block_row, block_col, values.rows, values.cols);
+  const bool mirror = !layout.stores(block_row, block_col);
+  T*& stored = blocks.try_emplace(row + col * layout.rows->blocks(), nullptr).first->second;
   if (!stored) {
     stored = allocate(values.rows * values.cols);
-    pack(values, mirror, layout_.symmetry, stored, replace<T>);
+    pack(values, mirror, layout.symmetry, stored, replace<T>);
   } else if (sum) {
-    pack(values, mirror, layout_.symmetry, stored, [](T& to, const T& value) { to += value; });
+    pack(values, mirror, layout.symmetry, stored, [](T& to, const T& value) { to += value; });
   } else {
     throw InvalidArgument("block", text(block_row, block_col), "a block that was not put before");
   }
@@ -213,22 +245,23 @@ void BlockSparseBuilder<T>::store(Index block_row, Index block_col, MatrixView<c
 
 template <class T>
 BlockSparseMatrix<T> BlockSparseBuilder<T>::finalize() {
+  Detail& d = *detail_;
   std::vector<BlockCoordinate> coordinates;
   const auto list = [&] {
-    const Index block_rows = layout_.rows->blocks();
-    coordinates.reserve(blocks_.size());
-    for (const auto& [key, values] : blocks_) coordinates.push_back({key % block_rows, key / block_rows});
+    const Index block_rows = d.layout.rows->blocks();
+    coordinates.reserve(d.blocks.size());
+    for (const auto& [key, values] : d.blocks) coordinates.push_back({key % block_rows, key / block_rows});
   };
-  finalize_.conclude();
-  return collectively(*runtime_, "BlockSparseBuilder::finalize", layout_.hash(*runtime_), list,
-                      [&] { return filled(BlockPattern::make(*runtime_, layout_, coordinates)); });
+  d.finalize.conclude();
+  return collectively(d.runtime, "BlockSparseBuilder::finalize", d.layout.hash(d.runtime), list,
+                      [&] { return d.filled(BlockPattern::make(d.runtime, d.layout, coordinates)); });
 }
 
 /// A matrix of the blocks that were collected.
 template <class T>
-BlockSparseMatrix<T> BlockSparseBuilder<T>::filled(BlockPatternPointer made) {
-  const Index block_rows = layout_.rows->blocks();
-  require_memory(*runtime_, "a block-sparse matrix", values_memory(*made, sizeof(T)));
+BlockSparseMatrix<T> BlockSparseBuilder<T>::Detail::filled(BlockPatternPointer made) {
+  const Index block_rows = layout.rows->blocks();
+  require_memory(runtime, "a block-sparse matrix", values_memory(*made, sizeof(T)));
   BlockSparseMatrix<T> matrix(std::move(made));
   const BlockPattern& pattern = matrix.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
@@ -237,12 +270,12 @@ BlockSparseMatrix<T> BlockSparseBuilder<T>::filled(BlockPatternPointer made) {
     const auto array = access.array<T>();
     std::fill(array.begin(), array.end(), T(0));
     for_each_place(pattern, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
-      if (const T* values = blocks_.at(at.row + at.col * block_rows))
+      if (const T* values = blocks.at(at.row + at.col * block_rows))
         std::copy(values, values + rows * cols, array.begin() + offset);
     });
   }
-  blocks_.clear();
-  chunks_.clear();
+  blocks.clear();
+  chunks.clear();
   return matrix;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
+#include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

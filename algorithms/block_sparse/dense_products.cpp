@@ -6,6 +6,8 @@
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

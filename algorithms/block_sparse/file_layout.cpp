@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/file_layout.hpp>
+#include <tessera/block_operations.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/block_operations.hpp>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <map>
+#include <memory>
 #include <numeric>
-#include <tuple>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/product_report.hpp>
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
@@ -26,6 +27,7 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {
@@ -98,9 +100,6 @@ ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const P
     filter.row_limit.push_back(eps / static_cast<double>(std::max<Index>(blocks, 1)));
   return filter;
 }
-
-/// Where the stacks of this rank were computed, for each panel of C and inner panel.
-using RanOn = std::vector<ProductWorker>;
 
 bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
   return limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= rows && limits.end_col >= cols;
@@ -314,148 +313,173 @@ void fetch(const BlockSparseMatrix<T>& c) {
     }
 }
 
-/// Sums of the products by shape, over all ranks.
-std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
-                                       const SymbolicProduct& symbolic, const RanOn& ran_on) {
-  std::map<std::tuple<Index, Index, Index>, ProductCount> shapes;
-  const auto add = [&](const ProductCount& count) {
-    ProductCount& sum = shapes[{count.m, count.n, count.k}];
-    sum = {count.m,
-           count.n,
-           count.k,
-           sum.products + count.products,
-           sum.cpu_products + count.cpu_products,
-           sum.gpu_products + count.gpu_products};
+/// A product under way: its members live as long as its tasks.
+template <class T>
+class ProductWork final : public detail::Work {
+ public:
+  /// All phases are submitted. With `waits`, C is there until finish() has returned; else it gets the blocks
+  /// and the values to come at once.
+  ProductWork(const ProductProblem<T>& problem, const MultiplyOptions& options, bool waits,
+              std::shared_ptr<MultiplyResult> result)
+      : runtime_(problem.c.runtime()),
+        options_(options),
+        drop_(options.filter_eps > 0 && !options.retain_sparsity),
+        result_(std::move(result)),
+        c_(waits || drop_ ? &problem.c : nullptr),
+        patterns_{problem.a.matrix().pattern_pointer(), problem.b.matrix().pattern_pointer(),
+                  problem.c.pattern_pointer()},
+        images_(runtime_),
+        operands_(images_, problem.a.op(), problem.b.op(), problem.alpha, problem.a.matrix(),
+                  problem.b.matrix(), problem.c, options.limits) {
+    prefetch(operands_);
+    result_->image_seconds = now() - start_;
+    find_blocks(problem);
+    numeric_start_ = now();
+    compute(problem.beta, problem.c);
+  }
+
+  bool ready() const override { return finished_ || (sequence_->ready() && images_.ready()); }
+  Status finish() override {
+    if (!finished_) finished_ = guarded(runtime_, [&] { return finish_guarded(); });
+    return *finished_;
+  }
+  SequenceStatistics statistics() const override { return result_->statistics; }
+
+ private:
+  /// The symbolic phase. Waits.
+  void find_blocks(const ProductProblem<T>& problem) {
+    const double start = now();
+    if (options_.filter_eps > 0)
+      filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
+    symbolic_.emplace(ProductPatterns{&operands_.a().pattern(), &operands_.b().pattern(),
+                                      problem.c.pattern_pointer(), options_.retain_sparsity,
+                                      options_.filter_eps > 0 ? &filter_ : nullptr,
+                                      dense_rule(options_, operands_, problem.c.pattern())});
+    result_->symbolic_seconds = now() - start;
+  }
+
+  /// The numeric phase: C's values.
+  void compute(T beta, BlockSparseMatrix<T>& c) {
+    require_room(operands_, *symbolic_);
+    const bool in_place = symbolic_->pattern() == c.pattern_pointer() && beta == T(1) &&
+                          &operands_.a() != &c && &operands_.b() != &c;
+    require_memory(runtime_, "multiply",
+                   product_memory(operands_.a().pattern(), operands_.b().pattern(), *symbolic_->pattern(),
+                                  !in_place, sizeof(T)));
+    ran_on_.assign(static_cast<std::size_t>(c.pattern().panels() * symbolic_->inner_panels()),
+                   ProductWorker::none);
+    sequence_ = std::make_unique<Sequence>(runtime_);
+    sequence_->begin_stage("scale");
+    const bool clear = beta == T(0) && whole(options_.limits, c.rows(), c.cols());
+    if (clear)
+      next_ = BlockSparseMatrix<T>(symbolic_->pattern());
+    else if (!in_place)
+      next_ = scaled_result(*sequence_, beta, c, symbolic_->pattern(), options_.limits);
+    prepare_kernels<T>(*symbolic_);
+    sequence_->begin_stage("products");
+    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_,
+                    clear ? Store::overwrite : Store::add,
+                    options_.result_on_host && !drop_, ran_on_);
+    // Other ranks' copies of operands that live on.
+    for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
+      for (Index p = 0; p < operand->pattern().panels(); ++p)
+        if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
+    if (!c_ && next_.valid()) c = std::move(next_);
+  }
+
+  Status finish_guarded() {
+    const Status products = sequence_->wait(), images = images_.wait();
+    result_->statistics = sequence_->statistics();
+    if (!images) return images;
+    if (!products) return products;
+    report_stack_kernels(runtime_);
+    const BlockPattern& pattern = *symbolic_->pattern();
+    result_->shapes = count_shapes(runtime_, pattern, *symbolic_, ran_on_);
+    result_->filtered_products = symbolic_->filtered_products();
+    count_panel_products(*symbolic_, pattern, *result_);
+    for (const ProductCount& shape : result_->shapes) {
+      result_->products += shape.products;
+      result_->flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
+                       static_cast<double>(shape.products);
+    }
+    if (c_) {
+      if (next_.valid()) *c_ = std::move(next_);
+      if (drop_) result_->filtered_blocks = filter(*c_, options_.filter_eps);
+      if (options_.result_on_host) fetch(*c_);
+    }
+    const double listing =
+        codelet_seconds(result_->statistics, "list_products") / std::max(1, runtime_.workers());
+    result_->numeric_seconds = now() - numeric_start_ - listing;
+    result_->symbolic_seconds += listing;
+    result_->seconds = now() - start_;
+    return {};
+  }
+
+  const double start_ = now();
+  double numeric_start_ = 0;
+  Runtime& runtime_;
+  const MultiplyOptions options_;
+  const bool drop_;  ///< blocks of C that are small at the end
+  const std::shared_ptr<MultiplyResult> result_;
+  BlockSparseMatrix<T>* const c_;  ///< to be completed by finish()
+  std::optional<Status> finished_;
+  // What the tasks use. Destroyed in reverse order: the sequences wait.
+  const std::array<BlockPatternPointer, 3> patterns_;
+  BlockSparseMatrix<T> next_;  ///< C with its new blocks
+  Sequence images_;
+  const ProductOperands<T> operands_;
+  ProductFilter filter_;
+  std::optional<SymbolicProduct> symbolic_;
+  RanOn ran_on_;
+  std::unique_ptr<Sequence> sequence_;
+};
+
+/// @param name of the call
+template <class T>
+Completion<MultiplyResult> submit(std::string_view name, Runtime& runtime, const ProductProblem<T>& problem,
+                                  const MultiplyOptions& options, bool waits) {
+  const auto& [alpha, a, b, beta, c] = problem;
+  const auto check = [&] {
+    require_made("C", c);
+    if (&runtime != &c.runtime()) throw InvalidArgument("C", "a matrix of another Runtime", "the call's");
+    require_valid(a.op(), b.op(), alpha, a.matrix(), b.matrix(), beta, c, options);
   };
-  for (Index p = 0; p < c.panels(); ++p) {
-    if (!c.panel_local(p)) continue;
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
-      const ProductWorker worker = ran_on[static_cast<std::size_t>(p * symbolic.inner_panels() + inner)];
-      for (const StackClass& shape : symbolic.counts(p).classes[static_cast<std::size_t>(inner)])
-        add({shape.m, shape.n, shape.k, shape.products, worker == ProductWorker::cpu ? shape.products : 0,
-             worker == ProductWorker::gpu ? shape.products : 0});
-    }
-  }
-  std::vector<ProductCount> mine;
-  for (const auto& [key, count] : shapes) mine.push_back(count);
-  shapes.clear();
-  for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
-      ProductCount count;
-      std::memcpy(&count, piece.data() + at, sizeof count);
-      add(count);
-    }
-  std::vector<ProductCount> result;
-  for (const auto& [key, count] : shapes) result.push_back(count);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
-  return result;
-}
-
-void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result) {
-  for (Index p = 0; p < c.panels(); ++p)
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
-      result.panel_products += symbolic.products(p, inner) > 0;
-      result.dense_panel_products += symbolic.dense(p, inner);
-    }
-}
-
-double codelet_seconds(const SequenceStatistics& statistics, std::string_view name) {
-  for (const CodeletStatistics& codelet : statistics.codelets)
-    if (codelet.name == name) return codelet.seconds;
-  return 0;
-}
-
-/// The numeric phase: C's values.
-template <class T>
-void compute(const ProductOperands<T>& operands, const SymbolicProduct& symbolic, T beta,
-             BlockSparseMatrix<T>& c, const MultiplyLimits& limits, bool fetch, MultiplyResult& result) {
-  Runtime& runtime = c.runtime();
-  require_room(operands, symbolic);
-  const bool in_place =
-      symbolic.pattern() == c.pattern_pointer() && beta == T(1) && &operands.a() != &c && &operands.b() != &c;
-  require_memory(runtime, "multiply",
-                 product_memory(operands.a().pattern(), operands.b().pattern(), *symbolic.pattern(),
-                                !in_place, sizeof(T)));
-  RanOn ran_on(static_cast<std::size_t>(c.pattern().panels() * symbolic.inner_panels()), ProductWorker::none);
-  BlockSparseMatrix<T> next;
-  Sequence sequence(runtime);
-  sequence.begin_stage("scale");
-  const bool clear = beta == T(0) && whole(limits, c.rows(), c.cols());
-  if (clear)
-    next = BlockSparseMatrix<T>(symbolic.pattern());
-  else if (!in_place)
-    next = scaled_result(sequence, beta, c, symbolic.pattern(), limits);
-  prepare_kernels<T>(symbolic);
-  sequence.begin_stage("products");
-  submit_products(sequence, operands, symbolic, in_place ? c : next, clear ? Store::overwrite : Store::add,
-                  fetch, ran_on);
-  // Other ranks' copies of operands that live on.
-  for (const BlockSparseMatrix<T>* operand : {&operands.a(), &operands.b()})
-    for (Index p = 0; p < operand->pattern().panels(); ++p)
-      if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
-  finish(sequence);
-  report_stack_kernels(runtime);
-  result.statistics = sequence.statistics();
-  result.shapes = count_shapes(runtime, c.pattern(), symbolic, ran_on);
-  if (!in_place) c = std::move(next);
-}
-
-/// All phases.
-template <class T>
-MultiplyResult product(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
-                       const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
-                       const MultiplyOptions& options) {
-  MultiplyResult result;
-  const double start = now();
-  Sequence images(c.runtime());
-  const ProductOperands<T> operands(images, op_a, op_b, alpha, a, b, c, options.limits);
-  prefetch(operands);
-  result.image_seconds = now() - start;
-  ProductFilter by_norms;
-  const double symbolic_start = now();
-  if (options.filter_eps > 0) by_norms = make_filter(op_a, a, operands, options.filter_eps);
-  const SymbolicProduct symbolic({&operands.a().pattern(), &operands.b().pattern(), c.pattern_pointer(),
-                                  options.retain_sparsity, options.filter_eps > 0 ? &by_norms : nullptr,
-                                  dense_rule(options, operands, c.pattern())});
-  result.symbolic_seconds = now() - symbolic_start;
-  const double numeric_start = now();
-  const bool drop = options.filter_eps > 0 && !options.retain_sparsity;
-  compute(operands, symbolic, beta, c, options.limits, options.result_on_host && !drop, result);
-  finish(images);
-  result.filtered_products = symbolic.filtered_products();
-  count_panel_products(symbolic, c.pattern(), result);
-  for (const ProductCount& shape : result.shapes) {
-    result.products += shape.products;
-    result.flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
-                   static_cast<double>(shape.products);
-  }
-  if (drop) result.filtered_blocks = filter(c, options.filter_eps);
-  if (options.result_on_host) fetch(c);
-  const double listing =
-      codelet_seconds(result.statistics, "list_products") / std::max(1, c.runtime().workers());
-  result.numeric_seconds = now() - numeric_start - listing;
-  result.symbolic_seconds += listing;
-  result.seconds = now() - start;
-  return result;
+  const std::uint64_t hash = argument_hash(hash_of(a.op(), b.op(), alpha, beta, options),
+                                           shape_hash(a.matrix()), shape_hash(b.matrix()), shape_hash(c));
+  return collectively(runtime, name, hash, check, [&] {
+    auto result = std::make_shared<MultiplyResult>();
+    auto work = std::make_unique<ProductWork<T>>(problem, options, waits, result);
+    // Which blocks are small is known at the end alone.
+    if (options.filter_eps > 0 && !options.retain_sparsity) work->finish();
+    Completion<MultiplyResult> completion(std::move(work), std::move(result));
+    if (waits) completion.wait();
+    return completion;
+  });
 }
 
 }  // namespace
 
 template <class T>
-MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
-                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
-                        const MultiplyOptions& options) {
-  const auto check = [&] { require_valid(op_a, op_b, alpha, a, b, beta, c, options); };
-  const std::uint64_t hash =
-      argument_hash(hash_of(op_a, op_b, alpha, beta, options), shape_hash(a), shape_hash(b), shape_hash(c));
-  return collectively(runtime_of("C", c), "multiply", hash, check,
-                      [&] { return product(op_a, op_b, alpha, a, b, beta, c, options); });
+Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem,
+                                           const MultiplyOptions& options) {
+  return submit("submit_multiply", runtime, problem, options, false);
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                             \
-  template MultiplyResult multiply<T>(Op, Op, T, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&, \
-                                      T, BlockSparseMatrix<T>&, const MultiplyOptions&);
+template <class T>
+MultiplyResult multiply(Runtime& runtime, const ProductProblem<T>& problem, const MultiplyOptions& options) {
+  return submit("multiply", runtime, problem, options, true).result();
+}
+
+template <class T>
+MultiplyResult multiply(const ProductProblem<T>& problem, const MultiplyOptions& options) {
+  return multiply<T>(runtime_of("C", problem.c), problem, options);
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                     \
+  template Completion<MultiplyResult> submit_multiply<T>(Runtime&, const ProductProblem<T>&,       \
+                                                         const MultiplyOptions&);                  \
+  template MultiplyResult multiply<T>(Runtime&, const ProductProblem<T>&, const MultiplyOptions&); \
+  template MultiplyResult multiply<T>(const ProductProblem<T>&, const MultiplyOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

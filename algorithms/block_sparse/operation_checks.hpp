@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/block_sparse_matrix.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 /// What the operations on block-sparse matrices ask of their arguments.
 namespace tessera {

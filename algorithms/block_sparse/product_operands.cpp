@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/block_operations.hpp>
 
 namespace tessera {
 namespace {

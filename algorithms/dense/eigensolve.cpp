@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include <tessera/algorithms/dense/back_band.hpp>
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
@@ -20,9 +21,18 @@
 #include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {
+
+/// What a solve is once its stages are submitted.
+template <class T>
+struct SubmittedSolve {
+  // The sequence goes first, and waits: its tasks write into the result.
+  std::shared_ptr<EigenResult<T>> result;
+  std::unique_ptr<Sequence> sequence;
+};
 
 /// One solve: the state that its stages share while they are submitted.
 template <class T>
@@ -30,21 +40,20 @@ class Solve {
  public:
   using R = RealOf<T>;
   Solve(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b, const EigensolveOptions& options,
-        T* z, Index ldz)
+        const ArrayOutput<T>& z)
       : runtime_(runtime),
         a_(a),
         b_(b),
         n_(a.rows()),
         options_(options),
         z_(z),
-        ldz_(ldz),
         result_(new EigenResult<T>),
         sequence_(new Sequence(runtime)) {
     result_->used = options_;
   }
 
   /// The solver as the list of its stages (letters as in Eq. 6 of the GPU-ELPA2 paper).
-  Completion<EigenResult<T>> submit() {
+  SubmittedSolve<T> submit() {
     if (n_ > 0) {
       const ReturnedMemory returned(runtime_, returned_bytes(runtime_, n_, sizeof(T)));
       TiledMatrix<T> work = copy_input();
@@ -56,7 +65,7 @@ class Solve {
       else
         solve_two_stage(std::move(work));
     }
-    return {std::move(sequence_), std::move(result_)};
+    return {std::move(result_), std::move(sequence_)};
   }
 
  private:
@@ -94,7 +103,7 @@ class Solve {
     // needed at once: the values are found first.
     const Data values = tridiagonal_piece(n_);
     sequence_->begin_stage("vendor");
-    if (options_.range.kind == EigenRange<>::Kind::value) {
+    if (options_.range.kind == EigenRange::Kind::value) {
       vendor_eigensolve<T>(*sequence_, work, 0, n_, values, nullptr);
       choose_range(values);
       if (options_.vectors && hi_ > lo_) {
@@ -176,9 +185,9 @@ class Solve {
   /// lo_, hi_. A range by value needs the eigenvalues: the only place where submitting waits.
   void choose_range(const Data& values) {
     const auto& range = options_.range;
-    lo_ = range.kind == EigenRange<>::Kind::index ? range.lo : 0;
-    hi_ = range.kind == EigenRange<>::Kind::index ? range.hi : n_;
-    if (range.kind != EigenRange<>::Kind::value) return;
+    lo_ = range.kind == EigenRange::Kind::index ? range.lo : 0;
+    hi_ = range.kind == EigenRange::Kind::index ? range.hi : n_;
+    if (range.kind != EigenRange::Kind::value) return;
     const HostAccess values_access(values, HostAccess::Mode::read);
     const HostAccess scale_access(scale_, HostAccess::Mode::read);
     // After a failure the values mean nothing and may differ between the ranks: all take the empty range.
@@ -207,8 +216,9 @@ class Solve {
   }
 
   void make_slabs() {
-    result_->vectors = z_ ? ColumnSlabs<T>::wrap(runtime_, z_, ldz_, n_, hi_ - lo_, options_.slab_width)
-                          : ColumnSlabs<T>(runtime_, n_, hi_ - lo_, options_.slab_width);
+    const Index count = hi_ - lo_, width = options_.slab_width;
+    result_->vectors = z_ ? ColumnSlabs<T>::wrap(runtime_, z_.array(), z_.ld(), n_, count, width)
+                          : ColumnSlabs<T>(runtime_, n_, count, width);
   }
 
   Runtime& runtime_;
@@ -216,8 +226,7 @@ class Solve {
   const TiledMatrix<T>* b_;
   const Index n_;
   const EigensolveOptions options_;
-  T* z_;
-  Index ldz_;
+  const ArrayOutput<T> z_;
   Index lo_ = 0, hi_ = 0;
   Data scale_, scale_b_;  ///< of the eigenvalues; of B
   TiledMatrix<T> factor_;
@@ -226,124 +235,136 @@ class Solve {
   std::unique_ptr<Sequence> sequence_;
 };
 
+/// A solve whose vectors go to the caller's array.
 template <class T>
-void check_square(const TiledMatrix<T>& a, const char* name) {
-  if (a.rows() != a.cols())
-    throw InvalidArgument(name, std::to_string(a.rows()) + " x " + std::to_string(a.cols()),
-                          "a square matrix");
-}
+class WorkIntoArray final : public detail::Work {
+ public:
+  explicit WorkIntoArray(SubmittedSolve<T> solve) : solve_(std::move(solve)) {}
+  bool ready() const override { return solve_.sequence->ready(); }
+  Status finish() override {
+    const Status status = solve_.sequence->wait();
+    solve_.result->vectors.release();  // the array is up to date after that
+    return status;
+  }
+  SequenceStatistics statistics() const override { return solve_.sequence->statistics(); }
 
-void check_leading_dimension(const char* name, Index ld, Index n) {
-  if (ld < std::max<Index>(n, 1))
-    throw InvalidArgument(name, std::to_string(ld), "at least n = " + std::to_string(n));
-}
-
-template <class T>
-Completion<EigenResult<T>> submit(Runtime& runtime, const TiledMatrix<T>& a, const TiledMatrix<T>* b,
-                                  const EigensolveOptions& options, T* z, Index ldz) {
-  EigensolveOptions used;
-  const auto check = [&] {
-    check_square(a, "a");
-    if (b) {
-      check_square(*b, "b");
-      if (b->rows() != a.rows())
-        throw InvalidArgument("b", std::to_string(b->rows()) + " rows",
-                              std::to_string(a.rows()) + " rows, as a");
-    }
-    used = resolve_options<T>(runtime, a.rows(), options);
-  };
-  const std::uint64_t arguments = argument_hash(hash_of(a), b ? hash_of(*b) : 0, hash_of(options));
-  return collectively(runtime, "submit_eigensolve", arguments, check, [&] {
-    require_memory(runtime, "eigensolve",
-                   eigensolve_memory<T>(runtime, a.rows(), used, b != nullptr, z == nullptr));
-    return Solve<T>(runtime, a, b, used, z, ldz).submit();
-  });
-}
-
-/// The arrays of the blocking call.
-template <class T>
-struct Arrays {
-  Index n;
-  const T* a;
-  Index lda;
-  const T* b;
-  Index ldb;
-  RealOf<T>* w;
-  T* z;
-  Index ldz;
+ private:
+  SubmittedSolve<T> solve_;
 };
 
 template <class T>
-void check_arrays(const Runtime& runtime, const Arrays<T>& arrays, bool vectors) {
-  const auto& [n, a, lda, b, ldb, w, z, ldz] = arrays;
-  if (n < 0) throw InvalidArgument("n", std::to_string(n), "at least 0");
-  if (n > 0 && !a) throw InvalidArgument("a", "null", "an array");
-  if (n > 0 && !w) throw InvalidArgument("w", "null", "an array");
-  if (n > 0 && vectors && !z) throw InvalidArgument("z", "null", "an array, or options.vectors = false");
-  if (vectors) check_leading_dimension("ldz", ldz, n);
+void check_input(const Runtime& runtime, const std::string& name, const MatrixInput<T>& input) {
+  const TileLayout& layout = input.layout();
+  const Index n = input.order();
+  if (n < 0) throw InvalidArgument(name + ".n", std::to_string(n), "at least 0");
+  if (layout.rows != layout.cols)
+    throw InvalidArgument(name, std::to_string(layout.rows) + " x " + std::to_string(layout.cols),
+                          "a square matrix");
+  if (input.kind() == MatrixInput<T>::Kind::block_cyclic) try {
+      TiledMatrix<T>::require_block_cyclic(runtime, input.array(), input.ld(), layout);
+    } catch (const InvalidArgument& wrong) {
+      throw InvalidArgument(name + "." + wrong.name(), wrong.value(), wrong.expected());
+    }
+  if (input.kind() != MatrixInput<T>::Kind::array) return;
+  if (n > 0 && !input.array()) throw InvalidArgument(name, "null", "an array");
   if (runtime.size() > 1)
-    throw InvalidArgument("runtime", std::to_string(runtime.size()) + " ranks",
-                          "one process (use submit_eigensolve)");
-  check_leading_dimension("lda", lda, n);
-  if (b) check_leading_dimension("ldb", ldb, n);
+    throw InvalidArgument(name, "a whole array on " + std::to_string(runtime.size()) + " ranks",
+                          "a block-cyclic array or a TiledMatrix");
+  if (input.ld() < std::max<Index>(n, 1))
+    throw InvalidArgument(name + ".ld", std::to_string(input.ld()), "at least n = " + std::to_string(n));
 }
 
 template <class T>
-Status solve_arrays(Runtime& runtime, Uplo uplo, const Arrays<T>& arrays, Index* count,
-                    const EigensolveOptions& used) {
-  const Index n = arrays.n;
-  const TileLayout layout{n, n, used.tile, used.tile, {}, uplo};
+void check_problem(const Runtime& runtime, const EigenProblem<T>& problem, bool vectors) {
+  const Index n = problem.a.order();
+  if (!problem.a) throw InvalidArgument("a", "nothing", "a matrix");
+  check_input(runtime, "a", problem.a);
+  if (problem.b) {
+    check_input(runtime, "b", problem.b);
+    if (problem.b.order() != n)
+      throw InvalidArgument("b", std::to_string(problem.b.order()) + " rows",
+                            std::to_string(n) + " rows, as a");
+  }
+  if (!vectors || !problem.vectors_to) return;
+  if (n > 0 && !problem.vectors_to.array())
+    throw InvalidArgument("vectors_to", "null", "an array, or options.vectors = false");
+  if (problem.vectors_to.ld() < std::max<Index>(n, 1))
+    throw InvalidArgument("vectors_to.ld", std::to_string(problem.vectors_to.ld()),
+                          "at least n = " + std::to_string(n));
+  if (runtime.size() > 1)
+    throw InvalidArgument("vectors_to", "a whole array on " + std::to_string(runtime.size()) + " ranks",
+                          "none: the result has the vectors");
+}
+
+/// Of what must be the same on all ranks.
+template <class T>
+std::uint64_t hash_of(const MatrixInput<T>& input) {
+  return argument_hash(sizeof(T), is_complex<T>, input.kind(), hash_of(input.layout()));
+}
+
+/// The matrix as tiles: the caller's, or wrapped ones of its array, which are only read and go as soon as the
+/// solver's own tiles have their contents.
+template <class T>
+class InputTiles {
+ public:
+  InputTiles(Runtime& runtime, const MatrixInput<T>& input, Index tile) : tiles_(input.tiles()) {
+    if (tiles_ || !input) return;
+    TileLayout layout = input.layout();
+    T* const memory = const_cast<T*>(input.array());
+    if (input.kind() == MatrixInput<T>::Kind::array) {
+      layout.tile_rows = layout.tile_cols = tile;
+      own_ = TiledMatrix<T>::wrap(runtime, memory, input.ld(), layout);
+    } else {
+      own_ = TiledMatrix<T>::wrap_block_cyclic(runtime, memory, input.ld(), layout);
+    }
+    tiles_ = &*own_;
+  }
+  InputTiles(const InputTiles&) = delete;
+  InputTiles& operator=(const InputTiles&) = delete;
+  const TiledMatrix<T>* get() const noexcept { return tiles_; }
+  void release() {
+    if (own_) own_->release_unchanged();
+  }
+
+ private:
+  std::optional<TiledMatrix<T>> own_;
+  const TiledMatrix<T>* tiles_;
+};
+
+template <class T>
+Completion<EigenResult<T>> submit(Runtime& runtime, const EigenProblem<T>& problem,
+                                  const EigensolveOptions& used) {
+  const Index n = problem.a.order();
+  const bool own_vectors = !problem.vectors_to;
+  require_memory(runtime, "eigensolve", eigensolve_memory<T>(runtime, n, used, bool(problem.b), own_vectors));
   const ReturnedMemory returned(runtime, returned_bytes(runtime, n, sizeof(T)));
-  // The wrapped arrays are only read.
-  auto tiles_a = TiledMatrix<T>::wrap(runtime, const_cast<T*>(arrays.a), arrays.lda, layout);
-  std::optional<TiledMatrix<T>> tiles_b;
-  if (arrays.b) tiles_b = TiledMatrix<T>::wrap(runtime, const_cast<T*>(arrays.b), arrays.ldb, layout);
-  auto completion = submit<T>(runtime, tiles_a, tiles_b ? &*tiles_b : nullptr, used, arrays.z, arrays.ldz);
-  // A GPU's copies of them go as soon as they have been copied to the solver's own tiles.
-  tiles_a.release_unchanged();
-  if (tiles_b) tiles_b->release_unchanged();
-  const Status status = completion.wait();
-  const auto& values = completion.result().values;
-  if (status.ok()) std::copy(values.begin(), values.end(), arrays.w);
-  if (count) *count = static_cast<Index>(values.size());
-  completion.result().vectors.release();
-  return status;
+  InputTiles<T> a(runtime, problem.a, used.tile), b(runtime, problem.b, used.tile);
+  auto solve = Solve<T>(runtime, *a.get(), b.get(), used, problem.vectors_to).submit();
+  a.release();
+  b.release();
+  std::shared_ptr<EigenResult<T>> result = solve.result;
+  if (own_vectors) return {std::move(solve.sequence), std::move(result)};
+  return {std::make_unique<WorkIntoArray<T>>(std::move(solve)), std::move(result)};
 }
 
 }  // namespace
 
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
                                              const EigensolveOptions& options) {
-  return submit<T>(runtime, a, nullptr, options, nullptr, 0);
-}
-
-template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
-                                             const TiledMatrix<T>& b, const EigensolveOptions& options) {
-  return submit<T>(runtime, a, &b, options, nullptr, 0);
-}
-
-template <class T>
-Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb,
-                  RealOf<T>* w, T* z, Index ldz, Index* count, const EigensolveOptions& options) {
-  const Arrays<T> arrays{n, a, lda, b, ldb, w, z, ldz};
   EigensolveOptions used;
   const auto check = [&] {
-    check_arrays(runtime, arrays, options.vectors);
-    used = resolve_options<T>(runtime, n, options);
+    check_problem(runtime, problem, options.vectors);
+    used = resolve_options<T>(runtime, problem.a.order(), options);
   };
-  return collectively(runtime, "eigensolve", 0, check,
-                      [&] { return solve_arrays(runtime, uplo, arrays, count, used); });
+  const std::uint64_t arguments = argument_hash(hash_of(problem.a), hash_of(problem.b), hash_of(options));
+  return collectively(runtime, "submit_eigensolve", arguments, check,
+                      [&] { return submit(runtime, problem, used); });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                               \
-  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&,                  \
-                                                           const EigensolveOptions&);                        \
-  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const TiledMatrix<T>&,                  \
-                                                           const TiledMatrix<T>&, const EigensolveOptions&); \
-  template Status eigensolve<T>(Runtime&, Uplo, Index, const T*, Index, const T*, Index, RealOf<T>*, T*,     \
-                                Index, Index*, const EigensolveOptions&);
+#define TESSERA_INSTANTIATE(T)                                                               \
+  template Completion<EigenResult<T>> submit_eigensolve<T>(Runtime&, const EigenProblem<T>&, \
+                                                           const EigensolveOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

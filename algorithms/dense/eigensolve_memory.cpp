@@ -74,7 +74,7 @@ class SolveMemory {
 
   /// On one rank: the matrix from its tiles, LAPACK's work space, the vectors.
   void vendor(Estimate& e) const {
-    const bool by_value = o_.range.kind == EigenRange<>::Kind::value;
+    const bool by_value = o_.range.kind == EigenRange::Kind::value;
     const auto space = [&](bool vectors) {
       return static_cast<double>(
           lapack_eigensolve_workspace_bytes<T>(runtime_, order_, false, vectors, 0, order_));

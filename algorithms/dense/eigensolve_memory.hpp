@@ -6,6 +6,9 @@
 
 namespace tessera {
 
+/// For calls whose options must be the same on all ranks (agreement.hpp).
+std::uint64_t hash_of(const EigensolveOptions& options) noexcept;
+
 /// Bytes of a Hermitian matrix of order n in lower tiles, on a rank.
 double lower_tiles_memory(const Runtime& runtime, Index n, Index tile, std::size_t element_bytes);
 

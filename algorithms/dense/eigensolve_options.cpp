@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
+#include <tessera/algorithms/dense/eigensolve_memory.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>
@@ -25,11 +26,11 @@ constexpr Named solvers[] = {{Solver::automatic, "auto"},
                              {Solver::one_stage, "one_stage"},
                              {Solver::vendor, "vendor"}};
 
-void check_range(Index n, const EigenRange<double>& range) {
-  if (range.kind == EigenRange<>::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
+void check_range(Index n, const EigenRange& range) {
+  if (range.kind == EigenRange::Kind::index && (range.lo < 0 || range.hi < range.lo || range.hi > n))
     throw InvalidArgument("range", fmt::format("index [{}, {})", range.lo, range.hi),
                           fmt::format("0 <= lo <= hi <= n = {}", n));
-  if (range.kind == EigenRange<>::Kind::value && !(range.above < range.upto))
+  if (range.kind == EigenRange::Kind::value && !(range.above < range.upto))
     throw InvalidArgument("range", fmt::format("value ({}, {}]", range.above, range.upto),
                           "lower bound < upper bound");
 }
@@ -239,7 +240,7 @@ std::uint64_t hash_of(const EigensolveOptions& options) noexcept {
 
 Index max_vectors(Index n, const EigensolveOptions& options) noexcept {
   if (!options.vectors) return 0;
-  return options.range.kind == EigenRange<>::Kind::index ? options.range.hi - options.range.lo : n;
+  return options.range.kind == EigenRange::Kind::index ? options.range.hi - options.range.lo : n;
 }
 
 template <class T>

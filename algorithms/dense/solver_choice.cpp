@@ -10,12 +10,12 @@ namespace {
 /// stages are by 1.43 and 1.28. The other types have not been measured at these orders.
 constexpr Index largest_driver_order = 2300;
 
-/// From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
+/// `majority`: more than half of the vectors are wanted. From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one
 /// stage wins while the matrix stays in the caches, since the second back-transform costs more than the
 /// reduction's memory traffic.
-Solver choose_on_cpus(Index n, bool max_vectors, int workers) {
+Solver choose_on_cpus(Index n, bool majority, int workers) {
   if (n <= 200) return Solver::vendor;
-  return max_vectors && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
+  return majority && n <= (workers <= 4 ? 1500 : 700) ? Solver::one_stage : Solver::two_stage;
 }
 
 }  // namespace

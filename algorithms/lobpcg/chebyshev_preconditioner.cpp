@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
-#include <tessera/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
+#include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/codelets/sparse/fom_tiles.hpp>
+#include <tessera/preconditioners.hpp>
 
 namespace tessera {
 namespace {

@@ -47,7 +47,7 @@ class Solver {
   bool test_progress();
 
   bool restart_for(const std::string& reason);
-  bool end(LobpcgStatus status, std::string message);
+  bool end(StatusCode code, std::string reason);
   bool end_exhausted(Index converged);
   bool end_without_basis();
   [[noreturn]] void refuse(std::string_view name, const std::string& value, const std::string& expected);
@@ -118,7 +118,7 @@ bool Solver<T>::orthonormalise_directions() {
   const StepOutcome outcome = orthonormalise(on_, s_);
   const bool preconditioned = problem_.preconditioner != nullptr;
   if (outcome == StepOutcome::not_finite)
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in iteration {} in {}", s_.iteration,
                            s_.fresh         ? "the start vectors or B times them"
                            : preconditioned ? "the preconditioner's result or B times it"
@@ -131,7 +131,7 @@ bool Solver<T>::orthonormalise_directions() {
   random_directions = outcome == StepOutcome::nothing_left ? random_directions + 1 : 0;
   if (random_directions >= 3)
     return end(
-        LobpcgStatus::breakdown,
+        StatusCode::breakdown,
         fmt::format("{} leave no new direction since iteration {}",
                     preconditioned ? "the preconditioned residuals" : "the residuals", s_.iteration - 2));
   return true;
@@ -141,18 +141,18 @@ bool Solver<T>::orthonormalise_directions() {
 template <class T>
 bool Solver<T>::accept(StepOutcome outcome) {
   if (outcome == StepOutcome::not_finite)
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in iteration {} in A times vectors", s_.iteration));
   if (outcome == StepOutcome::not_positive) {
     if (s_.x.columns == 0) return end_without_basis();
     if (options_.variant == LobpcgVariant::basic)
       return end(
-          LobpcgStatus::breakdown,
+          StatusCode::breakdown,
           fmt::format("the Gram matrix of iteration {} is not positive definite: the orthonormal variant "
                       "has no such matrix",
                       s_.iteration));
     if (++s_.retries.singular_bases > 2)
-      return end(LobpcgStatus::breakdown,
+      return end(StatusCode::breakdown,
                  fmt::format("the basis of iteration {} is singular after restarts, too", s_.iteration));
     return restart_for("singular basis");
   }
@@ -170,7 +170,7 @@ bool Solver<T>::measure_residuals() {
   // Before it is known which pairs have converged: the host looks at that meanwhile.
   if (problem_.preconditioner && problem_.preconditioner->by_columns()) make_directions(on_, s_);
   if (!take(on_.tasks.wait_for_norms()))
-    return end(LobpcgStatus::not_finite,
+    return end(StatusCode::not_finite,
                fmt::format("NaN or infinity in the residuals of iteration {}", s_.iteration));
   if (test_.too_short(s_.residuals, shortest<T>))
     refuse("a", fmt::format("residuals of {:.1e} ||x|| at the tolerance", s_.residuals.at_tolerance),
@@ -187,7 +187,7 @@ bool Solver<T>::test_convergence() {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
   result_.history.push_back(history_step(s_, test_, options_.count, sequence_, seconds.count()));
   if (monitor_stops())
-    return end(LobpcgStatus::stopped, fmt::format("stopped by the monitor after iteration {}", s_.iteration));
+    return end(StatusCode::stopped, fmt::format("stopped by the monitor after iteration {}", s_.iteration));
   if (converged >= options_.count) return confirm();
   if (s_.iteration >= options_.iterations) return end_exhausted(converged);
   return true;
@@ -198,7 +198,7 @@ template <class T>
 bool Solver<T>::confirm() {
   const FreshResiduals fresh = verify(on_, s_);
   if (!take(fresh.squares))
-    return end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors");
+    return end(StatusCode::not_finite, "NaN or infinity in the final A times vectors");
   s_.confirmed = true;
   // The rounding of x^T B x is in units of ||x|| ||B x||.
   double unit = 1;
@@ -211,10 +211,10 @@ bool Solver<T>::confirm() {
                   : fmt::format("X is not B-orthonormal: |X^T B X - I| = {:.1e}", fresh.defect);
   const Index converged = test_.converged(s_.residuals);
   if (converged >= options_.count && orthonormal)
-    return end(LobpcgStatus::converged,
+    return end(StatusCode::success,
                fmt::format("{} eigenpairs in {} iterations", options_.count, s_.iteration));
   if (++s_.retries.unconfirmed > 3)
-    return end(LobpcgStatus::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
+    return end(StatusCode::stagnated, fmt::format("the recurrences reach the tolerance, but {}", reason));
   if (s_.iteration >= options_.iterations) return end_exhausted(converged);
   return restart_for(reason);
 }
@@ -230,7 +230,7 @@ bool Solver<T>::test_progress() {
   if (progress_.stagnates()) {
     if (++s_.retries.stagnations > 1)
       return end(
-          LobpcgStatus::stagnated,
+          StatusCode::stagnated,
           fmt::format("the residuals do not fall any more, {:.1e} of the tolerance after {} iterations",
                       largest, s_.iteration));
     progress_.give_another_chance();
@@ -248,22 +248,21 @@ bool Solver<T>::restart_for(const std::string& reason) {
 }
 
 template <class T>
-bool Solver<T>::end(LobpcgStatus status, std::string message) {
-  result_.status = status;
-  result_.message = std::move(message);
+bool Solver<T>::end(StatusCode code, std::string reason) {
+  result_.set_status({code, "lobpcg", 0, std::move(reason)});
   ended_ = true;
   return false;
 }
 
 template <class T>
 bool Solver<T>::end_exhausted(Index converged) {
-  return end(LobpcgStatus::iterations_exhausted,
+  return end(StatusCode::iterations_exhausted,
              fmt::format("{} of {} converged in {} iterations", converged, options_.count, s_.iteration));
 }
 
 template <class T>
 bool Solver<T>::end_without_basis() {
-  return end(LobpcgStatus::breakdown,
+  return end(StatusCode::breakdown,
              fmt::format("{} (iteration {})",
                          problem_.b ? "B is not positive definite" : "too few linearly independent vectors",
                          s_.iteration));
@@ -307,36 +306,29 @@ template <class T>
 void Solver<T>::finish() {
   // After a restart from which no new X has come, X and the Ritz values are those from before it.
   s_.x.columns = static_cast<Index>(s_.ritz_values.size());
-  if (result_.status != LobpcgStatus::not_finite && !s_.confirmed && s_.x.columns > 0 &&
+  if (result_.status().code != StatusCode::not_finite && !s_.confirmed && s_.x.columns > 0 &&
       !take(verify(on_, s_).squares))
-    end(LobpcgStatus::not_finite, "NaN or infinity in the final A times vectors, after: " + result_.message);
-  const Status status = wait();
+    end(StatusCode::not_finite,
+        "NaN or infinity in the final A times vectors, after: " + result_.status().reason);
+  const Status status = sequence_.wait();
   result_.statistics = sequence_.statistics();
-  if (!status.ok()) {
-    result_.status =
-        status.code == StatusCode::not_finite ? LobpcgStatus::not_finite : LobpcgStatus::breakdown;
-    result_.message = status.message();
-  }
+  if (status.code == StatusCode::task_failed)
+    result_.set_status(status);
+  else if (!status.ok())
+    end(status.code == StatusCode::not_finite ? StatusCode::not_finite : StatusCode::breakdown,
+        status.message());
   fill_result(s_, test_, options_.count, result_);
 }
 
 }  // namespace
 
 template <class T>
-LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {
-  LobpcgOptions resolved;
-  std::uint64_t cut = 0;
-  const auto check = [&] {
-    resolved = checked_options(runtime, problem, options);
-    cut = problem.a->segments()->hash();
-  };
-  return collectively(runtime, "lobpcg", problem_hash(problem, options), check, [&] {
-    agree(runtime, cut, [] {});  // an operator of the user's could tell it only now
-    return Solver<T>(runtime, problem, resolved).solve();
-  });
+LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                             const LobpcgOptions& resolved) {
+  return Solver<T>(runtime, problem, resolved).solve();
 }
 
-template LobpcgResult<float> lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
-template LobpcgResult<double> lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
+template LobpcgResult<float> solve_lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
+template LobpcgResult<double> solve_lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
 
 }  // namespace tessera

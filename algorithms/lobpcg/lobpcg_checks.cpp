@@ -57,8 +57,8 @@ void check_problem(const Runtime& runtime, const LobpcgProblem<T>& problem) {
   }
   if (problem.preconditioner && problem.preconditioner->segments())
     check_segments("preconditioner", *problem.preconditioner->segments(), segments);
-  check_vectors("constraints", problem.constraints, problem.constraint_count, segments);
-  check_vectors("guess", problem.guess, problem.guess_count, segments);
+  check_vectors<T>("constraints", problem.constraints, problem.constraint_count, segments);
+  check_vectors<T>("guess", problem.guess, problem.guess_count, segments);
 }
 
 /// The block's size, and whether all numbers fit.

@@ -19,6 +19,11 @@ template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);
 
+/// The solve itself, on the calling thread, with options of checked_options. Collective.
+template <class T>
+LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                             const LobpcgOptions& resolved);
+
 /// Of what must be equal on all ranks, without a look into the operators.
 template <class T>
 std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options);

@@ -8,24 +8,6 @@
 
 namespace tessera {
 
-std::string_view to_string(LobpcgStatus status) {
-  switch (status) {
-    case LobpcgStatus::converged:
-      return "converged";
-    case LobpcgStatus::iterations_exhausted:
-      return "iterations exhausted";
-    case LobpcgStatus::stagnated:
-      return "stagnated";
-    case LobpcgStatus::breakdown:
-      return "breakdown";
-    case LobpcgStatus::stopped:
-      return "stopped";
-    case LobpcgStatus::not_finite:
-      return "not finite";
-  }
-  return "";
-}
-
 template <class T>
 LobpcgStep history_step(const LobpcgState<T>& s, const ConvergenceTest& test, Index count,
                         const Sequence& sequence, double seconds) {
@@ -47,7 +29,9 @@ LobpcgStep history_step(const LobpcgState<T>& s, const ConvergenceTest& test, In
 
 template <class T>
 void fill_result(LobpcgState<T>& s, const ConvergenceTest& test, Index count, LobpcgResult<T>& result) {
-  const auto wanted = static_cast<std::size_t>(std::min(count, s.x.columns));
+  // Numbers after a task that could not be carried out are none.
+  const bool known = result.status().code != StatusCode::task_failed;
+  const auto wanted = known ? static_cast<std::size_t>(std::min(count, s.x.columns)) : 0;
   const auto first_wanted = [&](const std::vector<double>& all) {
     return std::vector<double>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(wanted));
   };
@@ -56,7 +40,7 @@ void fill_result(LobpcgState<T>& s, const ConvergenceTest& test, Index count, Lo
   result.columns_multiplied = s.multiplications.columns;
   result.multiplications = s.multiplications.calls;
   result.values = first_wanted(s.ritz_values);
-  if (result.status == LobpcgStatus::not_finite) {
+  if (result.status().code == StatusCode::not_finite) {
     result.residuals.assign(wanted, std::numeric_limits<double>::quiet_NaN());
     result.scaled_residuals = result.residuals;
   } else if (wanted > 0) {

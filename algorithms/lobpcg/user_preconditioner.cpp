@@ -3,28 +3,32 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
+#include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/preconditioners.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 
 template <class T>
 UserPreconditioner<T>::UserPreconditioner(PreconditionRows<T> rows,
                                           std::function<void(std::span<const double>, Index)> prepare)
-    : functions_{std::move(rows), {}}, on_device_(false), prepare_(std::move(prepare)) {
-  if (!functions_.host) throw InvalidArgument("rows", "empty", "a function");
+    : functions_(new PreconditionFunctions<T>{std::move(rows), {}}),
+      on_device_(false),
+      prepare_(std::move(prepare)) {
+  if (!functions_->host) throw InvalidArgument("rows", "empty", "a function");
 }
 
 template <class T>
 UserPreconditioner<T>::UserPreconditioner(Runtime& runtime, DevicePreconditionRows<T> device,
                                           PreconditionRows<T> host,
                                           std::function<void(std::span<const double>, Index)> prepare)
-    : functions_{std::move(host), std::move(device)},
-      on_device_(functions_.device && runtime.gpus() > 0),
+    : functions_(new PreconditionFunctions<T>{std::move(host), std::move(device)}),
+      on_device_(functions_->device && runtime.gpus() > 0),
       prepare_(std::move(prepare)) {
   const auto check = [&] {
-    if (!functions_.host && !on_device_)
+    if (!functions_->host && !on_device_)
       throw InvalidArgument("rows",
-                            functions_.device ? "a function for GPUs, without GPUs on every rank" : "empty",
+                            functions_->device ? "a function for GPUs, without GPUs on every rank" : "empty",
                             "a function for the host");
   };
   collectively(runtime, "UserPreconditioner", argument_hash(on_device_), check, [] {});
@@ -45,7 +49,7 @@ void UserPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r, 
                                                   .w = w.segment(s),
                                                   .columns = static_cast<int>(columns),
                                                   .first_row = r.segments().begin(s),
-                                                  .functions = &functions_},
+                                                  .functions = functions_.get()},
                       {.gpu = r.segments().gpu(s)});
     };
     for (Index s = 0; s < r.count(); ++s)

@@ -6,6 +6,7 @@
 
 #include <tessera/algorithms/lobpcg/vector_tasks.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {

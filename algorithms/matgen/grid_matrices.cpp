@@ -6,6 +6,7 @@
 #include <string>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
+#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
 namespace tessera {

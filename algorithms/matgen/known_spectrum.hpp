@@ -6,17 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <tessera/types.hpp>
+#include <tessera/matgen.hpp>
 
 namespace tessera {
-
-/// What is known exactly about a matrix's eigenvalues, counted with their multiplicity. The functions give at
-/// most `count` (>= 0) of them, fewer where no more are known; they are empty where none is.
-struct KnownSpectrum {
-  std::string text;                                         ///< one sentence
-  std::function<std::vector<double>(Index count)> lowest;   ///< ascending
-  std::function<std::vector<double>(Index count)> largest;  ///< descending
-};
 
 /// Numbers in ascending order: value(k) for 0 <= k < length.
 struct AscendingList {

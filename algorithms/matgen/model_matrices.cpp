@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
+#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
 namespace tessera {

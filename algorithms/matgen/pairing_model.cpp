@@ -5,6 +5,7 @@
 
 #include <tessera/algorithms/matgen/bit_combinations.hpp>
 #include <tessera/algorithms/matgen/generator_families.hpp>
+#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
 namespace tessera {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <tessera/algorithms/sparse/csb_products.hpp>
+#include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/algorithms/sparse/family_orders.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
@@ -46,7 +47,7 @@ struct CsbMatrix<V, T>::Detail {
   CsbPartition partition;
   std::vector<Piece> pieces;
   std::optional<CsbProducts> products;
-  std::vector<DiagonalTiles> tiles;
+  std::vector<CsbDiagonalTiles> tiles;
   Index entries = 0;
   double stored_bytes = 0, index_bytes = 0, norm = 0;
   /// The partial sums of the last product, without contents, for the next one with as many columns.
@@ -176,7 +177,7 @@ void CsbMatrix<V, T>::Detail::note_tiles() {
   for (const CsbProduct& product : products->all()) {
     const CsbPieceContents& c = product.contents;
     if (!c.diagonal_tiles) continue;
-    DiagonalTiles& here = tiles[static_cast<std::size_t>(c.row)];
+    CsbDiagonalTiles& here = tiles[static_cast<std::size_t>(c.row)];
     here.piece = &pieces[product.piece].data;
     here.index = product.index.valid() ? &product.index : nullptr;
     here.shape = c.shape;
@@ -366,7 +367,7 @@ Index CsbMatrix<V, T>::groups() const {
   return detail_->partition.group_count();
 }
 template <class V, class T>
-const typename CsbMatrix<V, T>::DiagonalTiles& CsbMatrix<V, T>::diagonal_tiles(Index segment) const {
+const CsbDiagonalTiles& CsbMatrix<V, T>::diagonal_tiles(Index segment) const {
   return detail_->tiles[static_cast<std::size_t>(segment)];
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/sparse_matrix.hpp>
 
 namespace tessera {

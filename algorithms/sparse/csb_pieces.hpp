@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
+#include <tessera/codelets/sparse/multiply_csb.hpp>
 
 namespace tessera {
 

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/sparse/vector_checks.hpp>
+#include <tessera/codelets/vectors/user_function.hpp>
 #include <tessera/operators.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 

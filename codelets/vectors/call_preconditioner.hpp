@@ -2,24 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
-
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/user_functions.hpp>
 
 namespace tessera {
-
-/// A function of the user's: rows first_row, ..., first_row + rows - 1 of w := T r, on host memory, element j
-/// of row i at [i * ld + j].
-template <class T>
-using PreconditionRows =
-    std::function<void(Index first_row, Index rows, Index columns, const T* r, Index ldr, T* w, Index ldw)>;
-
-/// The same on device memory: enqueues on `stream` (a cudaStream_t) and returns.
-template <class T>
-using DevicePreconditionRows = std::function<void(Index first_row, Index rows, Index columns, const T* r,
-                                                  Index ldr, T* w, Index ldw, void* stream)>;
 
 template <class T>
 struct PreconditionFunctions {

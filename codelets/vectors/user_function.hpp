@@ -2,23 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
-
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
+#include <tessera/user_functions.hpp>
 
 namespace tessera {
-
-/// y(i, j), first_row <= i < end_row, from all of x, which has element (i, j) at x[i ldx + j]; row
-/// `first_row` of y begins at y[0].
-template <class T>
-using UserFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x, Index ldx,
-                                        T* y, Index ldy)>;
-/// The same with device pointers: enqueues on `stream` (a cudaStream_t) and returns.
-template <class T>
-using UserDeviceFunction = std::function<void(Index first_row, Index end_row, Index columns, const T* x,
-                                              Index ldx, T* y, Index ldy, void* stream)>;
 
 template <class T>
 struct UserFunctions {

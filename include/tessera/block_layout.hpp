@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/tiled_matrix.hpp>
 
 namespace tessera {
@@ -29,26 +28,37 @@ class BlockDimension {
   /// product needs, whose panels belong to columns of the grid in A and to rows in B.
   static std::shared_ptr<const BlockDimension> with_owners(const BlockDimension& panels, int owner_count);
 
+  /// Number of blocks.
   Index blocks() const noexcept { return static_cast<Index>(sizes_.size()); }
+  /// Number of elements, of all blocks.
   Index elements() const noexcept { return first_.back(); }
+  /// Elements of a block.
   Index size(Index block) const noexcept { return sizes_[static_cast<std::size_t>(block)]; }
   /// Element at which a block begins; first(blocks()) == elements().
   Index first(Index block) const noexcept { return first_[static_cast<std::size_t>(block)]; }
   /// The block that holds an element.
   Index block_of(Index element) const noexcept;
+  /// Row (column) of the process grid that owns a block.
   int owner(Index block) const noexcept { return panel_owner(panel_of(block)); }
+  /// Rows (columns) of the process grid.
   int owner_count() const noexcept { return owner_count_; }
 
+  /// Number of panels.
   Index panels() const noexcept { return static_cast<Index>(panels_.size()); }
   /// Block numbers of a panel, ascending.
   std::span<const Index> panel(Index p) const noexcept { return panels_[static_cast<std::size_t>(p)]; }
+  /// Row (column) of the process grid that owns a panel.
   int panel_owner(Index p) const noexcept { return panel_owner_[static_cast<std::size_t>(p)]; }
+  /// The panel that holds a block.
   Index panel_of(Index block) const noexcept { return panel_of_[static_cast<std::size_t>(block)]; }
   /// Number of a block within its panel.
   Index position(Index block) const noexcept { return position_[static_cast<std::size_t>(block)]; }
 
+  /// Elements of each block.
   std::span<const Index> sizes() const noexcept { return sizes_; }
+  /// The owner of each block.
   std::vector<int> owners() const;
+  /// What a panel was to have of elements, about; 0: it was chosen.
   Index panel_elements() const noexcept { return panel_elements_; }
 
   /// The same sizes; owners and panels may differ.
@@ -69,15 +79,20 @@ class BlockDimension {
   Index panel_elements_ = 0;
 };
 
+/// How dimensions are shared.
 using BlockDimensionPointer = std::shared_ptr<const BlockDimension>;
 
 /// Shape and distribution of a block-sparse matrix: block (i, j) belongs to rank grid.rank(owner of i, owner
 /// of j).
 struct BlockLayout {
-  BlockDimensionPointer rows, cols;
-  ProcessGrid grid;
+  BlockDimensionPointer rows;  ///< the blocks along the rows
+  BlockDimensionPointer cols;  ///< the blocks along the columns
+  /// Of the ranks.
+  ProcessGrid grid{};
+  /// What is stored.
   Symmetry symmetry = Symmetry::none;
 
+  /// The rank of a block.
   int owner(Index block_row, Index block_col) const noexcept {
     return grid.rank(rows->owner(block_row), cols->owner(block_col));
   }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <limits>
+#include <span>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/block_sparse_matrix.hpp>
-#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 /// Arithmetic with block-sparse matrices, products apart. All submit tasks and return; all ranks call them
 /// with the same arguments.
@@ -86,6 +86,52 @@ void function_of_elements(Sequence& sequence, ElementFunction f, T first, T seco
 /// @throws InvalidArgument, naming the argument, for a matrix that was never made, block sizes that do not
 /// fit, and what is said below; before anything is submitted. All ranks throw what is wrong on one.
 namespace tessera {
+
+/// Rows and columns of elements, [first_row, end_row) x [first_col, end_col).
+struct ElementWindow {
+  Index first_row = 0;                                ///< of the rows
+  Index end_row = std::numeric_limits<Index>::max();  ///< of the rows, not in it
+  Index first_col = 0;                                ///< of the columns
+  Index end_col = std::numeric_limits<Index>::max();  ///< of the columns, not in it
+  /// The same window.
+  bool operator==(const ElementWindow&) const = default;
+};
+
+/// What is copied, and how.
+struct CopyBlocksOptions {
+  /// What is done to A first.
+  Op op = Op::none;
+  bool conjugated = false;  ///< the elements, after op: the adjoint conjugated is the transpose
+  bool add = false;         ///< to what is there; else the copied elements replace it
+  ElementWindow window{};   ///< of the destination: other elements stay. It may cut through blocks
+};
+
+/// B := factor op(A) (+ B) on the blocks that both store; the other blocks of B stay. The block sizes of B
+/// are those of op(A); symmetry, owners and panels may differ: blocks that A has only by symmetry are copied,
+/// too, where B stores them. Every change of distribution, transposition, desymmetrization or cut is this
+/// copy. B must have values, unless it has A's very layout and blocks and all of them are replaced.
+///
+/// One task for each pair of panels between which something moves, on the owner of B's panel, reads a list of
+/// its moves; where the layouts have the same places, one task a panel, in the longest pieces, or all at once
+/// if the panel has the same blocks. The host's part is a walk over A's blocks.
+/// Copies of A's panels that other ranks received are dropped.
+/// @throws InvalidArgument if the sizes differ, or B is A.
+template <class T>
+void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
+                 const CopyBlocksOptions& options = {});
+
+/// The blocks in `layout` that op(A) has there, as far as the layout stores them and the window touches them
+/// (of size zero: only if the window is the whole matrix). On all ranks, but without communication.
+/// @throws InvalidArgument if the layout's sizes are not those of op(A).
+template <class T>
+BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op = Op::none,
+                                  const ElementWindow& window = {});
+
+/// factor op(A), cut to a window (zero outside), in another layout. Collective.
+template <class T>
+BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a,
+                                const BlockLayout& layout, Op op = Op::none, bool conjugated = false,
+                                const ElementWindow& window = {});
 
 /// A matrix of its own with the same blocks and values.
 template <class T>
@@ -169,6 +215,7 @@ T trace(const BlockSparseMatrix<T>& a);
 template <class T>
 T dot(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b);
 
+/// The square root of the sum of all squared moduli.
 template <class T>
 double frobenius_norm(const BlockSparseMatrix<T>& a);
 
@@ -216,10 +263,12 @@ BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, con
 /// Compressed sparse rows of the elements of some rows.
 template <class T>
 struct CompressedRows {
+  /// Of the whole matrix.
   Index rows = 0, cols = 0;      ///< of the whole matrix
   std::vector<Index> row;        ///< numbers of the rows held here, ascending
   std::vector<Index> row_begin;  ///< for each of them, and the end
   std::vector<Index> column;     ///< ascending within a row
+  /// The elements.
   std::vector<T> value;
 };
 

@@ -8,13 +8,14 @@
 #include <optional>
 
 #include <tessera/block_layout.hpp>
-#include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {
 
 /// Block numbers of one block.
 struct BlockCoordinate {
-  Index row, col;
+  Index row;  ///< block row, from 0
+  Index col;  ///< block column, from 0
+  /// By rows, then columns.
   auto operator<=>(const BlockCoordinate&) const = default;
 };
 
@@ -25,7 +26,9 @@ struct PanelIndex {
   std::vector<std::int32_t> column;     ///< ascending within a row
   std::vector<Index> offset;            ///< element at which a block begins; then the number of elements
 
+  /// Stored blocks.
   Index blocks() const noexcept { return static_cast<Index>(column.size()); }
+  /// Of these.
   Index elements() const noexcept { return offset.empty() ? 0 : offset.back(); }
   /// Number of the block at a position, or -1.
   Index find(Index row, Index col) const noexcept;
@@ -39,8 +42,10 @@ struct PanelIndex {
 /// block); shared by the matrices that have the same blocks. It must go before its Runtime.
 class BlockPattern {
  public:
+  /// Where a block is stored.
   struct Location {
-    Index panel, block;
+    Index panel;  ///< number of the panel
+    Index block;  ///< number of the block within it
   };
 
   /// The blocks that the ranks name, each rank any; named twice counts once. Collective.
@@ -63,31 +68,46 @@ class BlockPattern {
   /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
   static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
 
+  /// Where the matrices live.
   Runtime& runtime() const noexcept { return *runtime_; }
+  /// Shape and distribution.
   const BlockLayout& layout() const noexcept { return layout_; }
+  /// The blocks along the rows.
   const BlockDimension& rows() const noexcept { return *layout_.rows; }
+  /// The blocks along the columns.
   const BlockDimension& cols() const noexcept { return *layout_.cols; }
 
   /// Panels by number, column by column: panel(p, q) = p + q * row_panels().
   Index row_panels() const noexcept { return rows().panels(); }
+  /// Panels along the columns.
   Index col_panels() const noexcept { return cols().panels(); }
+  /// Number of panels.
   Index panels() const noexcept { return row_panels() * col_panels(); }
+  /// Number of a panel.
   Index panel(Index row_panel, Index col_panel) const noexcept {
     return row_panel + col_panel * row_panels();
   }
+  /// Its place along the rows.
   Index row_panel(Index panel) const noexcept { return panel % row_panels(); }
+  /// Its place along the columns.
   Index col_panel(Index panel) const noexcept { return panel / row_panels(); }
+  /// The rank that holds it.
   int panel_owner(Index panel) const noexcept {
     return layout_.grid.rank(rows().panel_owner(row_panel(panel)), cols().panel_owner(col_panel(panel)));
   }
+  /// This rank holds it.
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
+  /// The blocks of a panel.
   const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
   /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
   /// index(panel).blocks() > 0. Made when it is asked for first: most patterns never need it.
   const Data& blocks_of(Index panel) const;
 
+  /// Where a block is stored, if it is.
   std::optional<Location> find(Index block_row, Index block_col) const noexcept;
+  /// Stored blocks.
   Index blocks() const noexcept { return blocks_; }
+  /// Elements of stored blocks.
   Index elements() const noexcept { return elements_; }
   /// Stored blocks in a block row, whatever panel they are in.
   Index blocks_in_row(Index block_row) const noexcept;
@@ -112,6 +132,7 @@ class BlockPattern {
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
 };
 
+/// How patterns are shared.
 using BlockPatternPointer = std::shared_ptr<const BlockPattern>;
 
 }  // namespace tessera

@@ -14,7 +14,9 @@ namespace tessera {
 
 /// Sizes of the blocks along the rows and the columns.
 struct BlockSizes {
-  std::vector<Index> rows, cols;
+  std::vector<Index> rows;  ///< along the rows
+  std::vector<Index> cols;  ///< along the columns
+  /// The same sizes.
   bool operator==(const BlockSizes&) const = default;
 };
 

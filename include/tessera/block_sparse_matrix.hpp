@@ -3,11 +3,12 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include <tessera/block_pattern.hpp>
-#include <tessera/runtime/agreement.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/sequence.hpp>
 
 namespace tessera {
 
@@ -15,10 +16,10 @@ namespace tessera {
 /// columns of blocks, all of one rank) lie in one piece of data. What it is made of can be copied cheaply
 /// (pattern); the values are moved. A panel without blocks has no data.
 ///
-/// The functions that compute with it (operations.hpp, multiply.hpp, ...) return when they have submitted
-/// their tasks to the caller's Sequence, unless they say that they wait. Whoever lets tasks read a panel on
-/// another rank than its owner's flushes the remote copies (Data::flush_remote_copies) after the last such
-/// task: the owner may change the values from the host, of which other ranks hear nothing.
+/// The functions that compute with it (block_operations.hpp, multiply.hpp, ...) return when they have
+/// submitted their tasks to the caller's Sequence, unless they say that they wait. Whoever lets tasks read a
+/// panel on another rank than its owner's flushes the remote copies (Data::flush_remote_copies) after the
+/// last such task: the owner may change the values from the host, of which other ranks hear nothing.
 template <class T>
 class BlockSparseMatrix {
  public:
@@ -26,16 +27,25 @@ class BlockSparseMatrix {
   /// Blocks without values; the first access of a panel must be a write.
   explicit BlockSparseMatrix(BlockPatternPointer pattern);
 
+  /// It was made.
   bool valid() const noexcept { return pattern_ != nullptr; }
+  /// Where it lives.
   Runtime& runtime() const noexcept { return pattern_->runtime(); }
+  /// Which blocks it stores.
   const BlockPattern& pattern() const noexcept { return *pattern_; }
+  /// The same, to share it.
   const BlockPatternPointer& pattern_pointer() const noexcept { return pattern_; }
+  /// Shape and distribution.
   const BlockLayout& layout() const noexcept { return pattern_->layout(); }
+  /// What is stored.
   Symmetry symmetry() const noexcept { return layout().symmetry; }
   /// Elements.
   Index rows() const noexcept { return pattern_->rows().elements(); }
+  /// Elements along the columns.
   Index cols() const noexcept { return pattern_->cols().elements(); }
+  /// Blocks along the rows.
   Index block_rows() const noexcept { return pattern_->rows().blocks(); }
+  /// Blocks along the columns.
   Index block_cols() const noexcept { return pattern_->cols().blocks(); }
   /// The values of a panel: an array of T. Valid where pattern().index(panel).blocks() > 0.
   const Data& panel(Index panel) const noexcept { return panels_[static_cast<std::size_t>(panel)]; }
@@ -68,6 +78,9 @@ class BlockSparseBuilder {
  public:
   /// @throws InvalidArgument for a layout that does not fit.
   BlockSparseBuilder(Runtime& runtime, const BlockLayout& layout);
+  ~BlockSparseBuilder();
+  /// Takes over what another one has collected.
+  BlockSparseBuilder(BlockSparseBuilder&& other) noexcept;
 
   /// A block without values yet: zero unless they are put.
   /// @throws InvalidArgument for a coordinate outside, or a block of another rank.
@@ -89,16 +102,8 @@ class BlockSparseBuilder {
   BlockSparseMatrix<T> finalize();
 
  private:
-  BlockCoordinate place(Index block_row, Index block_col) const;
-  T* allocate(Index count);
-  void store(Index block_row, Index block_col, MatrixView<const T> values, bool sum);
-  BlockSparseMatrix<T> filled(BlockPatternPointer made);
-  Runtime* runtime_;
-  BlockLayout layout_;
-  /// Values by block row + block column * block rows; null where only reserved.
-  std::unordered_map<Index, T*> blocks_;
-  std::vector<std::vector<T>> chunks_;  // what the values lie in: they never move
-  ComingAgreement finalize_;
+  struct Detail;
+  std::unique_ptr<Detail> detail_;
 };
 
 /// A matrix of the given blocks, all zero.

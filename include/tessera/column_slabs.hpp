@@ -21,18 +21,27 @@ class ColumnSlabs {
   /// In one process: the caller's column-major array z(ld, cols), in place.
   static ColumnSlabs wrap(Runtime& runtime, T* z, Index ld, Index rows, Index cols, Index width);
 
+  /// Rows.
   Index rows() const noexcept { return rows_; }
+  /// Columns of all slabs.
   Index cols() const noexcept { return cols_; }
+  /// Columns of a slab; the last one may have fewer.
   Index width() const noexcept { return width_; }
+  /// Number of slabs.
   Index count() const noexcept { return static_cast<Index>(slabs_.size()); }
+  /// The first column of a slab.
   Index first_col(Index j) const noexcept { return j * width_; }
+  /// Columns of a slab.
   Index slab_cols(Index j) const noexcept { return std::min(width_, cols_ - j * width_); }
+  /// The data of a slab.
   const Data& slab(Index j) const noexcept { return slabs_[static_cast<std::size_t>(j)]; }
+  /// The rank that holds a slab.
   int owner(Index j) const noexcept { return slab(j).owner(); }
   /// Has the GPUs of this rank's slabs get what all of them read, as soon as the tasks submitted so far have
   /// made it: their tasks follow one another, and StarPU would fetch it for each when the one before has
   /// ended, and when the GPU that has it finds the time.
   void prefetch_to_gpus(const Data& data) const;
+  /// Frees the slabs once the submitted tasks have used them (wrapped memory: waits until it is up to date).
   void release() { slabs_.clear(); }
 
  private:

@@ -15,9 +15,14 @@ namespace tessera {
 /// A column-major view of memory that somebody else owns.
 template <class T>
 struct MatrixView {
+  /// The first element.
   T* data = nullptr;
-  Index rows = 0, cols = 0, ld = 0;
+  Index rows = 0;  ///< elements of a column
+  Index cols = 0;  ///< elements of a row
+  Index ld = 0;    ///< elements from one column to the next
+  /// An element.
   T& operator()(Index i, Index j) const noexcept { return data[i + j * ld]; }
+  /// The m x n elements from (row, col) on.
   MatrixView block(Index row, Index col, Index m, Index n) const noexcept {
     return {data + row + col * ld, m, n, ld};
   }
@@ -35,7 +40,9 @@ class Data {
   static constexpr int every_rank = -2;
 
   Data() = default;
+  /// Takes over the handle.
   Data(Data&& other) noexcept { swap(other); }
+  /// The other one has this one's piece then.
   Data& operator=(Data&& other) noexcept {
     swap(other);
     return *this;
@@ -49,14 +56,17 @@ class Data {
   static Data wrap_matrix(Runtime& runtime, void* memory, Index rows, Index cols, Index ld,
                           std::size_t element_bytes, int owner = 0);
   /// `size` bytes, allocated where first written.
-  /// @param reserve memory for so many bytes is taken, and always kept for later pieces of the same reserve
+  /// `reserve`: memory for so many bytes is taken, and always kept for later pieces of the same reserve
   /// (see ReturnedMemory): for pieces that come again and again, a little smaller each time. 0: as needed.
   static Data bytes(Runtime& runtime, std::size_t size, int owner = 0, std::size_t reserve = 0);
+  /// The same on memory of the caller, which must outlive the handle.
   static Data wrap_bytes(Runtime& runtime, void* memory, std::size_t size, int owner = 0);
   /// A work space of `size` bytes for each worker that asks for it (access mode scratch).
   static Data scratch(Runtime& runtime, std::size_t size);
 
+  /// There is a piece.
   bool valid() const noexcept { return handle_ != nullptr; }
+  /// The rank that holds it, or every_rank.
   int owner() const noexcept { return owner_; }
   /// This rank holds the piece.
   bool local() const noexcept;
@@ -87,12 +97,15 @@ class Data {
   /// Number of the GPU of its rank that the tasks which write the piece run on, if they have no say in it
   /// (TaskOptions::gpu); -1, at first: any worker.
   int gpu() const noexcept { return gpu_; }
+  /// See gpu().
   void set_gpu(int gpu) noexcept { gpu_ = gpu; }
 
-  /// The contents are of no use any more: the next WriteOrAdd operand (operands.hpp) writes.
+  /// The contents are of no use any more: the next WriteOrAdd operand writes.
   void forget() const noexcept { written_in_ = 0; }
 
+  /// StarPU's handle, for the library.
   void* handle() const noexcept { return handle_; }
+  /// Where it lives.
   Runtime* runtime() const noexcept { return runtime_; }
 
  private:
@@ -124,6 +137,7 @@ class Data {
 /// of these is alive, and have at least `bytes`, it is given back instead.
 class ReturnedMemory {
  public:
+  /// From now on.
   ReturnedMemory(Runtime& runtime, std::size_t bytes);
   ~ReturnedMemory();
   ReturnedMemory(const ReturnedMemory&) = delete;
@@ -138,15 +152,19 @@ class ReturnedMemory {
 /// back until it is destroyed.
 class HostAccess {
  public:
+  /// What the host does.
   enum class Mode { read, write, read_write };
+  /// Waits for the piece.
   HostAccess(const Data& data, Mode mode);
   ~HostAccess();
   HostAccess(const HostAccess&) = delete;
   HostAccess& operator=(const HostAccess&) = delete;
+  /// A piece that is a matrix.
   template <class T>
   MatrixView<T> matrix() const noexcept {
     return {static_cast<T*>(pointer_), rows_, cols_, ld_};
   }
+  /// A piece that is bytes.
   template <class T>
   std::span<T> array() const noexcept {
     return {static_cast<T*>(pointer_), static_cast<std::size_t>(rows_) / sizeof(T)};

@@ -2,66 +2,175 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <complex>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include <tessera/column_slabs.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/completion.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/status.hpp>
 #include <tessera/tiled_matrix.hpp>
+#include <tessera/types.hpp>
 
+/// @file
 /// Dense Hermitian eigenproblems A x = lambda x and A x = lambda B x, for float, double, complex<float>,
-/// complex<double>.
+/// complex<double>:
+///
+///   const auto r = eigensolve(runtime, {.a = {a, n, n}, .b = {b, n, n}}, {.range = index_range(0, 100)});
+///   if (!r) return fail(r.status().message());
+///   use(r.values, r.vectors);
+///
+/// The scalar type follows from the matrix in the braces. A problem of its own is written
+/// `EigenProblem<double> problem{.a = {a, n, lda}};`.
 namespace tessera {
 
+/// How the eigenvalues are found.
 enum class Solver {
   automatic,  ///< the fastest by size, count of vectors and workers
   two_stage,  ///< full -> band -> tridiagonal (Householder, bulge chasing)
   one_stage,  ///< full -> tridiagonal
   vendor,     ///< LAPACK, on a GPU cuSOLVER, as one task on one rank
 };
+/// The solver's name: `two_stage`, ...
 std::string_view to_string(Solver solver);
+/// The solver of a name.
 /// @throws InvalidArgument for an unknown name.
 Solver solver_from_string(std::string_view name);
 
-/// Which eigenvalues, in ascending order.
-template <class R = double>
+/// Which eigenvalues, in ascending order: all, or those of index_range or value_range.
 struct EigenRange {
-  enum class Kind { all, index, value };
-  Kind kind = Kind::all;
-  Index lo = 0, hi = 0;   ///< index: the eigenvalues number lo, ..., hi - 1, from 0
-  R above = 0, upto = 0;  ///< value: those in (above, upto]
-  static EigenRange all() { return {}; }
-  static EigenRange index(Index lo, Index hi) { return {Kind::index, lo, hi, 0, 0}; }
-  static EigenRange value(R above, R upto) { return {Kind::value, 0, 0, above, upto}; }
+  /// What the bounds count.
+  enum class Kind {
+    all,    ///< nothing
+    index,  ///< eigenvalues
+    value   ///< what the eigenvalues are
+  };
+  Kind kind = Kind::all;  ///< what the bounds count
+  Index lo = 0;           ///< of an index range: the first, from 0
+  Index hi = 0;           ///< of an index range: the end, not in it
+  double above = 0;       ///< of a value range: not in it
+  double upto = 0;        ///< of a value range: in it
 };
+/// The eigenvalues number lo, ..., hi - 1 in ascending order, from 0.
+constexpr EigenRange index_range(Index lo, Index hi) noexcept {
+  return {EigenRange::Kind::index, lo, hi, 0, 0};
+}
+/// The eigenvalues in (above, upto].
+constexpr EigenRange value_range(double above, double upto) noexcept {
+  return {EigenRange::Kind::value, 0, 0, above, upto};
+}
 
-/// Sizes of 0 are chosen from n, the machine and the workers. With `vectors`, the two-stage solver needs
-/// 4.2 to 5.0 n^2 elements in all at its peak, the input's n^2 among them (measured at n = 4000), shared by
+/// How a problem is solved. Sizes of 0 are chosen from n, the machine and the workers. With `vectors`, the
+/// two-stage solver needs 4.2 to 5.0 n^2 elements in all at its peak, the input's n^2 among them, shared by
 /// the ranks.
 struct EigensolveOptions {
-  Solver solver = Solver::automatic;
-  EigenRange<double> range{};
-  bool vectors = true;
-  Index tile = 0;          ///< rows of a square tile; a multiple of update_width
-  Index band = 0;          ///< bandwidth of the two-stage solver
-  Index update_width = 0;  ///< columns per trailing update of reduce_to_band; a multiple of band
-  Index slab_width = 0;    ///< columns of a slab of eigenvectors
+  Solver solver = Solver::automatic;  ///< how the eigenvalues are found
+  EigenRange range{};                 ///< which ones; all if not set
+  bool vectors = true;                ///< eigenvectors, too
+  Index tile = 0;                     ///< rows of a square tile; a multiple of update_width
+  Index band = 0;                     ///< bandwidth of the two-stage solver
+  Index update_width = 0;             ///< columns per trailing update of reduce_to_band; a multiple of band
+  Index slab_width = 0;               ///< columns of a slab of eigenvectors
   /// Groups of columns in which reduce_to_band holds the matrix, each for a GPU (on CPUs they are slower); 1:
   /// it is reduced tile by tile. Chosen: one for each GPU, of a process with several, for large matrices.
   Index column_groups = 0;
 };
 
+/// A Hermitian matrix that a problem reads. What it refers to is not changed, nor copied.
+///
+/// Arrays of the caller must hold their contents until the solve is over (Completion::wait). The arrays of
+/// one process may lie in the memory of a GPU in use: what the caller's own kernels write there must be
+/// complete when the call is made. A TiledMatrix may go, or be released, as soon as the submitting call has
+/// returned; one that wraps memory of the caller waits then until that has been read.
 template <class T>
-struct EigenResult {
-  std::vector<RealOf<T>> values;  ///< eigenvalues of the range, ascending; the same on every rank
-  ColumnSlabs<T>
-      vectors;      ///< n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors
-  Index first = 0;  ///< number of values[0] in the whole spectrum
-  EigensolveOptions used;  ///< with everything resolved
+class MatrixInput {
+ public:
+  /// No matrix.
+  MatrixInput() = default;
+  /// LAPACK's layout, in one process: column-major a(ld, n), of which the triangle `uplo` is read (general:
+  /// the lower one).
+  MatrixInput(const T* a, Index n, Index ld, Uplo uplo = Uplo::lower) noexcept
+      : array_(a), ld_(ld), layout_{.rows = n, .cols = n, .uplo = uplo}, kind_(Kind::array) {}
+  /// ScaLAPACK's layout: this rank's part of a 2-D block-cyclic array over the ranks of the Runtime's
+  /// communicator, column-major with leading dimension ld (TiledMatrix::wrap_block_cyclic).
+  MatrixInput(const T* local, Index ld, const TileLayout& layout) noexcept
+      : array_(local), ld_(ld), layout_(layout), kind_(Kind::block_cyclic) {}
+  /// Tiles: lower or upper layout, or general (then the lower triangle counts); any tile size and grid.
+  MatrixInput(const TiledMatrix<T>& tiles) noexcept
+      : layout_(tiles.layout()), tiles_(&tiles), kind_(Kind::tiles) {}
+
+  /// How the matrix is given.
+  enum class Kind {
+    none,          ///< not at all
+    array,         ///< LAPACK's layout
+    block_cyclic,  ///< ScaLAPACK's layout
+    tiles          ///< a TiledMatrix
+  };
+  /// How the matrix is given.
+  Kind kind() const noexcept { return kind_; }
+  /// There is a matrix.
+  explicit operator bool() const noexcept { return kind_ != Kind::none; }
+  /// Sizes and distribution; of an array of one process without a tile size.
+  const TileLayout& layout() const noexcept { return layout_; }
+  /// Rows.
+  Index order() const noexcept { return layout_.rows; }
+  /// The caller's array, or null.
+  const T* array() const noexcept { return array_; }
+  /// Its leading dimension.
+  Index ld() const noexcept { return ld_; }
+  /// The caller's tiles, or null.
+  const TiledMatrix<T>* tiles() const noexcept { return tiles_; }
+
+ private:
+  const T* array_ = nullptr;
+  Index ld_ = 0;
+  TileLayout layout_{};
+  const TiledMatrix<T>* tiles_ = nullptr;
+  Kind kind_ = Kind::none;
 };
 
-/// For calls whose options must be the same on all ranks (agreement.hpp).
-std::uint64_t hash_of(const EigensolveOptions& options) noexcept;
+/// Where eigenvectors go in one process: column-major z(ld, count), of the host or of a GPU in use. It is
+/// written until the solve is over.
+template <class T>
+class ArrayOutput {
+ public:
+  /// Nowhere: the result has them.
+  ArrayOutput() = default;
+  /// As many columns as the range has eigenvalues; for a range by value, n.
+  ArrayOutput(T* z, Index ld) noexcept : array_(z), ld_(ld), given_(true) {}
+  /// The caller has said where.
+  explicit operator bool() const noexcept { return given_; }
+  /// The array.
+  T* array() const noexcept { return array_; }
+  /// Its leading dimension.
+  Index ld() const noexcept { return ld_; }
+
+ private:
+  T* array_ = nullptr;
+  Index ld_ = 0;
+  bool given_ = false;
+};
+
+/// A x = lambda x, or, with b, A x = lambda B x, B positive definite.
+template <class T>
+struct EigenProblem {
+  MatrixInput<T> a;             ///< n x n, Hermitian
+  MatrixInput<T> b{};           ///< n x n, Hermitian positive definite; none: the identity
+  ArrayOutput<T> vectors_to{};  ///< if not given, the vectors are in the result
+};
+
+/// Eigenvalues and eigenvectors.
+template <class T>
+struct EigenResult : ResultStatus {
+  std::vector<RealOf<T>> values;  ///< eigenvalues of the range, ascending; the same on every rank
+  /// n x values.size(), orthonormal (generalized: Z^H B Z = I); empty without vectors, and where they went to
+  /// EigenProblem::vectors_to.
+  ColumnSlabs<T> vectors;
+  Index first = 0;         ///< number of values[0] in the whole spectrum
+  EigensolveOptions used;  ///< with everything resolved
+};
 
 /// Eigenvectors that a solve makes at most: a range by value counts as all.
 Index max_vectors(Index n, const EigensolveOptions& options) noexcept;
@@ -71,42 +180,51 @@ Index max_vectors(Index n, const EigensolveOptions& options) noexcept;
 template <class T>
 EigensolveOptions resolve_options(const Runtime& runtime, Index n, const EigensolveOptions& options);
 
-/// Submits A x = lambda x (on all ranks together, with equal options and layouts) and returns at once (a
-/// range by value waits for the eigenvalues: their number decides what is submitted then; other sequences
-/// proceed meanwhile). A is read only and must stay as it is until the end. Where the problem fills a quarter
-/// of a GPU's memory or more, copies of A there that the host has, too, are freed once they have been read: a
-/// later solve of the same A fetches it again.
+/// Submits a solve (on all ranks together, with equal options and layouts) and returns at once (a range by
+/// value waits for the eigenvalues: their number decides what is submitted then; other sequences proceed
+/// meanwhile). A and B are read only. Where the problem fills a quarter of a GPU's memory or more, copies of
+/// A there that the host has, too, are freed once they have been read: a later solve of the same A fetches it
+/// again. Stages of a generalized problem: Cholesky factorisation, reduction to standard form, solution,
+/// back-substitution.
 ///
-/// @param a n x n; lower or upper layout, or general (then the lower triangle counts); any tile size and
-/// grid.
+/// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A or B;
+/// not_positive_definite (stage "cholesky", index = order of the leading minor).
 /// @throws InvalidArgument, and RuntimeError where the memory is too small, before anything is submitted, on
 /// all ranks.
-/// Status: not_finite (stage "input", index = column from 1) for NaN or infinity in A.
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
+Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
                                              const EigensolveOptions& options = {});
 
-/// Submits A x = lambda B x, B positive definite: Cholesky factorisation, reduction to standard form,
-/// solution, and back-substitution. B is read only. Status, in addition: not_positive_definite (stage
-/// "cholesky", index = order of the leading minor).
+/// The same, and waits.
 template <class T>
-Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const TiledMatrix<T>& a,
-                                             const TiledMatrix<T>& b, const EigensolveOptions& options = {});
+[[nodiscard]] EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
+                                        const EigensolveOptions& options = {}) {
+  return submit_eigensolve<T>(runtime, problem, options).result();
+}
+/// The same on default_runtime().
+template <class T>
+[[nodiscard]] EigenResult<T> eigensolve(const EigenProblem<T>& problem,
+                                        const EigensolveOptions& options = {}) {
+  return eigensolve<T>(default_runtime(), problem, options);
+}
 
-/// The blocking call on LAPACK-layout arrays, one process: all of A x = lambda x (or with b, A x = lambda B
-/// x).
-///
-/// a, b and z may lie in the memory of a GPU in use; w is host memory.
-///
-/// @param uplo triangle of a (and b) that is read; the arrays are not changed
-/// @param w n values (of which the range's count are written), ascending
-/// @param z ldz x count: eigenvectors; may be null when options.vectors is false. For a range by value it
-/// must have room
-///          for n columns.
-/// @param count how many eigenvalues the range has; may be null
-template <class T>
-Status eigensolve(Runtime& runtime, Uplo uplo, Index n, const T* a, Index lda, const T* b, Index ldb,
-                  RealOf<T>* w, T* z, Index ldz, Index* count = nullptr,
-                  const EigensolveOptions& options = {});
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_EIGENSOLVE(T)                                                                           \
+  inline Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem, \
+                                                      const EigensolveOptions& options = {}) {          \
+    return submit_eigensolve<T>(runtime, problem, options);                                             \
+  }                                                                                                     \
+  [[nodiscard]] inline EigenResult<T> eigensolve(Runtime& runtime, const EigenProblem<T>& problem,      \
+                                                 const EigensolveOptions& options = {}) {               \
+    return eigensolve<T>(runtime, problem, options);                                                    \
+  }                                                                                                     \
+  [[nodiscard]] inline EigenResult<T> eigensolve(const EigenProblem<T>& problem,                        \
+                                                 const EigensolveOptions& options = {}) {               \
+    return eigensolve<T>(problem, options);                                                             \
+  }
+TESSERA_FOR_SCALARS(TESSERA_EIGENSOLVE)
+#undef TESSERA_EIGENSOLVE
+/// @endcond
 
 }  // namespace tessera

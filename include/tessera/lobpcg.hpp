@@ -2,20 +2,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <tessera/block_vectors.hpp>
+#include <tessera/completion.hpp>
 #include <tessera/operators.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/statistics.hpp>
+#include <tessera/status.hpp>
+#include <tessera/types.hpp>
 
+/// @file
 /// The locally optimal block preconditioned conjugate gradient method (Knyazev, SIAM J. Sci. Comput. 23
 /// (2001) 517): a few of the smallest or largest eigenvalues of A x = lambda x or A x = lambda B x, A
-/// symmetric, B symmetric positive definite.
+/// symmetric, B symmetric positive definite:
+///
+///   const auto r = lobpcg(runtime, {.a = &a, .preconditioner = &t}, {.count = 8});
+///   if (!r) return fail(r.status().message());
 namespace tessera {
 
+/// How the Rayleigh-Ritz problem is made.
 enum class LobpcgVariant {
   orthonormal,  ///< X and P are kept orthonormal, and W, or what the step makes of it: a standard
                 ///< Rayleigh-Ritz problem (Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Duersch et
@@ -31,7 +43,11 @@ enum class LobpcgNorm {
   relative,  ///< ||r|| <= tol |theta| ||x||: never reached by an eigenvalue of zero
   absolute,  ///< ||r|| <= tol ||x||
 };
-enum class EigenEnd { smallest, largest };
+/// Which end of the spectrum is wanted.
+enum class EigenEnd {
+  smallest,  ///< the smallest eigenvalues
+  largest    ///< the largest ones
+};
 
 /// One line of the history: the state after iteration `iteration` (0: the start; restarts count as
 /// iterations).
@@ -42,51 +58,50 @@ enum class EigenEnd { smallest, largest };
 /// for other ranks, tasks too few for all workers. The four add up to `seconds`, but for tasks that are under
 /// way.
 struct LobpcgStep {
+  /// From 0.
   Index iteration = 0;
   Index converged = 0;          ///< in order from the wanted end
   Index active = 0;             ///< columns that are still worked on
   double largest_residual = 0;  ///< of the wanted ones, scaled as the stop is, over tol: at most 1 at the end
   std::vector<double> values;   ///< Ritz values of the block, from the wanted end
-  /// Of the block, scaled as the stop is: what is compared with the tolerance.
-  std::vector<double> residuals;
-  double seconds = 0;  ///< since the start
-  // So far:
-  double multiply_seconds = 0, preconditioner_seconds = 0, dense_seconds = 0, waiting_seconds = 0;
+  std::vector<double>
+      residuals;                ///< of the block, scaled as the stop is: what is compared with the tolerance
+  double seconds = 0;           ///< since the start
+  double multiply_seconds = 0;  ///< so far, in multiplications
+  double preconditioner_seconds = 0;  ///< so far, in the preconditioner
+  double dense_seconds = 0;           ///< so far, in dense work
+  double waiting_seconds = 0;         ///< so far, without a task
 };
 
+/// How a problem is solved.
 struct LobpcgOptions {
   Index count = 1;  ///< k: wanted eigenpairs, at most n / 5 and 32 (more: take those found as constraints)
   Index block = 0;  ///< vectors of the block, >= count, at most 32, three times as many (and the constraints)
                     ///< <= n; 0: count + max(2, count / 2), where GPUs take part up to a multiple of 8, as
                     ///< far as these bounds allow. What exceeds count are guard vectors: they separate the
                     ///< wanted eigenvalues from the others, also multiple ones
+  /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   double tolerance = 0;  ///< 0: 1e-8 (float vectors: 1e-4)
+  /// What residuals are compared with.
   LobpcgNorm norm = LobpcgNorm::backward;
+  /// How the Rayleigh-Ritz problem is made.
   LobpcgVariant variant = LobpcgVariant::orthonormal;
   Index iterations = 500;  ///< at most
   bool lock = true;        ///< converged vectors take no more part in W (soft locking)
   std::uint64_t seed = 1;  ///< of the random start
   /// After each iteration, on every rank; false on any stops (status: stopped). What it throws on any rank
-  /// lobpcg() throws on all.
+  /// the solve throws on all.
   std::function<bool(const LobpcgStep&)> monitor{};
 };
 
-enum class LobpcgStatus {
-  converged,
-  iterations_exhausted,
-  stagnated,   ///< the residuals do not fall any more, restarts included
-  breakdown,   ///< the variant or the preconditioner leaves no usable direction, or B is found not positive
-               ///< definite
-  stopped,     ///< by the monitor
-  not_finite,  ///< NaN or infinity in the operator's, B's or the preconditioner's result
-};
-std::string_view to_string(LobpcgStatus status);
-
+/// The result of a solve. Its status: success; iterations_exhausted; stagnated (the residuals do not fall any
+/// more, restarts included); breakdown (the variant or the preconditioner leaves no usable direction, or B is
+/// found not positive definite); stopped (by the monitor); not_finite (NaN or infinity in the operator's, B's
+/// or the preconditioner's result); task_failed, then without values. The reason is one line for a person.
+/// Also without convergence the pairs are the best that there are.
 template <class T>
-struct LobpcgResult {
-  LobpcgStatus status = LobpcgStatus::converged;
-  std::string message;            ///< one line for a person: what happened, and where
+struct LobpcgResult : ResultStatus {
   std::vector<double> values;     ///< `count` Ritz values, from the wanted end; none if the solve has failed
                                   ///< before the first Rayleigh-Ritz step
   std::vector<double> residuals;  ///< ||A x - theta B x||, ||x||_B = 1, with A x and B x computed afresh at
@@ -94,27 +109,50 @@ struct LobpcgResult {
   std::vector<double> scaled_residuals;  ///< the same over what the tolerance is compared with
   /// The block, columns in the order of values; B-orthonormal. Zero without values.
   BlockVectors<T> vectors;
-  Index converged = 0;  ///< in order from the wanted end, by the fresh residuals
-  Index iterations = 0, restarts = 0;
-  Index columns_multiplied = 0;  ///< by A, in all
-  Index multiplications = 0;     ///< calls of A's apply
-  std::vector<LobpcgStep> history;
-  SequenceStatistics statistics;  ///< of this rank's tasks; stages multiply, preconditioner, dense
+  Index converged = 0;              ///< in order from the wanted end, by the fresh residuals
+  Index iterations = 0;             ///< restarts included
+  Index restarts = 0;               ///< of these
+  Index columns_multiplied = 0;     ///< by A, in all
+  Index multiplications = 0;        ///< calls of A's apply
+  std::vector<LobpcgStep> history;  ///< a line for each iteration
+  SequenceStatistics statistics;    ///< of this rank's tasks; stages multiply, preconditioner, dense
 };
 
-/// What a problem consists of beside A.
+/// An input by its address, which must live until the solve is over, or by a shared pointer, which the
+/// computation keeps.
+template <class Object>
+class SharedInput {
+ public:
+  /// None.
+  SharedInput(std::nullptr_t = nullptr) noexcept {}
+  /// The caller's object.
+  SharedInput(Object* object) noexcept : object_(std::shared_ptr<void>(), object) {}
+  /// A shared one.
+  template <class Derived>
+  requires std::is_convertible_v<Derived*, Object*> SharedInput(std::shared_ptr<Derived> object)
+  noexcept : object_(std::move(object)) {}
+  /// The object, or null.
+  operator Object*() const noexcept { return object_.get(); }
+  /// Its members.
+  Object* operator->() const noexcept { return object_.get(); }
+
+ private:
+  std::shared_ptr<Object> object_;
+};
+
+/// A x = lambda x, or A x = lambda B x, and what helps to solve it.
 template <class T>
 struct LobpcgProblem {
-  const SymmetricOperator<T>* a = nullptr;
-  const SymmetricOperator<T>* b = nullptr;      ///< null: the identity
-  Preconditioner<T>* preconditioner = nullptr;  ///< null: none
+  SharedInput<const SymmetricOperator<T>> a{};      ///< symmetric
+  SharedInput<const SymmetricOperator<T>> b{};      ///< symmetric positive definite; null: the identity
+  SharedInput<Preconditioner<T>> preconditioner{};  ///< null: none
   /// The solution is B-orthogonal to these; linearly independent.
-  const BlockVectors<T>* constraints = nullptr;
+  SharedInput<const BlockVectors<T>> constraints{};
   Index constraint_count = 0;  ///< of its columns
   /// Start vectors; the rest of the block is random. Exact eigenvectors are taken for what they are, also if
   /// there are others nearer to the wanted end that no start vector has shown yet.
-  const BlockVectors<T>* guess = nullptr;
-  Index guess_count = 0;
+  SharedInput<const BlockVectors<T>> guess{};
+  Index guess_count = 0;  ///< of its columns
 };
 
 /// Solves; blocking and collective, the same decisions on all ranks. A is applied once an iteration, to the
@@ -140,14 +178,48 @@ struct LobpcgProblem {
 /// What a function of the user's throws on any rank, in a task (UserOperator, UserPreconditioner) or between
 /// them (the monitor, Preconditioner::expect and prepare), is thrown on all ranks, and the Runtime stays
 /// usable: on its rank itself, on the others as a RemoteError. So is what apply() of an operator or a
-/// preconditioner throws, but of several ranks that poisons the Runtime (agreement.hpp): the ranks have
+/// preconditioner throws, but of several ranks that poisons the Runtime: the ranks have
 /// submitted different tasks.
 /// @throws InvalidArgument naming the argument: count < 1 or > n / 5 (a dense solver is right then), a block
-/// too large, operators and vectors whose segments differ, linearly dependent constraints, an A found
-/// asymmetric, an A so small that residuals underflow, ...
-/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs), and with
-/// the message of the Status if a task could not be carried out (StatusCode::task_failed)
+/// too large,
+///         operators and vectors whose segments differ, linearly dependent constraints, an A found
+///         asymmetric, an A so small that residuals underflow, ...
+/// @throws RuntimeError for blocks of vectors that do not fit into the host's memory (without GPUs)
 template <class T>
-LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options = {});
+[[nodiscard]] LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                                     const LobpcgOptions& options = {});
+/// The same on default_runtime(), where the operators' vectors must be.
+template <class T>
+[[nodiscard]] LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem, const LobpcgOptions& options = {}) {
+  return lobpcg<T>(default_runtime(), problem, options);
+}
+
+/// The same, submitted. What is wrong with the arguments is thrown by the call itself. On one rank a thread
+/// of the library's iterates from then on: the monitor, and what is overridden of SymmetricOperator and
+/// Preconditioner, are called there, and must not be used elsewhere meanwhile; what they throw,
+/// Completion::wait throws. On several ranks the iteration decides by numbers of all of them, and must meet
+/// them in the order of the calls: there the call returns when the solve is over.
+template <class T>
+Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
+                                          const LobpcgOptions& options = {});
+
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_LOBPCG(T)                                                                             \
+  inline Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, \
+                                                   const LobpcgOptions& options = {}) {               \
+    return submit_lobpcg<T>(runtime, problem, options);                                               \
+  }                                                                                                   \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,      \
+                                              const LobpcgOptions& options = {}) {                    \
+    return lobpcg<T>(runtime, problem, options);                                                      \
+  }                                                                                                   \
+  [[nodiscard]] inline LobpcgResult<T> lobpcg(const LobpcgProblem<T>& problem,                        \
+                                              const LobpcgOptions& options = {}) {                    \
+    return lobpcg<T>(problem, options);                                                               \
+  }
+TESSERA_FOR_REALS(TESSERA_LOBPCG)
+#undef TESSERA_LOBPCG
+/// @endcond
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/sparse_matrix.hpp>
 #include <tessera/types.hpp>
@@ -20,7 +20,9 @@
 /// number of workers.
 namespace tessera {
 
+/// A kind of test matrix.
 struct GeneratorKind {
+  /// What make() takes.
   std::string_view name;
   std::string_view help;  ///< one line
   bool takes_argument;    ///< may be written NAME:ARGUMENT
@@ -35,15 +37,17 @@ struct GeneratorKind {
 /// and H a product of three random Householder reflectors (formed as D minus a Hermitian matrix of rank six).
 std::span<const GeneratorKind> generator_kinds() noexcept;
 
+/// One test matrix.
 template <class T>
 class MatrixGenerator {
  public:
-  /// @param kind  a name of generator_kinds(), with `:ARGUMENT` where it takes one
-  /// @param n     order, >= 0
-  /// @param scale factor on all elements (computed in double precision, then rounded to T)
+  /// `kind`: a name of generator_kinds(), with `:ARGUMENT` where it takes one
+  /// `n`: order, >= 0
+  /// `scale`: factor on all elements (computed in double precision, then rounded to T)
   /// @throws InvalidArgument for an unknown kind, a bad argument, n < 0 or a scale that is not finite
   static MatrixGenerator make(std::string_view kind, Index n, std::uint64_t seed = 1, double scale = 1);
 
+  /// Rows of the matrix.
   Index order() const noexcept;
   /// A(i, j), any triangle; A(j, i) = conj(A(i, j)) exactly.
   T element(Index i, Index j) const noexcept;
@@ -70,7 +74,9 @@ double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j
 /// alone, so each process and each task makes the rows that it needs.
 namespace tessera {
 
+/// A kind of test matrix.
 struct SparseGeneratorKind {
+  /// What make() takes.
   std::string_view name;
   std::string_view argument;  ///< what may follow after NAME: or NAME:..., in brackets what may be left out
   std::string_view help;      ///< one line
@@ -79,6 +85,7 @@ struct SparseGeneratorKind {
 /// All kinds, in the order in which a list should show them.
 std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept;
 
+/// What the kinds go by beside their arguments.
 struct SparseGeneratorOptions {
   std::uint64_t seed = 1;  ///< of random interactions
   /// Of the shell model: random, pairing, pairing-quadrupole, or the path of an `.int` file.
@@ -86,10 +93,20 @@ struct SparseGeneratorOptions {
   std::string orbits;  ///< path of the `.sps` file that belongs to an `.int` file
 };
 
+/// What is known exactly about a matrix's eigenvalues, counted with their multiplicity. The functions give at
+/// most `count` (>= 0) of them, fewer where no more are known; they are empty where none is.
+struct KnownSpectrum {
+  std::string text;                                         ///< one sentence
+  std::function<std::vector<double>(Index count)> lowest;   ///< ascending
+  std::function<std::vector<double>(Index count)> largest;  ///< descending
+};
+
 /// A x = lambda x, or A x = lambda B x.
 struct SparseGenerator {
+  /// The matrix.
   std::shared_ptr<const SymmetricRows> a;
   std::shared_ptr<const SymmetricRows> b;  ///< null: the unit matrix
+  /// What is known about the eigenvalues.
   KnownSpectrum spectrum;
 
   /// Ascending, in exact arithmetic; entries are rounded, so expect them within a few eps * ||A||. None where
@@ -99,13 +116,9 @@ struct SparseGenerator {
   std::optional<std::vector<double>> largest_eigenvalues(Index count) const;
 };
 
-/// @param kind  a name of sparse_generator_kinds(), with its arguments: `laplacian2d:30:20`
+/// `kind`: a name of sparse_generator_kinds(), with its arguments: `laplacian2d:30:20`
 /// @throws InvalidArgument for an unknown kind and bad arguments, InputError for files that cannot be read
 SparseGenerator make_sparse_generator(std::string_view kind, const SparseGeneratorOptions& options = {});
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// Block sizes that repeat in a pattern (13,5,5: 13 5 5 13 5 5 ...) until `elements` are covered; the last
 /// block is cut to fit.

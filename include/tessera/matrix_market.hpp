@@ -18,19 +18,30 @@ namespace tessera {
 
 class OutputFile;
 
+/// Whether entries have coordinates.
 enum class MatrixMarketFormat { coordinate, array };
+/// What the entries are.
 enum class MatrixMarketField { real, integer, complex, pattern };
+/// What the stored half tells about the other.
 enum class MatrixMarketSymmetry { general, symmetric, hermitian, skew_symmetric };
 
+/// The name in the file.
 std::string_view to_string(MatrixMarketFormat format) noexcept;
+/// The name in the file.
 std::string_view to_string(MatrixMarketField field) noexcept;
+/// The name in the file.
 std::string_view to_string(MatrixMarketSymmetry symmetry) noexcept;
 
+/// What the first lines of a file say.
 struct MatrixMarketHeader {
+  /// Whether entries have coordinates.
   MatrixMarketFormat format = MatrixMarketFormat::coordinate;
+  /// What they are.
   MatrixMarketField field = MatrixMarketField::real;
+  /// What the stored half tells about the other.
   MatrixMarketSymmetry symmetry = MatrixMarketSymmetry::general;
-  Index rows = 0, columns = 0;
+  Index rows = 0;     ///< of the matrix
+  Index columns = 0;  ///< of the matrix
   Index entries = 0;  ///< stored in the file: one triangle only unless `symmetry` is general
 };
 
@@ -47,10 +58,14 @@ class MatrixMarketReader {
   /// Opens the file and reads the header and the sizes.
   explicit MatrixMarketReader(const std::string& path);
   ~MatrixMarketReader();
+  /// Takes over the file.
   MatrixMarketReader(MatrixMarketReader&&) noexcept;
+  /// Takes over the file.
   MatrixMarketReader& operator=(MatrixMarketReader&&) noexcept;
 
+  /// The file's name.
   const std::string& path() const noexcept;
+  /// What its first lines say.
   const MatrixMarketHeader& header() const noexcept;
 
   /// The line that is being read, from 1: for the messages of a visitor.
@@ -101,10 +116,11 @@ std::vector<T> read_dense(MatrixMarketReader& reader);
 
 /// Writes a Matrix Market array (general, real or complex as T is) column after column: 9 digits in single
 /// precision, 17 in double, so that the numbers survive. Compressed if the name ends in `.gz`. The file
-/// appears, or is replaced, when close() has succeeded (output_file.hpp). Throws an InputError where it
+/// appears, or is replaced, when close() has succeeded. Throws an InputError where it
 /// cannot be written.
 class MatrixMarketWriter {
  public:
+  /// Begins a file; a comment is one line.
   MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                      std::string_view comment = {});
   /// Into a file that the caller commits after close(), with others that belong to it.

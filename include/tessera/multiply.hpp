@@ -2,30 +2,47 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
+#include <complex>
+#include <limits>
+#include <vector>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
-#include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/block_sparse_matrix.hpp>
+#include <tessera/completion.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/statistics.hpp>
+#include <tessera/status.hpp>
+#include <tessera/types.hpp>
 
+/// @file
+/// Products of block-sparse matrices, for float, double, complex<float>, complex<double>:
+///
+///   const auto r = multiply({.a = a, .b = {b, Op::transpose}, .c = c}, {.filter_eps = 1e-6});
+///   if (!r) return fail(r.status().message());
+///
+/// The scalar type follows from the matrices.
 namespace tessera {
 
 /// Elements, half open, of the rows of op(A) and C, the columns of op(B) and C, and the columns of op(A) and
 /// rows of op(B) that take part. They may cut through blocks. Outside, C stays as it is (beta does not reach
 /// it).
 struct MultiplyLimits {
-  Index first_row = 0, end_row = std::numeric_limits<Index>::max();
-  Index first_col = 0, end_col = std::numeric_limits<Index>::max();
-  Index first_inner = 0, end_inner = std::numeric_limits<Index>::max();
+  Index first_row = 0;                                ///< of the rows
+  Index end_row = std::numeric_limits<Index>::max();  ///< of the rows, not in it
+  Index first_col = 0;                                ///< of the columns
+  Index end_col = std::numeric_limits<Index>::max();  ///< of the columns, not in it
+  Index first_inner = 0;                              ///< of the inner dimension
+  /// Of the inner dimension, not in it.
+  Index end_inner = std::numeric_limits<Index>::max();
 };
 
+/// How a product is computed.
 struct MultiplyOptions {
   /// eps of the filter; 0: none. A product A_ik B_kj of blocks is skipped if |alpha| ||A_ik||_F ||B_kj||_F <
   /// eps / max(1, number of blocks in block row i of op(A), limits or not); then, unless `retain_sparsity`,
-  /// blocks of C with
-  /// ||C_ij||_F < eps are dropped. Norms in double.
+  /// blocks of C with ||C_ij||_F < eps are dropped. Norms in double.
   double filter_eps = 0;
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
-  MultiplyLimits limits{};
+  MultiplyLimits limits{};       ///< what takes part; everything if not set
   /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
   /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
   bool result_on_host = false;
@@ -35,15 +52,46 @@ struct MultiplyOptions {
   UseDense dense = UseDense::automatic;
 };
 
-/// What one shape of block products came to, on the workers of one kind.
-struct ProductCount {
-  Index m, n, k;
-  Index products = 0;
-  Index cpu_products = 0, gpu_products = 0;
+/// A factor of a product: a matrix, and what is done to it first.
+template <class T>
+class ProductFactor {
+ public:
+  /// op(matrix). The matrix is read until the product is over, but may go when the submitting call has
+  /// returned.
+  ProductFactor(const BlockSparseMatrix<T>& matrix, Op op = Op::none) noexcept : matrix_(&matrix), op_(op) {}
+  /// The matrix.
+  const BlockSparseMatrix<T>& matrix() const noexcept { return *matrix_; }
+  /// What is done to it first.
+  Op op() const noexcept { return op_; }
+
+ private:
+  const BlockSparseMatrix<T>* matrix_;
+  Op op_;
 };
 
-/// What a product did; the same on all ranks, but for times and statistics, which are this rank's.
-struct MultiplyResult {
+/// C := alpha op(A) op(B) + beta C.
+template <class T>
+struct ProductProblem {
+  T alpha = T(1);           ///< finite
+  ProductFactor<T> a;       ///< any symmetry and distribution; may be C
+  ProductFactor<T> b;       ///< any symmetry and distribution; may be C
+  T beta = T(0);            ///< finite; 0: C's values are not read
+  BlockSparseMatrix<T>& c;  ///< keeps its layout; its blocks become those that it had and the product has
+};
+
+/// What one shape of block products came to, on the workers of one kind.
+struct ProductCount {
+  Index m = 0;             ///< rows of the block of C
+  Index n = 0;             ///< columns of the block of C
+  Index k = 0;             ///< the inner dimension
+  Index products = 0;      ///< of blocks
+  Index cpu_products = 0;  ///< of these, on CPUs
+  Index gpu_products = 0;  ///< of these, on GPUs
+};
+
+/// What a product did; the same on all ranks, but for times and statistics, which are this rank's. After a
+/// failure the counts are zero.
+struct MultiplyResult : ResultStatus {
   Index products = 0;                ///< of blocks
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
@@ -51,15 +99,19 @@ struct MultiplyResult {
   Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
   Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
   std::vector<ProductCount> shapes;  ///< in descending order of products
-  double seconds = 0;                ///< all
+  double seconds = 0;                ///< all, from the call to the end of the wait for it
   double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
                                      ///< over the workers
   double image_seconds = 0;          ///< planning how A and B get into C's distribution, where they are not
-  double numeric_seconds = 0;
-  SequenceStatistics statistics;  ///< of the numeric phase
+  double numeric_seconds = 0;        ///< from then to the end of the wait
+  SequenceStatistics statistics;     ///< of the numeric phase
 };
 
-/// C := alpha op(A) op(B) + beta C.
+/// Submits C := alpha op(A) op(B) + beta C. Returns when C's blocks are known (the symbolic phase waits) and
+/// the tasks that compute its values are submitted. From then on C is the product for whoever uses it:
+/// further operations follow in order, a reader waits. With a filter that drops blocks the call returns when
+/// C is complete: which blocks are small is known at the end alone. If the numeric phase fails, C's values
+/// are undefined.
 ///
 /// A, B and C may have any symmetry and any distribution. If C is half-stored, op(A) op(B) must have C's
 /// symmetry within the limits (what is above the diagonal is not computed). C keeps its layout; its blocks
@@ -70,9 +122,9 @@ struct MultiplyResult {
 /// and the products (symbolic phase; the numeric one must wait for the size of C's panels); then, for each
 /// panel of C and each inner panel, one task computes the products; with GPUs another lists them for it, by
 /// shape and by block of C (a stack); on CPUs alone one task takes up to 32 inner panels where blocks are
-/// small (codelets/block_sparse/product/kernels/multiply_rows.hpp). The inner panels of one panel of C follow in a fixed
-/// order, which begins elsewhere in each row and column of panels (Cannon's order): results do not depend on
-/// the schedule, and transfers are spread.
+/// small. The inner panels of one panel of C follow
+/// in a fixed order, which begins elsewhere in each row and column of panels (Cannon's order): results do not
+/// depend on the schedule, and transfers are spread.
 ///
 /// Where enough of a dense product would be computed, panels of A and B are expanded to dense arrays, once
 /// each, and multiplied as such, which is added to C after all other products for its panel. Products, shapes
@@ -82,7 +134,7 @@ struct MultiplyResult {
 /// Blocks without elements take part in nothing, and no block of C is made for them. With beta = 0 C's values
 /// are not read. A and B may be C itself.
 ///
-/// Returns when C is complete. Collective.
+/// Collective.
 /// Source: O. Schuett, P. Messmer, J. Hutter, J. VandeVondele, GPU-accelerated sparse matrix-matrix
 /// multiplication for linear scaling density functional theory (2016), for the layers; the filter is that of
 /// DBCSR.
@@ -92,8 +144,35 @@ struct MultiplyResult {
 /// numbers or options are not the same on all ranks. RuntimeError if a GPU has no room for three panels and
 /// their list of products. All ranks throw what is wrong on one.
 template <class T>
-MultiplyResult multiply(Op op_a, Op op_b, T alpha, const BlockSparseMatrix<T>& a,
-                        const BlockSparseMatrix<T>& b, T beta, BlockSparseMatrix<T>& c,
-                        const MultiplyOptions& options = {});
+Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem,
+                                           const MultiplyOptions& options = {});
+
+/// The same, and returns when C is complete. If it fails, C is what it was, unless it kept its blocks and
+/// beta is 1: then its values are undefined.
+template <class T>
+[[nodiscard]] MultiplyResult multiply(Runtime& runtime, const ProductProblem<T>& problem,
+                                      const MultiplyOptions& options = {});
+/// The same on C's Runtime.
+template <class T>
+[[nodiscard]] MultiplyResult multiply(const ProductProblem<T>& problem, const MultiplyOptions& options = {});
+
+/// @cond
+// With these a problem in braces finds its scalar type.
+#define TESSERA_MULTIPLY(T)                                                                             \
+  inline Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem, \
+                                                    const MultiplyOptions& options = {}) {              \
+    return submit_multiply<T>(runtime, problem, options);                                               \
+  }                                                                                                     \
+  [[nodiscard]] inline MultiplyResult multiply(Runtime& runtime, const ProductProblem<T>& problem,      \
+                                               const MultiplyOptions& options = {}) {                   \
+    return multiply<T>(runtime, problem, options);                                                      \
+  }                                                                                                     \
+  [[nodiscard]] inline MultiplyResult multiply(const ProductProblem<T>& problem,                        \
+                                               const MultiplyOptions& options = {}) {                   \
+    return multiply<T>(problem, options);                                                               \
+  }
+TESSERA_FOR_SCALARS(TESSERA_MULTIPLY)
+#undef TESSERA_MULTIPLY
+/// @endcond
 
 }  // namespace tessera

@@ -6,10 +6,16 @@
 #include <span>
 
 #include <tessera/block_vectors.hpp>
-#include <tessera/codelets/vectors/user_function.hpp>
-#include <tessera/runtime/sequence.hpp>
+#include <tessera/data.hpp>
+#include <tessera/sequence.hpp>
+#include <tessera/user_functions.hpp>
 
+/// @file
+/// Real symmetric operators on blocks of vectors, and what preconditions them.
 namespace tessera {
+
+template <class T>
+struct UserFunctions;
 
 /// A real symmetric operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's own
 /// (UserOperator). T is the vectors' type, float or double.
@@ -17,6 +23,7 @@ template <class T>
 class SymmetricOperator {
  public:
   virtual ~SymmetricOperator() = default;
+  /// Rows of the matrix.
   virtual Index order() const = 0;
   /// How the vectors must be cut that it is applied to.
   virtual const std::shared_ptr<const RowSegments>& segments() const = 0;
@@ -36,6 +43,7 @@ template <class T>
 class Preconditioner {
  public:
   virtual ~Preconditioner() = default;
+  /// A word for reports.
   virtual const char* name() const = 0;
   /// How the vectors must be cut that it is applied to; null: in any way.
   virtual const RowSegments* segments() const { return nullptr; }
@@ -62,10 +70,6 @@ class Preconditioner {
                      Index columns) const = 0;
 };
 
-}  // namespace tessera
-
-namespace tessera {
-
 /// A symmetric operator that a function of the user applies, a task for each segment of rows. The function
 /// gets all rows of x in one piece: with one segment where they lie, with several as a copy that each task
 /// makes (and, over ranks, as messages to all). One segment is right on one rank unless the function is much
@@ -76,7 +80,7 @@ namespace tessera {
 template <class T>
 class UserOperator final : public SymmetricOperator<T> {
  public:
-  /// @param norm_bound an estimate from above of the largest |eigenvalue|; 0: unknown
+  /// `norm_bound`: an estimate from above of the largest |eigenvalue|; 0: unknown
   /// @throws InvalidArgument without a function
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserFunction<T> function,
                double norm_bound = 0);
@@ -90,6 +94,7 @@ class UserOperator final : public SymmetricOperator<T> {
   UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments, UserDeviceFunction<T> device,
                UserFunction<T> host, double norm_bound = 0);
 
+  /// Rows of the matrix.
   Index order() const override { return segments_->rows(); }
   const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,

@@ -3,15 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <tessera/codelets/vectors/call_preconditioner.hpp>
+#include <tessera/data.hpp>
 #include <tessera/lobpcg.hpp>
 #include <tessera/sparse_matrix.hpp>
+#include <tessera/user_functions.hpp>
 
+/// @file
 /// Preconditioners of lobpcg(): approximate inverses of A - sigma I with one shift sigma for all columns.
 /// (With a shift at each column's own Ritz value the inverse returns little more than the vector that is
 /// already there.) By default sigma lies beyond the outermost Ritz value. So A - sigma I is definite once
@@ -25,6 +28,9 @@
 /// is better.
 namespace tessera {
 
+template <class T>
+struct PreconditionFunctions;
+
 /// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+
 /// max(spread of the present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the
 /// diagonal, or another measure of A's size. In the first iterations it is the expected end, if that is known
@@ -36,8 +42,11 @@ class BeyondWantedEnd {
   BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range, double b_norm);
   /// See Preconditioner::expect; with b_norm as Ritz values.
   void expect(double ritz_value, double residual);
+  /// The Ritz values of the block, in the order of convergence.
   void update(std::span<const double> ritz_values);
+  /// The caller has set the shift.
   bool given() const noexcept { return given_; }
+  /// There is a shift already.
   bool known() const noexcept { return shift_.has_value(); }
   /// +1: A - sigma I is to be positive definite; -1: negative.
   int sign() const noexcept { return end_ == EigenEnd::smallest ? 1 : -1; }
@@ -59,8 +68,11 @@ class BeyondWantedEnd {
   double range_, b_norm_;
 };
 
+/// How a JacobiPreconditioner is made.
 struct JacobiOptions {
+  /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
+  /// Sigma; none: it lies beyond the outermost Ritz value.
   std::optional<double> shift{};
   double b_norm = 1;  ///< about x^T B x / x^T x
 };
@@ -72,16 +84,18 @@ struct JacobiOptions {
 template <class T>
 class JacobiPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param diagonal of A, on every rank
+  /// `diagonal`: of A, on every rank
   /// @throws InvalidArgument
   JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
                        std::vector<double> diagonal, const JacobiOptions& options = {});
+  /// A word for reports.
   const char* name() const override { return "jacobi"; }
   bool by_columns() const override { return true; }
   const RowSegments* segments() const override { return segments_.get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
+  /// The present shift.
   double shift() const { return shift_.value(); }
 
  private:
@@ -91,9 +105,12 @@ class JacobiPreconditioner final : public Preconditioner<T> {
   std::vector<Data> diagonal_;
 };
 
+/// How a FomPreconditioner is made.
 struct FomOptions {
+  /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
-  int steps = 2;  ///< 1 to fom_max_steps; more have not saved iterations in the shell model
+  int steps = 2;  ///< 1 to 32; more have not saved iterations in the shell model
+  /// Sigma; none: it lies beyond the outermost Ritz value.
   std::optional<double> shift{};
   double b_norm = 1;  ///< about x^T B x / x^T x
 };
@@ -105,8 +122,9 @@ struct FomOptions {
 template <class V, class T>
 class FomPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param a must outlive it
+  /// `a`: must outlive it
   FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a, const FomOptions& options = {});
+  /// A word for reports.
   const char* name() const override { return "fom"; }
   bool by_columns() const override { return true; }
   bool asks_for_the_end() const override { return !shift_.known(); }
@@ -115,6 +133,7 @@ class FomPreconditioner final : public Preconditioner<T> {
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
+  /// The present shift.
   double shift() const { return shift_.value(); }
 
  private:
@@ -127,9 +146,12 @@ class FomPreconditioner final : public Preconditioner<T> {
   mutable std::size_t scratch_bytes_ = 0;
 };
 
+/// How a ChebyshevPreconditioner is made.
 struct ChebyshevOptions {
+  /// The wanted end of the spectrum.
   EigenEnd end = EigenEnd::smallest;
   int degree = 8;  ///< multiplications by A in an application
+  /// Sigma; none: it lies beyond the outermost Ritz value.
   std::optional<double> shift{};
   /// The unwanted eigenvalues of A, a < b. By default from the block's innermost Ritz value (times b_norm) to
   /// A's norm_bound().
@@ -146,18 +168,21 @@ struct ChebyshevOptions {
 template <class T>
 class ChebyshevPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param a must outlive it
+  /// `a`: must outlive it
   ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,
                           const ChebyshevOptions& options = {});
+  /// A word for reports.
   const char* name() const override { return "chebyshev"; }
   Index work_blocks() const override { return 3; }
   const RowSegments* segments() const override { return a_.segments().get(); }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
+  /// The present shift.
   double shift() const { return shift_.value(); }
   /// Of A, by the applications submitted so far.
   Index multiplications() const noexcept { return multiplications_; }
+  /// Columns that A was multiplied by in these.
   Index columns_multiplied() const noexcept { return columns_multiplied_; }
 
  private:
@@ -177,7 +202,7 @@ class ChebyshevPreconditioner final : public Preconditioner<T> {
 template <class T>
 class UserPreconditioner final : public Preconditioner<T> {
  public:
-  /// @param prepare what the solver knows in an iteration; may be empty
+  /// `prepare`: what the solver knows in an iteration; may be empty
   explicit UserPreconditioner(
       PreconditionRows<T> rows,
       std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});
@@ -185,13 +210,14 @@ class UserPreconditioner final : public Preconditioner<T> {
   /// @throws InvalidArgument if there are no GPUs and no function for the host
   UserPreconditioner(Runtime& runtime, DevicePreconditionRows<T> device, PreconditionRows<T> host,
                      std::function<void(std::span<const double> ritz_values, Index converged)> prepare = {});
+  /// A word for reports.
   const char* name() const override { return "user"; }
   void prepare(Sequence& sequence, std::span<const double> ritz_values, Index converged) override;
   void apply(Sequence& sequence, const BlockVectors<T>& r, const BlockVectors<T>& w,
              Index columns) const override;
 
  private:
-  PreconditionFunctions<T> functions_;
+  std::shared_ptr<const PreconditionFunctions<T>> functions_;
   bool on_device_;
   std::function<void(std::span<const double>, Index)> prepare_;
 };

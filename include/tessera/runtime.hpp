@@ -19,10 +19,13 @@ namespace tessera {
 class Communicator {
  public:
   Communicator() = default;
+  /// Of MPI_Comm_c2f.
   static Communicator from_fortran(int handle) { return Communicator(handle); }
   /// MPI_COMM_WORLD; MPI is initialised (and finalised at exit) if the caller has not done so.
   static Communicator world();
+  /// It stands for this process alone.
   bool alone() const noexcept { return !set_; }
+  /// MPI's handle, if it is not.
   int fortran_handle() const noexcept { return handle_; }
 
  private:
@@ -31,9 +34,12 @@ class Communicator {
   int handle_ = 0;
 };
 
+/// How much a message matters.
 enum class LogLevel { debug, info, warning, error };
+/// Where the library's messages go.
 using LogSink = std::function<void(LogLevel, std::string_view)>;
 
+/// How a Runtime starts.
 struct RuntimeOptions {
   int cores = -1;  ///< CPU workers; -1: every physical core that this process may use, shared among the local
                    ///< ranks; with GPUs, or of more than 8, less one for each GPU, one for the thread that
@@ -43,8 +49,8 @@ struct RuntimeOptions {
                    ///< there are is an error
   bool hybrid =
       false;  ///< let CPUs run, too, what has a CUDA implementation, as the scheduler finds best: tasks
-              ///< of at most 5e8 flops and 64 MiB, and not those of codelets that say otherwise
-              ///< (CudaOptions::instead_of_cpu). Off: such tasks run on GPUs only, CPUs do the rest
+              ///< of at most 5e8 flops and 64 MiB, and not those of tasks that say otherwise.
+              ///< Off: such tasks run on GPUs only, CPUs do the rest
   std::string
       scheduler{};  ///< StarPU policy; empty: STARPU_SCHED if set, else dmdas with GPUs and lws without
   bool synchronous = false;       ///< debugging: every task runs to its end at insertion
@@ -55,15 +61,29 @@ struct RuntimeOptions {
 
 /// What the runtime found and decided.
 struct RuntimeInfo {
-  std::string version, commit, starpu_version, mpi_version, blas, scheduler, host;
-  int cpu_workers = 0, cuda_workers = 0, ranks = 1, physical_cores = 0, numa_nodes = 0;
+  std::string version;         ///< of the library
+  std::string commit;          ///< of the library's sources
+  std::string starpu_version;  ///< of StarPU
+  std::string mpi_version;     ///< of the MPI library; empty: a build without it
+  std::string blas;            ///< name and configuration of the BLAS library
+  std::string scheduler;       ///< StarPU's policy
+  std::string host;            ///< name of the machine
+  int cpu_workers = 0;         ///< of this rank
+  int cuda_workers = 0;        ///< of this rank
+  int ranks = 1;               ///< in all
+  int physical_cores = 0;      ///< that this process may use
+  int numa_nodes = 0;          ///< of the machine
   int host_threads = 1;  ///< for work outside tasks: as many as there would be CPU workers without a limit
-  std::int64_t memory_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+  std::int64_t memory_bytes = 0;  ///< of the machine
+  std::int64_t l2_bytes = 0;      ///< of a core's second cache
+  std::int64_t l3_bytes = 0;      ///< of the third cache
+  /// The processor's name.
   std::string cpu_model;
+  /// The names of those in use.
   std::vector<std::string> gpus;
   std::string gpu_model;  ///< CUDA's name of the GPUs; empty: none used, or several kinds
   /// Where StarPU's performance models come from: a directory, or empty if StarPU starts from nothing or the
-  /// scheduler needs none (performance_models.hpp).
+  /// scheduler needs none.
   std::string performance_models;
   bool shipped_performance_models = false;  ///< they came with Tessera, and StarPU works in a copy
   std::int64_t gpu_memory_bytes = 0;  ///< that StarPU may use on the smallest GPU of all ranks (nine tenths,
@@ -72,9 +92,13 @@ struct RuntimeInfo {
 
 /// Seconds that a worker spent executing and otherwise since the last reset (StarPU's profiling).
 struct WorkerProfile {
+  /// StarPU's name of the worker.
   std::string name;
-  double executing = 0, sleeping = 0, overhead = 0, total = 0;
-  Index tasks = 0;
+  double executing = 0;  ///< seconds in tasks
+  double sleeping = 0;   ///< seconds without work
+  double overhead = 0;   ///< seconds in StarPU itself
+  double total = 0;      ///< seconds in all
+  Index tasks = 0;       ///< that it has run
 };
 
 /// Owns StarPU for its lifetime: starts it on the caller's communicator, sets BLAS to one thread a worker
@@ -91,12 +115,15 @@ struct WorkerProfile {
 /// @throws RuntimeError on all ranks when StarPU cannot start as asked on one, or a Runtime is alive already.
 class Runtime {
  public:
+  /// Starts StarPU; collective over the communicator.
   explicit Runtime(const RuntimeOptions& options = {}, Communicator communicator = {});
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  /// Of this process among those of the communicator.
   int rank() const noexcept { return rank_; }
+  /// Number of ranks.
   int size() const noexcept { return size_; }
   /// Workers of this rank, of any kind.
   int workers() const noexcept { return workers_; }
@@ -112,8 +139,11 @@ class Runtime {
   bool any_gpus() const noexcept { return any_gpus_; }
   /// CUDA's number of the first GPU that this rank works with; -1: it has none.
   int first_gpu() const noexcept;
+  /// What was found and decided.
   const RuntimeInfo& info() const noexcept { return info_; }
+  /// RuntimeOptions::synchronous.
   bool synchronous() const noexcept { return options_.synchronous; }
+  /// Gives a message to RuntimeOptions::log.
   void log(LogLevel level, std::string_view message) const;
 
   /// Switches StarPU's profiling of workers and copies on or off and clears it.
@@ -129,7 +159,7 @@ class Runtime {
   /// @throws RuntimeError while a sequence is in flight.
   void run_exclusively(int threads, const std::function<void()>& work);
 
-  /// A rank has failed where the others could not know it (agreement.hpp), or a GPU: every call throws what
+  /// A rank has failed where the others could not know it, or a GPU: every call throws what
   /// has failed.
   bool poisoned() const noexcept;
   /// Where it happened; -1: nowhere.
@@ -140,19 +170,24 @@ class Runtime {
 
   // Collectives on small host data for the layers above (a test of convergence, a range by value); no-ops
   // alone. They throw what another rank has failed with, meanwhile.
+  /// Each value becomes the largest of all ranks.
   void all_reduce_max(double* values, Index count) const;
+  /// Each value becomes the sum over all ranks.
   void all_reduce_sum(double* values, Index count) const;
+  /// The bytes of rank `root` on every rank.
   void broadcast(void* bytes, Index count, int root) const;
   /// The bytes of every rank, by rank. Any length, in one process just the argument.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> bytes) const;
   /// The same on rank `root`; nothing on the others.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) const;
+  /// Waits for all ranks.
   void barrier() const;
   /// key = {-(1 + stage), -index, code} of this rank's failure or zeros: becomes the earliest failure of all
   /// ranks. @return the rank that has it; -1: none has failed
   int all_reduce_first_failure(double key[3]) const;
 
-  struct Detail;  // StarPU's and MPI's side, for runtime/*.cpp only
+  struct Detail;  // StarPU's and MPI's side
+  /// For the library.
   Detail& detail() const noexcept { return *detail_; }
 
  private:
@@ -174,5 +209,47 @@ class Runtime {
   std::unique_ptr<Detail> detail_;
   bool any_gpus_ = false;
 };
+
+namespace detail {
+
+/// Work of all ranks that is under way. It tells the others at once what has ended it on this rank alone.
+class Guard {
+ public:
+  explicit Guard(const Runtime& runtime) noexcept;
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  /// The exception that is being handled leaves the work.
+  void failed() noexcept;
+
+ protected:
+  const Runtime& runtime_;
+};
+
+}  // namespace detail
+
+/// Work of all ranks, of several public calls: whatever it throws on a rank, no other rank waits for that
+/// one. For programs; the calls themselves are guarded.
+template <class Work>
+auto guarded(const Runtime& runtime, const Work& work) {
+  detail::Guard guard(runtime);
+  try {
+    return work();
+  } catch (...) {
+    guard.failed();
+    throw;
+  }
+}
+
+/// The Runtime of calls that are given none: the one that is alive in the process, or else one with default
+/// options, for this process alone, which this call makes. That one ends with the process, or by
+/// end_default_runtime(); until then the process can make no other Runtime. What belongs to a Runtime
+/// (matrices, vectors, Completions) must go before it.
+/// @throws RuntimeError where StarPU cannot start
+Runtime& default_runtime();
+
+/// Ends the Runtime that default_runtime() has made, if it has made one. The next call without a Runtime
+/// makes another one.
+void end_default_runtime();
 
 }  // namespace tessera

@@ -8,20 +8,27 @@
 #include <string>
 #include <vector>
 
-#include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/operators.hpp>
 #include <tessera/types.hpp>
 
+/// @file
+/// Real symmetric sparse matrices: where their entries come from, and how they are stored.
 namespace tessera {
+
+class Data;
+struct CsbDiagonalTiles;
 
 /// An entry of a sparse matrix: row and column count from the beginnings of the ranges that were asked for.
 struct SparseEntry {
-  std::uint32_t row, column;
-  double value;
+  std::uint32_t row;     ///< from the beginning of the range
+  std::uint32_t column;  ///< from the beginning of the range
+  double value;          ///< the entry itself
 };
 
+/// Numbers of the families that a row belongs to (SymmetricRows::families).
 struct RowFamilies {
-  std::uint32_t first, second;
+  std::uint32_t first;   ///< number of the first family
+  std::uint32_t second;  ///< number of the second family
 };
 
 /// A real symmetric sparse matrix that is given by its rows, on demand: what generators are, and what a
@@ -29,6 +36,7 @@ struct RowFamilies {
 class SymmetricRows {
  public:
   virtual ~SymmetricRows() = default;
+  /// Rows of the matrix.
   virtual Index order() const = 0;
 
   /// Rows that belong together (a shell model's configurations): first row of each tile and, last, the order;
@@ -52,17 +60,13 @@ class SymmetricRows {
                        std::vector<SparseEntry>& out) const = 0;
 };
 
-}  // namespace tessera
-
-namespace tessera {
-
 /// A symmetric matrix in memory, given by arrays or a file. The lower triangle is kept, with zeros that are
 /// given.
 class CoordinateRows final : public SymmetricRows {
  public:
   /// Entries (rows[k], columns[k], values[k]), from 0, in any order: of the lower triangle, of the upper one,
   /// or of both (`general`; |a_ij - a_ji| <= 1e-13 max|a|, the lower triangle is taken).
-  /// @param tiles  as SymmetricRows::tiles()
+  /// `tiles`: as SymmetricRows::tiles()
   /// @throws InvalidArgument for arrays of different lengths, entries outside the matrix, in the other
   /// triangle, given
   ///         twice or not finite, for a matrix that is not symmetric, and for tiles that do not ascend from 0
@@ -78,10 +82,12 @@ class CoordinateRows final : public SymmetricRows {
   /// @throws InputError for files that cannot be read, complex and unsymmetric matrices
   static CoordinateRows from_matrix_market(const std::string& path);
 
+  /// Rows of the matrix.
   Index order() const override { return static_cast<Index>(begins_.size()) - 1; }
   std::span<const Index> tiles() const override { return tiles_; }
   void entries(Index first_row, Index end_row, Index first_column, Index end_column,
                std::vector<SparseEntry>& out) const override;
+  /// Entries of the lower triangle, with zeros that were given.
   Index stored_entries() const noexcept { return static_cast<Index>(columns_.size()); }
 
  private:
@@ -96,10 +102,6 @@ class CoordinateRows final : public SymmetricRows {
   std::vector<double> values_;
   std::vector<Index> tiles_;
 };
-
-}  // namespace tessera
-
-namespace tessera {
 
 /// Sizes of 0 are chosen from the order, the workers, the GPUs and the ranks.
 struct CsbOptions {
@@ -118,7 +120,7 @@ struct CsbOptions {
 /// A real symmetric matrix of which one triangle is stored, in compressed sparse blocks with 16-bit
 /// coordinates, in pieces that are dealt to the ranks and their GPUs. V: the values' type, T: the vectors'.
 ///
-/// GPUs multiply both triangles, from an index of their own (csb_index.hpp) in which the rows of one family
+/// GPUs multiply both triangles, from an index of their own in which the rows of one family
 /// (SymmetricRows::families) stand together. It has places that shorter rows leave empty, and takes 2 x 11.2
 /// (float: 7.1) bytes an entry in the shell model. Where only GPUs multiply, a segment's diagonal tiles are
 /// part of the index of another piece, too. The stored half stays on the host.
@@ -135,6 +137,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// options; RuntimeError where a rank's part does not fit into its host's memory
   static CsbMatrix build(Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options = {});
 
+  /// Rows of the matrix.
   Index order() const override;
   const std::shared_ptr<const RowSegments>& segments() const override;
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
@@ -142,7 +145,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
   double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
   double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
-  double index_bytes() const;             ///< beside them on GPUs (csb_index.hpp), of all ranks
+  double index_bytes() const;             ///< beside them on GPUs, of all ranks
+  /// CsbOptions::groups, as chosen.
   Index groups() const;
 
   /// The matrix's diagonal, on every rank (collective).
@@ -150,15 +154,8 @@ class CsbMatrix final : public SymmetricOperator<T> {
   /// How many of its elements are stored, of all ranks (collective); zeros that the rows have count.
   Index stored_diagonal_entries() const;
 
-  /// Diagonal tiles of one segment of rows: a piece of their own (segment x segment, blocks on its diagonal),
-  /// which the segment's owner has. They are part of A and take part in apply.
-  struct DiagonalTiles {
-    const Data* piece = nullptr;  ///< null where a segment has no entries there
-    const Data* index = nullptr;  ///< for GPUs; null where none takes part
-    CsbPieceShape shape;
-    std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
-  };
-  const DiagonalTiles& diagonal_tiles(Index segment) const;
+  /// For preconditioners: the diagonal tiles of one segment of rows.
+  const CsbDiagonalTiles& diagonal_tiles(Index segment) const;
 
  private:
   struct Detail;
@@ -168,15 +165,13 @@ class CsbMatrix final : public SymmetricOperator<T> {
   std::shared_ptr<Detail> detail_;
 };
 
-}  // namespace tessera
-
-namespace tessera {
-
 /// Both triangles of a real symmetric matrix by rows, counted from 0: row i's entries are number begins[i],
 /// ..., begins[i + 1] - 1, in any order. The memory is the caller's, and only used while a matrix is built.
 struct CsrArrays {
   std::span<const Index> begins;  ///< as many as rows, and one
+  /// Of each entry.
   std::span<const Index> columns;
+  /// Of each entry.
   std::span<const double> values;
 };
 
@@ -193,6 +188,7 @@ class CsrMatrix final : public SymmetricOperator<T> {
   /// begins or columns that differ from another rank's
   static CsrMatrix build(Runtime& runtime, const CsrArrays& arrays, Index segments = 0);
 
+  /// Rows of the matrix.
   Index order() const override { return segments_->rows(); }
   const std::shared_ptr<const RowSegments>& segments() const override { return segments_; }
   void apply(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,

@@ -13,9 +13,11 @@ namespace tessera {
 /// A rows x cols grid of ranks; tile (i, j) belongs to rank (i mod rows, j mod cols). Ranks beyond rows x
 /// cols hold no tiles.
 struct ProcessGrid {
-  int rows = 1, cols = 1;
+  int rows = 1;               ///< of ranks
+  int cols = 1;               ///< of ranks
   bool column_major = false;  ///< rank = p + q rows instead of p cols + q (BLACS 'C' and 'R')
 
+  /// The rank of a tile.
   int rank(Index tile_row, Index tile_col) const noexcept {
     const int p = static_cast<int>(tile_row % rows), q = static_cast<int>(tile_col % cols);
     return column_major ? p + q * rows : p * cols + q;
@@ -26,19 +28,25 @@ struct ProcessGrid {
 
 /// Sizes and distribution of a TiledMatrix.
 struct TileLayout {
-  Index rows = 0, cols = 0;
-  Index tile_rows = 1, tile_cols = 1;  ///< the last tile of a row or column may be smaller
-  ProcessGrid grid;
+  Index rows = 0;       ///< of the matrix
+  Index cols = 0;       ///< of the matrix
+  Index tile_rows = 1;  ///< of a tile; the last one of a column may have fewer
+  Index tile_cols = 1;  ///< of a tile; the last one of a row may have fewer
+  /// Of the ranks.
+  ProcessGrid grid{};
   Uplo uplo = Uplo::general;  ///< which tiles exist: Hermitian matrices keep those of one triangle
 
+  /// Tiles along the rows.
   Index row_tiles() const noexcept { return ceil_div(rows, tile_rows); }
+  /// Tiles along the columns.
   Index col_tiles() const noexcept { return ceil_div(cols, tile_cols); }
+  /// The layout has tile (i, j).
   bool exists(Index i, Index j) const noexcept {
     return uplo == Uplo::general || (uplo == Uplo::lower ? i >= j : i <= j);
   }
 };
 
-/// For calls whose layouts must be the same on all ranks (agreement.hpp).
+/// For calls whose layouts must be the same on all ranks.
 std::uint64_t hash_of(const TileLayout& layout) noexcept;
 
 /// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
@@ -57,21 +65,34 @@ class TiledMatrix {
   /// The caller's part of a 2-D block-cyclic array as ScaLAPACK lays it out: local blocks packed, leading
   /// dimension ld.
   static TiledMatrix wrap_block_cyclic(Runtime& runtime, T* local, Index ld, const TileLayout& layout);
+  /// What wrap_block_cyclic asks of this rank's arguments; makes nothing, not collective.
+  /// @throws InvalidArgument
+  static void require_block_cyclic(const Runtime& runtime, const T* local, Index ld,
+                                   const TileLayout& layout);
 
+  /// Sizes and distribution.
   const TileLayout& layout() const noexcept { return layout_; }
+  /// Rows.
   Index rows() const noexcept { return layout_.rows; }
+  /// Columns.
   Index cols() const noexcept { return layout_.cols; }
+  /// Tiles along the rows.
   Index row_tiles() const noexcept { return layout_.row_tiles(); }
+  /// Tiles along the columns.
   Index col_tiles() const noexcept { return layout_.col_tiles(); }
+  /// Rows of the tiles (i, .).
   Index tile_rows(Index i) const noexcept {
     return std::min(layout_.tile_rows, layout_.rows - i * layout_.tile_rows);
   }
+  /// Columns of the tiles (., j).
   Index tile_cols(Index j) const noexcept {
     return std::min(layout_.tile_cols, layout_.cols - j * layout_.tile_cols);
   }
+  /// The data of a tile.
   const Data& tile(Index i, Index j) const noexcept {
     return tiles_[static_cast<std::size_t>(i + j * row_tiles())];
   }
+  /// The rank of a tile.
   int owner(Index i, Index j) const noexcept { return layout_.grid.rank(i, j); }
   /// Frees the tiles once the submitted tasks have used them (wrapped memory: waits until it is up to date).
   void release() { tiles_.clear(); }
@@ -82,6 +103,7 @@ class TiledMatrix {
   }
   /// Frees one tile that is no longer needed.
   void release_tile(Index i, Index j) { tiles_[static_cast<std::size_t>(i + j * row_tiles())].release(); }
+  /// Data::flush_remote_copies for all tiles.
   void flush_remote_copies() const;
   /// Data::free_gpu_copies_after for all tiles.
   void free_gpu_copies_after(const Data& other) const;

@@ -9,29 +9,34 @@
 #include <string_view>
 #include <type_traits>
 
+/// @file
 /// Scalar types, index type and the small enumerations that every layer shares.
 namespace tessera {
 
 /// Rows, columns, counts: always 64 bits.
 using Index = std::int64_t;
 
+/// What a scalar type is.
 template <class T>
 struct ScalarTraits {
-  using Real = T;
-  static constexpr bool complex = false;
+  using Real = T;                         ///< the type of its modulus
+  static constexpr bool complex = false;  ///< it has an imaginary part
 };
+/// Of complex types.
 template <class R>
 struct ScalarTraits<std::complex<R>> {
-  using Real = R;
-  static constexpr bool complex = true;
+  using Real = R;                        ///< the type of its modulus
+  static constexpr bool complex = true;  ///< it has an imaginary part
 };
 
 /// float for float and complex<float>, double for double and complex<double>.
 template <class T>
 using RealOf = typename ScalarTraits<T>::Real;
+/// T has an imaginary part.
 template <class T>
 inline constexpr bool is_complex = ScalarTraits<T>::complex;
 
+/// The complex conjugate; of a real number the number itself.
 template <class T>
 constexpr T conjugate(T x) noexcept {
   if constexpr (is_complex<T>)
@@ -39,6 +44,7 @@ constexpr T conjugate(T x) noexcept {
   else
     return x;
 }
+/// The real part, for real types, too.
 template <class T>
 constexpr RealOf<T> real_part(T x) noexcept {
   if constexpr (is_complex<T>)
@@ -46,6 +52,7 @@ constexpr RealOf<T> real_part(T x) noexcept {
   else
     return x;
 }
+/// The imaginary part; 0 for real types.
 template <class T>
 constexpr RealOf<T> imag_part(T x) noexcept {
   if constexpr (is_complex<T>)
@@ -67,11 +74,66 @@ inline constexpr char type_letter = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? 'c
 template <class T>
 inline constexpr double flop_factor = is_complex<T> ? 4.0 : 1.0;
 
-enum class Op : char { none = 'N', transpose = 'T', adjoint = 'C' };
-enum class Uplo : char { lower = 'L', upper = 'U', general = 'A' };
-enum class Side : char { left = 'L', right = 'R' };
-enum class Diag : char { non_unit = 'N', unit = 'U' };
+/// What a matrix is before it is multiplied.
+enum class Op : char {
+  none = 'N',       ///< A
+  transpose = 'T',  ///< A^T
+  adjoint = 'C'     ///< A^H
+};
+/// Which part of a matrix counts.
+enum class Uplo : char {
+  lower = 'L',   ///< the lower triangle
+  upper = 'U',   ///< the upper triangle
+  general = 'A'  ///< all of it
+};
+/// From where a matrix is applied.
+enum class Side : char {
+  left = 'L',  ///< from the left
+  right = 'R'  ///< from the right
+};
+/// What the diagonal of a triangular matrix is.
+enum class Diag : char {
+  non_unit = 'N',  ///< as stored
+  unit = 'U'       ///< ones, whatever is stored
+};
 
+/// What half of a square matrix tells about the other. Other than `none`, only the blocks (i, j) with i >= j
+/// are stored; diagonal blocks are stored whole.
+enum class Symmetry : char {
+  none = 'N',           ///< nothing
+  symmetric = 'S',      ///< A^T = A
+  antisymmetric = 'A',  ///< A^T = -A
+  hermitian = 'H'       ///< A^H = A
+};
+
+/// What an element of one half gives for its mirror image.
+template <class T>
+constexpr T mirrored(Symmetry symmetry, T x) noexcept {
+  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
+}
+
+/// When the products of blocks that two panels have are computed as one product of dense matrices.
+enum class UseDense : char {
+  automatic,  ///< where it is expected to take less time
+  never,      ///< not at all
+  always      ///< wherever it gives the same products
+};
+
+/// Functions of single elements (function_of_elements).
+enum class ElementFunction {
+  inverse,          ///< 1 / x
+  tanh,             ///< tanh x
+  tanh_derivative,  ///< 1 - tanh^2 x
+  artanh,           ///< artanh x
+  sin,              ///< sin x
+  cos,              ///< cos x
+  asin,             ///< arcsin x
+  square_root,      ///< the square root of x
+  absolute,         ///< |x|
+  truncate          ///< the nearest number of [-1, 1]; NaN stays
+};
+
+/// a / b, rounded up; a >= 0, b > 0.
 constexpr Index ceil_div(Index a, Index b) noexcept {
   return (a + b - 1) / b;
 }
@@ -82,4 +144,5 @@ constexpr Index ceil_div(Index a, Index b) noexcept {
 /// times.
 #define TESSERA_FOR_SCALARS(MACRO) \
   MACRO(float) MACRO(double) MACRO(std::complex<float>) MACRO(std::complex<double>)
+/// The same for float and double.
 #define TESSERA_FOR_REALS(MACRO) MACRO(float) MACRO(double)

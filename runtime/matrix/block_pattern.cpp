@@ -7,6 +7,7 @@
 
 #include <tessera/block_pattern.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {
 namespace {

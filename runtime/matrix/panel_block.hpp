@@ -8,16 +8,6 @@
 
 namespace tessera {
 
-/// What half of a square matrix tells about the other: A^T = A, A^T = -A, A^H = A. Other than `none`, only
-/// the blocks (i, j) with i >= j are stored; diagonal blocks are stored whole.
-enum class Symmetry : char { none = 'N', symmetric = 'S', antisymmetric = 'A', hermitian = 'H' };
-
-/// What an element of one half gives for its mirror image.
-template <class T>
-constexpr T mirrored(Symmetry symmetry, T x) noexcept {
-  return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
-}
-
 /// One block of a panel, as tasks read it.
 struct PanelBlock {
   Index offset;                       ///< element of the panel's data at which it begins

@@ -103,13 +103,18 @@ void TiledMatrix<T>::check_local_part(const Runtime& runtime, const T* local, In
 }
 
 template <class T>
+void TiledMatrix<T>::require_block_cyclic(const Runtime& runtime, const T* local, Index ld,
+                                          const TileLayout& layout) {
+  const TiledMatrix result(layout);
+  result.check(runtime);
+  result.check_local_part(runtime, local, ld);
+}
+
+template <class T>
 TiledMatrix<T> TiledMatrix<T>::wrap_block_cyclic(Runtime& runtime, T* local, Index ld,
                                                  const TileLayout& layout) {
   TiledMatrix result(layout);
-  const auto check = [&] {
-    result.check(runtime);
-    result.check_local_part(runtime, local, ld);
-  };
+  const auto check = [&] { require_block_cyclic(runtime, local, ld, layout); };
   collectively(runtime, "TiledMatrix::wrap_block_cyclic", argument_hash(sizeof(T), hash_of(layout)), check,
                [&] { result.make_tiles(runtime, local, std::max<Index>(ld, 1), true); });
   return result;

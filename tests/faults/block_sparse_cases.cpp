@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <tests/algorithms/block_sparse/generated.hpp>
@@ -13,6 +14,7 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/block_sparse_files.hpp>
 #include <tessera/multiply.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 namespace tessera::test {
 namespace {
@@ -52,7 +54,7 @@ std::function<void(const Ranks&)> product(const Product& wrong) {
     const auto a = matrix(ranks, 1), b = matrix(ranks, 2);
     auto c = matrix(ranks, 3);
     const Product p = ranks.here() ? wrong : Product();
-    multiply(p.op, Op::none, p.alpha, a, b, p.beta, c, p.options);
+    std::ignore = multiply({.alpha = p.alpha, .a = {a, p.op}, .b = b, .beta = p.beta, .c = c}, p.options);
   };
 }
 
@@ -178,7 +180,7 @@ const AddFaultCases products({
      [](const Ranks& ranks) {
        const auto a = matrix(ranks, 1), b = matrix(ranks, 2, 0.9);
        auto c = matrix(ranks, 3);
-       multiply(Op::none, Op::none, 1.0, a, ranks.here() ? a : b, 1.0, c);
+       std::ignore = multiply({.a = a, .b = ranks.here() ? a : b, .beta = 1.0, .c = c});
      },
      different},
 });
@@ -270,8 +272,9 @@ const AddFaultCases whole_cases({
      [](const Ranks& ranks) {
        const auto a = matrix(ranks, 1), b = matrix(ranks, 2);
        auto c = matrix(ranks, 3);
-       multiply(Op::transpose, Op::none, 2.0, a, b, 1.0, c, {.filter_eps = 1e-3});
-       multiply(Op::none, Op::none, 1.0, a, b, 0.0, c, {.dense = UseDense::always});
+       std::ignore = multiply({.alpha = 2.0, .a = {a, Op::transpose}, .b = b, .beta = 1.0, .c = c},
+                              {.filter_eps = 1e-3});
+       std::ignore = multiply({.a = a, .b = b, .c = c}, {.dense = UseDense::always});
      },
      ""},
     {"whole_operations", on_matrix([](const Ranks& ranks, Sequence& s, auto& a) {

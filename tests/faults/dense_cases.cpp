@@ -52,13 +52,13 @@ void require_success(const Status& status) {
 /// Solves, and all ranks throw what the status says.
 void solve(const Ranks& ranks, const EigensolveOptions& options, bool nan = false) {
   const TiledMatrix<double> a = filled(ranks, "random", nan);
-  auto completion = submit_eigensolve(ranks.runtime, a, options);
+  auto completion = submit_eigensolve(ranks.runtime, {.a = a}, options);
   require_success(completion.wait());
 }
 
 void solve_generalized(const Ranks& ranks, const std::string& kind_of_b) {
   const TiledMatrix<double> a = filled(ranks, "random"), b = filled(ranks, kind_of_b);
-  auto completion = submit_eigensolve(ranks.runtime, a, b, {});
+  auto completion = submit_eigensolve(ranks.runtime, {.a = a, .b = b});
   require_success(completion.wait());
 }
 
@@ -68,7 +68,7 @@ FaultCase options_differ(const std::string& name, const EigensolveOptions& usual
   return {name, [=](const Ranks& ranks) { solve(ranks, ranks.here() ? other : usual); }, different};
 }
 
-EigensolveOptions with_range(const EigenRange<double>& range) {
+EigensolveOptions with_range(const EigenRange& range) {
   return {.range = range};
 }
 
@@ -79,13 +79,13 @@ const AddFaultCases added({
     {"dense_generalized", [](const Ranks& ranks) { solve_generalized(ranks, "overlap"); }, ""},
     {"dense_range_by_value",
      [](const Ranks& ranks) {
-       solve(ranks, {.solver = Solver::two_stage, .range = EigenRange<double>::value(-1, 1)});
+       solve(ranks, {.solver = Solver::two_stage, .range = value_range(-1, 1)});
      },
      ""},
     {"dense_check",
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
-       auto completion = submit_eigensolve(ranks.runtime, a);
+       auto completion = submit_eigensolve(ranks.runtime, {.a = a});
        require_success(completion.wait());
        check_eigenpairs<double>(ranks.runtime, a, nullptr, completion.result().values,
                                 completion.result().vectors);
@@ -99,14 +99,14 @@ const AddFaultCases added({
                    {.band = 8, .update_width = 16}),
     options_differ("dense_slab_width_differs", {.slab_width = 8}, {.slab_width = 16}),
     options_differ("dense_kinds_of_range_differ", with_range({}),
-                   with_range(EigenRange<double>::index(0, 48))),
-    options_differ("dense_ranges_by_index_differ", with_range(EigenRange<double>::index(0, 4)),
-                   with_range(EigenRange<double>::index(0, 5))),
-    options_differ("dense_ranges_by_value_differ", with_range(EigenRange<double>::value(0, 1)),
-                   with_range(EigenRange<double>::value(0, 2))),
+                   with_range(index_range(0, 48))),
+    options_differ("dense_ranges_by_index_differ", with_range(index_range(0, 4)),
+                   with_range(index_range(0, 5))),
+    options_differ("dense_ranges_by_value_differ", with_range(value_range(0, 1)),
+                   with_range(value_range(0, 2))),
     {"dense_bad_range",
      [](const Ranks& ranks) {
-       solve(ranks, with_range(EigenRange<double>::index(0, ranks.here() ? 49 : 4)));
+       solve(ranks, with_range(index_range(0, ranks.here() ? 49 : 4)));
      },
      "range = index [0, 49)"},
     {"dense_bad_band", [](const Ranks& ranks) { solve(ranks, {.band = ranks.here() ? 4800 : 8}); },
@@ -150,7 +150,7 @@ const AddFaultCases added({
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random"), b = filled(ranks, "overlap");
        auto completion =
-           ranks.here() ? submit_eigensolve(ranks.runtime, a, b, {}) : submit_eigensolve(ranks.runtime, a);
+           ranks.here() ? submit_eigensolve(ranks.runtime, {.a = a, .b = b}) : submit_eigensolve(ranks.runtime, {.a = a});
        completion.wait();
      },
      different},
@@ -158,7 +158,7 @@ const AddFaultCases added({
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
        const TiledMatrix<double> b(ranks.runtime, layout_of(ranks.runtime, order, 8));
-       auto completion = submit_eigensolve(ranks.runtime, ranks.here() ? b : a);
+       auto completion = submit_eigensolve(ranks.runtime, {.a = ranks.here() ? b : a});
        completion.wait();
      },
      different},
@@ -174,7 +174,7 @@ const AddFaultCases added({
                    std::numeric_limits<double>::quiet_NaN();
            }
        });
-       auto completion = submit_eigensolve(ranks.runtime, a);
+       auto completion = submit_eigensolve(ranks.runtime, {.a = a});
        require_success(completion.wait());
      },
      "the input has a NaN or an infinity"},
@@ -184,7 +184,7 @@ const AddFaultCases added({
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
        guarded(ranks.runtime, [&] {
-         auto completion = submit_eigensolve(ranks.runtime, a, {.solver = Solver::two_stage});
+         auto completion = submit_eigensolve(ranks.runtime, {.a = a}, {.solver = Solver::two_stage});
          if (ranks.here()) throw std::logic_error("lost");
          completion.wait();
        });
@@ -194,7 +194,7 @@ const AddFaultCases added({
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
        guarded(ranks.runtime, [&] {
-         auto completion = submit_eigensolve(ranks.runtime, a, {.solver = Solver::two_stage});
+         auto completion = submit_eigensolve(ranks.runtime, {.a = a}, {.solver = Solver::two_stage});
          solve(ranks, {.tile = ranks.here() ? -1 : 16});
          completion.wait();
        });
@@ -203,8 +203,8 @@ const AddFaultCases added({
     {"dense_waits_exchanged",
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
-       auto first = submit_eigensolve(ranks.runtime, a);
-       auto second = submit_eigensolve(ranks.runtime, a);
+       auto first = submit_eigensolve(ranks.runtime, {.a = a});
+       auto second = submit_eigensolve(ranks.runtime, {.a = a});
        guarded(ranks.runtime, [&] { (ranks.here() ? second : first).wait(); });
      },
      different},
@@ -274,16 +274,15 @@ const AddFaultCases added({
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random");
        if (ranks.here())
-         submit_eigensolve(ranks.runtime, a).wait();
+         submit_eigensolve(ranks.runtime, {.a = a}).wait();
        else
          hermitian_norm(ranks.runtime, a);
      },
      different},
     {"dense_arrays_on_several_ranks",
      [](const Ranks& ranks) {
-       double a = 1, w = 0, z = 0;
-       eigensolve<double>(ranks.runtime, Uplo::lower, 1, ranks.here() ? nullptr : &a, 1, nullptr, 1, &w, &z,
-                          1);
+       double a = 1;
+       submit_eigensolve<double>(ranks.runtime, {.a = {ranks.here() ? nullptr : &a, 1, 1}}).wait();
      },
      " = "},
 });

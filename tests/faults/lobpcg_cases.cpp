@@ -3,6 +3,7 @@
 #include <atomic>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/faults/fault_case.hpp>
@@ -26,16 +27,16 @@ UserOperator<double> good_operator(const Ranks& ranks) {
 std::function<void(const Ranks&)> options(const LobpcgOptions& wrong) {
   return [wrong](const Ranks& ranks) {
     const auto a = good_operator(ranks);
-    lobpcg<double>(ranks.runtime, {.a = &a}, ranks.here() ? wrong : LobpcgOptions{.count = 2});
+    std::ignore = lobpcg(ranks.runtime, {.a = &a}, ranks.here() ? wrong : LobpcgOptions{.count = 2});
   };
 }
 
 /// After an exception on which all ranks have agreed the next solve is as good as ever.
 void solve_again(const Ranks& ranks) {
   const auto a = good_operator(ranks);
-  const auto result = lobpcg<double>(ranks.runtime, {.a = &a}, {.count = 2});
-  if (result.status != LobpcgStatus::converged || std::abs(result.values[0] - laplacian_value(n, 1)) > 1e-6)
-    throw std::logic_error("the next solve fails: " + result.message);
+  const auto result = lobpcg(ranks.runtime, {.a = &a}, {.count = 2});
+  if (result.status().code != StatusCode::success || std::abs(result.values[0] - laplacian_value(n, 1)) > 1e-6)
+    throw std::logic_error("the next solve fails: " + result.status().message());
 }
 
 /// The work throws on all ranks, and they go on.
@@ -66,7 +67,7 @@ std::function<void(const Ranks&)> throwing_operator(int when, bool as_b = false)
         },
         as_b ? 1 : 4);
     and_then_solve(ranks, [&] {
-      lobpcg<double>(ranks.runtime,
+      std::ignore = lobpcg(ranks.runtime,
                      as_b ? LobpcgProblem<double>{.a = &a, .b = &bad} : LobpcgProblem<double>{.a = &bad},
                      {.count = 2});
     });
@@ -104,7 +105,7 @@ std::function<void(const Ranks&)> bad_preconditioner(Bad::When when) {
     const auto a = good_operator(ranks);
     Bad bad(ranks.here() ? when : Bad::When::never);
     const auto solve = [&] {
-      lobpcg<double>(ranks.runtime, {.a = &a, .preconditioner = &bad}, {.count = 2});
+      std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = &bad}, {.count = 2});
     };
     if (when == Bad::When::apply) return solve();  // no rank can go on
     and_then_solve(ranks, solve);
@@ -215,7 +216,7 @@ const AddFaultCases option_cases({
      [](const Ranks& ranks) {
        const auto a = good_operator(ranks);
        Bad good(Bad::When::never);
-       lobpcg<double>(ranks.runtime, {.a = &a, .preconditioner = ranks.here() ? &good : nullptr},
+       std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = ranks.here() ? &good : nullptr},
                       {.count = 2});
      },
      different},
@@ -224,7 +225,7 @@ const AddFaultCases option_cases({
        const auto a = good_operator(ranks);
        std::vector<Index> begins{0, ranks.here() ? 11 : 10, n};
        const Own own(a, std::make_shared<const RowSegments>(begins, std::vector<int>{0, 1}), false);
-       lobpcg<double>(ranks.runtime, {.a = &own}, {.count = 2});
+       std::ignore = lobpcg(ranks.runtime, {.a = &own}, {.count = 2});
      },
      different},
     {"lobpcg_guess_of_other_rows",
@@ -232,7 +233,7 @@ const AddFaultCases option_cases({
        const auto a = good_operator(ranks);
        const BlockVectors<double> good(ranks.runtime, a.segments(), 2),
            bad(ranks.runtime, RowSegments::even(ranks.runtime, 10, 2), 2);
-       lobpcg<double>(ranks.runtime, {.a = &a, .guess = ranks.here() ? &bad : &good, .guess_count = 2},
+       std::ignore = lobpcg(ranks.runtime, {.a = &a, .guess = ranks.here() ? &bad : &good, .guess_count = 2},
                       {.count = 2});
      },
      "guess = 10 rows in 2 segments"},
@@ -245,8 +246,8 @@ std::function<void(const Ranks&)> whole_solve(const Make& make) {
     const auto a = CsbMatrix<double, double>::build(ranks.runtime, *good_rows(false), {.groups = 3});
     const auto preconditioner = make(ranks.runtime, a);
     const auto result =
-        lobpcg<double>(ranks.runtime, {.a = &a, .preconditioner = preconditioner.get()}, {.count = 2});
-    if (result.status != LobpcgStatus::converged) throw std::logic_error(result.message);
+        lobpcg(ranks.runtime, {.a = &a, .preconditioner = preconditioner.get()}, {.count = 2});
+    if (result.status().code != StatusCode::success) throw std::logic_error(result.status().message());
   };
 }
 using Csb = CsbMatrix<double, double>;
@@ -281,7 +282,7 @@ const AddFaultCases callback_cases({
              if (here) y[0] = not_a_number;
            },
            4);
-       if (lobpcg<double>(ranks.runtime, {.a = &bad}, {.count = 2}).status != LobpcgStatus::not_finite)
+       if (lobpcg(ranks.runtime, {.a = &bad}, {.count = 2}).status().code != StatusCode::not_finite)
          throw std::logic_error("finite");
        solve_again(ranks);
      },
@@ -296,7 +297,7 @@ const AddFaultCases callback_cases({
              for (Index i = 0; i < count; ++i) std::copy_n(r + i * ldr, columns, w + i * ldw);
            });
        and_then_solve(
-           ranks, [&] { lobpcg<double>(ranks.runtime, {.a = &a, .preconditioner = &rows}, {.count = 2}); });
+           ranks, [&] { std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = &rows}, {.count = 2}); });
      },
      "the preconditioner is lost"},
     {"expect_throws", bad_preconditioner(Bad::When::expect), "the preconditioner is lost"},
@@ -310,14 +311,14 @@ const AddFaultCases callback_cases({
          if (step.iteration == 3 && ranks.here()) throw std::logic_error("the monitor is lost");
          return true;
        };
-       and_then_solve(ranks, [&] { lobpcg<double>(ranks.runtime, {.a = &a}, with_monitor); });
+       and_then_solve(ranks, [&] { std::ignore = lobpcg(ranks.runtime, {.a = &a}, with_monitor); });
      },
      "the monitor is lost"},
     {"apply_throws",
      [](const Ranks& ranks) {
        const auto a = good_operator(ranks);
        const Own own(a, a.segments(), ranks.here());
-       lobpcg<double>(ranks.runtime, {.a = &own}, {.count = 2});
+       std::ignore = lobpcg(ranks.runtime, {.a = &own}, {.count = 2});
      },
      "apply is lost"},
 });

@@ -301,6 +301,24 @@ TEST_F(SequenceTest, CompletionKeepsResultAndStatistics) {
   EXPECT_EQ(moved.statistics().tasks, 1);
 }
 
+TEST_F(SequenceTest, ReadyAsksWithoutWaiting) {
+  const Data data = number(1);
+  auto sequence = std::make_unique<Sequence>(runtime());
+  auto held = std::make_unique<HostAccess>(data, HostAccess::Mode::read_write);
+  sequence->insert(Count{.x = data, .add = 1});
+  Completion<int> completion(std::move(sequence), std::make_shared<int>(3));
+  EXPECT_FALSE(completion.ready());
+  Completion<int> empty(std::make_unique<Sequence>(runtime()), std::make_shared<int>(4));
+  EXPECT_TRUE(empty.ready()) << "it has no tasks";
+  EXPECT_EQ(std::move(empty).result(), 4);
+  EXPECT_FALSE(completion.ready());
+  held = nullptr;
+  EXPECT_EQ(completion.result(), 3);
+  EXPECT_TRUE(completion.ready());
+  EXPECT_TRUE(completion.status().ok());
+  EXPECT_EQ(value_of(data), 2);
+}
+
 TEST_F(SequenceTest, ReleasedDataLivesUntilItsTasksAreDone) {
   const Data sum = number(0);
   Sequence sequence(runtime());

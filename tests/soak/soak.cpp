@@ -46,7 +46,6 @@ void require(bool good, const std::string& what) {
 template <class T>
 void dense_solve(Runtime& runtime, Index n) {
   std::vector<T> a(static_cast<std::size_t>(n * n)), z(a.size());
-  std::vector<RealOf<T>> w(static_cast<std::size_t>(n));
   double trace = 0;
   for (Index j = 0; j < n; ++j)
     for (Index i = j; i < n; ++i) {
@@ -57,13 +56,12 @@ void dense_solve(Runtime& runtime, Index n) {
   EigensolveOptions options;
   options.vectors = below(2) == 0;
   options.solver = below(2) == 0 ? Solver::two_stage : below(2) == 0 ? Solver::one_stage : Solver::automatic;
-  const Status status = eigensolve<T>(runtime, Uplo::lower, n, a.data(), n, nullptr, 0, w.data(),
-                                      options.vectors ? z.data() : nullptr, n, nullptr, options);
+  const auto result = eigensolve(runtime, {.a = {a.data(), n, n}, .vectors_to = {z.data(), n}}, options);
   double sum = 0;
-  for (const RealOf<T> value : w) sum += value;
+  for (const RealOf<T> value : result.values) sum += value;
   const double eps = std::numeric_limits<RealOf<T>>::epsilon();
-  require(status.ok() && std::abs(sum - trace) < 30 * eps * static_cast<double>(n * n),
-          fmt::format("dense n = {}: {} instead of {} ({})", n, sum, trace, status.message()));
+  require(result && std::abs(sum - trace) < 30 * eps * static_cast<double>(n * n),
+          fmt::format("dense n = {}: {} instead of {} ({})", n, sum, trace, result.status().message()));
 }
 
 /// trace(A A) is the sum of the squares of a symmetric A.
@@ -73,7 +71,7 @@ void product(Runtime& runtime) {
   const auto a = random_block_sparse<double>(
       runtime, make_block_layout(runtime, sizes, sizes, Symmetry::symmetric), 0.4, random_bits());
   auto c = random_block_sparse<double>(runtime, make_block_layout(runtime, sizes, sizes), 0, 1);
-  multiply<double>(Op::none, Op::none, 1.0, a, a, 0.0, c);
+  require(bool(multiply({.a = a, .b = a, .c = c})), "a product has failed");
   const double squares = std::pow(frobenius_norm(a), 2), found = trace(c);
   require(std::abs(found - squares) < 1e-11 * squares, fmt::format("product: {} and {}", found, squares));
 }
@@ -88,10 +86,10 @@ void lowest_pair(Runtime& runtime) {
             y[i * ldy + c] = 2 * x[i * ldx + c] - (i > 0 ? x[(i - 1) * ldx + c] : 0) -
                              (i + 1 < rows ? x[(i + 1) * ldx + c] : 0);
       });
-  const auto result = lobpcg<double>(runtime, {.a = &laplacian}, {.count = 1, .tolerance = 1e-7});
+  const auto result = lobpcg(runtime, {.a = &laplacian}, {.count = 1, .tolerance = 1e-7});
   const double exact = 2 - 2 * std::cos(M_PI / static_cast<double>(n + 1));
-  require(result.status == LobpcgStatus::converged && std::abs(result.values[0] - exact) < 1e-9,
-          fmt::format("lobpcg n = {}: {}", n, result.message));
+  require(result.status().code == StatusCode::success && std::abs(result.values[0] - exact) < 1e-9,
+          fmt::format("lobpcg n = {}: {}", n, result.status().message()));
 }
 
 void solve(Runtime& runtime, long number) {

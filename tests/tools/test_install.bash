@@ -21,32 +21,47 @@ prefix=$work/prefix
 install_tree() {
   "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
   local name
-  for name in version.hpp runtime.hpp libtessera.so tessera.pc tesseraConfig.cmake FindStarPU.cmake; do
+  for name in version.hpp tessera.hpp libtessera.so libtessera_matgen.so tessera.pc tesseraConfig.cmake; do
     [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
   done
+  # The public headers alone, and what they include are they and the standard library.
+  [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' | wc -l) + 1)) ]] ||
+    { find "$prefix/include" -type f; return 1; }
+  ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|[a-z_]+)>$' || return 1
   # Nothing of the tree it was built in may be left in what is installed.
-  ! grep -rlF -e "$root/runtime" -e "$build/include" "$prefix" --include='*.cmake' --include='*.pc' --include='*.hpp'
+  ! grep -rlF -e "$root/runtime" -e "$root/include" -e "$build/generated" "$prefix" \
+    --include='*.cmake' --include='*.pc' --include='*.hpp'
+}
+
+# What is linked into the libraries, StarPU's, fmt's and libxsmm's inline functions, does not leave them.
+exports_itself_alone() {
+  local library others
+  while read -r library; do
+    others=$(nm -DC --defined-only "$library" | grep -vF 'tessera::') && { echo "$library:"; head -n 20 <<<"$others"; return 1; }
+  done < <(find "$prefix" -name 'libtessera*.so' -type l)
+  nm -DC --defined-only "$(find "$prefix" -name libtessera.so)" | grep -F 'tessera::Runtime::Runtime(' >/dev/null
 }
 
 write_consumer() {
-  cp "$root"/tests/tools/consumer/{CMakeLists.txt,main.cpp} "$work/"
+  cp "$root"/tests/tools/consumer/{CMakeLists.txt,main.cpp,matgen.cpp} "$work/"
   (cd "$prefix/include" && find tessera -name '*.hpp' | sort | sed 's/.*/#include <&>/') >"$work/all_headers.hpp"
 }
 
+# The project's only language is C++, and it finds no other package.
 by_cmake() {
   "$cmake" -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug >"$work/log" 2>&1 &&
     "$cmake" --build "$work/build" >>"$work/log" 2>&1 || { tail -n 60 "$work/log"; return 1; }
-  "$work/build/consumer"
+  ! grep -E '_DIR:PATH=' "$work/build/CMakeCache.txt" | grep -v '^tessera_DIR' || return 1
+  "$work/build/consumer" && "$work/build/matgen"
 }
 
 by_pkg_config() {
-  local starpu flags
-  starpu=$(sed -n 's/^TESSERA_STARPU_FOUND_PREFIX:INTERNAL=//p' "$build/CMakeCache.txt")
-  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)"):$starpu/lib/pkgconfig
+  local flags
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tessera.pc)")
   export PKG_CONFIG_PATH
   flags=$(pkg-config --cflags --libs tessera) || return 1
   # shellcheck disable=SC2086 # several words
-  "$cxx" "$work/main.cpp" -o "$work/consumer" $flags "-Wl,-rpath,$starpu/lib" || return 1
+  "$cxx" "$work/main.cpp" -o "$work/consumer" $flags || return 1
   "$work/consumer"
 }
 
@@ -73,6 +88,7 @@ finds_performance_models() {
 }
 
 case_of Install install_tree
+case_of Exports exports_itself_alone
 write_consumer
 case_of FindPackage by_cmake
 case_of PkgConfig by_pkg_config

@@ -171,7 +171,7 @@ class NeededMemory : public MemoryProgram, public ::testing::WithParamInterface<
     EigensolveOptions options;
     options.solver = solver_from_string(c.solver);
     options.vectors = c.vectors;
-    if (c.hi > 0) options.range = EigenRange<>::index(c.lo, c.hi);
+    if (c.hi > 0) options.range = index_range(c.lo, c.hi);
     const Index tile = program::input_tile(runtime, c.n, 0);
     return eigensolve_memory<T>(runtime, c.n, resolve_options<T>(runtime, c.n, options), c.generalized) +
            (c.generalized ? 2 : 1) * lower_tiles_memory(runtime, c.n, tile, sizeof(T));

@@ -34,8 +34,8 @@ class SparseProbes : public ::testing::Test {
   /// C, with `error` added to one element.
   BlockSparseMatrix<T> product(bool retain, double error) {
     BlockSparseMatrix<T> c = random_block_sparse<T>(runtime_, c0_.layout(), 0.1, 3);
-    multiply<T>(Op::none, Op::transpose, T(2), a_, b_, T(-1), c,
-                {.filter_eps = retain ? 0 : filter, .retain_sparsity = retain});
+    EXPECT_TRUE(tessera::multiply({.alpha = T(2), .a = a_, .b = {b_, Op::transpose}, .beta = T(-1), .c = c},
+                         {.filter_eps = retain ? 0 : filter, .retain_sparsity = retain}));
     Index number = 0;
     c.for_each_block_mutable([&](Index, Index, MatrixView<T> values) {
       if (number++ == 40) values(1, 1) += T(static_cast<RealOf<T>>(error));

@@ -94,8 +94,9 @@ void solve(Session& session, Index n, Calibration& calibration) {
     options.vectors = one.vectors;
     session.progress().stage(fmt::format("calibrating {}: type {}, n = {}, {}", calibration.workers,
                                          type_letter<T>, n, to_string(one.solver)));
-    auto completion = one.generalized ? submit_eigensolve<T>(runtime, a.matrix, b.matrix, options)
-                                      : submit_eigensolve<T>(runtime, a.matrix, options);
+    EigenProblem<T> problem{.a = a.matrix};
+    if (one.generalized) problem.b = b.matrix;
+    auto completion = submit_eigensolve(runtime, problem, options);
     const Status status = completion.wait();
     if (!status) throw Error(status.message());
     ++calibration.solves;

@@ -40,16 +40,16 @@ const char* type_name(char type) {
   }
 }
 
-EigenRange<double> to_library(const RangeOption& range) {
+EigenRange to_library(const RangeOption& range) {
   switch (range.kind) {
     case RangeOption::Kind::all:
-      return EigenRange<double>::all();
+      return EigenRange{};
     case RangeOption::Kind::index:
-      return EigenRange<double>::index(range.index_low, range.index_high);
+      return index_range(range.index_low, range.index_high);
     case RangeOption::Kind::value:
       break;
   }
-  return EigenRange<double>::value(range.value_low, range.value_high);
+  return value_range(range.value_low, range.value_high);
 }
 
 /// One `tessera eigen` in scalar type T.
@@ -173,8 +173,9 @@ class EigenRun {
     a_.matrix.prefetch();
     if (generalized()) b_.matrix.prefetch();
     session_.begin_run();
-    auto completion = generalized() ? submit_eigensolve<T>(runtime_, a_.matrix, b_.matrix, solve_options_)
-                                    : submit_eigensolve<T>(runtime_, a_.matrix, solve_options_);
+    EigenProblem<T> problem{.a = a_.matrix};
+    if (generalized()) problem.b = b_.matrix;
+    auto completion = submit_eigensolve(runtime_, problem, solve_options_);
     const Status status = completion.wait();
     RunRecord run = session_.end_run(completion.statistics());
     if (!status) throw Error(status.message());

@@ -27,6 +27,18 @@ namespace tessera::program {
 
 namespace {
 
+/// `converged`, `iterations exhausted`, ...
+std::string name_of(const Status& status) {
+  std::string name = status ? "converged" : to_string(status.code);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// What happened, and where.
+std::string reason_of(const Status& status) {
+  return status.reason.empty() ? status.message() : status.reason;
+}
+
 LobpcgNorm norm_of(const std::string& name) {
   return name == "backward"   ? LobpcgNorm::backward
          : name == "relative" ? LobpcgNorm::relative
@@ -190,8 +202,9 @@ class LobpcgRun {
       };
     }
     session_.begin_run();
-    const LobpcgResult<T> result = lobpcg<T>(runtime_, problem_, solve);
+    const LobpcgResult<T> result = lobpcg(runtime_, problem_, solve);
     RunRecord run = session_.end_run(result.statistics);
+    if (result.status().code == StatusCode::task_failed) throw Error(result.status().message());
     set_stages(run, result);
     run.result = summary(result);
     const bool last = index == options_.common.repeat - 1;
@@ -207,8 +220,7 @@ class LobpcgRun {
                                   {*rows_.a, rows_.b.get(), a_->norm_bound(), b_ ? b_->norm_bound() : 1},
                                   solve_, result, reference, against);
       }
-      if (result.status != LobpcgStatus::converged)
-        check.failure = fmt::format("not converged: {}", result.message);
+      if (!result) check.failure = fmt::format("not converged: {}", reason_of(result.status()));
       if (check.any()) run.check = check;
     }
     report_.options["block"] = result.vectors.width();
@@ -302,8 +314,8 @@ class LobpcgRun {
   Json summary(const LobpcgResult<T>& result) const {
     Json json;
     json["n"] = a_->order();
-    json["status"] = std::string(to_string(result.status));
-    json["message"] = result.message;
+    json["status"] = name_of(result.status());
+    json["message"] = reason_of(result.status());
     json["values"] = result.values;
     json["residuals"] = result.residuals;
     json["scaled_residuals"] = result.scaled_residuals;
@@ -334,7 +346,7 @@ class LobpcgRun {
 
   void add_results(const LobpcgResult<T>& result) {
     auto& lines = report_.results;
-    lines.emplace_back("status", fmt::format("{}: {}", to_string(result.status), result.message));
+    lines.emplace_back("status", fmt::format("{}: {}", name_of(result.status()), reason_of(result.status())));
     lines.emplace_back("iterations",
                        fmt::format("{} of {} vectors ({} restarts), {} products with {} columns in all",
                                    result.iterations, result.vectors.width(), result.restarts,

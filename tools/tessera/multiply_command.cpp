@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/error.hpp>
 #include <tessera/multiply.hpp>
@@ -196,14 +195,17 @@ class MultiplyRun {
     for (BlockSparseMatrix<T>* x : {&a_, &b_, &c})
       if (x->valid()) place(*x);
     session_.begin_run();
-    const MultiplyResult result =
-        multiply<T>(options_.op_a, options_.op_b, T(static_cast<RealOf<T>>(options_.alpha)), a_, b(),
-                    T(static_cast<RealOf<T>>(options_.beta)), c,
-                    {.filter_eps = options_.filter,
-                     .retain_sparsity = options_.retain_sparsity,
-                     .result_on_host = !keeps_on_gpu(),
-                     .dense = options_.dense});
+    const MultiplyResult result = multiply({.alpha = T(static_cast<RealOf<T>>(options_.alpha)),
+                                            .a = {a_, options_.op_a},
+                                            .b = {b(), options_.op_b},
+                                            .beta = T(static_cast<RealOf<T>>(options_.beta)),
+                                            .c = c},
+                                           {.filter_eps = options_.filter,
+                                            .retain_sparsity = options_.retain_sparsity,
+                                            .result_on_host = !keeps_on_gpu(),
+                                            .dense = options_.dense});
     RunRecord run = session_.end_run(result.statistics);
+    if (!result) throw Error(result.status().message());
     set_stages(run, result);
     run.result = summary(run, result, c);
     const bool left_out = result.filtered_products + result.filtered_blocks > 0;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/block_operations.hpp>
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 #include <tessera/matrix_market.hpp>

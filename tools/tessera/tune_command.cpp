@@ -72,7 +72,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
       session.progress().stage(fmt::format("n = {}: {}", n, describe(options)));
       runtime.barrier();
       const double start = now();
-      auto completion = submit_eigensolve<T>(runtime, problem.matrix, candidate);
+      auto completion = submit_eigensolve(runtime, {.a = problem.matrix}, candidate);
       const Status status = completion.wait();
       double elapsed = now() - start;
       if (!status) throw Error(status.message());

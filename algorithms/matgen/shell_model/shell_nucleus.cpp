@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/matgen/generator_families.hpp>
+#include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 #include <tessera/error.hpp>
 

@@ -10,12 +10,6 @@
 /// When the products of blocks that two panels have are computed as one product of dense matrices.
 namespace tessera {
 
-enum class UseDense : char {
-  automatic,  ///< where it is expected to take less time
-  never,
-  always  ///< wherever it gives the same products
-};
-
 /// The share of a dense product's flops below which the products of blocks stay what they are. The share is
 /// at most that of the elements that either panel stores, so dense arrays take at most so many times the
 /// memory of the blocks: 1 / least_dense_share.

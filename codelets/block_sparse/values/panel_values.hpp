@@ -50,20 +50,6 @@ struct MultiplyPanel {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Functions of single elements. tanh_derivative: 1 - tanh^2. truncate: to [-1, 1], NaN stays.
-enum class ElementFunction {
-  inverse,
-  tanh,
-  tanh_derivative,
-  artanh,
-  sin,
-  cos,
-  asin,
-  square_root,
-  absolute,
-  truncate
-};
-
 /// values_i := f(first values_i + second). artanh, asin and truncate: real T only.
 /// | operand | mode       | shape |
 /// |---------|------------|-------|

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
 
-#include <tessera/algorithms/block_sparse/copy_blocks.hpp>
+#include <tessera/block_operations.hpp>
 
 /// Copies between block-sparse matrices, compared with the formula element by element.
 namespace tessera::test {

@@ -29,7 +29,7 @@ BlockSparseMatrix<double> product(const BlockSparseMatrix<double>& a, const Bloc
                                   const MultiplyOptions& options, MultiplyResult* result = nullptr) {
   BlockSparseMatrix<double> c(
       BlockPattern::make(a.runtime(), a.layout(), std::span<const BlockCoordinate>()));
-  const MultiplyResult done = multiply<double>(Op::none, Op::none, 1.0, a, b, 0.0, c, options);
+  const MultiplyResult done = tessera::multiply({.a = a, .b = b, .c = c}, options);
   if (result) *result = done;
   return c;
 }

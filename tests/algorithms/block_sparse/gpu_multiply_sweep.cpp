@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
 #include <memory>
+#include <tuple>
 
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/algorithms/block_sparse/product_checks.hpp>
@@ -45,11 +46,13 @@ template <class T>
 Outcome outcome(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
   const T alpha = narrow<T>(p.alpha), beta = narrow<T>(p.beta);
-  MultiplyResult result = multiply(p.op_a, p.op_b, alpha, m.a, m.b, beta, m.c, p.options);
+  MultiplyResult result = tessera::multiply(
+      {.alpha = alpha, .a = {m.a, p.op_a}, .b = {m.b, p.op_b}, .beta = beta, .c = m.c}, p.options);
   const bool on_gpu = runtime.gpus() > 0;
   for (const ProductCount& shape : result.shapes)
     EXPECT_EQ(on_gpu ? shape.gpu_products : shape.cpu_products, shape.products);
-  multiply(p.op_a, Op::none, alpha, m.a, m.c, beta, m.c, p.options);
+  std::ignore =
+      tessera::multiply({.alpha = alpha, .a = {m.a, p.op_a}, .b = m.c, .beta = beta, .c = m.c}, p.options);
   return {fingerprint(m.c), result.products, result.filtered_products, result.filtered_blocks};
 }
 

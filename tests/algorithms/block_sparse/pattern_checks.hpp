@@ -6,6 +6,7 @@
 #include <tests/algorithms/block_sparse/dense_reference.hpp>
 
 #include <tessera/block_pattern.hpp>
+#include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera::test {
 

@@ -251,8 +251,13 @@ MultiplyResult check_product(Runtime& runtime, const ProductCase& p) {
   const BlockSet blocks = expected_blocks(p, m);
   double scale = 0;
   DenseMatrix expected = expected_values(p, m, scale);
-  const MultiplyResult result =
-      multiply(p.op_a, p.op_b, narrow<T>(p.alpha), m.a, m.b, narrow<T>(p.beta), m.c, p.options);
+  const MultiplyResult result = tessera::multiply({.alpha = narrow<T>(p.alpha),
+                                                   .a = {m.a, p.op_a},
+                                                   .b = {m.b, p.op_b},
+                                                   .beta = narrow<T>(p.beta),
+                                                   .c = m.c},
+                                                  p.options);
+  EXPECT_TRUE(result) << result.status().message();
   EXPECT_EQ(stored_blocks(m.c), blocks);
   DenseMatrix computed = dense(m.c);
   keep_blocks<T>(expected, m.c, p.options.retain_sparsity ? &blocks : nullptr);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <fstream>
+#include <tuple>
 
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 #include <tests/support/expect_refused.hpp>
@@ -87,7 +88,9 @@ void check_filter(Runtime& runtime, ProductCase p, double eps) {
     at = drop ? expected.erase(at) : std::next(at);
   }
   p.options.filter_eps = eps;
-  const MultiplyResult result = multiply(p.op_a, p.op_b, narrow<T>(p.alpha), m.a, m.b, T(1), m.c, p.options);
+  const MultiplyResult result = tessera::multiply(
+      {.alpha = narrow<T>(p.alpha), .a = {m.a, p.op_a}, .b = {m.b, p.op_b}, .beta = T(1), .c = m.c},
+      p.options);
   EXPECT_EQ(result.products, products);
   EXPECT_EQ(result.filtered_products, skipped);
   EXPECT_EQ(result.filtered_blocks, dropped);
@@ -139,7 +142,7 @@ TYPED_TEST(Multiply, BetaZeroDoesNotReadC) {
     });
     MultiplyOptions options;
     if (window) options.limits = {0, 15, 0, 15, 3, 9};
-    multiply(Op::none, Op::none, TypeParam(1), m.a, m.b, TypeParam(0), m.c, options);
+    EXPECT_TRUE(tessera::multiply({.a = m.a, .b = m.b, .c = m.c}, options));
     const DenseMatrix c = dense(m.c);
     for (Index j = 0; j < c.cols(); ++j)
       for (Index i = 0; i < c.rows(); ++i) EXPECT_TRUE(std::isfinite(std::abs(c(i, j))));
@@ -153,7 +156,8 @@ TEST_F(MultiplyDouble, ResultMayBeAnOperand) {
     const DenseMatrix a = dense(m.a), b = dense(m.b);
     const DenseMatrix expected = gemm(a, which == 2 ? a : b);
     BlockSparseMatrix<double>& c = which == 1 ? m.b : m.a;
-    multiply(Op::none, Op::none, 1.0, m.a, which == 2 ? m.a : m.b, which == 0 ? 1.0 : 0.0, c);
+    EXPECT_TRUE(
+        tessera::multiply({.a = m.a, .b = which == 2 ? m.a : m.b, .beta = which == 0 ? 1.0 : 0.0, .c = c}));
     DenseMatrix error = dense(c);
     for (Index j = 0; j < error.cols(); ++j)
       for (Index i = 0; i < error.rows(); ++i)
@@ -173,19 +177,19 @@ TEST_F(MultiplyDouble, NothingInCommon) {
   };
   const auto a = with_block(0, 1), b = with_block(2, 3);
   auto c = with_block(1, 1);
-  const MultiplyResult result = multiply(Op::none, Op::none, 1.0, a, b, 1.0, c);
+  const MultiplyResult result = tessera::multiply({.a = a, .b = b, .beta = 1.0, .c = c});
   EXPECT_EQ(result.products, 0);
   EXPECT_EQ(result.flop, 0);
   EXPECT_TRUE(result.shapes.empty());
   EXPECT_EQ(stored_blocks(c), (BlockSet{{1, 1}}));
   const auto empty = BlockSparseBuilder<double>(runtime(), layout).finalize();
-  EXPECT_EQ(multiply(Op::none, Op::none, 1.0, empty, b, 0.5, c).products, 0);
+  EXPECT_EQ(tessera::multiply({.a = empty, .b = b, .beta = 0.5, .c = c}).products, 0);
   EXPECT_EQ(dense(c)(4, 4), 0.5 * Wide(random_matrix<double>(3, 3, 7)(1, 1)));
 }
 
 std::vector<double> bits_after(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<double> m = make_matrices<double>(runtime, p);
-  multiply(p.op_a, p.op_b, 1.0, m.a, m.b, 1.0, m.c, p.options);
+  EXPECT_TRUE(tessera::multiply({.a = {m.a, p.op_a}, .b = {m.b, p.op_b}, .beta = 1.0, .c = m.c}, p.options));
   std::vector<double> bits;
   m.c.for_each_block([&](Index, Index, MatrixView<const double> block) {
     bits.insert(bits.end(), block.data, block.data + block.rows * block.cols);
@@ -218,7 +222,10 @@ TEST_F(MultiplyDouble, MemoryComesBack) {
   ProductCase p = square_case(repeated({13, 5, 5}, 45), 21);
   p.panel_elements = 100;
   ProductMatrices<double> m = make_matrices<double>(runtime(), p);
-  const auto once = [&] { multiply(Op::none, Op::transpose, 0.5, m.a, m.b, 0.0, m.c, {.filter_eps = 1e-3}); };
+  const auto once = [&] {
+    std::ignore = tessera::multiply({.alpha = 0.5, .a = m.a, .b = {m.b, Op::transpose}, .c = m.c},
+                                    {.filter_eps = 1e-3});
+  };
   for (int i = 0; i < 10; ++i) once();
   const double before = resident();
   for (int i = 0; i < 100; ++i) once();
@@ -235,12 +242,15 @@ TEST_F(MultiplyDouble, RefusesBadArguments) {
   const auto call = [&](const BlockSparseMatrix<double>& a, const BlockSparseMatrix<double>& b,
                         BlockSparseMatrix<double>& c, const MultiplyOptions& options = {}, double alpha = 1,
                         double beta = 0) {
-    return
-        [&a, &b, &c, options, alpha, beta] { multiply(Op::none, Op::none, alpha, a, b, beta, c, options); };
+    return [&a, &b, &c, options, alpha, beta] {
+      std::ignore = tessera::multiply({.alpha = alpha, .a = a, .b = b, .beta = beta, .c = c}, options);
+    };
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   expect_refused("A", call(o.a, m.b, m.c));
-  expect_refused("B", [&] { multiply(Op::transpose, Op::none, 1.0, o.a, m.b, 0.0, m.c); });
+  expect_refused("B", [&] {
+    std::ignore = tessera::multiply({.a = {o.a, Op::transpose}, .b = m.b, .c = m.c});
+  });
   expect_refused("filter_eps", call(m.a, m.b, m.c, {.filter_eps = -1}));
   expect_refused("filter_eps", call(m.a, m.b, m.c, {.filter_eps = nan}));
   expect_refused("alpha", call(m.a, m.b, m.c, {}, nan));
@@ -260,7 +270,8 @@ TEST_F(MultiplyDouble, RefusesBadArguments) {
   ProductCase hermitian = p;
   hermitian.c = Symmetry::hermitian;
   ProductMatrices<Z> h = make_matrices<Z>(runtime(), hermitian);
-  expect_refused("beta", [&] { multiply(Op::none, Op::none, Z(1), h.a, h.b, Z(0, 1), h.c); });
+  expect_refused("beta",
+                 [&] { std::ignore = tessera::multiply({.a = h.a, .b = h.b, .beta = Z(0, 1), .c = h.c}); });
 }
 
 }  // namespace

@@ -113,8 +113,12 @@ TYPED_TEST(MultiplyDense, IntegersAreExact) {
 template <class T>
 std::pair<BlockSparseMatrix<T>, MultiplyResult> outcome(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
-  MultiplyResult result =
-      multiply(p.op_a, p.op_b, narrow<T>(p.alpha), m.a, m.b, narrow<T>(p.beta), m.c, p.options);
+  MultiplyResult result = tessera::multiply({.alpha = narrow<T>(p.alpha),
+                                             .a = {m.a, p.op_a},
+                                             .b = {m.b, p.op_b},
+                                             .beta = narrow<T>(p.beta),
+                                             .c = m.c},
+                                            p.options);
   return {std::move(m.c), std::move(result)};
 }
 
@@ -215,7 +219,7 @@ TYPED_TEST(MultiplyDenseOnCpu, WhereItIsWorthIt) {
       for (Index j = 0; j < sum.cols(); ++j)
         for (Index i = 0; i < sum.rows(); ++i) sum(i, j) = beta * sum(i, j) + expected(i, j);
       const MultiplyResult result =
-          multiply(Op::none, Op::none, TypeParam(1), a, b, TypeParam(beta), c, {.dense = use});
+          tessera::multiply({.a = a, .b = b, .beta = TypeParam(beta), .c = c}, {.dense = use});
       EXPECT_EQ(result.panel_products, 64);
       EXPECT_EQ(result.dense_panel_products, use == UseDense::automatic ? 32
                                              : use == UseDense::never   ? 0
@@ -231,7 +235,7 @@ TYPED_TEST(MultiplyDense, BetaZeroDoesNotReadC) {
   m.c.for_each_block_mutable([](Index, Index, MatrixView<TypeParam> block) {
     std::fill(block.data, block.data + block.rows * block.cols, not_a_number<TypeParam>());
   });
-  multiply(Op::none, Op::none, TypeParam(1), m.a, m.b, TypeParam(0), m.c, p.options);
+  EXPECT_TRUE(tessera::multiply({.a = m.a, .b = m.b, .c = m.c}, p.options));
   const DenseMatrix c = dense(m.c);
   for (Index j = 0; j < c.cols(); ++j)
     for (Index i = 0; i < c.rows(); ++i) EXPECT_TRUE(std::isfinite(std::abs(c(i, j))));
@@ -244,7 +248,8 @@ TEST_F(MultiplyDenseDouble, ResultMayBeAnOperand) {
     const DenseMatrix a = dense(m.a), b = dense(m.b);
     const DenseMatrix expected = gemm(a, which == 2 ? a : b);
     BlockSparseMatrix<double>& c = which == 1 ? m.b : m.a;
-    multiply(Op::none, Op::none, 1.0, m.a, which == 2 ? m.a : m.b, which == 0 ? 1.0 : 0.0, c, p.options);
+    EXPECT_TRUE(tessera::multiply(
+        {.a = m.a, .b = which == 2 ? m.a : m.b, .beta = which == 0 ? 1.0 : 0.0, .c = c}, p.options));
     DenseMatrix error = dense(c);
     for (Index j = 0; j < error.cols(); ++j)
       for (Index i = 0; i < error.rows(); ++i)

@@ -73,8 +73,8 @@ TYPED_TEST(EigensolveOnGpu, RangesAndValuesOnly) {
   c.options.vectors = false;
   expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
   c.options.vectors = true;
-  for (const auto& range : {EigenRange<>::index(0, 180), EigenRange<>::index(500, 503),
-                            EigenRange<>::index(7, 7), EigenRange<>::value(-3, 4)}) {
+  for (const auto& range : {index_range(0, 180), index_range(500, 503),
+                            index_range(7, 7), value_range(-3, 4)}) {
     c.options.range = range;
     expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
   }
@@ -88,7 +88,7 @@ TYPED_TEST(EigensolveOnGpu, GeneralizedAndOtherSolvers) {
     SolveCase c;
     c.options.solver = solver;
     expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
-    c.options.range = EigenRange<>::index(10, 100);
+    c.options.range = index_range(10, 100);
     expect_solved<TypeParam>(this->runtime(), a, &b, c);
   }
 }
@@ -100,10 +100,11 @@ TYPED_TEST(EigensolveOnGpu, DeviceMemoryInAndOut) {
   const Index n = 500;
   const auto a = generate<T>("random", n);
   const DeviceMatrix<T> device_a(a), device_z(n, n, 0);
-  std::vector<R> w(static_cast<std::size_t>(n));
-  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, device_a.data(), n, nullptr, 1,
-                                      w.data(), device_z.data(), n, nullptr, this->two_stage().options);
-  EXPECT_TRUE(status.ok()) << status.message();
+  const auto result =
+      eigensolve(this->runtime(), {.a = {device_a.data(), n, n}, .vectors_to = {device_z.data(), n}},
+                 this->two_stage().options);
+  EXPECT_TRUE(result) << result.status().message();
+  const std::vector<R>& w = result.values;
   const Matrix<T> z = device_z.get();
   EXPECT_TRUE(identical(a, device_a.get()));
   const auto errors =
@@ -117,14 +118,9 @@ TYPED_TEST(EigensolveOnGpu, NotFiniteIsAStatus) {
   using T = TypeParam;
   auto a = generate<T>("random", 400);
   a(300, 17) = not_a_number<T>();
-  std::vector<RealOf<T>> w(400);
-  const Status status = eigensolve<T>(this->runtime(), Uplo::lower, 400, a.data(), a.ld(), nullptr, 1,
-                                      w.data(), nullptr, 1, nullptr, [] {
-                                        EigensolveOptions o;
-                                        o.vectors = false;
-                                        o.solver = Solver::two_stage;
-                                        return o;
-                                      }());
+  const Status status = eigensolve(this->runtime(), {.a = {a.data(), 400, a.ld()}},
+                                   {.solver = Solver::two_stage, .vectors = false})
+                            .status();
   EXPECT_EQ(status.code, StatusCode::not_finite);
   EXPECT_EQ(status.index, 18);
 }
@@ -135,14 +131,14 @@ TYPED_TEST(EigensolveOnGpu, NotPositiveDefiniteNamesTheMinor) {
   const auto a = generate<T>("random", n);
   auto b = generate<T>("identity", n);
   b(210, 210) = T(-1);
-  std::vector<RealOf<T>> w(static_cast<std::size_t>(n));
   for (const Index tile : {Index(0), Index(64)}) {
     EigensolveOptions options;
     options.vectors = false;
     options.solver = Solver::two_stage;
     if (tile) options.tile = tile, options.band = 16, options.update_width = 32;
-    const Status status = eigensolve<T>(this->runtime(), Uplo::lower, n, a.data(), a.ld(), b.data(), b.ld(),
-                                        w.data(), nullptr, 1, nullptr, options);
+    const Status status =
+        eigensolve(this->runtime(), {.a = {a.data(), n, a.ld()}, .b = {b.data(), n, b.ld()}}, options)
+            .status();
     EXPECT_EQ(status.code, StatusCode::not_positive_definite);
     EXPECT_EQ(status.index, 211);
   }
@@ -159,8 +155,8 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
       TiledMatrix<T>::wrap(this->runtime(), copy_b.data(), 350, {350, 350, 350, 350, {}, Uplo::lower});
   EigensolveOptions options;
   options.solver = Solver::two_stage;
-  auto first = submit_eigensolve<T>(this->runtime(), tiles_a, options);
-  auto second = submit_eigensolve<T>(this->runtime(), tiles_b, options);
+  auto first = submit_eigensolve(this->runtime(), {.a = tiles_a}, options);
+  auto second = submit_eigensolve(this->runtime(), {.a = tiles_b}, options);
   EXPECT_TRUE(second.wait().ok());
   EXPECT_TRUE(first.wait().ok());
   const auto expect_values = [](const auto& w, const Matrix<T>& matrix) {
@@ -237,7 +233,7 @@ TEST_F(EigensolveMemoryOfGpu, SizesGiven) {
 
 TEST_F(EigensolveMemoryOfGpu, SizesChosen) {
   SolveCase c;
-  c.options.range = EigenRange<>::index(100, 1100);
+  c.options.range = index_range(100, 1100);
   solve(c);
 }
 
@@ -250,17 +246,14 @@ TEST_F(EigensolveMemoryOfGpu, WhatCannotFitIsAnError) {
   options.tile = n, options.band = 65, options.update_width = 65;
   EXPECT_THROW(resolve_options<double>(runtime(), n, options), InvalidArgument);
   auto a = generate<double>("random", n);
-  std::vector<double> w(static_cast<std::size_t>(n));
   for (const Solver solver : {Solver::vendor, Solver::one_stage}) {
     options = {};
     options.solver = solver, options.vectors = false;
-    EXPECT_THROW(eigensolve<double>(runtime(), Uplo::lower, n, a.data(), a.ld(), nullptr, 1, w.data(),
-                                    nullptr, 1, nullptr, options),
-                 RuntimeError);
+    EXPECT_THROW(std::ignore = eigensolve(runtime(), {.a = {a.data(), n, a.ld()}}, options), RuntimeError);
   }
   // The caller's tiles may be too large, too.
   const auto whole = TiledMatrix<double>::wrap(runtime(), a.data(), a.ld(), {n, n, n, n, {}, Uplo::lower});
-  EXPECT_THROW(submit_eigensolve<double>(runtime(), whole, EigensolveOptions{}), RuntimeError);
+  EXPECT_THROW(std::ignore = submit_eigensolve(runtime(), {.a = whole}), RuntimeError);
 }
 
 TEST(EigensolveGpus, CpusMayTakePart) {
@@ -330,7 +323,7 @@ TEST(EigensolveGpus, WhatIsMadeForGpusRunsThereAlone) {
       TiledMatrix<double>::wrap(runtime, a.data(), a.ld(), {500, 500, 500, 500, {}, Uplo::lower});
   EigensolveOptions options;
   options.solver = Solver::two_stage;
-  auto completion = submit_eigensolve<double>(runtime, tiles, options);
+  auto completion = submit_eigensolve(runtime, {.a = tiles}, options);
   EXPECT_TRUE(completion.wait().ok());
   int found = 0;
   for (const auto& stage : completion.statistics().stages)

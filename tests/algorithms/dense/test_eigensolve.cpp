@@ -16,7 +16,6 @@ namespace tessera::test {
 namespace {
 
 constexpr Solver solvers[] = {Solver::two_stage, Solver::one_stage, Solver::vendor};
-using Range = EigenRange<double>;
 
 EigensolveOptions small_tiles(Solver solver = Solver::two_stage) {
   return {.solver = solver, .tile = 16, .band = 4, .update_width = 8};
@@ -36,10 +35,10 @@ class Eigensolve : public RuntimeTest<T> {
   }
   static Status solve(const Matrix<T>& a, const Matrix<T>* b, Uplo uplo, const EigensolveOptions& options) {
     const Index n = a.rows();
-    std::vector<RealOf<T>> w(static_cast<std::size_t>(n));
     Matrix<T> z(n, n);
-    return eigensolve<T>(RuntimeTest<T>::runtime(), uplo, n, a.data(), a.ld(), b ? b->data() : nullptr,
-                         b ? b->ld() : 1, w.data(), z.data(), z.ld(), nullptr, options);
+    EigenProblem<T> problem{.a = {a.data(), n, a.ld(), uplo}, .vectors_to = {z.data(), z.ld()}};
+    if (b) problem.b = {b->data(), n, b->ld(), uplo};
+    return eigensolve(RuntimeTest<T>::runtime(), problem, options).status();
   }
 };
 TYPED_TEST_SUITE(Eigensolve, Scalars);
@@ -55,7 +54,7 @@ TYPED_TEST(Eigensolve, RangesByIndex) {
         SCOPED_TRACE(::testing::Message()
                      << to_string(solver) << " [" << lo << ", " << hi << ") vectors " << vectors);
         auto options = small_tiles(solver);
-        options.range = Range::index(lo, hi);
+        options.range = index_range(lo, hi);
         options.vectors = vectors;
         expect_solved<T>(this->runtime(), a, nullptr,
                          {.options = options, .orthogonality_gate = random_orthogonality_gate(n)});
@@ -77,7 +76,7 @@ TYPED_TEST(Eigensolve, ReducedInColumnGroups) {
         expect_solved<T>(this->runtime(), a, nullptr, c);
       }
       expect_solved<T>(this->runtime(), a, &b, {.options = c.options});
-      c.options.range = Range::index(20, 45);
+      c.options.range = index_range(20, 45);
       expect_solved<T>(this->runtime(), a, nullptr, c);
     }
 }
@@ -98,7 +97,7 @@ TYPED_TEST(Eigensolve, RangesByValue) {
         SCOPED_TRACE(::testing::Message()
                      << to_string(solver) << " (" << above << ", " << upto << "] vectors " << vectors);
         auto options = small_tiles(solver);
-        options.range = Range::value(above, upto);
+        options.range = value_range(above, upto);
         options.vectors = vectors;
         expect_solved<T>(this->runtime(), a, nullptr, {.options = options, .orthogonality_gate = 5});
       }
@@ -106,7 +105,7 @@ TYPED_TEST(Eigensolve, RangesByValue) {
   Matrix<T> d(9, 9);
   for (Index i = 0; i < 9; ++i) d(i, i) = T(RealOf<T>(i));
   for (const Solver solver : solvers) {
-    EigensolveOptions options{.solver = solver, .range = Range::value(2, 5)};
+    EigensolveOptions options{.solver = solver, .range = value_range(2, 5)};
     expect_solved<T>(this->runtime(), d, nullptr, {.options = options});
   }
 }
@@ -121,10 +120,10 @@ TYPED_TEST(Eigensolve, GeneralizedProblems) {
         auto options = n < 10 ? EigensolveOptions{.solver = solver} : small_tiles(solver);
         const double gate = n >= 50 ? 1 : 30;
         expect_solved<T>(this->runtime(), a, &b, {.uplo = uplo, .options = options, .residual_gate = gate});
-        options.range = Range::index(0, (n + 3) / 4);
+        options.range = index_range(0, (n + 3) / 4);
         expect_solved<T>(this->runtime(), a, &b, {.uplo = uplo, .options = options, .residual_gate = gate});
         options.vectors = false;
-        options.range = Range::all();
+        options.range = EigenRange{};
         expect_solved<T>(this->runtime(), a, &b, {.uplo = uplo, .options = options});
       }
 }
@@ -142,9 +141,9 @@ TYPED_TEST(Eigensolve, TiledInputWithTilesOfItsOwn) {
     auto tiles_a = TiledMatrix<T>::wrap(this->runtime(), copy_a.data(), copy_a.ld(), layout_a);
     auto tiles_b = TiledMatrix<T>::wrap(this->runtime(), copy_b.data(), copy_b.ld(), layout_b);
     auto options = small_tiles();
-    options.range = Range::index(10, 40);
+    options.range = index_range(10, 40);
     options.slab_width = 11;
-    auto completion = submit_eigensolve<T>(this->runtime(), tiles_a, tiles_b, options);
+    auto completion = submit_eigensolve(this->runtime(), {.a = tiles_a, .b = tiles_b}, options);
     ASSERT_TRUE(completion.wait().ok()) << completion.wait().message();
     auto& result = completion.result();
     EXPECT_EQ(result.first, 10);
@@ -186,7 +185,7 @@ TYPED_TEST(Eigensolve, SeveralInFlightWaitedForInAnotherOrder) {
     jobs[k].reference = lapack_eigenvalues(jobs[k].a);
     jobs[k].tiles = TiledMatrix<T>::wrap(this->runtime(), jobs[k].a.data(), jobs[k].a.ld(),
                                          {n, n, 20, 20, {}, Uplo::lower});
-    completions.push_back(submit_eigensolve<T>(this->runtime(), jobs[k].tiles, small_tiles(solvers[k])));
+    completions.push_back(submit_eigensolve(this->runtime(), {.a = jobs[k].tiles}, small_tiles(solvers[k])));
   }
   for (const int k : {2, 0, 1}) {
     ASSERT_TRUE(completions[k].wait().ok());
@@ -237,7 +236,7 @@ TYPED_TEST(Eigensolve, NotFiniteInputIsAStatusThatNamesTheColumn) {
   broken(3, 3) = not_a_number<T>();
   for (const Solver solver : solvers) {
     auto options = small_tiles(solver);
-    options.range = Range::value(-1, 1);
+    options.range = value_range(-1, 1);
     EXPECT_EQ(this->solve(broken, nullptr, Uplo::lower, options).code, StatusCode::not_finite);
   }
   EXPECT_TRUE(this->solve(good, nullptr, Uplo::lower, small_tiles()).ok()) << "the next solve works";
@@ -270,9 +269,9 @@ TEST_F(EigensolveFailures, StayWithTheirSequence) {
   const TileLayout layout{50, 50, 20, 20, {}, Uplo::lower};
   auto tiles_good = TiledMatrix<double>::wrap(runtime(), good.data(), good.ld(), layout);
   auto tiles_bad = TiledMatrix<double>::wrap(runtime(), bad.data(), bad.ld(), layout);
-  auto first = submit_eigensolve<double>(runtime(), tiles_bad, small_tiles());
-  auto second = submit_eigensolve<double>(runtime(), tiles_good, small_tiles());
-  auto third = submit_eigensolve<double>(runtime(), tiles_good, tiles_bad, small_tiles());
+  auto first = submit_eigensolve(runtime(), {.a = tiles_bad}, small_tiles());
+  auto second = submit_eigensolve(runtime(), {.a = tiles_good}, small_tiles());
+  auto third = submit_eigensolve(runtime(), {.a = tiles_good, .b = tiles_bad}, small_tiles());
   EXPECT_TRUE(second.wait().ok());
   EXPECT_EQ(third.wait().code, StatusCode::not_finite);
   EXPECT_EQ(first.wait().index, 11);
@@ -298,20 +297,21 @@ class EigensolveArguments : public RuntimeTest<double> {
 TEST_F(EigensolveArguments, AreRefusedBeforeAnythingIsSubmitted) {
   const Index n = 20;
   const auto a = generate<double>("random", n);
-  std::vector<double> w(n);
   Matrix<double> z(n, n);
   Runtime& r = runtime();
   const double* none = nullptr;
+  const auto refused = [&](const char* name, const EigenProblem<double>& problem,
+                           const EigensolveOptions& options = {}) {
+    expect_invalid(name, [&] { std::ignore = eigensolve(r, problem, options); });
+  };
   const auto call = [&](const EigensolveOptions& o) {
-    return [&, o] {
-      eigensolve<double>(r, Uplo::lower, n, a.data(), n, none, 1, w.data(), z.data(), n, nullptr, o);
-    };
+    return [&, o] { std::ignore = eigensolve(r, {.a = {a.data(), n, n}}, o); };
   };
   for (const auto& [lo, hi] : {std::pair<Index, Index>{-1, 3}, {4, 3}, {0, 21}, {21, 21}})
-    expect_invalid("range", call({.range = Range::index(lo, hi)}));
-  expect_invalid("range", call({.range = Range::value(1, 1)}));
-  expect_invalid("range", call({.range = Range::value(2, 1)}));
-  expect_invalid("range", call({.range = Range::value(std::nan(""), 1)}));
+    expect_invalid("range", call({.range = index_range(lo, hi)}));
+  expect_invalid("range", call({.range = value_range(1, 1)}));
+  expect_invalid("range", call({.range = value_range(2, 1)}));
+  expect_invalid("range", call({.range = value_range(std::nan(""), 1)}));
   expect_invalid("tile", call({.tile = -1}));
   expect_invalid("tile", call({.tile = Index(1) << 40}));
   expect_invalid("tile", call({.tile = 9, .band = 4, .update_width = 4}));
@@ -321,25 +321,23 @@ TEST_F(EigensolveArguments, AreRefusedBeforeAnythingIsSubmitted) {
   expect_invalid("slab_width", call({.slab_width = -3}));
   expect_invalid("column_groups", call({.column_groups = -1}));
   expect_invalid("column_groups", call({.column_groups = 33}));
-  const auto raw = [&](Index order, const double* pa, Index lda, const double* pb, Index ldb, double* pw,
-                       double* pz, Index ldz) {
-    return [=, &r] { eigensolve<double>(r, Uplo::lower, order, pa, lda, pb, ldb, pw, pz, ldz); };
-  };
-  const double *pa = a.data(), *pb = a.data();
-  expect_invalid("n", raw(-1, pa, n, none, 1, w.data(), z.data(), n));
-  expect_invalid("a", raw(n, none, n, none, 1, w.data(), z.data(), n));
-  expect_invalid("w", raw(n, pa, n, none, 1, nullptr, z.data(), n));
-  expect_invalid("z", raw(n, pa, n, none, 1, w.data(), nullptr, n));
-  expect_invalid("lda", raw(n, pa, n - 1, none, 1, w.data(), z.data(), n));
-  expect_invalid("ldb", raw(n, pa, n, pb, n - 1, w.data(), z.data(), n));
-  expect_invalid("ldz", raw(n, pa, n, none, 1, w.data(), z.data(), n - 1));
+  const double* pa = a.data();
+  refused("a", {});
+  refused("a.n", {.a = {pa, -1, n}});
+  refused("a", {.a = {none, n, n}});
+  refused("a.ld", {.a = {pa, n, n - 1}});
+  refused("b", {.a = {pa, n, n}, .b = {none, n, n}});
+  refused("b", {.a = {pa, n, n}, .b = {pa, n - 1, n}});
+  refused("b.ld", {.a = {pa, n, n}, .b = {pa, n, n - 1}});
+  refused("vectors_to", {.a = {pa, n, n}, .vectors_to = {nullptr, n}});
+  refused("vectors_to.ld", {.a = {pa, n, n}, .vectors_to = {z.data(), n - 1}});
   auto memory = a;
   const auto square = TiledMatrix<double>::wrap(r, memory.data(), n, {n, n, 8, 8, {}, Uplo::lower});
   const TiledMatrix<double> wide(r, {n, n + 1, 8, 8, {}, Uplo::general}),
       small(r, {n - 1, n - 1, 8, 8, {}, Uplo::lower});
-  expect_invalid("a", [&] { submit_eigensolve<double>(r, wide); });
-  expect_invalid("b", [&] { submit_eigensolve<double>(r, square, wide); });
-  expect_invalid("b", [&] { submit_eigensolve<double>(r, square, small); });
+  refused("a", {.a = wide});
+  refused("b", {.a = square, .b = wide});
+  refused("b", {.a = square, .b = small});
   expect_invalid("solver", [] { solver_from_string("magic"); });
   for (const Solver solver : {Solver::automatic, Solver::two_stage, Solver::one_stage, Solver::vendor})
     EXPECT_EQ(solver_from_string(to_string(solver)), solver);
@@ -387,7 +385,7 @@ TEST_F(EigensolveWater, MoleculesMatchLapackAndThePublishedValues) {
   auto tiles_h = TiledMatrix<double>::wrap(runtime(), copy_h.data(), copy_h.ld(), layout);
   auto tiles_s = TiledMatrix<double>::wrap(runtime(), copy_s.data(), copy_s.ld(), layout);
   for (const Solver solver : {Solver::two_stage, Solver::one_stage}) {
-    auto completion = submit_eigensolve<double>(runtime(), tiles_h, tiles_s, {.solver = solver});
+    auto completion = submit_eigensolve(runtime(), {.a = tiles_h, .b = tiles_s}, {.solver = solver});
     ASSERT_TRUE(completion.wait().ok());
     const auto& values = completion.result().values;
     ASSERT_EQ(values.size(), 736u);

@@ -24,7 +24,7 @@ TEST_F(LobpcgSpectra, LaplacianSmallAndLarge) {
       for (const Index count : {1, 4, 20}) {
         const auto op = operator_of<double>(runtime(), a, segments, segments == 1);
         const auto result =
-            lobpcg<double>(runtime(), {.a = &op}, {.count = count, .end = end, .tolerance = 1e-8});
+            lobpcg(runtime(), {.a = &op}, {.count = count, .end = end, .tolerance = 1e-8});
         expect_values(result, values, 1e-10);
         EXPECT_EQ(result.values.size(), std::size_t(count));
         EXPECT_EQ(result.converged, count);
@@ -40,9 +40,9 @@ TEST_F(LobpcgSpectra, LargestAreTheSmallestOfTheNegativeMatrix) {
   for (auto& row : negative.rows)
     for (auto& [j, value] : row) value = -value;
   const auto op = operator_of<double>(runtime(), a), mirror = operator_of<double>(runtime(), negative);
-  const auto largest = lobpcg<double>(runtime(), {.a = &op}, {.count = 4, .end = EigenEnd::largest});
-  const auto smallest = lobpcg<double>(runtime(), {.a = &mirror}, {.count = 4});
-  ASSERT_EQ(largest.status, LobpcgStatus::converged);
+  const auto largest = lobpcg(runtime(), {.a = &op}, {.count = 4, .end = EigenEnd::largest});
+  const auto smallest = lobpcg(runtime(), {.a = &mirror}, {.count = 4});
+  ASSERT_EQ(largest.status().code, StatusCode::success);
   EXPECT_NEAR(double(largest.iterations), double(smallest.iterations), 2);
   // The same steps but for rounding.
   for (std::size_t step = 0; step < 15; ++step)
@@ -59,7 +59,7 @@ TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
   for (const Index block : {0, 3})
     for (const Index count : {2, 3}) {
       if (block != 0 && block < count) continue;
-      const auto result = lobpcg<double>(runtime(), {.a = &op}, {.count = count, .block = block});
+      const auto result = lobpcg(runtime(), {.a = &op}, {.count = count, .block = block});
       expect_values(result, grid_values(m), 1e-10);
       expect_eigenpairs<double>(result, a, nullptr, 16e-8, 1e-11);
     }
@@ -71,8 +71,8 @@ TEST_F(LobpcgSpectra, PreconditionerSavesIterations) {
   const auto op = operator_of<double>(runtime(), a, 2);
   UserPreconditioner<double> inverse(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
   const LobpcgOptions options{.count = 4, .tolerance = 1e-9};
-  const auto plain = lobpcg<double>(runtime(), {.a = &op}, options);
-  const auto fast = lobpcg<double>(runtime(), {.a = &op, .preconditioner = &inverse}, options);
+  const auto plain = lobpcg(runtime(), {.a = &op}, options);
+  const auto fast = lobpcg(runtime(), {.a = &op, .preconditioner = &inverse}, options);
   expect_values(fast, laplacian_values(n), 1e-10);
   expect_values(plain, laplacian_values(n), 1e-10);
   EXPECT_LT(fast.iterations, 20);
@@ -87,11 +87,11 @@ TEST_F(LobpcgSpectra, MikotaPair) {
                b = operator_of<double>(runtime(), m, segments);
     std::vector<double> values;
     for (Index i = 1; i <= n; ++i) values.push_back(double(i * i));
-    auto result = lobpcg<double>(runtime(), {.a = &a, .b = &b}, {.count = 5, .tolerance = 1e-12});
+    auto result = lobpcg(runtime(), {.a = &a, .b = &b}, {.count = 5, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
     std::reverse(values.begin(), values.end());
-    result = lobpcg<double>(runtime(), {.a = &a, .b = &b},
+    result = lobpcg(runtime(), {.a = &a, .b = &b},
                             {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);

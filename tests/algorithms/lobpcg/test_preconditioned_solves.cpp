@@ -31,9 +31,9 @@ TYPED_TEST(PreconditionedSolves, SaveIterations) {
     std::vector<double> values;
     const auto iterations = [&](Preconditioner<T>* preconditioner) {
       const LobpcgResult<T> result =
-          lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = preconditioner},
+          lobpcg(this->runtime(), {.a = &a, .preconditioner = preconditioner},
                     {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 3e-6 : 1e-8});
-      EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+      EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
       if (values.empty()) values = result.values;
       for (std::size_t k = 0; k < 4; ++k)
         EXPECT_NEAR(result.values[k], values[k], 100 * precision<T> * a.norm_bound());
@@ -112,10 +112,10 @@ TYPED_TEST(PreconditionedSolves, ExpectingTheEndSavesIterations) {
     const LobpcgOptions options{.count = 4, .tolerance = 1e-8};
     FomPreconditioner<V, T> fom(this->runtime(), a), again(this->runtime(), a);
     Untold<T> alone(again);
-    const auto with = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom}, options),
-               without = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &alone}, options);
-    ASSERT_EQ(with.status, LobpcgStatus::converged) << with.message;
-    ASSERT_EQ(without.status, LobpcgStatus::converged) << without.message;
+    const auto with = lobpcg(this->runtime(), {.a = &a, .preconditioner = &fom}, options),
+               without = lobpcg(this->runtime(), {.a = &a, .preconditioner = &alone}, options);
+    ASSERT_EQ(with.status().code, StatusCode::success) << with.status().message();
+    ASSERT_EQ(without.status().code, StatusCode::success) << without.status().message();
     for (std::size_t k = 0; k < 4; ++k)
       EXPECT_NEAR(with.values[k], without.values[k], 1e-10 * a.norm_bound());
     told += with.iterations, untold += without.iterations;
@@ -139,10 +139,10 @@ TYPED_TEST(PreconditionedSolves, BeginningEarlyChangesNothing) {
   Late<T> late(again);
   ASSERT_FALSE(late.by_columns());
   const LobpcgOptions options{.count = 6, .block = 8, .tolerance = 1e-8};
-  const auto early = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom}, options);
-  const auto waiting = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &late}, options);
-  ASSERT_EQ(early.status, LobpcgStatus::converged) << early.message;
-  ASSERT_EQ(waiting.status, LobpcgStatus::converged) << waiting.message;
+  const auto early = lobpcg(this->runtime(), {.a = &a, .preconditioner = &fom}, options);
+  const auto waiting = lobpcg(this->runtime(), {.a = &a, .preconditioner = &late}, options);
+  ASSERT_EQ(early.status().code, StatusCode::success) << early.status().message();
+  ASSERT_EQ(waiting.status().code, StatusCode::success) << waiting.status().message();
   EXPECT_EQ(early.iterations, waiting.iterations);
   EXPECT_EQ(early.columns_multiplied, waiting.columns_multiplied);
   bool some_locked_before_the_end = false;
@@ -164,9 +164,9 @@ TYPED_TEST(PreconditionedSolves, ReachTheRoundingOfA) {
   const SparseGenerator chain = make_sparse_generator("heisenberg:16");
   const auto a = CsbMatrix<V, T>::build(this->runtime(), *chain.a, {.segments = 2});
   FomPreconditioner<V, T> fom(this->runtime(), a, {});
-  const LobpcgResult<T> result = lobpcg<T>(this->runtime(), {.a = &a, .preconditioner = &fom},
+  const LobpcgResult<T> result = lobpcg(this->runtime(), {.a = &a, .preconditioner = &fom},
                                            {.count = 8, .block = 12, .tolerance = 8 * double(precision<T>)});
-  EXPECT_EQ(result.status, LobpcgStatus::converged) << result.message;
+  EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
   EXPECT_LE(result.restarts, 1);
   for (const double residual : result.residuals)
     EXPECT_LE(residual, 9 * double(precision<T>) * a.norm_bound() * 2);
@@ -196,9 +196,9 @@ TYPED_TEST(PreconditionedSolves, TheScaleOfBDoesNotMatter) {
     Preconditioner<T>* const all[] = {&fom, &jacobi, &chebyshev};
     for (int k = 0; k < 3; ++k) {
       const LobpcgResult<T> result =
-          lobpcg<T>(runtime, {.a = &a, .b = &b, .preconditioner = all[k]},
+          lobpcg(runtime, {.a = &a, .b = &b, .preconditioner = all[k]},
                     {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8});
-      EXPECT_EQ(result.status, LobpcgStatus::converged) << all[k]->name() << ' ' << result.message;
+      EXPECT_EQ(result.status().code, StatusCode::success) << all[k]->name() << ' ' << result.status().message();
       if (s == 1)
         expected[k] = result.iterations;
       else

@@ -21,9 +21,9 @@ class ReferenceEnergies : public RuntimeTest<double> {
     const SparseGenerator made = make_sparse_generator("shell:" + nucleus, field_interaction(sd));
     const auto a = CsbMatrix<V, double>::build(runtime(), *made.a);
     FomPreconditioner<V, double> fom(runtime(), a, {.end = end});
-    const auto result = lobpcg<double>(runtime(), {.a = &a, .preconditioner = &fom},
+    const auto result = lobpcg(runtime(), {.a = &a, .preconditioner = &fom},
                                        {.count = static_cast<Index>(energies.size()), .end = end});
-    EXPECT_EQ(result.status, LobpcgStatus::converged) << nucleus << ": " << result.message;
+    EXPECT_EQ(result.status().code, StatusCode::success) << nucleus << ": " << result.status().message();
     expect_near(result.values, energies, gate, nucleus);
   }
 };

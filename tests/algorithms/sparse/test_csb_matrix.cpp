@@ -9,6 +9,7 @@
 #include <tests/support/runtime_test.hpp>
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
+#include <tessera/algorithms/sparse/diagonal_tiles.hpp>
 #include <tessera/matgen.hpp>
 #include <tessera/sparse_matrix.hpp>
 

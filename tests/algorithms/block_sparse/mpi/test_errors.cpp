@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/support/expect_refused.hpp>
 
@@ -28,7 +30,7 @@ class ErrorsMpi : public ::testing::Test {
   std::uint64_t product() {
     const auto a = matrix(1), b = matrix(2);
     auto c = matrix(3);
-    multiply(Op::none, Op::none, 1.0, a, b, 1.0, c);
+    EXPECT_TRUE(tessera::multiply({.a = a, .b = b, .beta = 1.0, .c = c}));
     return fingerprint(c);
   }
   Runtime runtime_{{.cores = 1, .bind = false}, Communicator::world()};
@@ -101,7 +103,9 @@ TEST_F(ErrorsMpi, OptionsOfProducts) {
   auto c = matrix(3);
   const std::uint64_t before = fingerprint(c);
   const auto refused = [&](const char* name, double alpha, double beta, const MultiplyOptions& options) {
-    expect_refused(name, [&] { multiply(Op::none, Op::none, alpha, a, b, beta, c, options); });
+    expect_refused(name, [&] {
+      std::ignore = tessera::multiply({.alpha = alpha, .a = a, .b = b, .beta = beta, .c = c}, options);
+    });
   };
   const double infinite = std::numeric_limits<double>::infinity();
   refused("alpha", wrong() ? infinite : 1, 1, {});

@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
+#include <tuple>
 
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/algorithms/block_sparse/product_checks.hpp>
+
+#include <tessera/block_operations.hpp>
 
 namespace tessera::test {
 namespace {
@@ -101,7 +104,7 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
     };
     const auto a = redistributed(m.a, 5 + i), b = redistributed(m.b, 50 + i);
     auto c = redistributed(m.c, 500 + i);
-    const MultiplyResult result = multiply(Op::none, Op::none, 1.0, a, b, 1.0, c, p.options);
+    const MultiplyResult result = tessera::multiply({.a = a, .b = b, .beta = 1.0, .c = c}, p.options);
     expect_equal_everywhere(runtime, result);
     if (i == 0) {
       blocks = stored_blocks(c), products = result.products, skipped = result.filtered_products;
@@ -128,7 +131,8 @@ TEST(MultiplyMpi, OnGpus) {
          {std::pair(0.0, UseDense::never), {500.0, UseDense::never}, {0.0, UseDense::always}}) {
       ProductMatrices<double> m = make_matrices<double>(runtime, p);
       const MultiplyResult result =
-          multiply(Op::none, Op::transpose, -2.0, m.a, m.b, 3.0, m.c, {.filter_eps = eps, .dense = use});
+          tessera::multiply({.alpha = -2.0, .a = m.a, .b = {m.b, Op::transpose}, .beta = 3.0, .c = m.c},
+                            {.filter_eps = eps, .dense = use});
       expect_equal_everywhere(runtime, result);
       for (const ProductCount& shape : result.shapes)
         EXPECT_EQ(runtime.gpus() > 0 ? shape.gpu_products : shape.cpu_products, shape.products);
@@ -161,7 +165,7 @@ TEST(MultiplyMpi, ListsTooLongForAGpu) {
   p.rows = p.cols = p.inner = repeated({1}, 256);
   p.panel_elements = 256, p.occupation = 1.5;  // one panel: 2^24 products
   ProductMatrices<double> m = make_matrices<double>(runtime, p);
-  EXPECT_THROW(multiply(Op::none, Op::none, 1.0, m.a, m.b, 0.0, m.c), RuntimeError);
+  EXPECT_THROW(std::ignore = tessera::multiply({.a = m.a, .b = m.b, .c = m.c}), RuntimeError);
   p.rows = p.cols = p.inner = repeated({3, 5}, 30), p.panel_elements = 40, p.integers = true;
   check_product<double>(runtime, p);
 }

@@ -106,16 +106,17 @@ class EigensolveMpi : public ::testing::Test {
     distribute(poison_other_triangle(a, c.uplo), c.block, c.grid, c.uplo, dist_a);
     if (c.generalized) distribute(poison_other_triangle(b, c.uplo), c.block, c.grid, c.uplo, dist_b);
     const auto before = dist_a.local;
-    auto completion = c.generalized ? submit_eigensolve<T>(runtime(), dist_a.tiles, dist_b.tiles, c.options)
-                                    : submit_eigensolve<T>(runtime(), dist_a.tiles, c.options);
+    EigenProblem<T> problem{.a = dist_a.tiles};
+    if (c.generalized) problem.b = dist_b.tiles;
+    auto completion = submit_eigensolve(runtime(), problem, c.options);
     ASSERT_TRUE(completion.wait().ok()) << completion.wait().message();
     auto& result = completion.result();
     EXPECT_TRUE(same_everywhere(result.values));
     const auto reference = c.generalized ? lapack_eigenvalues(a, b) : lapack_eigenvalues(a);
     const auto& range = c.options.range;
     Index first = 0, last = c.n;
-    if (range.kind == EigenRange<>::Kind::index) first = range.lo, last = range.hi;
-    if (range.kind == EigenRange<>::Kind::value) {
+    if (range.kind == EigenRange::Kind::index) first = range.lo, last = range.hi;
+    if (range.kind == EigenRange::Kind::value) {
       const auto upto = [&](double x) {
         return Index(std::count_if(reference.begin(), reference.end(), [&](auto y) { return y <= x; }));
       };
@@ -145,7 +146,7 @@ class EigensolveMpi : public ::testing::Test {
   /// left to runs with two ranks at most.
   static bool crowded() { return runtime().size() > 2; }
   static ProcessGrid squarest() { return ProcessGrid::squarest(runtime().size()); }
-  static EigensolveOptions few_tiles(EigenRange<double> range = {}, Solver solver = Solver::two_stage) {
+  static EigensolveOptions few_tiles(EigenRange range = {}, Solver solver = Solver::two_stage) {
     return {.solver = solver, .range = range, .tile = 16, .band = 8, .update_width = 16, .slab_width = 10};
   }
 
@@ -176,14 +177,14 @@ TEST_F(EigensolveMpi, OneRowOfRanksByValue) {
   check<std::complex<float>>({32,
                               13,
                               {1, runtime().size(), false},
-                              few_tiles(EigenRange<>::value(-2.01, 1.52)),
+                              few_tiles(value_range(-2.01, 1.52)),
                               false,
                               Uplo::general});
 }
 
 TEST_F(EigensolveMpi, RanksWithoutDataByIndex) {
   check<double>(
-      {30, 8, {1, std::max(1, runtime().size() - 1), false}, few_tiles(EigenRange<>::index(0, 12)), true});
+      {30, 8, {1, std::max(1, runtime().size() - 1), false}, few_tiles(index_range(0, 12)), true});
 }
 
 TEST_F(EigensolveMpi, AllDataOnOneRank) {
@@ -219,10 +220,10 @@ TEST_F(EigensolveMpi, OneStageAndVendor) {
 
   check<double>({30, 17, squarest(), few_tiles({}, Solver::one_stage)});
   check<std::complex<float>>(
-      {28, 16, squarest(), few_tiles(EigenRange<>::index(5, 20), Solver::one_stage), true});
+      {28, 16, squarest(), few_tiles(index_range(5, 20), Solver::one_stage), true});
   check<double>({30, 17, squarest(), few_tiles({}, Solver::vendor)});
   check<std::complex<double>>(
-      {28, 16, squarest(), few_tiles(EigenRange<>::value(-1, 0.5), Solver::vendor), true});
+      {28, 16, squarest(), few_tiles(value_range(-1, 0.5), Solver::vendor), true});
 }
 
 TEST_F(EigensolveMpi, ValuesOnly) {
@@ -251,7 +252,7 @@ TEST_F(EigensolveMpi, FailuresAreTheSameOnAllRanks) {
     Distributed<double> dist_a, dist_b;
     distribute(a, 9, squarest(), Uplo::lower, dist_a);
     distribute(b, 9, squarest(), Uplo::lower, dist_b);
-    auto completion = submit_eigensolve<double>(runtime(), dist_a.tiles, dist_b.tiles, few_tiles());
+    auto completion = submit_eigensolve(runtime(), {.a = dist_a.tiles, .b = dist_b.tiles}, few_tiles());
     const Status status = completion.wait();
     EXPECT_EQ(status.code, StatusCode::not_positive_definite);
     EXPECT_EQ(status.stage, "cholesky");
@@ -264,8 +265,8 @@ TEST_F(EigensolveMpi, FailuresAreTheSameOnAllRanks) {
     broken(23, 17) = std::nan("");
     Distributed<double> dist_a;
     distribute(broken, 9, squarest(), Uplo::lower, dist_a);
-    auto completion = submit_eigensolve<double>(
-        runtime(), dist_a.tiles, few_tiles(by_value ? EigenRange<>::value(0, 1) : EigenRange<>::all()));
+    auto completion = submit_eigensolve(
+        runtime(), {.a = dist_a.tiles}, few_tiles(by_value ? value_range(0, 1) : EigenRange{}));
     const Status status = completion.wait();
     EXPECT_EQ(status.code, StatusCode::not_finite);
     EXPECT_EQ(status.stage, "input");
@@ -282,8 +283,8 @@ TEST_F(EigensolveMpi, TwoSolvesInFlight) {
   Distributed<double> dist_a, dist_b;
   distribute(a, 20, squarest(), Uplo::lower, dist_a);
   distribute(b, 11, squarest(), Uplo::lower, dist_b);
-  auto first = submit_eigensolve<double>(runtime(), dist_a.tiles, few_tiles());
-  auto second = submit_eigensolve<double>(runtime(), dist_b.tiles, few_tiles());
+  auto first = submit_eigensolve(runtime(), {.a = dist_a.tiles}, few_tiles());
+  auto second = submit_eigensolve(runtime(), {.a = dist_b.tiles}, few_tiles());
   ASSERT_TRUE(second.wait().ok());
   ASSERT_TRUE(first.wait().ok());
   EXPECT_LT(eigen_errors<double>(a, nullptr, first.result().values, nullptr, lapack_eigenvalues(a), 0).values,

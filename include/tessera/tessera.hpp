@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/block_layout.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/block_pattern.hpp>
+#include <tessera/block_sparse_files.hpp>
+#include <tessera/block_sparse_matrix.hpp>
+#include <tessera/block_vectors.hpp>
+#include <tessera/column_slabs.hpp>
+#include <tessera/completion.hpp>
+#include <tessera/data.hpp>
+#include <tessera/eigensolve.hpp>
+#include <tessera/error.hpp>
+#include <tessera/lobpcg.hpp>
+#include <tessera/matrix_market.hpp>
+#include <tessera/multiply.hpp>
+#include <tessera/operators.hpp>
+#include <tessera/preconditioners.hpp>
+#include <tessera/runtime.hpp>
+#include <tessera/sequence.hpp>
+#include <tessera/sparse_matrix.hpp>
+#include <tessera/statistics.hpp>
+#include <tessera/status.hpp>
+#include <tessera/tiled_matrix.hpp>
+#include <tessera/types.hpp>
+#include <tessera/user_functions.hpp>
+#include <tessera/version.hpp>
+
+/// @file
+/// The whole library, but for its test matrices (matgen.hpp).

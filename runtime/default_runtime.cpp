@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+#include <mutex>
+
+#include <tessera/runtime/default_runtime.hpp>
+
+namespace tessera {
+namespace {
+
+std::mutex default_mutex;
+std::atomic<bool> made_by_default = false;
+
+std::unique_ptr<Runtime> make_default() {
+  made_by_default = true;
+  try {
+    return std::make_unique<Runtime>();
+  } catch (...) {
+    made_by_default = false;
+    throw;
+  }
+}
+
+void end_default(std::unique_ptr<Runtime>& runtime) noexcept {
+  runtime.reset();
+  made_by_default = false;
+}
+
+/// The Runtime that was made for callers without one; null when it has been ended. The object that ends it at
+/// exit is made when the first one has started: what StarPU and CUDA have registered by then runs after it.
+std::unique_ptr<Runtime>* holder = nullptr;
+
+void begin_default() {
+  if (holder) {
+    *holder = make_default();
+    return;
+  }
+  struct Holder {
+    std::unique_ptr<Runtime> runtime;
+    ~Holder() {
+      end_default(runtime);
+      holder = nullptr;
+    }
+  };
+  std::unique_ptr<Runtime> first = make_default();
+  static Holder kept;
+  kept.runtime = std::move(first);
+  holder = &kept.runtime;
+}
+
+}  // namespace
+
+std::atomic<Runtime*> detail::alive_runtime = nullptr;
+
+bool detail::default_runtime_alive() noexcept {
+  return made_by_default;
+}
+
+Runtime& default_runtime() {
+  const std::lock_guard lock(default_mutex);
+  if (!detail::alive_runtime) begin_default();
+  return *detail::alive_runtime;
+}
+
+void end_default_runtime() {
+  const std::lock_guard lock(default_mutex);
+  if (holder) end_default(*holder);
+}
+
+}  // namespace tessera
