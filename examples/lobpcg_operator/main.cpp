@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LOBPCG with an operator that no matrix stands for, and a preconditioner of one's own: the Laplacian in a box
-// whose grid is fine along x (as in a boundary layer), by finite differences:
+// LOBPCG with an operator that no matrix stands for, and a preconditioner of one's own: the Laplacian in a
+// box whose grid is fine along x (as in a boundary layer), by finite differences:
 //
 //   (A u)(x, y, z) = sum over the directions d of c_d (2 u - u(d - 1) - u(d + 1)), zero outside.
 //

@@ -16,7 +16,7 @@ int main() {
 #include <numbers>
 #include <vector>
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include <tessera/tessera.hpp>
 

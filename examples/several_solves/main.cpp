@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Several solves in flight: an electron on a ring of n sites in a magnetic flux. For each flux the Hamiltonian
-// is a complex Hermitian matrix, with the energies -2 cos((2 pi m + flux) / n), m = 0, ..., n - 1. The solves
-// are submitted at once; StarPU takes their tasks as workers become free.
+// Several solves in flight: an electron on a ring of n sites in a magnetic flux. For each flux the
+// Hamiltonian is a complex Hermitian matrix, with the energies -2 cos((2 pi m + flux) / n), m = 0 ... n - 1.
+// The solves are submitted at once; StarPU takes their tasks as workers become free.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
