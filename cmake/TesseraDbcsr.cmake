@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Gives the program DBCSR, which must be installed with its C interface: a static library of Fortran, so that a Fortran
-# compiler is needed to know what else to link. Another installation than the system's is named in DBCSR_DIR.
+# tessera_dbcsr: what the program and the benchmarks need of DBCSR, which must be installed with its C interface: a static
+# library of Fortran, so that a Fortran compiler is needed to know what else to link. Another installation than the system's
+# is named in DBCSR_DIR.
 include(CheckLanguage)
 find_file(TESSERA_DBCSR_CONFIG DBCSRConfig.cmake
   HINTS "${DBCSR_DIR}" PATH_SUFFIXES cmake/dbcsr lib/cmake/dbcsr lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/dbcsr)
@@ -24,8 +25,9 @@ else()
   get_target_property(dbcsr_libraries DBCSR::dbcsr INTERFACE_LINK_LIBRARIES)
   list(FILTER dbcsr_libraries EXCLUDE REGEX "lib(blas|lapack|openblas)[^/]*$")
   set_target_properties(DBCSR::dbcsr PROPERTIES INTERFACE_LINK_LIBRARIES "${dbcsr_libraries};LAPACK::LAPACK")
-  target_compile_definitions(tessera_program_parts PRIVATE
+  add_library(tessera_dbcsr INTERFACE)
+  target_compile_definitions(tessera_dbcsr INTERFACE
     TESSERA_HAVE_DBCSR=1 "TESSERA_DBCSR_VERSION=\"${DBCSR_VERSION}\"")
-  target_link_libraries(tessera_program_parts PRIVATE DBCSR::dbcsr_c OpenMP::OpenMP_CXX)
+  target_link_libraries(tessera_dbcsr INTERFACE DBCSR::dbcsr_c OpenMP::OpenMP_CXX)
   message(STATUS "DBCSR ${DBCSR_VERSION} in ${dbcsr_directory}")
 endif()

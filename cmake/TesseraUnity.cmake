@@ -9,7 +9,7 @@ set(TESSERA_UNITY_ALONE
   temporary_files multiply_stack                                               # runtime, codelets
   one_stage reduce_to_band reduce_column_groups tridiagonal_eigen              # algorithms
   dense_products matrix_market_file model_matrices sparse_generators
-  bench_stack trace_summary dbcsr_peer lobpcg_peer)                            # the program
+  stack_command trace_summary dbcsr_peer slepc_peer)                           # the program and the benchmarks
 
 function(tessera_unity_build target)
   if(NOT TESSERA_UNITY_BUILD)
@@ -28,7 +28,7 @@ function(tessera_unity_build target)
     get_filename_component(folder "${source}" DIRECTORY)
     file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
     string(MAKE_C_IDENTIFIER "${folder}" group)
-    if(folder MATCHES "^(runtime|tools/tessera)$" AND name MATCHES "^[m-z]")
+    if((folder STREQUAL "runtime" AND name MATCHES "^[m-z]") OR (folder STREQUAL "tools/common" AND name MATCHES "^[p-z]"))
       string(APPEND group "_2")  # the large ones
     endif()
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")

@@ -85,7 +85,7 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
       check();
     });
     --detail.checks;
-    // No vote where all have thrown it together, or where the others may wait in what the check was doing.
+    // No vote if all ranks have thrown it together, or if the others may wait inside the check.
     if (caught && (caught == detail.agreed || caught == detail.broken)) std::rethrow_exception(caught);
     const detail::Votes votes = detail::vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
@@ -135,7 +135,7 @@ void Guard::failed() noexcept {
     detail.broken = caught;
     return;
   }
-  // At once, not when it leaves the outermost guard: who catches it before that may go on to other calls.
+  // At once, not when it leaves the outermost guard: code that catches it before that may make other calls.
   try {
     detail.alarm.raise(parts_of(caught, runtime_.rank()));
   } catch (...) {  // no memory for its text
@@ -165,7 +165,7 @@ void CollectiveCall::enter(std::string_view name, std::uint64_t arguments,
 ComingAgreement::~ComingAgreement() {
   if (!runtime_ || runtime_->size() == 1 || std::uncaught_exceptions() <= exceptions_) return;
   if (runtime_->detail().calls > 0)
-    return;  // the other ranks do not vote within a call: its guard tells them
+    return;  // the other ranks do not vote within a call: its guard raises the alarm
   const std::exception_ptr caught = caught_;
   failure_of([&] {
     agree(*runtime_, 0, [&] {

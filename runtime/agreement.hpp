@@ -12,31 +12,31 @@
 #include <tessera/runtime/cache_directory.hpp>
 
 /// Errors of calls that all ranks make together. A rank that alone throws would leave the others waiting for
-/// it, so all throw what one has thrown, in one of two ways:
+/// it, so all throw the exception of the one, in one of two ways:
 ///
 /// - Where all ranks pass, they vote (`agree`): the same exception leaves the call on every rank, and the
 ///   Runtime stays usable.
-/// - Anywhere else in a public call (`collectively`) the rank tells the others by an alarm, for which they
-///   look wherever they wait for each other. They throw the same, and the Runtime is poisoned on all ranks:
-///   every later call throws it again, destructors neither wait nor communicate, and what StarPU still holds
-///   stays in memory. Such a process cannot start another Runtime, nor reach the end of MPI_Finalize: it ends
-///   by Runtime::abort_ranks, as the program does, or by MPI_Abort.
+/// - Anywhere else in a public call (`collectively`) the rank raises an alarm, which the others poll wherever
+///   they wait for each other. They throw the same exception, and the Runtime is poisoned on all ranks: every
+///   later call throws it again, destructors neither wait nor communicate, and the memory that StarPU still
+///   holds is not freed. Such a process cannot start another Runtime, nor reach the end of MPI_Finalize: it
+///   ends by Runtime::abort_ranks, as the program does, or by MPI_Abort.
 ///
-/// In both ways an exception that is none of this library's (of a callback, std::bad_alloc) stays what it is
-/// on its rank and is a RemoteError on the others.
+/// In both ways an exception that is not of this library (of a callback, std::bad_alloc) leaves the call
+/// unchanged on its rank and as a RemoteError on the others.
 namespace tessera {
 
-/// Runs `check`, which may throw, and throws on every rank what it has thrown on any: the failure of the
-/// lowest rank. `arguments`: a hash of what must be equal on all ranks (argument_hash). Collective; alone
-/// just the check.
+/// Runs `check`, which may throw. If it has thrown on any rank, every rank throws the exception of the lowest
+/// such rank. `arguments`: a hash of the arguments that must be equal on all ranks (argument_hash).
+/// Collective; on one rank it only runs the check.
 /// @throws InvalidArgument if the arguments differ, beside what the check throws
 void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<void()>& check);
 
 /// The same before there is a Runtime, over the ranks of a communicator.
 void agree(Communicator communicator, std::uint64_t arguments, const std::function<void()>& check);
 
-/// Throws on every rank what `caught` holds on `root`, for a root that the others know to have failed.
-/// Collective.
+/// Throws the exception `caught` of `root` on every rank. The other ranks know already that the root has
+/// failed. Collective.
 [[noreturn]] void throw_everywhere(const Runtime& runtime, int root, const std::exception_ptr& caught);
 
 /// Throws an exception that the other ranks throw, too, at the same place.
@@ -113,7 +113,7 @@ class ComingAgreement {
         caught_(std::move(other.caught_)) {}
   ComingAgreement& operator=(ComingAgreement&&) = delete;
 
-  /// What `work` throws is what the others will hear of.
+  /// An exception of `work` reaches the other ranks.
   template <class Work>
   auto watch(const Work& work) {
     try {

@@ -67,7 +67,7 @@ void Alarm::raise(const ErrorParts& failure) noexcept {
   try {
     failure_ = failure;
     sending_.reserve(static_cast<std::size_t>(size_));
-  } catch (...) {  // no memory for the text: the failure itself is told all the same
+  } catch (...) {  // no memory for the text: the failure is sent without it
   }
   raised_.store(true, std::memory_order_release);
   sent_ = packed(failure);

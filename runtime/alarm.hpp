@@ -13,9 +13,9 @@
 /// Included by runtime/*.cpp only.
 namespace tessera {
 
-/// How a rank tells the others that it has failed where they do not expect it. Whoever waits for another rank
-/// looks here while it waits (Runtime's collectives, Sequence::wait, HostAccess), so nobody waits for a rank
-/// that has given up. What was told cannot be taken back: tasks and messages of the ranks no longer match.
+/// A message of a rank to the others that it has failed, where they expect none. A rank that waits for
+/// another polls the alarm (Runtime's collectives, Sequence::wait, HostAccess), so that no rank waits for one
+/// that has given up. An alarm is final: tasks and messages of the ranks no longer match.
 class Alarm {
  public:
   /// Collective: every rank listens from now on. @param communicator of the alarm alone
@@ -23,11 +23,11 @@ class Alarm {
   /// When all ranks have agreed to end.
   void stop() noexcept;
 
-  /// Tells the others. Only the first failure of a process counts.
+  /// Sends the failure to the others. Only the first failure of a process counts.
   void raise(const ErrorParts& failure) noexcept;
   /// Whether this rank or another has failed, as far as is known.
   bool raised() const noexcept { return raised_.load(std::memory_order_acquire); }
-  /// The same after a look at what has arrived.
+  /// The same after it has received the messages that have arrived.
   bool look() noexcept;
   /// After raised(): what has failed, and where.
   const ErrorParts& failure() const noexcept { return failure_; }

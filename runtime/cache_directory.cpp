@@ -8,7 +8,7 @@
 namespace tessera {
 
 std::filesystem::path cache_directory() {
-  // What is relative would be another place in each directory that a program is started in.
+  // A relative path would name another folder in each working directory.
   const auto from = [](const char* name) {
     const char* text = std::getenv(name);
     const std::filesystem::path path(text ? text : "");

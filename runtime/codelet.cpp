@@ -80,7 +80,7 @@ std::size_t task_size(starpu_task* task, unsigned) {
 }
 
 #ifdef STARPU_USE_CUDA
-/// What a core does in about 20 ms.
+/// Limits of a task that a core may take beside GPUs.
 constexpr double largest_flops_of_cpu = 5e8, largest_bytes_of_cpu = 64 << 20;
 
 /// Beside GPUs a CPU takes small tasks only. A large one there would hold up all that wait for it, and until
@@ -130,7 +130,7 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
   require_whole_codelets();
   for (Codelet* codelet : registry()) {
     Codelet::Detail& detail = codelet->detail();
-    // StarPU keeps run-time state in both structures: they are made anew at every start.
+    // StarPU keeps run-time state in both structures, so every start initializes them again.
     const auto cpu = detail.codelet.cpu_funcs[0];
     starpu_codelet_init(&detail.codelet);
     detail.codelet.cpu_funcs[0] = cpu;

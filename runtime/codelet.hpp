@@ -15,8 +15,9 @@
 #include <tessera/runtime/operands.hpp>
 #include <tessera/status.hpp>
 
-/// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a body
-/// for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list them all.
+/// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a
+/// body for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list
+/// them all.
 namespace tessera {
 
 namespace detail {
@@ -31,9 +32,9 @@ struct TaskHeader {
   double flops;
   double start = 0;  ///< when the task began, seconds; written by the worker
   bool on_device =
-      false;  ///< its work goes on when the codelet's function has returned: StarPU tells the end
+      false;  ///< its work continues when the codelet's function has returned; StarPU detects the end
   void (*at_end)(TaskHeader&) = nullptr;  ///< called when it has ended, if not null (DeviceFailure)
-  void* failure = nullptr;                ///< what at_end looks at
+  void* failure = nullptr;                ///< argument of at_end
 };
 
 /// How the run time is predicted: by the history of equal footprints, by a cost in flops at a codelet's own
@@ -43,8 +44,8 @@ enum class PerformanceModel { history, regression, cost };
 /// What runs a task.
 enum class WorkerKind { cpu, gpu };
 
-/// Where a body runs: it reports a numerical failure by `on.fail(code, index)`. What it throws becomes the status
-/// of its sequence.
+/// Where a body runs: it reports a numerical failure by `on.fail(code, index)`. What it throws becomes the
+/// status of its sequence.
 class TaskContext {
  public:
   explicit TaskContext(const TaskHeader& header) : header_(&header) {}
@@ -52,7 +53,7 @@ class TaskContext {
   void fail(StatusCode code, Index index) const noexcept;
   /// Records why the task could not be carried out (StatusCode::task_failed).
   void fail(std::string_view reason) const noexcept;
-  /// Records what a function of the user has thrown: Sequence::wait throws it again.
+  /// Records an exception of a function of the caller: Sequence::wait throws it again.
   void fail_by_callback(std::exception_ptr thrown) const noexcept;
 
   const TaskHeader& header() const noexcept { return *header_; }
@@ -65,7 +66,7 @@ class Codelet {
  public:
   using Function = void (*)(void** buffers, void* arguments);
   using Footprint = std::uint32_t (*)(const void* arguments);
-  /// Seconds that a task takes whose buffers have so many bytes.
+  /// Seconds that a task takes whose buffers have `bytes` bytes.
   using Cost = double (*)(const void* arguments, WorkerKind kind, double bytes);
 
   /// Made by TESSERA_DEFINE_TASK; lives for the whole program.
@@ -95,12 +96,12 @@ class Codelet {
 
 /// What StarPU must know of a CUDA implementation.
 struct CudaOptions {
-  int host_buffers = 0;         ///< so many leading buffers are found in host memory
+  int host_buffers = 0;         ///< number of leading buffers that are in host memory
   bool instead_of_cpu = false;  ///< with GPUs no CPU runs the codelet, RuntimeOptions::hybrid or not
 };
 
-/// Adds a CUDA implementation to a codelet; called at load time, when the codelet may not have been constructed
-/// yet. The two meet when the runtime starts.
+/// Adds a CUDA implementation to a codelet; called at load time, when the codelet may not have been
+/// constructed yet. The two meet when the runtime starts.
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
                                   const CudaOptions& options, const Codelet* codelet);
 

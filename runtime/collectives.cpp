@@ -16,8 +16,8 @@ namespace {
 /// MPI counts in 32 bits: much goes in rounds.
 constexpr Index max_values = Index(1) << 26, max_bytes = Index(1) << 26;
 
-/// Memory that MPI works on. If another rank fails meanwhile it stays where it is for ever: messages that
-/// were under way may still come.
+/// Memory that MPI uses. If another rank fails during the operation the memory is never freed: messages under
+/// way may still arrive.
 template <class T>
 class Buffer {
  public:
@@ -33,7 +33,7 @@ class Buffer {
   T* data() noexcept { return memory_->values.data(); }
   int* numbers() noexcept { return memory_->numbers.data(); }
 
-  /// Waits for what start(request) starts on it; or throws what another rank has failed with.
+  /// Waits for the operation that start(request) starts, or throws the failure of another rank.
   template <class Start>
   void transfer(Runtime::Detail& detail, const Start& start) {
     detail::fault_point();

@@ -18,7 +18,7 @@ void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) 
     std::mutex mutex;
     std::exception_ptr failure;
   } shared{work, 0, {}, {}};
-  // Exceptions do not go through StarPU.
+  // Exceptions cannot pass through StarPU.
   const auto run = [](void* argument) {
     auto& all = *static_cast<Shared*>(argument);
     try {
@@ -30,7 +30,7 @@ void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) 
   };
   collectively(runtime, "run_on_cpu_workers", 0, [&] {
     {
-      const Sequence awake(runtime);  // workers sleep while there is none
+      const Sequence awake(runtime);  // workers sleep without it
       runtime.info().cpu_workers > 0 ? starpu_execute_on_each_worker(run, &shared, STARPU_CPU) : run(&shared);
     }
     agree(runtime, 0, [&] {

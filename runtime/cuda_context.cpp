@@ -38,8 +38,8 @@ CudaHandles& local_handles() noexcept {
   return handles[static_cast<std::size_t>(starpu_worker_get_id_check())];
 }
 
-/// Slots of DeviceFailure in pinned memory, used in turn; a task in flight holds one or two, so a busy one is
-/// soon free. They are there before the first task, and stay.
+/// Slots of DeviceFailure in pinned memory, used as a ring; a task in flight holds one or two, so a busy one
+/// is soon free. They are allocated before the first task and never freed.
 constexpr std::size_t slot_bytes = 64, slot_count = 256;
 std::byte* slots = nullptr;
 

@@ -11,13 +11,13 @@
 #include <tessera/runtime/task.hpp>
 #include <tessera/status.hpp>
 
-/// For the op.cu of a task (task.hpp): its body for GPUs, `void run(const DeviceContext&, const Task&)`, which
-/// enqueues on on.stream and returns, without synchronising or allocating, and after it
+/// For the op.cu of a task (task.hpp): its body for GPUs, `void run(const DeviceContext&, const Task&)`,
+/// which enqueues on on.stream and returns, without synchronising or allocating, and after it
 /// TESSERA_DEFINE_ON_GPU(Task) for each type. Views are of device memory but those of ReadOnHost operands.
 ///
-/// With RuntimeOptions::hybrid any small task may run on either side: what the two bodies leave in a piece must
-/// be the same to every reader, also what is stored and of no meaning to one of them. Where that is not so, or
-/// where a task is made for a whole GPU, the task's `gpu_instead_of_cpu` keeps CPUs away.
+/// With RuntimeOptions::hybrid any small task may run on either side: what the two bodies leave in a piece
+/// must be the same to every reader, also what is stored and of no meaning to one of them. Where that is not
+/// so, or where a task is made for a whole GPU, the task's `gpu_instead_of_cpu` keeps CPUs away.
 namespace tessera {
 
 /// The worker's stream, and library handles that are bound to it.

@@ -12,7 +12,7 @@ namespace tessera {
 
 enum class ErrorKind : std::int32_t { argument, input, runtime, error, other };
 
-/// What an exception of the library is made of; of any other its text.
+/// The parts of an exception of the library; for any other exception its text.
 struct ErrorParts {
   ErrorKind kind = ErrorKind::other;
   std::int32_t rank = 0;  ///< where it was thrown

@@ -4,10 +4,11 @@
 
 #include <atomic>
 
-/// Where a rank may fail while others go on: tests make it fail at each of them in turn.
+/// Places where a rank may fail while others continue: tests make it fail at each of them, one after the
+/// other.
 namespace tessera::detail {
 
-/// Null but in tests; what it throws is thrown at the place that is passed.
+/// Null except in tests. Its exception is thrown at the fault point.
 using FaultHook = void (*)();
 extern std::atomic<FaultHook> fault_hook;
 

@@ -22,7 +22,7 @@ bool sends_from_gpus(const Runtime& runtime) noexcept {
 }
 
 void receive_on_gpu(const Data& data, int gpu) {
-  // Written by nobody: StarPU makes room for it there.
+  // No task writes it: StarPU only allocates the memory there.
   pass_on_node(starpu_handle(data), memory_node_of_gpu(gpu), STARPU_W);
 }
 

@@ -19,7 +19,7 @@ bool sends_from_gpus(const Runtime& runtime) noexcept;
 
 /// Has the next copy that this rank gets of another rank's piece received in the memory of its GPU number
 /// `gpu`: StarPU-MPI receives where the piece has memory, or else in the largest memory, which is the host's.
-/// Returns at once (within a Sequence that is not over); a copy that is there already is lost.
+/// Returns at once (within a Sequence that has not ended); an earlier copy is lost.
 void receive_on_gpu(const Data& data, int gpu);
 
 }  // namespace tessera

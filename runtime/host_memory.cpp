@@ -257,7 +257,7 @@ void require_host_memory(std::string_view what, double bytes) {
   if (const auto left = static_cast<double>(left_for_pieces()); bytes > left)
     throw RuntimeError(memory_refusal(what, bytes, "host memory on this rank", left));
   if (bytes < worth_looking) return;
-  // To look takes some tenths of a millisecond: a small part of what there was a moment ago is there.
+  // To ask the system takes time. A small part of the memory that was free a moment ago is still free.
   static std::atomic<double> looked = -1, found = 0;
   constexpr double moment = 1, small_part = 0.25;
   const double now = detail::now();

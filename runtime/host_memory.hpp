@@ -15,8 +15,8 @@ namespace tessera {
 
 /// Large pieces of the host's memory, kept when they are given back, for the next of about their size: pages
 /// that are new to the process must be cleared by the system one by one, which takes longer than to compute
-/// what small blocks are written into them. In use and kept together are never more than there were in use
-/// at one time. Thread-safe.
+/// their content where blocks are small. The memory in use and kept together never exceeds the largest amount
+/// that was in use at one time. Thread-safe.
 class HostMemory {
  public:
   HostMemory() = default;
@@ -49,7 +49,7 @@ void stop_host_memory() noexcept;
 
 /// StarPU gets no more memory: what waits for it must never run.
 void refuse_host_memory() noexcept;
-/// How often StarPU has asked for host memory and there was none.
+/// Number of failed requests of StarPU for host memory.
 std::uint64_t host_memory_refusals() noexcept;
 
 /// What all data of this rank may take together: nine tenths of the machine's memory or of what this
@@ -62,25 +62,25 @@ std::uint64_t host_memory_refusals() noexcept;
 void choose_host_memory_limit(bool restricted);
 std::size_t host_memory_limit() noexcept;
 
-/// What may still be taken: of the limit, and of what the system has now, with what it would free of its file
-/// caches and what StarPU keeps for the next pieces.
+/// Bytes that may still be allocated: the rest of the limit, or the free memory of the system with the file
+/// caches that it would free and the memory that StarPU keeps for the next pieces.
 std::size_t available_host_memory();
 
-/// Its parts: what the system has for all ranks of the host, and what this rank holds without use.
+/// Its parts: the free memory for all ranks of the host, and the memory that this rank keeps unused.
 std::size_t shared_host_memory();
 std::size_t idle_host_memory();
 
-/// Less than so many bytes are not worth a look at what the system has.
+/// For fewer bytes than this the library does not ask the system for its free memory.
 inline constexpr double worth_looking = 64 << 20;
 
-/// Whether so many bytes more fit into the host's memory. (Where all ranks ask: require_memory, which knows
+/// Whether `bytes` more bytes fit into the host's memory. (Where all ranks ask: require_memory, which knows
 /// what ranks of one host need together.)
 /// @throws RuntimeError, naming what needs it, if not
 void require_host_memory(std::string_view what, double bytes);
 /// "WHAT needs 5.1 GiB of OF, and 2.0 GiB may be used"
 std::string memory_refusal(std::string_view what, double needed, std::string_view of, double there);
 
-/// A piece of so many bytes is made, whose memory StarPU finds; it is no more.
+/// Count a piece of `bytes` bytes whose memory StarPU allocates, and its end.
 /// @throws RuntimeError if all pieces together are beyond the limit
 void hold_host_memory(std::size_t bytes);
 void let_host_memory_go(std::size_t bytes) noexcept;

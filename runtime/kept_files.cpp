@@ -74,10 +74,10 @@ FileContent content_of(const fs::path& file, bool own, std::size_t most) {
   return content;
 }
 
-/// Why somebody else could exchange what is in the directory; empty: nobody can.
+/// Why another user could exchange files in the directory; empty: no other user can.
 std::string flaw_of_directory(const fs::path& directory) {
   struct stat status {};
-  if (::lstat(directory.c_str(), &status) != 0) return {};  // the file is not there, either
+  if (::lstat(directory.c_str(), &status) != 0) return {};  // then the file does not exist, either
   if (S_ISLNK(status.st_mode)) return fmt::format("is in {}, which is a link", directory.string());
   if (status.st_uid != ::geteuid() && status.st_uid != 0)
     return fmt::format("is in {}, which belongs to another user", directory.string());
@@ -94,8 +94,8 @@ bool make_directories(const fs::path& directory) {
   return ::mkdir(directory.c_str(), S_IRWXU) == 0 || errno == EEXIST;
 }
 
-/// A link, or what belongs to somebody else or can be written by others, is not replaced in its place, with
-/// its owner and mode: it goes.
+/// Removes a link, and a file that belongs to another user or that others can write: a replacement in its
+/// place would keep its owner and mode.
 void remove_foreign(const fs::path& file) {
   struct stat status {};
   if (::lstat(file.c_str(), &status) != 0) return;

@@ -29,9 +29,7 @@ int first_gpu_of_rank(int local_rank, int local_ranks, int gpus, int visible);
 /// Of a rank's cores those that CPU workers should have. A GPU is fed by a thread that needs a core for
 /// itself, and so do the one that submits and the one that talks to other ranks: idle workers poll, and a
 /// worker or a launch that shares its core with another thread becomes several times slower, and with it what
-/// waits for it. Without GPUs, up to 8 cores, one core more is worth more than that. (Sixteen cores, 15
-/// workers instead of 16: LOBPCG for 28Si 0.36 instead of 0.50 s, products of blocks of 5 10 instead of 20
-/// ms, dense n = 1000 96 instead of 122 ms, products of blocks of 23 and dense n = 3000 the same.)
+/// waits for it. Without GPUs and with up to 8 cores, one more worker outweighs that.
 int cores_for_workers(int cores, int gpus, int ranks);
 
 }  // namespace tessera

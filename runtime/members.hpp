@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-/// The members of an aggregate in order of declaration: what a task's struct tells of itself. Arrays among
-/// them must be std::array, and there are no base classes.
+/// The members of an aggregate in order of declaration: so the runtime finds the operands of a task's struct.
+/// Arrays among them must be std::array, and there are no base classes.
 namespace tessera::detail {
 
 struct AnyMember {

@@ -143,7 +143,8 @@ void check_measurement(Lines& lines) {
   lines.end_of_line();
 }
 
-/// The devices of a combination and its measurements; what StarPU has no driver for ends the program.
+/// Checks the devices of a combination and its measurements. StarPU would end the program at a device without
+/// a driver.
 void check_combination(Lines& lines, std::set<std::vector<int>>& known) {
   std::vector<int> devices(1, lines.line_with("number of devices", 1, 64));
   for (int k = 0; k < devices.front(); ++k) {
@@ -193,7 +194,7 @@ std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes) {
 
 std::string flaw_of_bus_affinity(std::string_view text, const std::optional<BusNodes>& nodes) {
   return flaw_found_by(text, [&] {
-    // The first line is a comment to everybody, but StarPU looks for its words.
+    // The first line is a comment, but StarPU requires its words.
     const std::string_view title = text.substr(0, text.find('\n'));
     if (!title.starts_with("# GPU\tNUMA0\t")) throw Flaw{"line 1 is not the title"};
     unsigned numa = 0;

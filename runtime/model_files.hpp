@@ -19,13 +19,13 @@ inline constexpr std::size_t largest_model_file = std::size_t(64) << 20;
 /// What is wrong with a file codelets/45/NAME, in words; empty: nothing.
 std::string flaw_of_codelet_file(std::string_view text);
 
-/// The nodes that a file of buses speaks of, from bus/HOST.config.
+/// The nodes in a file of buses, from bus/HOST.config.
 struct BusNodes {
   unsigned numa = 0, devices = 0;
 };
 /// @return empty: nothing is wrong, and `nodes` is set
 std::string flaw_of_bus_config(std::string_view text, BusNodes& nodes);
-/// bus/HOST.affinity. `nodes`: if given, the file must speak of just these.
+/// bus/HOST.affinity. `nodes`: if given, the file must have exactly these.
 std::string flaw_of_bus_affinity(std::string_view text, const std::optional<BusNodes>& nodes);
 /// bus/HOST.latency and bus/HOST.bandwidth: a square of numbers.
 std::string flaw_of_bus_matrix(std::string_view text, const std::optional<BusNodes>& nodes);

@@ -19,7 +19,7 @@ const fs::path codelet_folder = fmt::format("codelets/{}", model_file_version);
 const fs::path bus_folder = "bus";
 
 /// Files of the buses that StarPU reads; config first, since the others depend on it.
-/// With the descriptions for simulations, for which StarPU would look at the whole machine at each start.
+/// With the descriptions for simulations, which StarPU would derive from the whole machine at each start.
 constexpr const char* bus_files[] = {"config",    "affinity",        "latency",
                                      "bandwidth", "platform.v4.xml", "platform.xml"};
 
@@ -41,7 +41,7 @@ std::string flaw_of_bus_file(const std::string& what, const std::string& bytes,
   }
   if (what == "affinity") return flaw_of_bus_affinity(bytes, nodes);
   if (what == "latency" || what == "bandwidth") return flaw_of_bus_matrix(bytes, nodes);
-  // Descriptions for a simulator, which nobody here reads.
+  // Descriptions for a simulator, which the library does not read.
   return bytes.starts_with("<?xml") && bytes.ends_with("</platform>\n") ? "" : "is cut off";
 }
 
@@ -69,7 +69,7 @@ void ModelStore::put(const fs::path& name, const std::string& bytes) {
   std::ofstream output(work_ / name, std::ios::binary);
   output.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   output.close();
-  // What StarPU finds half would end the program: it finds nothing.
+  // A part of a file would make StarPU end the program, so the part is removed.
   std::error_code ignored;
   if (!output) fs::remove(work_ / name, ignored);
   written_[name] = fs::last_write_time(work_ / name, ignored);

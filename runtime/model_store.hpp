@@ -16,20 +16,21 @@ namespace tessera {
 
 /// Brings performance models from where they are kept to the directory that StarPU works in, and back.
 ///
-/// StarPU ends the program on a damaged file, rewrites files in place and looks at no result: it gets copies
-/// of files that have been read whole, and what it leaves is read whole before it replaces, in one step, what
-/// was kept. A damaged file is set aside as NAME.damaged where that can be, and StarPU measures anew.
+/// StarPU ends the program on a damaged file, rewrites files in place and ignores errors of writing. So it
+/// gets copies of files that have been read whole, and the files that it leaves are read whole before they
+/// replace the kept ones in one step. A damaged file is renamed to NAME.damaged if possible, and StarPU
+/// measures again.
 class ModelStore {
  public:
-  /// `host`: under which StarPU files things. `log` hears one warning about files that are damaged; of
-  /// further ones it is told, too, but not as a warning.
+  /// `host`: the name under which StarPU keeps its files. `log` gets one warning about a damaged file, and
+  /// reports of further ones that are no warnings.
   ModelStore(PerformanceModels models, std::string host, std::filesystem::path work, LogSink log);
 
   /// Copies what is known about the buses into the directory.
   void fetch_buses();
   /// The same for a codelet. Nothing is kept of a codelet that has not been fetched.
   void fetch_codelet(const std::string& codelet);
-  /// Keeps what StarPU has measured since. What cannot be written is said and left.
+  /// Keeps the new measurements of StarPU. A failed write is reported and ignored.
   void keep() noexcept;
 
  private:

@@ -11,24 +11,27 @@
 
 #include <tessera/data.hpp>
 
-/// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts the
-/// task gives pieces of data (or pointers, null for an operand that this task goes without); the body finds
-/// views of them under the same names.
+/// Operands: how the struct of a task (task.hpp) names the pieces of data that it works on. Whoever inserts
+/// the task gives pieces of data (or pointers, null for an absent operand); the body finds views of them
+/// under the same names.
 ///
-/// | type                | the task                                                                       |
-/// |---------------------|--------------------------------------------------------------------------------|
-/// | Read<S>             | reads                                                                          |
-/// | Write<S>            | writes all of it: what it held before is not there                             |
-/// | ReadWrite<S>        | reads and writes                                                               |
-/// | Accumulate<S>       | adds, in any order among such tasks (rounding then depends on the order)       |
-/// | WriteOrAdd<S>       | writes, if it is the first in its sequence to write the piece (of owner `every_rank`: its rank's copy), else adds to it; add_to(data) and overwrite(data) say which |
-/// | Scratch<S>          | uses as work space of the worker; no contents                                  |
-/// | GpuScratch<S>       | the same, on GPUs only: no operand where there are none                        |
-/// | ReadOnHost<S>       | reads in host memory, even when its body runs on a GPU; comes before all other operands |
+/// | type          | the task                                                                      |
+/// |---------------|-------------------------------------------------------------------------------|
+/// | Read<S>       | reads                                                                         |
+/// | Write<S>      | writes all of it; the old content is lost                                     |
+/// | ReadWrite<S>  | reads and writes                                                              |
+/// | Accumulate<S> | adds, in any order among such tasks (rounding then depends on the order)      |
+/// | WriteOrAdd<S> | writes if it is the first in its sequence to write the piece, else adds to it |
+/// | Scratch<S>    | uses as work space of the worker; no contents                                 |
+/// | GpuScratch<S> | the same, on GPUs only: no operand without GPUs                               |
+/// | ReadOnHost<S> | reads in host memory, also on a GPU; comes before all other operands          |
 ///
-/// An operand that a task may go without is declared with `{}`. S, the shape, is Matrix<T> (the view is a MatrixView) or Array<T> (a std::span). One piece may stand for
-/// several operands of a task. `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and
-/// `WriteAll<S, ...>` any number.
+/// For WriteOrAdd each copy of a piece of owner `every_rank` has its own first writer. With add_to(data) and
+/// overwrite(data) the insertion chooses between adding and writing.
+///
+/// An operand that may be absent is declared with `{}`. S, the shape, is Matrix<T> (the view is a
+/// MatrixView) or Array<T> (a std::span). One piece may stand for several operands of a task.
+/// `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S, ...>` any number.
 namespace tessera {
 
 /// How a task uses a piece of data.
@@ -76,7 +79,7 @@ class OperandBase {
   explicit OperandBase(const Data* data) noexcept : data_(data) {}
   const Data* data() const noexcept { return data_; }
   bool there() const noexcept { return data_ || raw_.pointer || buffer_ >= 0; }
-  /// WriteOrAdd: what the piece holds stays, whoever has written it.
+  /// WriteOrAdd: the content of the piece stays, also from before the sequence.
   bool keeps() const noexcept { return keeps_; }
   void place(int buffer, bool first) noexcept {
     buffer_ = buffer;
@@ -97,7 +100,7 @@ class OperandBase {
 
 enum class OperandKind { plain, write_or_add, gpu_scratch, on_host };
 
-/// A piece, and whether what it holds is of use.
+/// A piece, and whether its content is kept.
 struct Destination {
   const Data* data;
   bool keeps;
@@ -105,7 +108,7 @@ struct Destination {
 
 }  // namespace detail
 
-/// For a WriteOrAdd operand: the task adds to what the piece holds, also from before its sequence.
+/// For a WriteOrAdd operand: the task adds to the content of the piece, also from before its sequence.
 inline detail::Destination add_to(const Data& data) noexcept {
   return {&data, true};
 }
@@ -147,7 +150,7 @@ class Operand : public detail::OperandBase {
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
   bool first() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) { return first_; }
-  /// WriteOrAdd: the factor of what the piece holds, as BLAS' beta: 0 if it holds nothing yet, else 1.
+  /// WriteOrAdd: the factor of the piece's content, as BLAS' beta: 0 if it has no content yet, else 1.
   int beta() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) {
     return first_ ? 0 : 1;
   }

@@ -32,7 +32,7 @@ fs::path place_of(const fs::path& directory) {
   return place.has_filename() ? place : place.parent_path();
 }
 
-/// The nearest folder above it that is there.
+/// The nearest folder above it that exists.
 fs::path folder_there(const fs::path& place) {
   fs::path folder = place.parent_path();
   std::error_code ignored;
@@ -68,7 +68,7 @@ void swap_in(const fs::path& draft, const fs::path& place, bool replaces) {
   if (::rename(old.c_str(), draft.c_str()) != 0) errno = 0;
 }
 
-/// What is in the old directory beside the parts goes on in the new one: links to the same files.
+/// Keeps the other entries of the old directory in the new one: links to the same files.
 void keep_others(const fs::path& old, const fs::path& draft, const std::vector<std::string>& parts) {
   for (const fs::directory_entry& entry : fs::directory_iterator(old)) {
     const fs::path name = entry.path().filename();

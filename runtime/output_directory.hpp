@@ -9,10 +9,10 @@
 
 namespace tessera {
 
-/// Replaces the entries `parts` of a directory, which is made if it is not there, by those that
+/// Replaces the entries `parts` of a directory, which is made if it does not exist, by those that
 /// `fill(draft)` makes in an empty directory beside it. The new directory is complete and on the disk before
-/// one rename puts it in the place of the old one; entries that are not parts stay. Whatever fails or is
-/// killed before leaves the old one as it was. (Where the file system cannot exchange two names, as NFS,
+/// one rename puts it in the place of the old one; entries that are not parts stay. A failure or a
+/// kill before that leaves the old one unchanged. (Where the file system cannot exchange two names, as NFS,
 /// there are two renames, and a SIGKILL between them leaves none.) @return what fill does.
 /// @throws InputError: `PATH: cannot be written: No space left on device`; whatever fill throws
 int write_directory(const std::filesystem::path& directory, const std::vector<std::string>& parts,

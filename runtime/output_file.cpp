@@ -39,7 +39,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// The file that a chain of symbolic links ends at, whether it is there or not. Empty if the chain passes
+/// The file that a chain of symbolic links ends at, whether it exists or not. Empty if the chain passes
 /// through /proc: then it names an open file of a process, as /dev/stdout does.
 std::string resolve(std::string path) {
   std::array<char, PATH_MAX> text{};
@@ -67,7 +67,7 @@ bool is_mount_point(const std::string& path) {
 #endif
 }
 
-/// What a rename would find out only when all is written.
+/// Checks the errors that a rename would give only when all is written.
 void require_replaceable(const std::string& path, const struct stat& file) {
   const int opened = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (opened < 0) fail_now();
@@ -170,7 +170,7 @@ void OutputFile::open_temporary(const std::string& path) {
     return;
   }
   if (there) require_replaceable(resolved_, status);
-  // Until it has the mode of the old file, nobody else sees what may be meant for few.
+  // Until the new file has the mode of the old one, other users cannot read it.
   entry_ = TemporaryEntry::file(folder_of(resolved_), there ? 0600 : 0666);
   descriptor_ = ::fcntl(entry_.descriptor(), F_DUPFD_CLOEXEC, 0);
   if (descriptor_ < 0) fail_now();

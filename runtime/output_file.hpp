@@ -15,10 +15,10 @@ namespace tessera {
 /// What is written goes into a temporary file (temporary_files.hpp) in the target's folder. commit() writes
 /// it to the disk (fsync), gives it the old file's mode, or that of the umask, and renames it: at any moment,
 /// also after a kill or a power cut, the target is the old file or the complete new one. Without commit, and
-/// after any error, the target is what it was and nothing is left; a SIGKILL leaves the hidden temporary
+/// after any error, the target is unchanged and no file is left; a SIGKILL leaves the hidden temporary
 /// file, which the next write in that folder removes.
 ///
-/// A symbolic link stays one: what it points to is replaced. Other hard links of the old file keep the old
+/// A symbolic link stays one: its target is replaced. Other hard links of the old file keep the old
 /// content. A folder in which no file can be made, a file that cannot be written, a directory and a mount
 /// point are refused by the constructor. Where the target is not a regular file (a pipe, /dev/stdout, a
 /// device), all is kept in an unnamed temporary file until commit() copies it there.

@@ -18,8 +18,8 @@ inline int host_threads(const Runtime& runtime) {
   return runtime.info().host_threads;
 }
 
-/// Calls work(i, thread) for i = 0, ..., count - 1, on so many threads, or as many as can be had, in any
-/// order. Of exceptions the one of the lowest i is thrown at the end.
+/// Calls work(i, thread) for i = 0, ..., count - 1, on `threads` threads, or as many as the system gives, in
+/// any order. Of exceptions the one of the lowest i is thrown at the end.
 template <class Work>
 void parallel_for(int threads, Index count, const Work& work) {
   std::atomic<Index> next = 0;
@@ -31,7 +31,7 @@ void parallel_for(int threads, Index count, const Work& work) {
       try {
         work(i, thread);
       } catch (...) {
-        // What comes later is not begun; what is lower has begun already, and may fail, too.
+        // Later calls do not begin. Calls with a lower i have begun already and may fail, too.
         next.store(count);
         const std::lock_guard lock(mutex);
         if (i < failed) {

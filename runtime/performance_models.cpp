@@ -32,7 +32,7 @@ std::optional<std::string> variable(const char* name) {
   return text;
 }
 
-/// Where StarPU keeps models if nobody tells it otherwise; empty where there is no home.
+/// Where StarPU keeps models by default; empty without a home directory.
 fs::path default_directory() {
   for (const char* name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
     if (const auto home = variable(name); home && fs::path(*home).is_absolute())
@@ -40,8 +40,8 @@ fs::path default_directory() {
   return {};
 }
 
-/// Where this user's measurements are kept: as the environment says, else where StarPU has kept them before,
-/// else in the library's cache; empty: there is no place.
+/// Where the measurements of this user are kept: the directory that the environment names, else the one where
+/// StarPU has kept them before, else the library's cache; empty: none.
 fs::path directory_of_user() {
   std::error_code error;
   if (const auto named = variable("STARPU_PERF_MODEL_DIR")) return fs::absolute(*named);
@@ -166,7 +166,8 @@ std::vector<fs::path> files_in(const fs::path& directory) {
   return files;
 }
 
-/// Where what StarPU measures beside a set is kept. The name changes with the set's description.
+/// The directory for measurements that StarPU makes in addition to a set. Its name changes with the
+/// description of the set.
 fs::path directory_beside(const fs::path& set) {
   try {
     const std::uint64_t hash = hash_of(contents(set / "machine.json") + set.string());
@@ -192,7 +193,7 @@ PerformanceModels find_performance_models(const ModelMachine& machine,
   if (set.likeness == 0) return models;
   models.origin = ModelOrigin::shipped;
   models.source = models.set = set.directory;
-  // The speed of transfers is that of the board as a whole. StarPU measures what is not there.
+  // The speed of transfers is that of the board as a whole. StarPU measures what is missing.
   models.set_has_transfers = set.likeness == 2;
   if (!models.store.empty()) models.others.insert(models.others.begin(), models.store);
   models.store = directory_beside(set.directory);

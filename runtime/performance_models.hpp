@@ -9,7 +9,7 @@
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 
-/// Sets of StarPU performance models that come with Tessera, and what a run does with them.
+/// Sets of StarPU performance models that come with Tessera, and how a run uses them.
 ///
 /// StarPU keeps one file for each codelet, `codelets/45/<codelet>.<host>`, and a few for the transfers,
 /// `bus/<host>.<what>`. In a set the same files have no host name (`codelets/45/<codelet>`, `bus/<what>`),
@@ -43,10 +43,10 @@ struct PerformanceModels {
   std::filesystem::path source{};  ///< where they come from; empty: none
   std::filesystem::path set{};     ///< of a set that came with Tessera; empty: none is used
   bool set_has_transfers = false;
-  /// What StarPU measures is kept there, and comes before the set; empty: there is no place for it.
+  /// Directory of the measurements of StarPU, which come before the set; empty: none.
   std::filesystem::path store{};
   std::vector<std::filesystem::path> others{};  ///< directories of StarPU's that are read after them
-  std::vector<std::string> warnings{};          ///< what is wrong with sets that were looked at
+  std::vector<std::string> warnings{};          ///< faults of the sets that were read
 };
 
 /// Finds models for this machine. The user's come first: STARPU_PERF_MODEL_DIR, STARPU_PERF_MODEL_PATH,
@@ -55,12 +55,12 @@ struct PerformanceModels {
 /// best on this processor too; without a GPU one measured on this processor without a GPU. Sets are the
 /// directories with a machine.json in TESSERA_PERFMODELS (a set itself or a folder of sets; empty: no set is
 /// used), else in the installation's share/tessera/perfmodels, else in the source tree. Any number of
-/// processes may call this at once. What is wrong with a set is a warning, never an error.
+/// processes may call this at once. A fault of a set is a warning, never an error.
 PerformanceModels find_performance_models(const ModelMachine& machine,
                                           const std::vector<std::string>& codelets);
 
-/// Makes a set of what StarPU has measured as `host` in `directory`: replaces `set`/codelets, `set`/bus and
-/// `set`/machine.json, all at once or not at all (output_directory.hpp). @return the number of codelets.
+/// Makes a set of the measurements of StarPU for `host` in `directory`: replaces `set`/codelets, `set`/bus
+/// and `set`/machine.json, all at once or not at all (output_directory.hpp). @return the number of codelets.
 /// @throws InputError where a file cannot be written
 int collect_performance_models(const std::filesystem::path& directory, const std::string& host,
                                const std::filesystem::path& set, const ModelSetDescription& description);

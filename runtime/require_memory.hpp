@@ -10,7 +10,7 @@ namespace tessera {
 
 /// Refuses work that needs more memory than there is, before it begins. Collective: all ranks refuse what one
 /// refuses. Ranks of one host share its memory.
-/// @param host_bytes that this rank will need beside what it has already
+/// @param host_bytes that this rank will need in addition
 /// @param gpu_bytes of each of its GPUs' memory at once, that nothing can be moved out of
 /// @throws RuntimeError "WHAT needs 5.1 GiB of host memory on this rank, and 2.0 GiB may be used"
 void require_memory(const Runtime& runtime, std::string_view what, double host_bytes, double gpu_bytes = 0);

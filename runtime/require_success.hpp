@@ -16,7 +16,7 @@ template <class Exception>
   throw_agreed(runtime, std::make_exception_ptr(std::move(exception)));
 }
 
-/// For calls that have no other way to tell what became of their tasks.
+/// For calls that have no other way to report a failure of their tasks.
 /// @throws RuntimeError, on all ranks, with the status's message unless it is a success
 inline void require_success(const Runtime& runtime, const Status& status) {
   if (!status.ok()) throw_on_all_ranks(runtime, RuntimeError(status.message()));

@@ -99,12 +99,14 @@ SequenceStatistics SequenceState::statistics() const {
   result.submit_seconds = last_insertion - start;
   std::vector<StageRecord> stages(stage_names.size());
   std::vector<CodeletStatistics> codelets(Codelet::all().size());
+  std::vector<double> longest(stage_names.size());
   double last = start, busy = 0;
   for (const WorkerRecord& worker : workers) {
     for (std::size_t s = 0; s < stages.size(); ++s) {
       stages[s].begin = std::min(stages[s].begin, worker.stages[s].begin);
       stages[s].end = std::max(stages[s].end, worker.stages[s].end);
       stages[s].busy += worker.stages[s].busy;
+      longest[s] = std::max(longest[s], worker.stages[s].busy);
       stages[s].flops += worker.stages[s].flops;
       stages[s].tasks += worker.stages[s].tasks;
       stages[s].device_tasks += worker.stages[s].device_tasks;
@@ -119,7 +121,7 @@ SequenceStatistics SequenceState::statistics() const {
   for (std::size_t s = tasks_before_stages ? 0 : 1; s < stages.size(); ++s) {
     const double end = std::max(stages[s].end, previous);
     result.stages.push_back({stage_names[s], end - previous, stages[s].busy, stages[s].flops, stages[s].tasks,
-                             stages[s].device_tasks});
+                             stages[s].device_tasks, longest[s]});
     previous = end;
     last = std::max(last, end);
     busy += stages[s].busy;

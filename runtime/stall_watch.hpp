@@ -8,9 +8,10 @@
 
 namespace tessera {
 
-/// Notices that tasks wait for memory that nobody will give back: StarPU tries for ever. Needs are computed
-/// before the work, so this is for what the computation does not see: address space, memory that others took
-/// meanwhile, a GPU's memory in pieces. For one that waits for tasks of this rank; not thread-safe.
+/// Detects that tasks wait for memory that no task will free: StarPU would try for ever. The needs are
+/// computed before the work, so this covers what the computation cannot know: address space, memory that
+/// other processes took later, a fragmented GPU memory. For a thread that waits for tasks of this rank; not
+/// thread-safe.
 class StallWatch {
  public:
   /// Seconds without any task of this rank running or ending. Ranks wait for each other, too: of several the

@@ -284,7 +284,7 @@ void require_sound_starpu_environment() {
 }
 
 void require_scheduler(const char* name, const std::string& scheduler) {
-  // A library of the user's has policies of its own; heft is an old name.
+  // A library that the user names has its own policies; heft is an old name.
   if (scheduler.empty() || std::getenv("STARPU_SCHED_LIB") || scheduler.starts_with("heft")) return;
   std::vector<std::string_view> known;
   for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); policy && *policy; ++policy)

@@ -12,7 +12,7 @@ namespace tessera {
 /// @throws InvalidArgument that names the variable, its value and what was expected
 void require_sound_starpu_environment();
 
-/// @throws InvalidArgument if StarPU has no such policy; `name`: of the option or variable that asks for it
+/// @throws InvalidArgument if StarPU has no such policy; `name`: of the option or variable that names it
 void require_scheduler(const char* name, const std::string& scheduler);
 
 /// The name under which StarPU files what it measures on this host. `rank`: in MPI_COMM_WORLD, for

@@ -82,7 +82,7 @@ void StarpuSurroundings::prepare_shutdown() noexcept {
     const int knob =
         starpu_perf_knob_name_to_id(starpu_perf_knob_scope_global, "starpu.global.g_calibrate_knob");
     if (knob < 0 || starpu_perf_knob_get_global_int32_value(knob) == 0) return;
-    // Somebody may have cleaned up, or filled the disk.
+    // The folder may have been removed, or the disk filled.
     const fs::path folder = directory_ / "codelets" / std::to_string(model_file_version);
     std::error_code error;
     fs::create_directories(folder, error);
@@ -101,7 +101,7 @@ StarpuVariables::StarpuVariables(const StarpuSurroundings& surroundings, const s
   const std::string directory = surroundings.directory().string();
   set("STARPU_PERF_MODEL_DIR", directory.c_str());
   set("STARPU_PERF_MODEL_PATH", nullptr);
-  set("XDG_CACHE_HOME", directory.c_str());  // StarPU asks for it before STARPU_HOME and HOME
+  set("XDG_CACHE_HOME", directory.c_str());  // StarPU reads it before STARPU_HOME and HOME
   set("STARPU_HOSTNAME", host.c_str());
   set("STARPU_MPI_HOSTNAMES", nullptr);
 }

@@ -18,11 +18,11 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
-/// What is around StarPU while it runs: a directory of its own, and a process that it can run in.
+/// The environment of StarPU while it runs: its directory, and a process that it can run in.
 namespace tessera {
 
-/// The directory that StarPU works in for one run. It is made with what is known (ModelStore), and goes at
-/// the end. StarPU never sees the user's home: where it cannot write there it ends the program.
+/// The directory of StarPU for one run. It is made with the kept measurements (ModelStore) and removed at the
+/// end. StarPU never uses the user's home, since it ends the program where it cannot write.
 class StarpuSurroundings {
  public:
   /// `codelets`: whose models StarPU shall find, by the number of the codelet; empty: not that one.
@@ -38,7 +38,7 @@ class StarpuSurroundings {
   void fetch_model(int codelet) noexcept {
     if (!fetched_[static_cast<std::size_t>(codelet)].load(std::memory_order_acquire)) fetch_now(codelet);
   }
-  /// Keeps what StarPU has measured: when it has started, and when it has shut down.
+  /// Keeps the measurements of StarPU: after its start, and after its shutdown.
   void keep() noexcept;
   /// Before StarPU shuts down and writes its models: where it could not, it shall not try.
   void prepare_shutdown() noexcept;
@@ -67,7 +67,7 @@ class StarpuVariables {
   std::vector<std::pair<const char*, std::optional<std::string>>> saved_;
 };
 
-/// The policies that look at how long a codelet's tasks take.
+/// The policies that use the measured times of a codelet's tasks.
 bool needs_codelet_models(const std::string& scheduler);
 
 /// The communicator is one that a Runtime can work on now, and MPI is in a state to do so.
@@ -77,7 +77,7 @@ void require_usable_mpi(Communicator communicator);
 /// MPI has not been finalised. @throws RuntimeError
 void require_unfinished_mpi();
 
-/// Nobody but the library has started StarPU. @throws RuntimeError
+/// @throws RuntimeError if StarPU runs already, which the library has not started
 void require_stopped_starpu();
 
 /// This is the process that `owner`, the process number kept at the start of a Runtime, stands for, and not

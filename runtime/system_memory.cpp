@@ -66,7 +66,7 @@ void apply_group(const fs::path& folder, const GroupFiles& files, SystemMemory& 
 }
 
 /// The group at `path` below `mount` and all around it. A container may see the path of the host and the
-/// files of its own group alone: folders that are not there are passed over.
+/// files of its own group alone: missing folders are skipped.
 void apply_groups(const fs::path& mount, const std::string& path, const GroupFiles& files,
                   SystemMemory& memory) {
   fs::path group = fs::path(path).lexically_normal().relative_path();

@@ -29,16 +29,16 @@
 /// (device_task.hpp). Where both are the same text, it is one template over the context.
 ///
 /// Members that the runtime looks for:
-/// | member                                            | default                                            |
-/// |---------------------------------------------------|----------------------------------------------------|
-/// | static name, without the letters of the types     | must be there                                      |
-/// | Scalar: the name gets its letter alone            | a letter for each template parameter, if all are types |
-/// | double flops() const                              | 0: none counted                                    |
-/// | std::uint32_t footprint() const: what decides the time beside the sizes of the operands | 0            |
-/// | double seconds(WorkerKind, double bytes) const    | the performance model's prediction                 |
-/// | static PerformanceModel model                     | history                                            |
-/// | static bool gpu_instead_of_cpu                    | false; true: with GPUs no CPU runs it              |
-/// flops and footprint are asked for before the operands have views.
+/// | member                                         | default                                               |
+/// |------------------------------------------------|-------------------------------------------------------|
+/// | static name, without the letters of the types  | none: required                                        |
+/// | Scalar: the name gets its letter alone         | a letter for each template parameter if all are types |
+/// | double flops() const                           | 0: none counted                                       |
+/// | std::uint32_t footprint() const                | 0; more than the operands' sizes decides the time     |
+/// | double seconds(WorkerKind, double bytes) const | the performance model's prediction                    |
+/// | static PerformanceModel model                  | history                                               |
+/// | static bool gpu_instead_of_cpu                 | false; true: with GPUs no CPU runs it                 |
+/// The runtime calls flops and footprint before the operands have views.
 namespace tessera {
 
 /// Where a task's body runs: a CPU.
@@ -47,7 +47,7 @@ class HostContext : public TaskContext {
   using TaskContext::TaskContext;
 };
 
-/// A GPU, and what of it does not need a task (device_task.hpp).
+/// A GPU with its task, and the part of it that needs no task (device_task.hpp).
 class DeviceContext;
 struct CudaContext;
 
@@ -112,7 +112,7 @@ Codelet make_task_codelet() {
 /// The pieces of a task in the order of its operands, each once.
 class AccessList {
  public:
-  /// Position of the piece; a piece that is there already gets the union of both modes.
+  /// Position of the piece; a piece that is in the list already gets the union of both modes.
   int add(const Data& data, AccessMode mode);
   std::span<const Access> accesses() const noexcept { return {begin(), static_cast<std::size_t>(count_)}; }
   int append(const Data& data, AccessMode mode);

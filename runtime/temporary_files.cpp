@@ -39,7 +39,7 @@ Registry& registry() {
   throw std::system_error(errno, std::generic_category(), path);
 }
 
-/// The same for all processes of a host, so that locks tell who lives.
+/// The same for all processes of a host, so that locks show which processes live.
 std::string name_prefix() {
   char host[256] = {};
   ::gethostname(host, sizeof host - 1);
@@ -79,7 +79,7 @@ void remove_left(const std::string& folder) {
   DIR* const entries = ::opendir(folder.c_str());
   if (!entries) return;
   const std::string prefix = name_prefix();
-  // A folder with more is not worth the time of reading it at every write.
+  // To read a folder with more entries at every write would take too long.
   constexpr int most = 10000;
   const dirent* entry = nullptr;
   for (int seen = 0; seen < most && (entry = ::readdir(entries)); ++seen)

@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
-/// What a process makes for a time only: files that become outputs by a rename, and directories to work in.
+/// Temporary files of a process: files that become outputs by a rename, and working directories.
 ///
 /// All have hidden names, `.tessera-HOST-RANDOM`, are in one list for the whole process, and go with the
-/// object that made them. While it lives, the object holds a lock (flock) on its file: one that nobody holds
+/// object that made them. While it lives, the object holds a lock (flock) on its file: a file without a lock
 /// was left by a process that was killed, and the next process of the same user and host that makes something
 /// in that folder removes it.
 namespace tessera {
@@ -59,7 +59,7 @@ class TemporaryDirectory {
 std::unique_lock<std::mutex> lock_temporaries();
 
 /// For the end of a process from outside its work (a signal's thread): waits for a commit that is under way,
-/// removes every temporary file and directory of this process, and lets nobody make or commit anything after
+/// removes every temporary file and directory of this process, and lets no thread make or commit one after
 /// that. The process must end now.
 void abandon_temporaries() noexcept;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera {

@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/block_sparse_matrix.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -214,7 +214,7 @@ void BlockSparseBuilder<T>::add(Index block_row, Index block_col, MatrixView<con
   detail_->finalize.watch([&] { detail_->store(block_row, block_col, values, true); });
 }
 
-/// Room for so many values.
+/// Memory for `count` values.
 template <class T>
 T* BlockSparseBuilder<T>::Detail::allocate(Index count) {
   constexpr std::size_t usual = std::size_t{1} << 16;

@@ -3,7 +3,7 @@
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 

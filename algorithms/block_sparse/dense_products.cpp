@@ -5,8 +5,8 @@
 #include <limits>
 
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
-#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
@@ -52,7 +52,8 @@ Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
   return largest(sums);
 }
 
-/// A quarter of the memory of a GPU, or of a rank's share of the host's, where that is least. Collective.
+/// A quarter of the memory of a GPU, or of a rank's share of the host memory: the smallest of all ranks.
+/// Collective.
 double memory_for_dense(const Runtime& runtime) {
   struct Host {
     std::uint64_t name;
@@ -123,7 +124,7 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
   if (too_large(rows, cols) || too_large(rows, inner) || too_large(inner, cols)) return {};
   const Index of_a = dense_bytes<T>(a, true, options.dense), of_b = dense_bytes<T>(b, false, options.dense);
   if (of_a == 0 || of_b == 0) return {};
-  // Those of C's panels that are worked on; what their blocks are is not known yet.
+  // Panels of C that are computed at the same time. Their blocks are not known yet, so all are counted.
   constexpr Index results = 4;
   const Index of_c = results * rows * cols * static_cast<Index>(sizeof(T) + sizeof(DenseBlock));
   if (static_cast<double>(of_a + of_b + of_c) > memory_for_dense(runtime)) return {};
@@ -167,7 +168,7 @@ bool DenseProducts<T>::any(Index panel) const noexcept {
   return false;
 }
 
-/// The dense array of a panel, made on `rank` if it is not there yet.
+/// The dense array of a panel; inserts the task that makes it on `rank` if there is none yet.
 template <class T>
 const Data& DenseProducts<T>::expand(int priority, Expanded& operand, Index panel, int rank) {
   const auto at = static_cast<std::size_t>(panel);

@@ -48,7 +48,7 @@ class DenseProducts {
   Sequence& sequence_;
   const SymbolicProduct& symbolic_;
   const BlockPattern& c_;
-  Data elsewhere_;  // stands for what only other ranks look at
+  Data elsewhere_;  // stands for pieces that only other ranks read
   Expanded a_, b_;
 };
 

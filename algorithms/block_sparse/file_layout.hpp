@@ -18,7 +18,7 @@ std::vector<Index> broadcast_list(const Runtime& runtime, std::vector<Index> lis
 template <class T>
 BlockLayout layout_in_file(const std::string& path, const BlockLayout& layout, Symmetry in_file);
 
-/// What was read, in the layout that was asked for; they differ in the symmetry at most.
+/// The matrix that was read, in the requested layout; only the symmetry may differ.
 template <class T>
 BlockSparseMatrix<T> in_layout(BlockSparseMatrix<T> a, const BlockLayout& layout);
 

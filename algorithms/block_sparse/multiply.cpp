@@ -20,9 +20,9 @@
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
-#include <tessera/codelets/block_sparse/values/scale_window.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
+#include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
@@ -378,8 +378,7 @@ class ProductWork final : public detail::Work {
     prepare_kernels<T>(*symbolic_);
     sequence_->begin_stage("products");
     submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_,
-                    clear ? Store::overwrite : Store::add,
-                    options_.result_on_host && !drop_, ran_on_);
+                    clear ? Store::overwrite : Store::add, options_.result_on_host && !drop_, ran_on_);
     // Other ranks' copies of operands that live on.
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
       for (Index p = 0; p < operand->pattern().panels(); ++p)

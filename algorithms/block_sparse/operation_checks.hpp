@@ -41,7 +41,7 @@ std::uint64_t shape_hash(const BlockSparseMatrix<T>& a) {
                        a.pattern().elements());
 }
 
-/// The Runtime of a call that waits. Without a matrix there is none to tell the others by.
+/// The Runtime of a call that waits. Without a matrix there is no Runtime through which to reach other ranks.
 template <class T>
 Runtime& runtime_of(const char* name, const BlockSparseMatrix<T>& a) {
   require_made(name, a);

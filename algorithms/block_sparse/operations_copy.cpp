@@ -6,7 +6,7 @@
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {

@@ -15,7 +15,8 @@ bool cuts(const ElementWindow& window, Index rows, Index cols) {
   return window.first_row > 0 || window.first_col > 0 || window.end_row < rows || window.end_col < cols;
 }
 
-/// The dimension itself where its panels and the number of owners fit, else with its panels dealt out anew.
+/// The dimension itself where its panels and the number of owners fit, else a copy with another distribution
+/// of the panels.
 BlockDimensionPointer inner_dimension(const BlockDimensionPointer& panels, const BlockDimensionPointer& own,
                                       int owner_count) {
   if (own && own->same_panels(*panels) && own->owner_count() <= owner_count) return own;

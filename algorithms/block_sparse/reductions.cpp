@@ -8,13 +8,13 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
 namespace {
 
-/// What a task makes of each panel, a few E, on its way to every rank.
+/// The results of a task for each panel, a few E, which every rank gets.
 template <class E>
 class PanelResults {
  public:
@@ -157,7 +157,7 @@ const double* add_lines(const BlockDimension& dimension, Index panel, const doub
 }
 
 /// The sums along all rows (or columns): each rank adds its panels in their order, the ranks' sums are added
-/// once, and rank 0's result is everybody's.
+/// once, and all ranks get the result of rank 0.
 template <class T>
 std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
   const BlockPattern& pattern = a.pattern();

@@ -23,7 +23,7 @@ void stream_from_root(const Runtime& runtime,
         consume(piece);
       });
     } catch (...) {
-      if (sending) throw;  // the others wait for that message, and look for the alarm meanwhile
+      if (sending) throw;  // the others wait for that message and poll the alarm
       caught = std::current_exception();
     }
     size = caught ? failure : end;

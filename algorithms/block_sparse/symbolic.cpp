@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/runtime/require_success.hpp>
 
 namespace tessera {
@@ -18,7 +18,7 @@ PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>
           norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
 }
 
-/// Stacks count products and elements in 32 bits. What is counted is known on all ranks.
+/// Stacks count products and elements in 32 bits. All ranks know `count`.
 void require_small(const Runtime& runtime, const char* what, Index count) {
   if (count > std::numeric_limits<std::int32_t>::max())
     throw_on_all_ranks(runtime,

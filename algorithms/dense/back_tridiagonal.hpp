@@ -17,14 +17,14 @@ enum class ReflectorKernel {
 /// band. Returns after submission.
 ///
 /// The sweeps are taken in WY groups of g (16 for real types, 8 for complex ones), several groups a task,
-/// from the last to the first (codelets/band/kernels/wy_blocks.hpp). Each rank that owns slabs forms the WY blocks
-/// that its slabs share, in a ring of a few buffers, so that little more than the reflectors themselves is
-/// ever in memory.
+/// from the last to the first (codelets/band/kernels/wy_blocks.hpp). Each rank that owns slabs forms the WY
+/// blocks that its slabs share, in a ring of a few buffers, so that little more than the reflectors
+/// themselves is ever in memory.
 ///
 /// Reflectors of a chase on a GPU (device pieces) are taken a piece at a time, each in one task a slab
-/// (codelets/band/kernels/chase_blocks.hpp); a slab should then be all columns that its GPU owns. Their WY blocks,
-/// two pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision (twice
-/// that in single, and the same again for complex types).
+/// (codelets/band/kernels/chase_blocks.hpp); a slab should then be all columns that its GPU owns. Their WY
+/// blocks, two pieces' worth at a time, take 2 to 2.7 times the memory of the reflectors in double precision
+/// (twice that in single, and the same again for complex types).
 ///
 /// Priorities: the sweeps' order counts, later sweeps first; the forming of blocks goes before their
 /// application.

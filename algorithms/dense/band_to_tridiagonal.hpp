@@ -50,14 +50,14 @@ class ChaseReflectors {
 /// Two neighbouring groups are two tiles apart, so n / (4 sweeps b) tasks run at once in the beginning and
 /// fewer as the sweeps get shorter; a task has 24 (sweeps b)^2 flops. The largest group up to sweeps b = 320
 /// (its tile stays in a core's second cache) with which two and a half tasks a worker run at first, but not
-/// below sweeps b = 128 (a task, then of 40 us, must outweigh its overhead).
+/// below sweeps b = 128, since a task must outweigh its overhead.
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept;
 /// With the workers of all ranks.
 Index chase_sweeps_per_task(const Runtime& runtime, Index n, Index bandwidth) noexcept;
 
 /// Where the chase runs: by tiles on the CPU cores of all ranks, or by ranges of whole sweeps, each a task
-/// that takes a GPU (see codelets/band/kernels/chase_sweeps.hpp). Chosen: on a GPU if there is one and the bandwidth
-/// is not too large for it.
+/// that takes a GPU (see codelets/band/kernels/chase_sweeps.hpp). Chosen: on a GPU if there is one and the
+/// bandwidth is not too large for it.
 enum class ChasePlace { chosen, tiles, sweeps };
 
 /// Sizes that a caller may set; 0: chosen.

@@ -9,14 +9,14 @@
 namespace tessera {
 
 /// Checks a Hermitian matrix for NaN and infinities and finds its scale: one real, every_rank, a power of two
-/// that brings the largest entry to [1/2, 1). Only the triangle that the layout names is looked at (of a
+/// that brings the largest entry to [1/2, 1). It reads only the triangle that the layout names (of a
 /// general layout the lower one). With `power_of_four` a matrix whose largest entry is 1 keeps its scale.
-/// What is copied with the scale is finite: no later stage meets a NaN before the check has found it. Errors:
+/// A copy with this scale is finite: no later stage meets a NaN before the check has found it. Errors:
 /// status not_finite, index = column of the entry, from 1.
 template <class T>
 Data check_and_scale(Sequence& sequence, const TiledMatrix<T>& a, bool power_of_four = false);
 
-/// A scale of one, for what shall be copied as it is.
+/// A scale of one, for copies without scaling.
 template <class T>
 Data unit_scale(Sequence& sequence);
 

@@ -45,8 +45,8 @@ struct BandReflectors {
 /// == 0.
 /// @param band written completely; bandwidth b (band.bandwidth()).
 /// @param reflectors takes over what held `a`; null: values only, it is released as soon as possible.
-/// @param column_groups 0: tile by tile; else A is dealt to so many groups of columns first, on CPUs or GPUs
-/// (at most max_column_groups; one process).
+/// @param column_groups 0: tile by tile; else A is first dealt to this number of groups of columns, on CPUs
+/// or GPUs (at most max_column_groups; one process).
 /// @throws InvalidArgument for sizes that do not divide each other, or a number of groups out of range.
 template <class T>
 void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, const BandMatrix<T>& band,

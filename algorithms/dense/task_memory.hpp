@@ -26,8 +26,8 @@ Index task_elements(const Runtime& runtime) noexcept {
   return task_memory(runtime) / static_cast<Index>(sizeof(T));
 }
 
-/// Bytes of a problem of order n in one tile at the worst: the input, its copy, the vectors twice, and the
-/// reflectors of the chase are five matrices.
+/// An upper bound for the bytes of a problem of order n in one tile: the input, its copy, the vectors twice,
+/// and the reflectors of the chase are five matrices.
 inline double memory_of_one_tile(Index n, std::size_t element_bytes) noexcept {
   return 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(element_bytes);
 }
@@ -38,8 +38,8 @@ inline bool gpu_holds_problem(const Runtime& runtime, Index n, std::size_t eleme
          memory_of_one_tile(n, element_bytes) <= static_cast<double>(runtime.info().gpu_memory_bytes);
 }
 
-/// Whether a problem that a GPU holds in one tile fills so much of it, a quarter, that the memory is used
-/// sparingly; several GPUs share it. (Of larger problems StarPU moves to the host what it has to.)
+/// Whether a problem in one tile fills at least a quarter of a GPU's memory, so that its tasks must save
+/// memory; several GPUs share it. (For larger problems StarPU moves pieces to the host.)
 inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
   const double memory = static_cast<double>(runtime.info().gpu_memory_bytes);
   return runtime.size() == 1 && gpu_holds_problem(runtime, n, element_bytes) &&
@@ -47,14 +47,14 @@ inline bool memory_matters(const Runtime& runtime, Index n, std::size_t element_
 }
 
 /// Bytes from which on a piece of such a problem gives its memory back when it is released (ReturnedMemory):
-/// a few hundred pieces, which cost about a hundredth of the time. For smaller problems no piece does.
+/// large enough that a few hundred pieces do, which costs little time. For smaller problems no piece does.
 inline std::size_t returned_bytes(const Runtime& runtime, Index n, std::size_t element_bytes) noexcept {
   return memory_matters(runtime, n, element_bytes)
              ? static_cast<std::size_t>(runtime.info().gpu_memory_bytes / 4096)
              : std::numeric_limits<std::size_t>::max();
 }
 
-/// The largest order of a square matrix of at most so many elements.
+/// The largest order of a square matrix of at most `elements` elements.
 inline Index square_of(Index elements) noexcept {
   return static_cast<Index>(std::sqrt(static_cast<double>(elements)));
 }

@@ -46,7 +46,7 @@ class TrailingMatrix {
   virtual void form_z(const PanelPosition&) {}
   /// A0 := A0 - V Z^H - Z V^H with the whole block, in rows and columns from `row` on.
   virtual void update(Index row) = 0;
-  /// The columns before this one, of which nobody wants the reflectors, are not needed any more.
+  /// Releases the columns before this one, whose reflectors are not needed any more.
   virtual void release_before(Index) {}
   /// V and T of all panels; the matrix is used up.
   virtual BandReflectors<T> reflectors() = 0;

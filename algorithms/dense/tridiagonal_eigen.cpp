@@ -147,7 +147,7 @@ void TridiagonalEigen<T>::submit_leaf_values(Sequence& sequence, int priority, c
         {.priority = priority});
 }
 
-/// One rank computes a leaf, all go on with its spectrum.
+/// One rank computes a leaf, all ranks use its spectrum.
 template <class T>
 void TridiagonalEigen<T>::submit_leaf_vectors(Sequence& sequence, int priority, const Data& scaled,
                                               const std::vector<Node*>& leaves) {
@@ -306,9 +306,9 @@ struct TridiagonalEigen<T>::VectorPass {
     return result;
   }
 
-  /// A few buffers for panels of secular vectors, used in turn: enough to keep the workers busy with the row
-  /// blocks of this and the other nodes, and no more memory than that. Panels are this rank's own. Where row
-  /// blocks stay on their GPUs each of these computes its own, too, which is faster than to send it.
+  /// A ring of buffers for panels of secular vectors: as many as keep the workers busy with the row blocks of
+  /// this and the other nodes. Each rank computes its panels itself. Where row blocks stay on their GPUs each
+  /// GPU computes its panels itself, too, which is faster than to send them.
   struct PanelPool {
     int gpu;      ///< of the row blocks that use it; -1: all
     bool needed;  ///< by a row block of this rank

@@ -17,8 +17,8 @@ namespace tessera {
 /// row of its eigenvector matrix, which is all that a merge needs; so this part is O(n^2) in work and O(n) a
 /// level in memory, and with MPI every rank runs it for itself on its own copy, with bitwise equal results
 /// (given equal instruction sets, and GPUs on all ranks or on none). A merge leaves a record
-/// (divide_and_conquer::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts for all
-/// workers.
+/// (divide_and_conquer::MergeRecord): deflation, rotations, roots, weights. Large merges are cut into parts
+/// for all workers.
 ///
 /// VECTORS. The rows of a leaf are a row block, dealt to the ranks in turn. A merge multiplies each row block
 /// from the right, so row blocks never meet: pack its columns that matter, one GEMM a tile with the secular
@@ -35,7 +35,7 @@ namespace tessera {
 /// panels of n x tile and a few tiles, beside the slabs.
 ///
 /// Priorities: values 64 + depth of the node; vectors 4 depth + (3: pack, update; 2: secular vectors), slabs
-/// 4: what is deep in the tree first, what frees memory before what takes it.
+/// 4: tasks deep in the tree come first, and tasks that free memory before tasks that take it.
 ///
 /// Failures: not_finite, index: row of T from 1; no_convergence, index: first row of the piece, from 1.
 /// Sources: Cuppen, Numer. Math. 36 (1981); Gu & Eisenstat, SIAM J. Matrix Anal. Appl. 16 (1995); Tisseur &

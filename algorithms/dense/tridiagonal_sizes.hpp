@@ -8,8 +8,9 @@
 namespace tessera {
 
 /// Rows of a leaf. On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want
-/// small leaves; tiles of 256 make good GEMMs. A GPU solves a leaf, or all leaves together, by a divide and
-/// conquer of its own: what limits them there is that its products are slower than a library's.
+/// small leaves; tiles of 256 make good GEMMs. On a GPU the kernel of the leaves is itself
+/// a divide and conquer, for one leaf or for all together; its products are slower than those of a library,
+/// which limits the size of a leaf.
 Index choose_leaf(const Runtime& runtime, Index n, bool want_vectors, std::size_t real_bytes);
 
 /// Leaves of one task: on a GPU those that fill it, as far as they fit into its memory.
@@ -24,8 +25,8 @@ inline constexpr Index tile_columns_on_cpus = 256;
 /// tiles of the panel.
 Index choose_tile_columns(const Runtime& runtime, Index n, Index leaf, std::size_t real_bytes);
 
-/// Parts of a merge of order m: of half a millisecond at least, and no more than what fills the workers
-/// beside the other merges of that depth. A pair of pole and root costs about 4 ns.
+/// Parts of a merge of order m: large enough to outweigh the overhead of a task, and no more than fill the
+/// workers beside the other merges of that depth.
 Index merge_parts(const Runtime& runtime, Index m, int depth);
 
 }  // namespace tessera

@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include <tessera/lobpcg.hpp>
 #include <tessera/algorithms/lobpcg/vector_tasks.hpp>
+#include <tessera/lobpcg.hpp>
 
 namespace tessera {
 
@@ -18,8 +18,8 @@ struct NormEstimates {
 /// Residual norms of the block, ||A x - theta B x||.
 struct ResidualNorms {
   std::vector<double> norms;
-  std::vector<double> scaled;  ///< over what the tolerance is compared with (LobpcgNorm)
-  double finest = 0;           ///< the least that is asked for, in units of (||A|| + |theta| ||B||) ||x||
+  std::vector<double> scaled;  ///< divided by the norm that LobpcgNorm chooses
+  double finest = 0;           ///< the smallest requested norm, in units of (||A|| + |theta| ||B||) ||x||
   double at_tolerance = 0;     ///< the least tolerance (||A|| + |theta| ||B||) of a column
 
   bool finite() const;

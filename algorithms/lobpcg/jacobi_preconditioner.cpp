@@ -65,8 +65,8 @@ void JacobiPreconditioner<T>::apply(Sequence& sequence, const BlockVectors<T>& r
     const double sigma = shift_.value();
     const double largest = std::max(std::abs(limits_.first - sigma), std::abs(limits_.second - sigma)),
                  nearest = std::max(limits_.first - sigma, sigma - limits_.second);
-    // Beyond the whole diagonal D - shift is definite and taken as it is: that may be what the shift was
-    // given for. Else some rows would have directions to themselves.
+    // With a shift beyond the whole diagonal D - shift is definite and is used unchanged: the caller may have
+    // chosen the shift for that. Otherwise rows close to the shift would dominate the directions.
     const bool definite = shift_.given() && nearest > static_cast<double>(precision<T>) * largest;
     const double least = definite ? nearest : largest > 0 ? 1e-3 * largest : 1;
     for (Index s = 0; s < segments_->count(); ++s)

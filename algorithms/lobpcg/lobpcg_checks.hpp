@@ -7,14 +7,14 @@
 
 namespace tessera {
 
-/// Bytes of the vectors of a solve on a rank with so many rows.
+/// Bytes of the vectors of a solve on a rank with `rows` rows.
 double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept;
-/// The block's size where none is asked for.
+/// The default size of the block.
 Index usual_lobpcg_block(const Runtime& runtime, Index count);
 
 /// The options with nothing left to choose: block and tolerance are positive, and all that follows takes them
 /// as they are.
-/// @throws InvalidArgument, and what an operator of the user's throws
+/// @throws InvalidArgument, and the exceptions of the caller's operator
 template <class T>
 LobpcgOptions checked_options(const Runtime& runtime, const LobpcgProblem<T>& problem,
                               const LobpcgOptions& options);

@@ -127,7 +127,7 @@ void restart(LobpcgContext<T>& on, LobpcgState<T>& s) {
   s.locked = 0;
   s.fresh = true;
   if (s.w.v.width() < s.x.columns) s.w = on.new_block(on.options.block);
-  // A copy: if nothing comes of it, X is what there is.
+  // A copy: if the step fails, X stays.
   s.w.columns = s.x.columns;
   on.tasks.copy(s.x.vectors(), s.w.vectors());
   s.w_orthonormal = false;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <tessera/lobpcg.hpp>
 #include <tessera/algorithms/lobpcg/lobpcg_state.hpp>
+#include <tessera/lobpcg.hpp>
 
 /// The steps of which a LOBPCG iteration consists, on its state. All ranks call them, in the same order;
 /// where a step needs small matrices the host waits for them, and rank 0 decides for all.
@@ -77,7 +77,7 @@ template <class T>
 void make_residuals(LobpcgContext<T>& on, LobpcgState<T>& s, Index first);
 
 /// The directions of the next step, for columns that are not locked: P without those of the others, and W :=
-/// the residuals, or what the preconditioner makes of them. May be called again when more or fewer columns
+/// the residuals, preconditioned if there is a preconditioner. May be called again when more or fewer columns
 /// are locked.
 template <class T>
 void make_directions(LobpcgContext<T>& on, LobpcgState<T>& s);

@@ -75,8 +75,7 @@ StepOutcome Orthonormaliser<T>::run() {
     products_known = on_.problem.b && round.growth < max_growth_of_products;
     apply(round, &ProductBlock<T>::v);
     if (products_known) apply(round, &ProductBlock<T>::bv);
-    // Also later than in the first round: what lies in the span of Z is made longer there, and seen in the
-    // next.
+    // Also in later rounds: a round makes vectors in the span of Z longer, and the next one detects them.
     if (!random_added) nothing = kept == 0;
     set_rules_after(round);
     block_.columns = kept;
@@ -147,8 +146,8 @@ void Orthonormaliser<T>::apply(const OrthonormalRound& round, Part part) {
   }
 }
 
-/// What a round has made longer than rounding allows is dropped in the next one, if it was rounding. (Without
-/// `transform` they have not become unit vectors, nor have random ones.)
+/// The next round drops vectors that this one has made longer than rounding allows, if they were rounding
+/// errors. (Without `transform` vectors have not become unit vectors, nor have random ones.)
 template <class T>
 void Orthonormaliser<T>::set_rules_after(const OrthonormalRound& round) {
   rules_.unit_columns = rules_.transform ? round.of_w.cols : 0;

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <tessera/runtime/agreement.hpp>
-#include <tessera/error.hpp>
 #include <tessera/block_vectors.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/agreement.hpp>
 
 /// What several preconditioners have in common.
 namespace tessera {
@@ -29,7 +29,7 @@ inline double spread(std::span<const double> values) {
   return largest - least;
 }
 
-/// r and w have these segments and so many columns. @throws InvalidArgument
+/// Checks that r and w have these segments and this number of columns. @throws InvalidArgument
 template <class T>
 void require_blocks(const RowSegments& segments, const BlockVectors<T>& r, const BlockVectors<T>& w,
                     Index columns) {

@@ -40,7 +40,7 @@ SmallMatrix orthonormal_directions(const SmallMatrix& x, SmallMatrix y, std::vec
       project_out(basis, first, y.cols, y, j);
     }
     const double after = std::sqrt(dot(y, j, y, j));
-    // What is left then is rounding: no direction.
+    // The rest is a rounding error, no direction.
     if (!(before > 100 * unit_roundoff) || !(after > 1e-8 * before)) continue;
     for (Index i = 0; i < y.rows; ++i) basis(i, first - 1) = y(i, j) / after;
     kept.push_back(j);
@@ -168,15 +168,15 @@ std::optional<StandardProblem> standard_problem(const ProjectedProblem& problem)
   return standard;
 }
 
-/// What the step has changed of the active columns of X, as new directions P, in the coordinates of Q.
+/// The change of the active columns of X in the step, as new directions P, in the coordinates of Q.
 /// @param x the new X @param owners columns of X that the directions belong to
 SmallMatrix conjugate_directions(const ProjectedProblem& problem, const SmallMatrix& l, const SmallMatrix& x,
                                  std::vector<Index>& owners) {
   if (problem.columns.x == 0) return SmallMatrix(x.rows, 0);
   for (Index j = problem.first_active; j < x.cols; ++j) owners.push_back(j);
   SmallMatrix change = x.block(0, problem.first_active, x.rows, x.cols - problem.first_active);
-  // The old X is the first part of Q: what is left is W's and P's, without X's share in W. The basic
-  // variant's is in terms of S.
+  // The old X is the first part of Q: without it the change has the parts of W and P alone, without the part
+  // of X in W. The basic variant gives the change in terms of S.
   if (!problem.orthonormal) solve_lower(Op::transpose, l, change);
   for (Index j = 0; j < change.cols; ++j)
     for (Index i = 0; i < problem.columns.x; ++i) change(i, j) = 0;

@@ -4,17 +4,17 @@
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 
-/// What LOBPCG does with small matrices, in double and on one rank: to make new directions orthonormal, and
+/// The computations of LOBPCG with small matrices, in double and on one rank: orthonormal new directions, and
 /// the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
 /// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
 namespace tessera {
 
-/// How exact vectors are, and what orthogonality is asked for.
+/// How exact vectors are, and which orthogonality they need.
 struct OrthonormalRules {
   double unit = 0;    ///< rounding of the vectors' elements
   double accept = 0;  ///< the round was the last one if all eigenvalues of the scaled Gram matrix reach this:
                       ///< what the round leaves of non-orthogonality is about unit / sqrt(accept)
-  Index unit_columns = 0;  ///< so many of the first columns of W had unit length before rounding: shorter ...
+  Index unit_columns = 0;  ///< first columns of W that had unit length before rounding: shorter ...
   double smallest = 0;     ///< ... than this they are dropped; of the others zero vectors alone
   bool transform = true;   ///< false: project and scale alone
   double norm = 1;         ///< of A, relative to B
@@ -57,7 +57,7 @@ struct ProjectedProblem {
   SmallMatrix matrix, gram;  ///< S^T A S and S^T B S, symmetric
   Index keep = 0;            ///< columns of the new X
   Index first_active = 0;    ///< new directions P belong to columns first_active, ..., keep - 1
-  bool orthonormal = true;   ///< the variant; else P stays what it is, but for its length
+  bool orthonormal = true;   ///< the variant; else P keeps its directions, but not its length
 };
 struct RitzStep {
   Index finite = 1, positive = 1;  ///< positive: the Gram matrix could be factored

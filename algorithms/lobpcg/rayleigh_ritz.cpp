@@ -9,8 +9,8 @@
 namespace tessera {
 namespace {
 
-/// Growth of rounding errors that is accepted of directions that are not orthonormal: before the step, by
-/// what the last ones were, and after it, by what they are.
+/// The accepted growth of rounding errors for directions that are not orthonormal: before the step, estimated
+/// from the last directions, and after it, from the directions themselves.
 constexpr double trusted_growth = 32, max_growth = 128;
 
 /// Rounding errors of vectors grow by 1 / sqrt(independence) in the step: by this much at most (those of

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-/// Tells the preconditioner where the wanted end of the spectrum is, about (Preconditioner::expect): the Ritz
+/// Gives the preconditioner an estimate of the wanted end of the spectrum (Preconditioner::expect): the Ritz
 /// value and the residual of a few iterations with one vector and no preconditioner. Nothing where that
 /// fails.
 /// @param count the multiplications are added

@@ -30,7 +30,7 @@ void require_occupation(double occupation) {
 }
 
 /// The pattern whose block row i has the block columns columns_of(i) (ascending), as far as the layout stores
-/// them. Every rank asks for the rows that it owns only.
+/// them. Every rank requests only the rows that it owns.
 template <class Columns>
 BlockPatternPointer pattern_by_rows(Runtime& runtime, const BlockLayout& layout, const Columns& columns_of) {
   const BlockDimension &rows = *layout.rows, &cols = *layout.cols;
@@ -91,7 +91,7 @@ class RandomRow {
 
   const std::vector<Index>& operator()(Index row) {
     columns_.clear();
-    bool diagonal = row >= diagonals_;  // there is none, or it has been added
+    bool diagonal = row >= diagonals_;  // absent, or already added
     const auto add = [&](Index col) {
       if (!diagonal && col >= row) {
         diagonal = true;

@@ -25,7 +25,7 @@ class KindArguments {
   void require_count(Index least, Index most) const;
   std::string_view word(Index k) const { return words_[static_cast<std::size_t>(k)]; }
 
-  /// Argument number k, `otherwise` where it is not there.
+  /// Argument number k, or `otherwise` if it is missing.
   Index integer(Index k, std::string_view what, Index otherwise, Index least, Index most) const;
   double real(Index k, std::string_view what, double otherwise) const;
   /// Whether the word is the second of the two.

@@ -18,7 +18,7 @@ namespace tessera {
 /// Gathers entries, sorts them and keeps the lower triangle.
 class CoordinateRows::Collector {
  public:
-  /// Throws what a wrong entry is answered with: its place, and what was expected.
+  /// Throws the error for a wrong entry: its place, and what was expected.
   using Refuse = std::function<void(Index row, Index column, const char* expected)>;
   Collector(Index order, Uplo triangle, Refuse refuse)
       : order_(order), triangle_(triangle), refuse_(std::move(refuse)) {}

@@ -8,7 +8,7 @@
 namespace tessera {
 namespace {
 
-/// So that there are so many for every worker.
+/// The most rows of a part, so that every worker gets `of_worker` parts.
 Index max_rows(Index order, Index workers, Index of_worker) {
   return std::max<Index>(order / (of_worker * workers), 64);
 }
@@ -25,13 +25,13 @@ Index tile_rows(const RowSurvey& survey, Index order, Index workers) {
 /// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
 /// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
 /// for up to 16 vectors. Each worker has two bands to build at least: more of them would be so narrow that
-/// products take longer. GPUs go through rows in an order of their own.
+/// products take longer. GPUs compute rows in another order.
 Index band_rows(Index usual, Index order, Index workers, bool on_gpus) {
   constexpr Index least = 4096;
   return std::max(usual, std::min(least, max_rows(order, workers, on_gpus ? 8 : 2)));
 }
 
-/// Appends the beginnings of about equal parts of [begin, end) with at most so many rows.
+/// Appends the beginnings of about equal parts of [begin, end) with at most max_part rows.
 void append_parts(Index begin, Index end, Index max_part, std::vector<Index>& begins) {
   const Index parts = ceil_div(end - begin, max_part);
   for (Index part = 0; part < parts; ++part) begins.push_back(begin + (end - begin) * part / parts);

@@ -10,7 +10,7 @@
 #include <tessera/algorithms/sparse/family_orders.hpp>
 #include <tessera/algorithms/sparse/vector_checks.hpp>
 #include <tessera/codelets/sparse/csb_index.hpp>
-#include <tessera/codelets/sparse/csb_magnitudes.hpp>
+#include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/error.hpp>
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
@@ -103,8 +103,8 @@ CsbIndexBuilder<V> CsbMatrix<V, T>::Detail::index_builder(const CsbProduct& prod
   };
   add_part(pieces[product.piece]);
   if (product.tiles) add_part(pieces[*product.tiles]);
-  // A diagonal tile's rows stand together as they are: by families, whose strips meet several tiles, FOM
-  // with them takes 1.3 times as long (48Cr).
+  // The rows of a diagonal tile keep their order: strips of families would meet several tiles, which makes
+  // FOM slower.
   const CsbOrders orders_of_piece = c.diagonal_tiles ? CsbOrders{}
                                                      : CsbOrders{orders[static_cast<std::size_t>(c.row)],
                                                                  orders[static_cast<std::size_t>(c.column)]};
@@ -237,7 +237,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& 
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
   {
-    // What the builder knows of each block is gone before the indices need memory.
+    // The builder frees its data about each block before the indices need memory.
     CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
     agree(runtime, 0, [&] {
       builder.count();

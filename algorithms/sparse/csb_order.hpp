@@ -15,10 +15,11 @@ struct CsbTask {
   double cost;
 };
 
-/// The order in which workers do the tasks soonest, when those that add to the same sum wait for each other
-/// in this order: that in which they begin if whoever is free takes, of the tasks whose sums nobody adds to,
-/// one that adds to the sum with the most left to be added, and of those the one whose other sum has most
-/// left. (A dense schedule of an open shop whose machines are the sums, for a limited number of workers.)
+/// The order of the tasks with which workers end earliest, where tasks that add to the same sum wait for each
+/// other in this order. A free worker takes a task whose sums no other worker adds to: one that adds to the
+/// sum with the most work left, and among these the one whose other sum has the most work left. The order is
+/// that in which the tasks then begin. (A dense schedule of an open shop whose machines are the sums, for a
+/// limited number of workers.)
 /// @param sums Their number. @param workers At least 1.
 /// @returns the tasks' numbers
 std::vector<Index> order_csb_tasks(std::span<const CsbTask> tasks, Index sums, Index workers);

@@ -103,14 +103,14 @@ std::shared_ptr<const RowSegments> segments_at_home(const CsbPartition& partitio
 
 CsbPartition partition_of(const Runtime& runtime, const SymmetricRows& given, const CsbOptions& options,
                           const CsbDomains& on) {
-  // Rows are functions of the user's, which may throw on one rank.
+  // Rows come from functions of the caller, which may throw on one rank.
   std::uint64_t hash = 0;
   agree(runtime, 0, [&] { hash = hash_of_rows(given, options); });
   agree(runtime, hash, [] {});
   const SymmetricRows& rows = options.like ? *options.like : given;
   const RowSurvey survey(runtime, rows);
-  // What is hopeless is refused before all of its entries are counted, which may take hours. In float, and
-  // half of that: the survey has seen some rows only.
+  // Refuses a matrix that cannot fit before all of its entries are counted, which may take long: one of which
+  // half, with float values, does not fit. Half, since the survey has seen some rows only.
   constexpr double least_bytes_of_entry = 8;
   agree(runtime, 0, [&] {
     require_host_memory("half of the matrix", survey.entries() / on.ranks * least_bytes_of_entry / 2);

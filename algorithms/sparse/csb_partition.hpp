@@ -11,8 +11,8 @@
 
 namespace tessera {
 
-/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain is what has memory and
-/// sums of its own: a GPU of a rank, a rank without GPUs, or, of a single rank without GPUs, a set of sums
+/// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain has its own
+/// memory and sums: a GPU of a rank, a rank without GPUs, or, on a single rank without GPUs, a set of sums
 /// that its workers add to.
 struct CsbPartition {
   std::vector<Index> tiles;  ///< first row of each and, last, the order; at most 65536 rows each
@@ -39,11 +39,11 @@ struct CsbPartition {
   /// all of X, but sums nothing for others. The links between GPUs are fast enough for that, and a GPU's
   /// product is the faster the more of a row's entries it has (csb_index.hpp).
   bool gpus_multiply_rows() const noexcept { return ranks == 1 && gpus_per_rank > 1; }
-  /// TaskOptions::gpu of a domain's tasks: where ranks have one GPU, or none, StarPU need not be told.
+  /// TaskOptions::gpu of a domain's tasks: unset where ranks have one GPU or none.
   int gpu_of(int domain) const noexcept { return gpus_per_rank > 1 ? domain % gpus_per_rank : -1; }
 };
 
-/// What a matrix is dealt to.
+/// The domains to which a matrix is dealt.
 struct CsbDomains {
   int ranks = 1;
   int gpus = 0;          ///< of each rank; 0: some rank has none
@@ -57,7 +57,7 @@ struct CsbDomains {
   bool workers_alone() const noexcept { return ranks == 1 && !on_gpus; }
   /// GPUs, or ranks without.
   Index places() const noexcept { return Index(ranks) * std::max(gpus, 1); }
-  /// The domains of each rank, for so many segments in all.
+  /// The domains of each rank, for `segments` segments in all.
   int per_rank(Index segments) const;
 };
 
@@ -66,7 +66,7 @@ struct CsbDomains {
 /// ranks
 CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, const CsbOptions& options,
                            const CsbDomains& domains);
-/// For what the runtime has.
+/// For the ranks and GPUs of the runtime.
 inline CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows,
                                   const CsbOptions& options) {
   return csb_partition(runtime, rows, options, CsbDomains(runtime));

@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-/// Rows whose entries are asked for at a time.
+/// Rows whose entries are requested at a time.
 constexpr Index rows_of_chunk = 512;
 
 InvalidArgument changed() {

@@ -18,7 +18,7 @@ struct CsbPieceContents {
 };
 
 /// Makes the pieces of one rank, in parallel, from two passes over its rows: the first counts the entries of
-/// every block, and so tells the sizes of all; the second places them. Nothing but the pieces grows with the
+/// every block and so gives the sizes of all; the second places them. Nothing but the pieces grows with the
 /// entries.
 template <class V>
 class CsbPieceBuilder {

@@ -39,8 +39,8 @@ class CsbProducts {
   std::vector<CsbProduct>& all() noexcept { return products_; }
   const std::vector<CsbProduct>& all() const noexcept { return products_; }
 
-  /// Puts the products into the order of their tasks, finds out what they write, and what else has to be
-  /// moved.
+  /// Puts the products into the order of their tasks, and finds the pieces that they write and the pieces
+  /// that must be moved.
   void plan();
 
   /// Sums for segments of y that are not at home where they are formed, without contents.
@@ -52,14 +52,14 @@ class CsbProducts {
                                   partition_.rank_of(partial.domain)));
     return data;
   }
-  /// Copies x, as soon as it is there, to all GPUs at once: a task asks for it only when the one before it is
-  /// over.
+  /// Copies x to all GPUs at once as soon as it is computed: without this a task would request it only when
+  /// the task before has ended.
   template <class U>
   void prefetch(const BlockVectors<U>& x) const {
     for (const Visit& visit : visits_) x.segment(visit.segment).prefetch(visit.gpu, false);
   }
   /// Calls insert_product(product, y_rows, y_columns) for all tasks, which write or add to the pieces of y
-  /// that their shape tells (WriteOrAdd), and inserts the sums of their partial sums.
+  /// that their shape names (WriteOrAdd), and inserts the sums of their partial sums.
   template <class U, class Insert>
   void insert(Sequence& sequence, const BlockVectors<U>& y, Index columns, const std::vector<Data>& partial,
               const Insert& insert_product) const;
@@ -97,7 +97,7 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   const auto target = [&](Index place, Index segment) -> const Data& {
     return place < 0 ? y.segment(segment) : partial[static_cast<std::size_t>(place)];
   };
-  // The first task that has a part in a sum writes it, whatever was there before.
+  // The first task of a sum overwrites it.
   for (Index s = 0; s < partition_.segments->count(); ++s) y.segment(s).forget();
   for (const Data& data : partial) data.forget();
   for (const CsbProduct& product : products_)

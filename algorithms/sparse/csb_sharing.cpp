@@ -10,7 +10,7 @@
 namespace tessera {
 namespace {
 
-/// Cuts segments into at most so many runs that cost about the same, none of them empty: the run of each
+/// Cuts segments into at most max_runs runs of about the same cost, none of them empty: the run of each
 /// segment.
 std::vector<int> runs_of_segments(const std::vector<double>& cost, Index max_runs) {
   const auto count = static_cast<Index>(cost.size());
@@ -73,7 +73,7 @@ class SubMatricesOfDomains final : public CsbSharing {
 /// One sub-matrix for each GPU or rank if that is possible, or for an odd number of them a whole column of
 /// the balanced arrangement for each, whose sub-matrices are equally many. So for three, too: of two groups
 /// one rank would have half of the vectors, and another get three quarters of them in messages. Else some
-/// columns for each, and so many sub-matrices that their sums of entries can be balanced.
+/// columns for each, and enough sub-matrices to balance their sums of entries.
 Index SubMatricesOfDomains::usual_groups(const CsbSize&) const {
   constexpr Index sub_matrices_of_domain = 8;
   const Index number = on_.places();
@@ -88,7 +88,7 @@ Index SubMatricesOfDomains::usual_groups(const CsbSize&) const {
 }
 
 /// On GPUs one for each; on CPUs two a worker, so that products of different pairs can be in flight together,
-/// if they are not too small to be worth a task.
+/// if they are large enough for a task.
 Index SubMatricesOfDomains::usual_segments(const CsbSize& size, Index groups) const {
   const Index for_places = ceil_div(on_.places(), groups);
   if (on_.on_gpus) return for_places;

@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// How the rows of a matrix are cut, before anybody owns them.
+/// How the rows of a matrix are cut, before they are dealt to ranks.
 struct CsbCut {
   std::vector<Index> tiles;           ///< first row of each and, last, the order
   std::vector<Index> group_begins;    ///< first row of each group and, last, the order
@@ -42,7 +42,7 @@ class CsbSharing {
   /// Groups of rows, and segments in each group, where the options leave that open.
   virtual Index usual_groups(const CsbSize& size) const = 0;
   virtual Index usual_segments(const CsbSize& size, Index groups) const = 0;
-  /// For so many segments in all.
+  /// For `segments` segments in all.
   virtual int domains_per_rank(Index segments) const = 0;
   /// What a row costs beside its entries where rows are cut into equal work (RowSurvey::work).
   virtual double more_of_row() const { return 0; }
@@ -53,7 +53,7 @@ std::unique_ptr<const CsbSharing> csb_sharing(const CsbDomains& on);
 /// Of a single rank without GPUs (csb_worker_sums.cpp).
 std::unique_ptr<const CsbSharing> share_among_workers(Index workers);
 
-/// So many pieces that each of them is worth a task.
+/// The most segments: each must be large enough for a task.
 Index max_csb_segments(double bytes);
 
 /// What a row costs its home in an iteration beside the product, in bytes: about forty passes over blocks of

@@ -38,8 +38,8 @@ class Sums {
   std::size_t place(Index domain, Index group) const {
     return static_cast<std::size_t>(group * domains_ + domain);
   }
-  /// What it takes to clear a group's sum, or to add it to another one, in entries: as long as 2.5 entries
-  /// for each of its rows.
+  /// The time to clear a group's sum, or to add it to another one, in units of the time of an entry: 2.5 for
+  /// each of its rows.
   double pass(Index group) const {
     return 2.5 * static_cast<double>(cut_.group_begin(group + 1) - cut_.group_begin(group));
   }

@@ -130,7 +130,7 @@ void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
 
 template <class V, class T>
 CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays, Index segments) {
-  // Alone there is nobody to differ from.
+  // One rank alone has no other to differ from.
   const std::uint64_t hash = runtime.size() > 1 ? hash_of_arrays(arrays, segments) : 0;
   return collectively(
       runtime, "CsrMatrix::build", hash, [&] { check_arrays<V>(arrays, segments); },

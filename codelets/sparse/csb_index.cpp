@@ -20,13 +20,13 @@
 namespace tessera {
 namespace {
 
-/// The entries of a row of a strip in a stage; length 0: only fills up a slice.
+/// The entries of a row of a strip in a stage. A run of length 0 fills up a slice.
 struct Run {
   std::uint32_t row, length;
   std::int64_t begin;  ///< entry of PieceRows
   std::int32_t even;   ///< entries in even slots, less those in odd ones
 };
-/// Runs that a warp works on together.
+/// Runs that a warp computes together.
 struct Slice {
   std::array<Run, csb_slice_rows> runs;
   std::int64_t steps = 0;  ///< of the longest run
@@ -39,15 +39,15 @@ struct Stage {
   std::array<std::vector<Slice>, csb_strip_warps> slices;
 };
 
-/// Of a slice's runs those two places apart are read in the same wavefront: one should be in an even slot,
-/// one in an odd one.
+/// A wavefront reads the runs of a slice that are two places apart: one should use an even slot, the other an
+/// odd one.
 constexpr unsigned parity_of_place(std::size_t place) noexcept {
   return place / 2 % 2;
 }
 
-/// Takes runs of about the same length for a slice, from those of even and of odd rows, which are sorted by
-/// length: as many of either as possible, side by side; and beside a run with most entries in even slots one
-/// with most in odd ones.
+/// Takes runs of about the same length for a slice from two lists, runs of even and of odd rows, each sorted
+/// by length. It alternates between the lists while both have runs, and puts a run with most entries in odd
+/// slots beside one with most entries in even slots.
 Slice take_slice(std::span<const Run> (&left)[2], std::uint32_t spare_row) {
   constexpr std::size_t half = csb_slice_rows / 2;
   std::array<Run, half> taken[2];
@@ -71,14 +71,14 @@ Slice take_slice(std::span<const Run> (&left)[2], std::uint32_t spare_row) {
   return slice;
 }
 
-/// As many slices for each warp that all have about as many steps.
+/// Deals slices to the warps so that all have about the same number of steps.
 void make_slices(Stage& stage, std::uint32_t spare_row) {
   std::stable_sort(stage.runs.begin(), stage.runs.end(),
                    [](const Run& a, const Run& b) { return a.length > b.length; });
   const auto odd = std::stable_partition(stage.runs.begin(), stage.runs.end(),
                                          [](const Run& run) { return run.row % 2 == 0; });
   std::span<const Run> left[2] = {{stage.runs.begin(), odd}, {odd, stage.runs.end()}};
-  constexpr std::int64_t steps_of_ending = 2;  // what it costs to add the sums of a slice's runs to Y
+  constexpr std::int64_t steps_of_ending = 2;  // cost of adding the sums of a slice's runs to Y
   std::array<std::int64_t, csb_strip_warps> work{};
   while (!left[0].empty() || !left[1].empty()) {
     const auto least = std::min_element(work.begin(), work.end()) - work.begin();
@@ -114,7 +114,7 @@ class StripPlanner {
     for (Stage& stage : stages_) make_slices(stage, spare_row_);
     return stages_;
   }
-  /// Of an entry of the strip that was planned last.
+  /// The slot of an entry of the strip that was planned last.
   std::uint32_t slot(std::int64_t entry) const { return place(entry).slot; }
 
  private:
@@ -199,7 +199,7 @@ class WarpWriter {
     values_ += slice.steps * csb_slice_rows;
   }
 
-  /// A run's entries in even and in odd slots in turn, as long as there are both.
+  /// Alternates between the entries of a run in even and in odd slots while it has both.
   void order_entries(const Run& run, unsigned parity) {
     entries_.clear();
     const std::int64_t end = run.begin + run.length;
@@ -318,9 +318,9 @@ class CsbIndexBuilder<V>::Plan {
                          static_cast<std::uint16_t>(std::min(count - row, strip_rows_)),
                          static_cast<std::uint16_t>(side), 0, 0});
   }
-  /// As they are, so that strips that are worked on at the same time meet the same rows of X in the second
-  /// cache; but those with the least work stand at the end, the longest first, for which processors then wait
-  /// least.
+  /// Most strips keep their order, so that strips computed at the same time share rows of X in the second
+  /// cache. The strips with the least work come last, the longest of them first, so that processors wait
+  /// little at the end.
   void order_strips(int pass) {
     constexpr double part_at_the_end = 0.15;
     const auto strips = std::span(strips_).subspan(pass == 0 ? 0 : strips_of_pass_);

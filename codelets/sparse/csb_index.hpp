@@ -9,25 +9,25 @@
 #include <tessera/codelets/common/host_device.hpp>
 #include <tessera/codelets/sparse/csb_layout.hpp>
 
-/// A piece of a CSB matrix as a GPU multiplies it: both triangles by rows of Y, built once on the host, known
-/// to CPU and CUDA code.
+/// A piece of a CSB matrix as a GPU multiplies it: both triangles by rows of Y, built once on the host. For
+/// CPU and CUDA code.
 ///
 /// The rows of Y_I and, for a piece off the diagonal, those of Y_J, or only one of them (CsbSides), are cut
 /// into strips of csb_strip_rows; a thread block owns a strip and keeps its sums in shared memory. The rows
-/// of X that a strip meets, in the order of the first families, are cut into stages: those of a stage are
-/// copied to the slots of shared memory together, slot 0 being a row of zeros. Each is then read there as
-/// often as the strip has entries for it, which is what the rows' order is for. Where rows have two families
-/// (SymmetricRows::families) there are two passes with strips of their own: the second one has the entries
-/// between rows of the same second family, and strips of these; the first one all others, and strips of the
-/// first families. In the shell model (48Cr) an entry meets a new row of X 0.14 times; 0.26 times if strips
-/// of the first families have all entries, 0.44 times in strips of neighbouring rows.
+/// of X that a strip meets, in the order of the first families, are cut into stages: the rows of a stage are
+/// copied to the slots of shared memory together; slot 0 is a row of zeros. Each row is then read there once
+/// for each of the strip's entries, and the order of the rows makes these many. Where rows have two families
+/// (SymmetricRows::families) there are two passes with different strips. The second pass has the entries
+/// between rows of the same second family and strips of second families; the first pass has all other entries
+/// and strips of first families. So a strip meets fewer rows of X than one of neighbouring rows would, or
+/// than strips of first families with all entries.
 ///
 /// The entries that a row has in a stage are a run. A warp works on a slice at a time: csb_slice_rows runs of
 /// different rows and about the same length, one entry of each in a step; shorter runs are filled up with
-/// zeros that meet slot 0. A stage's slices are dealt to the strip's warps so that all have about as many
-/// steps. A warp's part of the index lies in one stretch of memory, in the order in which it is read: quads
-/// of up to csb_quad_steps steps. Runs two places apart use slots and rows of different parity where they
-/// can: of two rows of 64 bytes these lie in different banks of shared memory.
+/// zeros that meet slot 0. The slices of a stage are dealt to the strip's warps so that all have about the
+/// same number of steps. A warp's part of the index is contiguous, in the order in which the warp reads it:
+/// quads of up to csb_quad_steps steps. Runs two places apart use slots and rows of different parity where
+/// they can: two rows of 64 bytes with different parity lie in different banks of shared memory.
 ///
 /// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Hong, Sukumaran-Rajam, Nisa, Singh,
 /// Sadayappan, PPoPP 2019 (a stage of X in shared memory).
@@ -35,14 +35,14 @@ namespace tessera {
 
 inline constexpr std::int64_t csb_slice_rows = 16, csb_quad_steps = 4, csb_strip_warps = 12,
                               csb_max_strip_rows = 512;
-/// Of a stage, with slot 0. Two thread blocks a multiprocessor fit with 64 bytes a slot and row, one with
-/// 128.
+/// Slots of a stage, slot 0 included. With 64 bytes a slot and row a multiprocessor holds two thread blocks,
+/// with 128 bytes one.
 inline constexpr std::int64_t csb_stage_slots = 636;
-/// Behind an index lies memory for so many quads and steps: a warp looks ahead.
+/// Quads and steps for which memory follows an index, since a warp reads ahead.
 inline constexpr std::int64_t csb_read_ahead = 64;
 
 struct CsbStrip {
-  std::uint32_t first_row;  ///< in the list of rows; Y_J's follow those of Y_I
+  std::uint32_t first_row;  ///< in the list of rows; the rows of Y_J follow those of Y_I
   std::uint16_t rows, side;
   std::uint32_t first_stage, stages;
 };
@@ -50,13 +50,13 @@ struct CsbStrip {
 struct CsbStage {
   std::uint32_t first, count;  ///< in the list of rows of X
 };
-/// Where a warp's quads and steps begin: csb_slice_rows of each, one for each run, from there on.
+/// Where a warp's quads and steps begin; each quad and step has csb_slice_rows elements, one for each run.
 struct CsbWarpStart {
   std::int64_t quad, step;
 };
 
-/// Of one run: the slots of up to csb_quad_steps entries, and what is common to the slice's runs: the number
-/// of steps (0 only at a stage's end), whether the runs end here, and whether the warp's stage does.
+/// Up to csb_quad_steps entries of one run: their slots. Common to the runs of the slice: the number of steps
+/// (0 at the end of a stage alone), whether the runs end here, and whether the warp's stage ends here.
 class alignas(8) CsbQuad {
  public:
   TESSERA_HOST_DEVICE CsbQuad() : low_(0), high_(0) {}
@@ -70,7 +70,8 @@ class alignas(8) CsbQuad {
   TESSERA_HOST_DEVICE std::uint32_t slot(int step) const {
     return (step < 3 ? low_ >> 10 * step : high_) & 0x3ff;
   }
-  /// Of the strip; from csb_strip_rows on for runs that only fill up a slice, another for each place.
+  /// Row of the strip. Runs that fill up a slice have rows from csb_strip_rows on, a different one for each
+  /// place.
   TESSERA_HOST_DEVICE std::uint32_t row() const { return high_ >> 10 & 0x3ff; }
   TESSERA_HOST_DEVICE int steps() const { return static_cast<int>(high_ >> 20 & 7); }
   TESSERA_HOST_DEVICE bool last() const { return (high_ >> 23 & 1) != 0; }
@@ -95,8 +96,8 @@ struct CsbIndexHeader {
   std::int64_t total;          ///< bytes
 };
 
-/// Rows of a strip of a piece with so many rows of Y, Y_I and Y_J together: many share rows of X, but there
-/// should be several strips for each multiprocessor.
+/// Rows of a strip of a piece with y_rows rows of Y, those of Y_I and Y_J together: many, since they share
+/// rows of X, but not so many that multiprocessors have fewer than several strips each.
 constexpr std::int64_t csb_strip_rows(std::int64_t y_rows) noexcept {
   constexpr std::int64_t strips = 512, fewest = 64;
   std::int64_t rows = csb_max_strip_rows;
@@ -120,9 +121,9 @@ struct CsbOrders {
   bool two_passes() const noexcept { return !rows.families.empty(); }
 };
 
-/// Builds the index of a piece with so many rows and columns (for a piece on the diagonal rows = columns), or
-/// of one of its sides, on so many threads; `parts`: what it consists of, all on the diagonal or none. Holds
-/// the triangles by rows meanwhile: 4 + sizeof(V) bytes an entry and side.
+/// Builds the index of a piece of `rows` by `columns` (equal for a piece on the diagonal), or of one of its
+/// sides, on `threads` threads. The piece consists of `parts`, all on the diagonal or none. The builder holds
+/// the triangles by rows: 4 + sizeof(V) bytes an entry and side.
 template <class V>
 class CsbIndexBuilder {
  public:

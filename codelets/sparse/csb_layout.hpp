@@ -6,13 +6,14 @@
 #include <cstdint>
 
 /// How a piece of a CSB matrix lies in memory (compressed sparse blocks; Buluc et al., SPAA 2009; the
-/// half-stored form of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). Known to CPU and CUDA code.
+/// half-stored form of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). For CPU and CUDA
+/// code.
 namespace tessera {
 
-/// A block has at most so many rows and columns: its coordinates have 16 bits.
+/// The most rows and columns of a block: its coordinates have 16 bits.
 inline constexpr std::int64_t csb_block_rows = 65536;
-/// A block has at most so many entries: a larger one is cut into several in the order of its entries (also
-/// within a row), so that positions in a block have 16 bits, too.
+/// The most entries of a block: a larger one is cut into several in the order of its entries (also within a
+/// row), so that positions in a block have 16 bits, too.
 inline constexpr std::int64_t csb_block_entries = 16384;
 
 /// A block of a piece: entries number first_entry, ..., first_entry + entries - 1 of the piece, sorted by
@@ -27,9 +28,22 @@ struct CsbBlock {
 };
 static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
 
-/// What is multiplied of a piece off the diagonal: Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, the first one, or
-/// the second one. Of pieces on the diagonal always all.
+/// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, only
+/// the first, or only the second. A piece on the diagonal always has both.
 enum class CsbSides : std::uint8_t { both, rows, columns };
+
+/// What a task knows of a piece and its index without reading them.
+struct CsbPieceShape {
+  std::int64_t block_count = 0, entry_count = 0;
+  bool on_diagonal = false;
+  CsbSides sides = CsbSides::both;  ///< that the index has
+  bool index_in_two_passes = false;
+  std::int64_t more_entries = 0;  ///< of the diagonal tiles, which the index has, too
+
+  /// Y_I is written; Y_J, another one, is written.
+  bool adds_to_rows() const noexcept { return sides != CsbSides::columns; }
+  bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
+};
 
 /// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks,
 /// values (V, float or double), rows, columns (16 bits each).
@@ -51,7 +65,7 @@ struct CsbPieceView {
   const std::uint16_t *rows, *columns;
 };
 
-/// The sections of a piece with so many blocks and entries; total: bytes in all.
+/// Where the sections of a piece begin, for a number of blocks and entries; total: bytes in all.
 struct CsbPieceSizes {
   std::int64_t blocks_offset, values_offset, rows_offset, columns_offset, total;
 };
@@ -69,8 +83,8 @@ constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entrie
   return s;
 }
 
-/// On host memory; on a GPU the header would have to be read first: there the counts travel as task arguments
-/// and the offsets follow from csb_piece_sizes.
+/// A view of a piece in host memory. The counts are task arguments and the offsets follow from
+/// csb_piece_sizes, so that a GPU need not read the header first.
 template <class V>
 CsbPieceView<V> csb_view(const void* piece, std::int64_t blocks, std::int64_t entries,
                          bool on_diagonal) noexcept {

@@ -15,13 +15,13 @@
 namespace tessera {
 
 /// The triangles by rows of Y: those of Y_I, then those of Y_J, or one of them (CsbSides). Of a row, the
-/// entries of the first pass stand before those of the second one. Rows of X are known by their places in the
-/// order of the first pass, also in the second one: if X is walked in that order, a strip's rows have runs of
-/// about the same length.
+/// entries of the first pass stand before those of the second one. A row of X is numbered by its place in the
+/// order of the first pass, also in the second pass: in that order a strip's rows have runs of about the same
+/// length.
 template <class V>
 class PieceRows {
  public:
-  /// Of a row's entries in a pass.
+  /// A row's entries in a pass.
   struct Range {
     std::int64_t begin, end;
     std::int64_t size() const noexcept { return end - begin; }
@@ -55,7 +55,7 @@ class PieceRows {
                   [&](std::int64_t i, std::int64_t, V) { ++begins[std::size_t(i) + 1]; });
     });
     for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-    // Not filled with zeros by one thread.
+    // Not initialized: one thread would write all of it.
     x = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(begins.back()));
     values = std::make_unique_for_overwrite<V[]>(static_cast<std::size_t>(begins.back()));
     if (orders.two_passes()) seconds.assign(static_cast<std::size_t>(count()), 0);
@@ -140,7 +140,7 @@ class PieceRows {
     }
     if (!places.empty())
       for (auto& [x_row, value] : entries) x_row = places[x_row];
-    // No two of a row's entries are for the same row of X: the order is complete.
+    // No two entries of a row have the same row of X: the order is unique.
     const auto ascending = [](const auto& a, const auto& b) { return a.first < b.first; };
     std::sort(entries.begin(), middle, ascending);
     std::sort(middle, entries.end(), ascending);

@@ -6,8 +6,8 @@
 
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
-#include <tessera/codelets/sparse/kernels/multiply_csb_cuda.hpp>
-#include <tessera/codelets/vectors/kernels/column_sums.cuh>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
@@ -17,15 +17,15 @@ namespace {
 template <class T>
 constexpr double precision_of = std::numeric_limits<T>::epsilon();
 
-/// A tile's vectors are the work of one cluster of thread blocks, whose passes over a large tile are a chain
-/// of loads: the largest tile decides how long a step takes. Several blocks make that shorter; for small
-/// tiles they would only wait for each other.
+/// One cluster of thread blocks computes a tile's vectors. Its passes over a large tile are a chain of loads,
+/// so the largest tile decides how long a step takes. Several blocks shorten the chain; for small tiles they
+/// would only wait for each other.
 unsigned blocks_of_tile(std::int64_t rows, std::int64_t tiles) {
   constexpr std::int64_t large = 512;
   return rows >= large * tiles ? 8 : 1;
 }
 
-/// What a thread has of its cluster's tile.
+/// The rows and the column of its cluster's tile that a thread computes.
 struct TilePlace : ColumnPlace {
   std::int64_t tile;
   __device__ explicit TilePlace(int lanes_of_row) : ColumnPlace(lanes_of_row) {
@@ -45,12 +45,12 @@ __device__ inline double tile_sum(double value, const TilePlace& place, double* 
   double sum = 0;
   for (unsigned rank = 0; rank < cluster.num_blocks(); ++rank)
     sum += cluster.map_shared_rank(shared, rank)[place.column];
-  cluster.sync();  // no block goes on, or leaves, while its memory is read
+  cluster.sync();  // no block continues or ends while others read its memory
   return sum;
 }
 
-/// All tiles' recurrences. dimension: k of a tile and column that goes on, -1 - k of one whose Krylov space
-/// is whole.
+/// The recurrences of all tiles. dimension: k of a tile and column whose recurrence continues, -1 - k of one
+/// whose Krylov space is invariant.
 template <class T>
 struct FomState {
   std::int64_t rows, tiles;

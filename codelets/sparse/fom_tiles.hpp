@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// Coefficients of so many steps fit a thread's local arrays.
+/// The most steps: their coefficients fit a thread's local arrays.
 inline constexpr int fom_max_steps = 32;
 
-/// How the scratch memory is used; offsets in bytes. The CPU implementation goes through the tiles one after
-/// the other and uses the beginning alone, for the basis of one tile (s blocks of its rows x m).
+/// Layout of the scratch memory; offsets in bytes. CPUs compute the tiles one after the other and use the
+/// beginning alone, for the basis of one tile (s blocks of its rows x m).
 struct FomScratch {
   std::int64_t basis;      ///< T: s blocks of rows x m, row-major without gaps: v_1, ..., v_s
   std::int64_t alpha;      ///< double: s blocks of tiles x m: alpha_j of tile t and column c at [j][t m + c]
@@ -34,7 +34,7 @@ constexpr FomScratch fom_scratch(std::int64_t rows, std::int64_t tiles, int colu
   return s;
 }
 
-/// What the CPU implementation uses: the basis of the largest tile.
+/// Bytes that a CPU needs: the basis of the largest tile.
 constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int columns, int steps,
                                           std::int64_t element_bytes) noexcept {
   Index rows = 0;
@@ -46,7 +46,7 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// once: for every tile t and column c, s steps of the symmetric Lanczos recurrence from v_1 = r / ||r||,
 ///   beta_j v_{j+1} = K_t v_j - alpha_j v_j - beta_{j-1} v_{j-1},   alpha_j = v_j^T K_t v_j,
 /// and w = V_k y with (T_k - shift I) y = ||r|| e_1, T_k the tridiagonal matrix of alpha and beta. k = s, or
-/// less where beta_k says that the Krylov space is invariant (fom_coefficients.hpp): there w is exact. Rows
+/// less where beta_k shows that the Krylov space is invariant (fom_coefficients.hpp): there w is exact. Rows
 /// of a tile where r is zero give zero; NaN gives NaN.                       [s (4 m an entry + 8 m a row)]
 /// | operand | mode    | shape                            | what                                            |
 /// |---------|---------|----------------------------------|-------------------------------------------------|
@@ -59,9 +59,9 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// Every block of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
 /// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to
 /// some ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in
-/// every run on the same kind of worker. Predicted by the bytes that the steps go through. V: float or double
-/// values, T: float or double vectors (V = double only with T = double); the name tells V from T:
-/// fom_tiles_f_d has float values and double vectors.
+/// every run on the same kind of worker. Predicted by the bytes that the steps read and write. V: float or
+/// double values, T: float or double vectors (V = double only with T = double); the name has the letters of V
+/// and T: fom_tiles_f_d has float values and double vectors.
 /// Source: Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3.4; Saad, Iterative Methods for Sparse
 /// Linear Systems, 2nd ed., Sec. 6.4 and 6.7.
 template <class V, class T>
@@ -86,8 +86,8 @@ struct FomTiles {
   double flops() const noexcept {
     return double(steps) * columns * (4. * double(shape.entry_count) + 8. * double(rows));
   }
-  /// Products and five passes over the vectors in each step: a core at 4 Gflop/s, a GPU at 2 TB/s and four
-  /// launches.
+  /// Each step has a product and five passes over the vectors. The rates are those of a core for flops and of
+  /// a GPU for bytes and launches.
   double seconds(WorkerKind kind, double) const noexcept {
     const double bytes =
         double(shape.entry_count) * int(sizeof(V) + 4) + 5. * double(rows) * columns * int(sizeof(T));

@@ -4,15 +4,73 @@
 
 #include <fmt/format.h>
 
+#include <tessera/codelets/common/dispatch.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/error.hpp>
 
 namespace tessera {
+namespace kernels {
+
+template <class V, class T>
+void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
+                  const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
+                  std::int64_t ldy_columns) noexcept {
+#define TESSERA_CALL(LEVEL)                                                                             \
+  LEVEL::multiply_csb<V, T>(piece, columns, x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, \
+                            y_columns, ldy_columns)
+#if defined(__x86_64__)
+  switch (cpu_level()) {
+    case 4:
+      return TESSERA_CALL(level4);
+    case 3:
+      return TESSERA_CALL(level3);
+    default:
+      break;
+  }
+#endif
+  TESSERA_CALL(level2);
+#undef TESSERA_CALL
+}
+
+template <class V>
+void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* columns) noexcept {
+  for (std::int64_t b = 0; b < piece.block_count; ++b) {
+    const CsbBlock& block = piece.blocks[b];
+    for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
+      const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
+                         column = std::int64_t(block.first_column) + piece.columns[e];
+      const double value = piece.values[e], magnitude = value < 0 ? -value : value;
+      if (rows) rows[row] += magnitude;
+      if (columns && (!piece.on_diagonal || row != column)) columns[column] += magnitude;
+    }
+  }
+}
+
+#define TESSERA_INSTANTIATE(V, T)                                                                 \
+  template void multiply_csb<V, T>(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, \
+                                   std::int64_t, T*, std::int64_t, T*, std::int64_t) noexcept;
+TESSERA_INSTANTIATE(double, double)
+TESSERA_INSTANTIATE(float, double)
+TESSERA_INSTANTIATE(float, float)
+template void add_csb_magnitudes<double>(const CsbPieceView<double>&, double*, double*) noexcept;
+template void add_csb_magnitudes<float>(const CsbPieceView<float>&, double*, double*) noexcept;
+
+}  // namespace kernels
+
 namespace {
 
 template <class T>
 void clear(const MatrixView<T>& y) {
   for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), y.rows, T(0));
+}
+
+/// The sums of an operand, set to zero where the task writes it; null for an absent operand.
+double* sums_of(const WriteOrAdd<Matrix<double>>& operand) {
+  const auto sums = *operand;
+  if (operand.first())
+    for (Index i = 0; i < sums.cols; ++i) std::fill_n(&sums(0, i), sums.rows, 0.0);
+  return sums.data;
 }
 
 }  // namespace
@@ -35,7 +93,7 @@ void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskO
   const CsbPieceShape& shape = task.shape;
   if (!task.index && sequence.runtime().any_gpus())
     throw InvalidArgument("index", "none", "that of the piece, where GPUs take part");
-  // Where every rank has GPUs no CPU multiplies, and the piece itself stays where it is.
+  // Where every rank has GPUs no CPU multiplies, and the task does not need the piece itself.
   const bool on_cpus = sequence.runtime().gpus() == 0;
   if (on_cpus && shape.more_entries > 0)
     throw InvalidArgument("shape", fmt::format("{} more entries in the index", shape.more_entries),
@@ -54,11 +112,22 @@ void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskO
   sequence.insert(task, options);
 }
 
+template <class V>
+void run(const HostContext&, const CsbMagnitudes<V>& task) {
+  const CsbPieceShape& shape = task.shape;
+  double *const rows = sums_of(task.rows), *const columns = sums_of(task.columns);
+  kernels::add_csb_magnitudes(
+      csb_view<V>(task.piece.view().data(), shape.block_count, shape.entry_count, shape.on_diagonal), rows,
+      shape.on_diagonal ? rows : columns);
+}
+
 #define TESSERA_DEFINE(V, T)             \
   TESSERA_DEFINE_TASK(MultiplyCsb<V, T>) \
   template void insert_multiply_csb<V, T>(Sequence&, MultiplyCsb<V, T>, const TaskOptions&);
 TESSERA_DEFINE(double, double)
 TESSERA_DEFINE(float, double)
 TESSERA_DEFINE(float, float)
+TESSERA_DEFINE_TASK(CsbMagnitudes<double>)
+TESSERA_DEFINE_TASK(CsbMagnitudes<float>)
 
 }  // namespace tessera

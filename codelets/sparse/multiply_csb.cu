@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdint>
 
-#include <tessera/codelets/sparse/kernels/multiply_csb_cuda.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/kernels/strip_kernel.cuh>
+#include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -10,18 +10,6 @@
 
 namespace tessera {
 
-struct CsbPieceShape {
-  std::int64_t block_count = 0, entry_count = 0;
-  bool on_diagonal = false;
-  CsbSides sides = CsbSides::both;  ///< that the index has
-  bool index_in_two_passes = false;
-  std::int64_t more_entries = 0;  ///< that the index has besides: those of the diagonal tiles
-
-  /// Y_I is written; Y_J, another one, is written.
-  bool adds_to_rows() const noexcept { return sides != CsbSides::columns; }
-  bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
-};
-
 /// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
 /// transpose in one pass over its entries:
 ///   Y_I += A_IJ X_J,  Y_J += A_IJ^T X_I    (I = J: entries off the diagonal count for both, those on it
@@ -36,15 +24,15 @@ struct CsbPieceShape {
 /// | y_rows    | write or add | block of vectors         | Y_I; absent if only Y_J is written          |
 /// | x_rows    | read         | block of vectors         | X_I; absent if I = J or only Y_I is written |
 /// | y_columns | write or add | block, rows: A's columns | Y_J; absent with x_rows                     |
-/// Of what is written columns m, ..., width - 1 become zero; of what is added to they are left alone. Blocks
-/// in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
+/// Columns m, ..., width - 1 become zero in blocks that are written, and stay in blocks that are added to.
+/// Blocks in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
 /// Predicted by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double
 /// vectors (V = double only with T = double).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.
 template <class V, class T>
 struct MultiplyCsb {
   static constexpr const char* name = std::is_same_v<V, T> ? "multiply_csb" : "multiply_csb_mixed";
-  // With the index that a GPU needs a CPU could still run the task, in another order of sums.
+  // A CPU could run the task, too, from the piece, but in another order of sums.
   static constexpr bool gpu_instead_of_cpu = true;
   using Scalar = T;
   Read<Array<char>> piece{}, index{};
@@ -62,20 +50,32 @@ struct MultiplyCsb {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Inserts a task that has all operands, an index where GPUs take part, without those that it does not need:
-/// of a side that the shape leaves out, and the piece where no CPU multiplies.
+/// Inserts a task that has all operands, and an index where GPUs take part. It leaves out the operands that
+/// the task does not need: those of a side that the shape leaves out, and the piece where no CPU multiplies.
 /// @throws InvalidArgument for a missing index, and where CPUs multiply for a shape with one side or more
 /// entries in the index
 template <class V, class T>
 void insert_multiply_csb(Sequence& sequence, MultiplyCsb<V, T> task, const TaskOptions& options = {});
 
-namespace kernels {
+/// What a piece of a half-stored symmetric matrix adds to the sums of magnitudes of the rows:
+///   s_I += |A_IJ| 1,  s_J += |A_IJ|^T 1    (I = J: entries off the diagonal count for both, those on it
+///   once),
+/// or only one of these (CsbSides).                                                        [2 an entry]
+/// | operand | mode         | shape                  | what                                                |
+/// |---------|--------------|------------------------|-----------------------------------------------------|
+/// | piece   | read         | bytes: csb_layout.hpp  | A_IJ                                                |
+/// | rows    | write or add | 1 x rows of doubles    | s_I; absent if the shape adds to s_J alone          |
+/// | columns | write or add | 1 x columns of doubles | s_J; absent if I = J or the shape adds to s_I alone |
+/// Predicted by the bytes; CPUs only, once for a matrix.
+template <class V>
+struct CsbMagnitudes {
+  static constexpr const char* name = "csb_magnitudes";
+  Read<Array<char>> piece;
+  WriteOrAdd<Matrix<double>> rows{}, columns{};
+  CsbPieceShape shape;
 
-/// y_rows and y_columns: the same for a piece on the diagonal. ld: the vectors' widths. Level by cpu_level().
-template <class V, class T>
-void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
-                  const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
-                  std::int64_t ldy_columns) noexcept;
+  double flops() const noexcept { return 2.0 * static_cast<double>(shape.entry_count); }
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
 
-}  // namespace kernels
 }  // namespace tessera

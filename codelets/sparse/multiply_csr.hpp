@@ -38,7 +38,8 @@ struct CsrPieceShape {
 /// | x       | read         | block of vectors, rows: A's columns | X_J  |
 /// | y       | write or add | block of vectors                    | Y_I  |
 /// Columns m, ..., width - 1 of Y_I become zero if it is written, and are left alone if it is added to. Rows
-/// ascending, entries as they are stored: the same bits in every run. Predicted by the bytes. CPUs only.
+/// ascend, entries are in the order of storage: the same bits in every run. Predicted by the bytes. CPUs
+/// only.
 template <class V, class T>
 struct MultiplyCsr {
   static constexpr const char* name = std::is_same_v<V, T> ? "multiply_csr" : "multiply_csr_mixed";
@@ -67,7 +68,7 @@ struct CsrPieceView {
   template <class V, class T>                                                                      \
   void multiply_csr(const CsrPieceView<V>& piece, int columns, const T* x, std::int64_t ldx, T* y, \
                     std::int64_t ldy) noexcept;
-/// Level by cpu_level().
+/// At the level of instructions that the processor has (cpu_level).
 TESSERA_DECLARE_MULTIPLY_CSR
 namespace level2 {
 TESSERA_DECLARE_MULTIPLY_CSR

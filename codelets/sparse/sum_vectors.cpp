@@ -1,8 +1,23 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 
 namespace tessera {
+
+template <class T>
+void kernels::sum_vectors(std::int64_t rows, int columns, int width, Store store, int inputs,
+                          const T* const* z, const std::int64_t* ldz, T* y, std::int64_t ldy) noexcept {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    T* const row = y + i * ldy;
+    if (store == Store::overwrite) std::fill_n(row, width, T(0));
+    for (int k = 0; k < inputs; ++k) {
+      const T* const from = z[k] + i * ldz[k];
+      for (int j = 0; j < columns; ++j) row[j] += from[j];
+    }
+  }
+}
 
 template <class T>
 void run(const HostContext&, const SumVectors<T>& task) {
@@ -32,6 +47,8 @@ void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const 
 }
 
 #define TESSERA_DEFINE(T)                                                                     \
+  template void kernels::sum_vectors<T>(std::int64_t, int, int, Store, int, const T* const*,  \
+                                        const std::int64_t*, T*, std::int64_t) noexcept;      \
   TESSERA_DEFINE_TASK(SumVectors<T>)                                                          \
   template void insert_sum_vectors<T>(Sequence&, SumVectors<T>, std::span<const Data* const>, \
                                       const TaskOptions&);

@@ -36,8 +36,8 @@ struct SumVectors {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Inserts the task for any number of inputs: as several where they are many. Without inputs, y := 0, or
-/// nothing changes.
+/// Inserts one task for up to sum_vectors_inputs inputs, several tasks for more. Without inputs, y := 0 or y
+/// stays.
 template <class T>
 void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const Data* const> inputs,
                         const TaskOptions& options = {});

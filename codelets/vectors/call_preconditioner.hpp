@@ -15,8 +15,9 @@ struct PreconditionFunctions {
   DevicePreconditionRows<T> device;
 };
 
-/// W := what the user's function makes of R, on one segment of rows; columns of W from `columns` on become
-/// zero. An exception that leaves it ends the sequence: Sequence::wait throws it again. No flops counted.
+/// Calls the function of the caller for one segment of rows: W := T R; columns of W from `columns` on become
+/// zero. An exception of the function ends the sequence, and Sequence::wait throws it again. No flops
+/// counted.
 /// | operand | mode  | shape            |
 /// |---------|-------|------------------|
 /// | r       | read  | block of vectors |

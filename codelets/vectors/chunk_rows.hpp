@@ -10,12 +10,12 @@
 
 namespace tessera::kernels {
 
-/// So many rows at once: those of a task's blocks stay in the first cache, and the next ones, too, in the
+/// Rows that a task computes at once: those of its blocks stay in the first cache, and the next ones in the
 /// second.
 inline constexpr std::int64_t chunk_rows = 64;
 
-/// Has the second cache fetch up to chunk_rows rows from row `first` of a block on, which come next: the
-/// processor by itself begins anew at each page of each block.
+/// Prefetches up to chunk_rows rows of a block from row `first` on into the second cache, since the
+/// processor's own prefetching stops at the end of each page.
 template <class T>
 void fetch_rows(const VectorBlock<T>& block, std::int64_t first, std::int64_t rows) noexcept {
   constexpr std::int64_t line = 64;

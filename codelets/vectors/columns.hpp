@@ -12,7 +12,7 @@
 /// `width` x rows elements for StarPU, column-major: element j of row i is at i * ld + j.
 namespace tessera {
 
-/// A block of row-major vectors has at most so many columns.
+/// The most columns of a block of row-major vectors.
 inline constexpr int max_block_columns = 32;
 
 /// Columns of a block in memory: element j of row i is data[i * ld + j], 0 <= j < columns. Known to CPU and

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/kernels/row_tiles.cuh>
-#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/kernels/partial_sums.cuh>
+#include <tessera/codelets/vectors/gram.hpp>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/codelets/vectors/kernels/row_tiles.cuh>
-#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
@@ -19,7 +19,7 @@ constexpr int ceil_of(int x, int y) {
   return (x + y - 1) / y;
 }
 
-/// The shared memory for a result of so many tiles: two tiles of rows, or the result.
+/// The shared memory for a result of tiles_down x tiles_across tiles: two tiles of rows, or the result.
 template <class T>
 struct GramShared {
   int stride, tile_rows, bytes;

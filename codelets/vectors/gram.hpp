@@ -9,18 +9,20 @@
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 namespace tessera {
 
-/// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
+/// The most thread blocks of the kernel for GPUs; each leaves its sums, which a second kernel adds up.
 inline constexpr Index gram_parts = 2 * 132;
 
 /// Inner products of blocks of row-major vectors, of one segment of rows, in one pass over them:
 ///   G := [L_0 L_1 L_2]^T [R_0 R_1].                                             [2 l r a row]
-/// | operand     | mode    | shape                                     | what                       |
-/// |-------------|---------|-------------------------------------------|----------------------------|
-/// | left, right | read    | blocks of vectors, 1 to 32 columns each   | l and r columns altogether |
-/// | g           | write   | l r doubles at least: l x r, column-major | the inner products         |
-/// | work        | scratch | gram_parts l r doubles at least           | sums of thread blocks      |
+/// | operand     | mode    | shape                                     | what                     |
+/// |-------------|---------|-------------------------------------------|--------------------------|
+/// | left, right | read    | blocks of vectors, 1 to 32 columns each   | l and r columns in total |
+/// | g           | write   | l r doubles at least: l x r, column-major | the inner products       |
+/// | work        | scratch | gram_parts l r doubles at least           | sums of thread blocks    |
 /// Products and sums in double, also of float vectors; rows ascend: the same bits in every run on the same
 /// kind of worker. Predicted by flops and bytes.
 template <class T>
@@ -49,4 +51,15 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
           std::span<const VectorBlock<const T>> right, double* g) noexcept;
 
 }  // namespace kernels
+
+/// All pointers are device memory; everything is enqueued on the stream.
+namespace device {
+
+/// g := [L_0 ...]^T [R_0 ...], column-major, ld = l: tensor cores, thread blocks' sums, then their sum.
+/// @param parts device memory for gram_parts l r numbers
+template <class T>
+void launch_gram(CUstream_st* stream, std::int64_t rows, std::span<const VectorBlock<const T>> left,
+                 std::span<const VectorBlock<const T>> right, double* g, double* parts);
+
+}  // namespace device
 }  // namespace tessera

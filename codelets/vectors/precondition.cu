@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/kernels/each_element.cuh>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/runtime/device_task.hpp>
 

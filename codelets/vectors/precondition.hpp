@@ -10,7 +10,7 @@
 /// columns from `columns` on become zero. The bytes predict the time.
 namespace tessera {
 
-/// w_i := r_i / g(d_i - shift), where g keeps away from zero: with sign != 0 the operator is known to be
+/// w_i := r_i / g(d_i - shift), where g keeps away from zero: with sign != 0 the operator is
 /// definite with that sign, and g(x) = sign max(sign x, least); with sign = 0, |g(x)| = max(|x|, least) > 0.
 /// | operand  | mode  | shape            |
 /// |----------|-------|------------------|

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/common/store.hpp>
-#include <tessera/codelets/vectors/kernels/each_element.cuh>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/device_task.hpp>
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/vectors/kernels/column_sums.cuh>
-#include <tessera/codelets/vectors/kernels/partial_sums.cuh>
+#include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/device_task.hpp>
 

@@ -11,7 +11,7 @@
 namespace tessera {
 
 inline constexpr Index residual_norms = 4 * max_block_columns;
-/// The most thread blocks of the kernel for GPUs; each leaves sums of its own, which are added up then.
+/// The most thread blocks of the kernel for GPUs; each leaves its sums, which a second kernel adds up.
 inline constexpr Index residual_parts = 4 * 132;
 
 /// Of one segment of rows, in one pass,

@@ -15,16 +15,18 @@ struct UserFunctions {
   UserDeviceFunction<T> device;
 };
 
-/// A function of the user makes one segment of rows of a block of row-major vectors from all rows of another:
+/// Calls the function of the caller for one segment of rows of a block of row-major vectors, from all rows of
+/// X:
 ///   Y(first_row : end_row, :) := f(X).
 /// | operand  | mode    | shape                    | what                                   |
 /// |----------|---------|--------------------------|----------------------------------------|
 /// | x        | read    | blocks of vectors        | the segments of X in order             |
 /// | y        | write   | block of vectors         | columns from `columns` on become zero  |
 /// | gathered | scratch | array: rows of X x width | X in one piece; absent for one segment |
-/// No flops counted; predicted by the vectors' bytes: what the function itself takes is not known. What it
-/// throws ends the sequence: Sequence::wait throws it again. With WorkerKind::cpu it runs on CPUs alone; with
-/// WorkerKind::gpu on GPUs, or on CPUs where there are none and a function for the host is given, too.
+/// No flops counted; the bytes of the vectors predict the time, since the time of the function itself is
+/// unknown. An exception of the function ends the sequence, and Sequence::wait throws it again. With
+/// WorkerKind::cpu it runs on CPUs alone; with WorkerKind::gpu on GPUs, or on CPUs where there are none and a
+/// function for the host is given, too.
 template <class T, WorkerKind kind>
 struct CallUserFunction {
   static constexpr const char* name = kind == WorkerKind::cpu ? "user_function" : "user_device_function";

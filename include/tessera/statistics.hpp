@@ -20,6 +20,9 @@ struct StageStatistics {
   double flops = 0;         ///< as counted by the tasks
   Index tasks = 0;          ///< that ran on this rank
   Index device_tasks = 0;   ///< of these, tasks that ran on GPUs
+  /// Of the worker that was busy longest. Stages overlap, so that a stage may take longer than `seconds`, but
+  /// never less than this.
+  double longest_busy_seconds = 0;
 };
 
 /// All tasks of one kind in a Sequence, on this rank.

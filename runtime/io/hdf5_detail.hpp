@@ -47,7 +47,7 @@ class Identifier {
   herr_t (*close_)(hid_t);
 };
 
-/// What a data set is read into.
+/// The type of the elements that a data set is read into.
 enum class ElementKind { integer, real, complex };
 
 /// The extents of a data set; the product of all is in `elements`, and its bytes fit into Index.
@@ -57,8 +57,8 @@ struct Extents {
   Index elements = 0;
 };
 
-/// Looks at what a file of unknown origin declares before anything is read or allocated for it. Every
-/// function returns the reason against it, or nothing.
+/// Checks of the declarations in a file of unknown origin, before anything is read or allocated. Every
+/// function returns the reason to refuse the data set, or an empty text.
 std::string wrong_type(hid_t set, ElementKind kind);
 std::string wrong_extents(hid_t set, Extents& extents);
 /// The data are in the file itself, all of them, and not many more than it can hold.

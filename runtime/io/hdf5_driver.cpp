@@ -146,7 +146,7 @@ H5FD_class_t driver() {
 
 hid_t create_file(const std::shared_ptr<WrittenDescriptor>& target) {
   static const H5FD_class_t our_driver = driver();
-  // Anew for each file: the host may have ended HDF5 since the last.
+  // Registered for each file: the program may have closed HDF5 since the last.
   const hid_t number = H5FDregister(&our_driver);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   const DriverInfo info{&target};

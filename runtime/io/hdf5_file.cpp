@@ -83,13 +83,13 @@ struct Hdf5File::Detail {
   void check_set(const std::string& name, const std::string& reason) const {
     if (!reason.empty()) throw InputError(path, 0, fmt::format("the data set '{}' {}", name, reason));
   }
-  /// What HDF5 says of a call that writes, and what its descriptor has met.
+  /// Checks the result of a call of HDF5 that writes, and the error of its descriptor.
   void check_written(bool good) const {
     check(written != nullptr, "is open to be read, not written");
     if (written->error != 0) output->fail(written->error);
     if (!good) output->fail("HDF5 has failed");
   }
-  /// Opens a data set to read it, and looks at all that the file says of it.
+  /// Opens a data set to read it, and checks all that the file declares about it.
   template <class Work>
   void with_set(const std::string& name, std::optional<ElementKind> kind, const Work& work) const {
     const std::string link = hdf5::wrong_link(file, name);

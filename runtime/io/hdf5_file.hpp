@@ -17,10 +17,10 @@ namespace tessera {
 /// precision) that h5py and NumPy read as complex. Errors are InputErrors.
 ///
 /// A file that is written appears, or replaces the old one, when close() has succeeded (output_file.hpp);
-/// without it nothing happens to the old one. One that is read may come from anybody: types, shapes and sizes
-/// are looked at before anything is read, data sets whose data are not all in the file itself (external or
-/// virtual storage, links, fewer bytes than declared) are refused. The process's settings for errors of HDF5
-/// are the same after each call as before.
+/// without it the old one stays. A file that is read is not trusted: types, shapes and sizes are checked
+/// before anything is read, data sets whose data are not all in the file itself (external or virtual storage,
+/// links, fewer bytes than declared) are refused. The process's settings for errors of HDF5 are the same
+/// after each call as before.
 class Hdf5File {
  public:
   /// Begins a file that will be there, or replaced, after close().

@@ -21,7 +21,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
     throw InputError(path, 0, reason);
   };
   if (path.find('\0') != std::string::npos) refuse("is no name of a file");
-  // O_NONBLOCK: to open a pipe would wait for somebody who writes into it.
+  // O_NONBLOCK: without it, to open a pipe would wait for a writer.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor_ < 0)
     refuse(errno == ENOENT ? "there is no such file"

@@ -12,7 +12,7 @@
 namespace tessera {
 
 /// A regular file, open for reading. Pipes, devices and folders are refused: files are read more than once,
-/// and a pipe that nobody writes into would be waited for without end.
+/// and a pipe without a writer would block for ever.
 class InputFile {
  public:
   /// @throws InputError

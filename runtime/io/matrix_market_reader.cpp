@@ -247,7 +247,7 @@ void parse_sizes(LineSource& source, MatrixMarketHeader& header) {
     header.entries = (all - n) / 2 + n;
 }
 
-/// The header alone must not make anybody allocate more than the file can hold.
+/// A header must not cause allocations beyond what the file can hold.
 void require_room_for_entries(const LineSource& source, const MatrixMarketHeader& header) {
   int numbers = header.format == MatrixMarketFormat::coordinate ? 2 : 0;
   if (header.field != MatrixMarketField::pattern) ++numbers;

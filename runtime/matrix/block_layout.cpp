@@ -14,10 +14,10 @@ namespace {
 
 constexpr Index fewest_panels = 8, least_panel = 256;
 /// Kernels keep a bit for each pair of a panel's block rows and columns. Only panels of empty blocks, or of
-/// blocks of one element, have so many.
+/// blocks of one element, reach this number.
 constexpr Index max_blocks_of_panel = 1 << 15;
 
-/// A dimension cut into so many panels for every owner, none too small for a task.
+/// Cuts a dimension into `panels` panels for every owner, none too small for a task.
 Index choose_panel_elements(Index elements, int owner_count, Index panels = fewest_panels,
                             Index least = least_panel) {
   return std::clamp<Index>(ceil_div(elements, panels * owner_count), least, 8192);

@@ -199,8 +199,8 @@ const Data& BlockPattern::blocks_of(Index p) const {
   return entries_[at];
 }
 
-/// A panel's blocks as tasks see them. Each rank has its own, and makes it when it needs it; where the panel
-/// is not, nobody looks at it.
+/// The blocks of a panel as an operand of tasks. Each rank makes its piece when it needs it; ranks without
+/// the panel never read theirs.
 Data BlockPattern::describe(Index p) const {
   const bool local = panel_local(p);
   const PanelIndex& index = this->index(p);

@@ -93,7 +93,7 @@ void BlockVectors<T>::set(const T* values, Index ld, Index columns) const {
 template <class T>
 void BlockVectors<T>::set_rows(const T* values, Index ld, Index columns) const {
   for (Index s = 0; s < count(); ++s) {
-    segment(s).flush_remote_copies();  // no task tells the other ranks that theirs are out of date
+    segment(s).flush_remote_copies();  // no task marks the copies of the other ranks as out of date
     if (!segment(s).local()) continue;
     const HostAccess access(segment(s), HostAccess::Mode::write);
     const MatrixView<T> rows = access.matrix<T>();

@@ -13,7 +13,11 @@
 #include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/sparse_matrix.hpp>
 
+#include "dense_options.hpp"
 #include "options.hpp"
+#include "products_options.hpp"
+#include "spmm_options.hpp"
+#include "stack_options.hpp"
 #include "trace_summary.hpp"
 #include "tuning.hpp"
 
@@ -85,19 +89,20 @@ void read_trace_files(const std::string& path, const std::string& whole, bool me
 }
 
 template <class Options>
-void parse_command(void (*add)(CLI::App&, Options&), const std::vector<std::string>& words) {
+void parse_command(const std::vector<std::string>& words) {
   CLI::App app;
   Options options;
-  add(app, options);
+  parse_by_table(app, option_table(options));
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 2));
-  } catch (const CLI::Error& error) {
-    throw Error(error.what());
+  } catch (const CLI::ParseError& error) {
+    throw usage_error_of(error);
   }
   if constexpr (requires { validate(options); }) validate(options);
 }
 
-/// A word on each line: the program, the command and its options.
+/// A word on each line: the program, the command and its options; of the benchmarks, `bench` and the name after
+/// bench_ are in these places.
 void read_command_line(const std::string& path) {
   std::ifstream file(path);
   std::vector<std::string> words;
@@ -105,13 +110,16 @@ void read_command_line(const std::string& path) {
   require_plain_words(words);
   if (words.size() < 2) return;
   const std::string& command = words[1];
-  if (command == "eigen") parse_command(add_eigen_options, words);
-  if (command == "multiply") parse_command(add_multiply_options, words);
-  if (command == "lobpcg") parse_command(add_lobpcg_options, words);
-  if (command == "bench") parse_command(add_bench_options, words);
-  if (command == "tune") parse_command(add_tune_options, words);
-  if (command == "calibrate") parse_command(add_calibrate_options, words);
-  if (command == "trace") parse_command(add_trace_options, words);
+  if (command == "eigen") parse_command<EigenProgramOptions>(words);
+  if (command == "multiply") parse_command<MultiplyProgramOptions>(words);
+  if (command == "lobpcg") parse_command<LobpcgProgramOptions>(words);
+  if (command == "dense") parse_command<DenseBenchOptions>(words);
+  if (command == "stack") parse_command<StackBenchOptions>(words);
+  if (command == "spmm") parse_command<SpmmBenchOptions>(words);
+  if (command == "products") parse_command<ProductsBenchOptions>(words);
+  if (command == "tune") parse_command<TuneProgramOptions>(words);
+  if (command == "calibrate") parse_command<CalibrateProgramOptions>(words);
+  if (command == "trace") parse_command<TraceProgramOptions>(words);
 }
 
 }  // namespace

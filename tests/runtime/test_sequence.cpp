@@ -209,6 +209,8 @@ TEST_F(SequenceTest, StagesGoOn) {
     // One or two workers have run tasks.
     EXPECT_LE(sequence.busy_seconds(stage.name), stage.busy_seconds * (1 + 1e-12));
     EXPECT_GE(sequence.busy_seconds(stage.name), stage.busy_seconds / 2 * (1 - 1e-12));
+    EXPECT_LE(stage.longest_busy_seconds, stage.busy_seconds * (1 + 1e-12));
+    EXPECT_GE(stage.longest_busy_seconds, stage.busy_seconds / 2 * (1 - 1e-12));
   }
   EXPECT_EQ(sequence.busy_seconds("three"), 0);
 }

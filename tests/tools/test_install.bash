@@ -67,7 +67,10 @@ by_pkg_config() {
 
 program_runs() {
   [[ -x $prefix/bin/tessera ]] || { echo "this build has no program"; [[ ! -x $build/bin/tessera ]]; return; }
-  "$prefix/bin/tessera" --help >/dev/null
+  local name
+  for name in tessera bench_dense bench_stack bench_spmm bench_products; do
+    "$prefix/bin/$name" --help >/dev/null || { echo "not installed: $name"; return 1; }
+  done
 }
 
 # A set of models that lies in the installation is found from there, and is not written to.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <complex>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <map>
 
@@ -17,6 +16,7 @@
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"
@@ -143,15 +143,6 @@ void check_output(const fs::path& output) {
     throw InputError(output.string(), 0, fmt::format("is not a directory that can be written ({})", reason));
 }
 
-std::string time_now() {
-  const std::time_t seconds = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
 /// The command with what decides the models, and without what says where its files go.
 std::string command_of(const CalibrateProgramOptions& options) {
   std::string text = fmt::format("tessera calibrate --family {} --types {}", options.family, options.types);
@@ -240,14 +231,19 @@ int run_calibrate(const CalibrateProgramOptions& options) {
             "calibrate runs in one process: the models of one host do for all that are like it");
       description = {.machine = {info.gpu_model, info.cpu_model},
                      .starpu_version = info.starpu_version,
-                     .date = time_now(),
+                     .date = utc_date(),
                      .command = command_of(options)};
       if (output.empty()) {
         output = fs::path("perfmodels") / model_set_name(description.machine);
         check_output(output);
       }
-      document["command"] = "calibrate";
-      document["machine"] = machine_json(info);
+      CalibrateProgramOptions used = options;
+      used.common = session.used_options();
+      used.output = output.string();
+      used.orders = orders_of(options, gpus, false);
+      Report record = session.new_report("calibrate");
+      record.options = option_table(used).json();
+      document = record_head(record);
     }
     calibration.workers = gpus > 1 ? fmt::format("{} gpus", gpus) : gpus == 1 ? "gpu" : "cpu";
     solve_all(session, orders_of(options, gpus, !first), calibration);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -13,11 +12,10 @@
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
-#include "cusolver_peer.hpp"
-#include "cusolvermg_peer.hpp"
 #include "eigen_output.hpp"
-#include "lapack_peer.hpp"
+#include "eigen_peer.hpp"
 #include "nominal_flops.hpp"
+#include "options.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
@@ -60,13 +58,11 @@ class EigenRun {
       : options_(options),
         session_(session),
         runtime_(session.runtime()),
-        report_(session.new_report("eigen")) {}
+        report_(session.new_report("eigen")),
+        peer_(make_eigen_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
-    if (options_.peer != "none" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
-    if (options_.peer == "cusolvermg" && runtime_.gpus() == 0)
-      throw RuntimeError("--peer cusolvermg: this run has no GPU");
+    if (peer_) require_available(*peer_, options_.peer);
     if (!options_.tuning.empty()) tuning_ = read_tuning(options_.tuning);
     load_matrices();
     describe();
@@ -126,7 +122,7 @@ class EigenRun {
     const double vectors = sizeof(T) * n * static_cast<double>(count) / runtime_.size();
     double most = eigensolve_memory<T>(runtime_, order, used_, generalized());
     double after = 0;
-    if (options_.peer != "none") after = sizeof(T) * n * (matrices * n + 2 * static_cast<double>(count));
+    if (peer_) after = sizeof(T) * n * (matrices * n + 2 * static_cast<double>(count));
     if (options_.common.check != CheckPolicy::none && count > 0)
       after = std::max(after, check_eigenpairs_memory<T>(runtime_, order, count, generalized()));
     return input + std::max(most, vectors + after);
@@ -134,23 +130,21 @@ class EigenRun {
 
   void describe() {
     const std::string source = options_.matrix.empty() ? options_.generate : options_.matrix;
-    Json& json = report_.options;
-    json["matrix"] = source;
-    if (generalized()) json["overlap"] = options_.overlap;
-    json["n"] = n_;
-    json["scale"] = options_.scale;
-    json["type"] = std::string(1, type_letter<T>);
-    json["solver"] = std::string(to_string(used_.solver));
-    json["range"] = to_string(options_.range);
-    json["vectors"] = options_.vectors;
-    json["tile"] = used_.tile;
-    json["band"] = used_.band;
-    json["update_width"] = used_.update_width;
-    json["column_groups"] = used_.column_groups;
-    json["slab_width"] = used_.slab_width;
-    json["peer"] = options_.peer;
     const ProcessGrid grid = a_.matrix.layout().grid;
-    json["grid"] = fmt::format("{}x{}", grid.rows, grid.cols);
+    EigenProgramOptions resolved = options_;
+    resolved.common = session_.used_options();
+    resolved.n = n_;
+    resolved.solver = std::string(to_string(used_.solver));
+    resolved.tile = used_.tile;
+    resolved.band = used_.band;
+    resolved.update_width = used_.update_width;
+    resolved.column_groups = used_.column_groups;
+    resolved.grid = {grid.rows, grid.cols};
+    Json& json = report_.options;
+    json = option_table(resolved).json();
+    json["matrix"] = source;
+    json["n"] = n_;
+    json["slab_width"] = used_.slab_width;
     report_.lines.emplace_back("matrix",
                                fmt::format("{}, n = {}, {}", source, n_, type_name(type_letter<T>)));
     if (generalized()) report_.lines.emplace_back("overlap", options_.overlap);
@@ -187,7 +181,7 @@ class EigenRun {
     const bool last = index == options_.common.repeat - 1;
     const bool check = timed && options_.common.wants_check(index);
     PeerSolution<T> peer;
-    if (options_.peer != "none") peer = solve_peer(index, check, result.first);
+    if (peer_) peer = solve_peer(index, check, result.first);
     if (check) {
       session_.progress().stage("checking");
       run.check = check_ours(result, peer);
@@ -205,23 +199,17 @@ class EigenRun {
   /// `first`: number of our first value in the whole spectrum, and so of the peer's.
   PeerSolution<T> solve_peer(int index, bool check, Index first) {
     session_.progress().stage(options_.peer);
-    const bool lapack = options_.peer == "lapack", on_our_gpus = options_.peer == "cusolvermg";
-    const int threads = lapack ? std::max(1, runtime_.info().cpu_workers) : 0;
-    PeerSolution<T> peer;
-    std::vector<T> a = gather_lower(runtime_, a_.matrix), b;
-    if (generalized()) b = gather_lower(runtime_, b_.matrix);
-    if (lapack)
-      runtime_.run_exclusively(threads, [&] {
-        peer = solve_with_lapack<T>(std::move(a), std::move(b), n_, options_.range, options_.vectors);
-      });
-    else if (on_our_gpus)
-      peer = solve_with_cusolvermg<T>(std::move(a), n_, our_gpus(), options_.range, options_.vectors, check);
-    else
-      peer = solve_with_cusolver<T>(a, b, n_, options_.range, options_.vectors, check);
+    peer_->prepare({.a = gather_lower(runtime_, a_.matrix),
+                    .b = generalized() ? gather_lower(runtime_, b_.matrix) : std::vector<T>(),
+                    .n = n_,
+                    .range = options_.range,
+                    .vectors = options_.vectors,
+                    .fetch = check});
+    const double seconds = peer_->run();
+    PeerSolution<T> peer = peer_->result();
+    peer_->release();
     if (index < 0) return peer;
-    if (!report_.peer)
-      report_.peer = PeerRecord{peer.name, threads, {}, {}, on_our_gpus ? runtime_.gpus() : 1};
-    report_.peer->seconds.push_back(peer.seconds);
+    add_peer_seconds(report_, *peer_, seconds);
     if (check) {
       CheckRecord record;
       if (options_.vectors && !peer.vectors.empty()) {
@@ -235,13 +223,6 @@ class EigenRun {
       report_.peer->check = record;
     }
     return peer;
-  }
-
-  /// CUDA's numbers; in one process they follow each other.
-  std::vector<int> our_gpus() const {
-    std::vector<int> gpus(static_cast<std::size_t>(runtime_.gpus()));
-    std::iota(gpus.begin(), gpus.end(), runtime_.first_gpu());
-    return gpus;
   }
 
   void check_pairs(CheckRecord& record, const std::vector<RealOf<T>>& values, const ColumnSlabs<T>& z) {
@@ -342,6 +323,7 @@ class EigenRun {
   Session& session_;
   Runtime& runtime_;
   Report report_;
+  std::unique_ptr<EigenPeer<T>> peer_;
   Index n_ = 0;
   HermitianProblem<T> a_, b_;
   std::vector<TuningEntry> tuning_;
@@ -360,6 +342,8 @@ char default_type(const EigenProgramOptions& options) {
 
 int run_eigen(EigenProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
+  if (options.overlap != "generated") require_format(options.overlap, FileFormat::matrix_market);
   if (options.type == 0) options.type = default_type(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return EigenRun<T>(options, session)(); });

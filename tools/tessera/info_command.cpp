@@ -9,6 +9,7 @@
 #include <tessera/runtime/codelet.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "session.hpp"
 
@@ -71,12 +72,11 @@ int run_info(const InfoProgramOptions& options) {
   Session session(options.common);
   if (session.runtime().rank() != 0) return exit_good;
   const RuntimeInfo& info = session.runtime().info();
-  const Report report = session.new_report("info");
-  Json document;
-  document["command"] = "info";
-  document["version"] = report.version;
-  document["commit"] = report.commit;
-  document["machine"] = report.machine;
+  Report report = session.new_report("info");
+  InfoProgramOptions used = options;
+  used.common = session.used_options();
+  report.options = option_table(used).json();
+  Json document = record_head(report);
   const std::string stack_kernels = options.codelets ? describe_stack_kernels(session.runtime()) : "";
   if (options.codelets) {
     if (!stack_kernels.empty()) document["stack_kernels"] = stack_kernels;

@@ -14,14 +14,14 @@
 #include <tessera/runtime/require_memory.hpp>
 
 #include "eigen_output.hpp"
-#include "lapack_peer.hpp"
 #include "lobpcg_check.hpp"
-#include "lobpcg_peer.hpp"
 #include "lobpcg_problem.hpp"
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "residual_plot.hpp"
 #include "session.hpp"
+#include "sparse_eigen_peer.hpp"
 
 namespace tessera::program {
 
@@ -75,13 +75,11 @@ class LobpcgRun {
         source_(source_of(options)),
         session_(session),
         runtime_(session.runtime()),
-        report_(session.new_report("lobpcg")) {}
+        report_(session.new_report("lobpcg")),
+        peer_(make_sparse_eigen_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
-    if (options_.peer == "dense" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (LAPACK does not know of the others)");
-    if (options_.peer.starts_with("slepc") && !has_slepc())
-      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without SLEPc)");
+    if (peer_) require_available(*peer_, options_.peer);
     make_matrices();
     make_preconditioner();
     describe();
@@ -147,31 +145,19 @@ class LobpcgRun {
   int degree() const { return options_.degree > 0 ? options_.degree : ChebyshevOptions{}.degree; }
 
   void describe() {
+    LobpcgProgramOptions used = options_;
+    used.common = session_.used_options();
+    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    used.tolerance = solve_.tolerance;
+    used.steps = steps();
+    used.degree = degree();
+    used.nd = a_->groups();
     Json& json = report_.options;
+    json = option_table(used).json();  // the block when the solver has chosen
     json["matrix"] = source_.name();
-    if (!options_.overlap.empty()) json["overlap"] = options_.overlap;
-    if (source_.of_shell_model()) json["interaction"] = source_.used_interaction();
-    if (!options_.orbits.empty()) json["orbits"] = options_.orbits;
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
     json["stored_bytes"] = a_->stored_bytes();
-    json["k"] = options_.k;
-    json["block"] = options_.block;  // until the solver has chosen
-    json["largest"] = options_.largest;
-    json["tol"] = solve_.tolerance;
-    json["norm"] = options_.norm;
-    json["variant"] = options_.variant;
-    json["preconditioner"] = options_.preconditioner;
-    if (options_.preconditioner == "fom") json["steps"] = steps();
-    if (options_.preconditioner == "chebyshev") json["degree"] = degree();
-    if (options_.preconditioner != "none") json["shift"] = options_.shift ? Json(*options_.shift) : Json();
-    json["storage"] = std::string(1, options_.storage);
-    json["vectors_type"] = std::string(1, options_.vectors_type);
-    json["nd"] = a_->groups();
-    json["iterations"] = options_.iterations;
-    json["peer"] = options_.peer;
-    if (!options_.output.empty()) json["output"] = options_.output;
-    if (!options_.plot.empty()) json["plot"] = options_.plot;
     const double row = static_cast<double>(whole_entries(*a_)) / static_cast<double>(a_->order());
     report_.lines.emplace_back(
         "matrix",
@@ -211,7 +197,7 @@ class LobpcgRun {
     std::vector<double> reference;
     std::string against;
     known_values(reference, against);
-    if (options_.peer != "none") solve_peer(timed, reference, against);
+    if (peer_) solve_peer(timed, reference, against);
     if (timed) {
       CheckRecord check;
       if (options_.common.wants_check(index)) {
@@ -243,50 +229,28 @@ class LobpcgRun {
   /// Its values become the reference for what is not known exactly.
   void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
     session_.progress().stage(options_.peer);
-    std::string name;
-    double seconds = 0;
-    int threads = 1;
-    std::vector<double> values;
-    Json json = Json::object();
-    if (options_.peer == "dense") {
-      threads = std::max(1, runtime_.info().cpu_workers);
-      const Index n = a_->order(), first = options_.largest ? n - options_.k : 0;
-      RangeOption range;
-      range.kind = RangeOption::Kind::index;
-      range.index_low = first;
-      range.index_high = first + options_.k;
-      PeerSolution<T> peer;
-      runtime_.run_exclusively(threads, [&] {
-        peer = solve_with_lapack<T>(dense_matrix<T>(*rows_.a),
-                                    rows_.b ? dense_matrix<T>(*rows_.b) : std::vector<T>(), n, range, true);
-      });
-      name = peer.name;
-      seconds = peer.seconds;
-      values.assign(peer.values.begin(), peer.values.end());
-      if (options_.largest) std::reverse(values.begin(), values.end());
-    } else {
-      SlepcSolution peer;
-      runtime_.run_exclusively(1, [&] {
-        peer = solve_with_slepc(*rows_.a, rows_.b.get(),
-                                {options_.peer.substr(6), options_.k, options_.block, options_.iterations,
-                                 options_.largest, solve_.tolerance, options_.norm, options_.preconditioner});
-      });
-      name = peer.name;
-      threads = runtime_.size();
-      seconds = peer.seconds;
-      values = peer.values;
-      json = {{"iterations", peer.iterations}, {"converged", peer.values.size()}};
-    }
+    peer_->prepare({.a = rows_.a.get(),
+                    .b = rows_.b.get(),
+                    .count = options_.k,
+                    .block = options_.block,
+                    .iterations = options_.iterations,
+                    .largest = options_.largest,
+                    .tolerance = solve_.tolerance,
+                    .norm = options_.norm,
+                    .preconditioner = options_.preconditioner});
+    const double seconds = peer_->run();
+    const SparseEigenSolution theirs = peer_->result();
+    peer_->release();
+    const std::vector<double>& values = theirs.values;
     if (timed) {
-      if (!report_.peer) report_.peer = PeerRecord{name, threads, {}, {}};
-      report_.peer->seconds.push_back(seconds);
-      report_.peer->result = json;
+      add_peer_seconds(report_, *peer_, seconds);
+      report_.peer->result = theirs.record;
       report_.peer->result["values"] = values;
       if (const auto found = static_cast<Index>(values.size()); found < options_.k)
         report_.peer->note = fmt::format("it converged {} of {} pairs", found, options_.k);
     }
     if (values.size() <= reference.size()) return;
-    against = reference.empty() ? name : fmt::format("{} and {}", against, name);
+    against = reference.empty() ? peer_->name() : fmt::format("{} and {}", against, peer_->name());
     reference.insert(reference.end(), values.begin() + static_cast<std::ptrdiff_t>(reference.size()),
                      values.end());
   }
@@ -404,6 +368,7 @@ class LobpcgRun {
   Session& session_;
   Runtime& runtime_;
   Report report_;
+  std::unique_ptr<SparseEigenPeer> peer_;
   SparseGenerator rows_;
   std::unique_ptr<CsbMatrix<V, T>> a_, b_;
   double build_seconds_ = 0;
@@ -415,8 +380,9 @@ class LobpcgRun {
 
 }  // namespace
 
-int run_lobpcg(const LobpcgProgramOptions& options) {
+int run_lobpcg(LobpcgProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
   return in_session(options.common, [&](Session& session) {
     return naming_options([&] {
       if (options.storage == 'd') return LobpcgRun<double, double>(options, session)();

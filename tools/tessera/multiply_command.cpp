@@ -12,20 +12,17 @@
 #include <tessera/multiply.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
-#include "dbcsr_peer.hpp"
+#include "options.hpp"
 #include "problem.hpp"
+#include "product_peer.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
 #include "sparse_probes.hpp"
 #include "sparse_problem.hpp"
-#include "stack_peer.hpp"
 
 namespace tessera::program {
 
 namespace {
-
-/// Below this order the product is checked against the dense one.
-constexpr Index dense_check_order = 2000;
 
 /// One `tessera multiply` in scalar type T.
 template <class T>
@@ -35,19 +32,16 @@ class MultiplyRun {
       : options_(options),
         session_(session),
         runtime_(session.runtime()),
-        report_(session.new_report("multiply")) {}
+        report_(session.new_report("multiply")),
+        peer_(make_product_peer<T>(runtime_, options.peer)) {}
 
   int operator()() {
-    if (options_.peer != "none" && runtime_.size() > 1)
-      throw InvalidArgument("--peer", options_.peer, "one process (the library does not know of the others)");
-    if (options_.peer == "dbcsr" && !has_dbcsr())
-      throw InvalidArgument("--peer", options_.peer, "dense or none (this program was built without DBCSR)");
+    if (peer_) require_available(*peer_, options_.peer);
     if (keeps_on_gpu() && runtime_.gpus() == 0)
       throw InvalidArgument("--keep-on", options_.keep_on, "host, where no GPU is used");
     make_matrices();
     describe();
     for (int round = -options_.common.warmup; round < options_.common.repeat; ++round) one_round(round);
-    if (report_.peer) report_.peer->threads = threads();
     if (report_.peer && options_.peer == "libxsmm")
       report_.results.emplace_back(
           "of libxsmm", fmt::format("{:.0f} % of its rate on blocks that stay in the cache, by flops of the "
@@ -60,7 +54,6 @@ class MultiplyRun {
   bool reads() const { return options_.generate.empty(); }
   bool keeps_on_gpu() const { return options_.keep_on == "gpu"; }
   bool needs_c() const { return options_.beta != 0 || options_.retain_sparsity; }
-  int threads() const { return std::max(1, runtime_.info().cpu_workers); }
   const BlockSparseMatrix<T>& b() const { return b_.valid() ? b_ : a_; }
 
   void make_matrices() {
@@ -97,14 +90,12 @@ class MultiplyRun {
   /// Of the host, on this rank: A, B and C, C anew, and copies that are transposed or whole.
   double generated_memory() const {
     const auto matrix = [&](double share) { return shape_.memory(options_.n, options_.n, share, sizeof(T)); };
-    const double blocks = static_cast<double>(options_.n) / shape_.mean_block();
-    // Two rows of random blocks have one in common with this probability.
-    const double of_product =
-        options_.retain_sparsity ? occupation_
-                                 : -std::expm1(blocks * std::log1p(-std::min(occupation_ * occupation_, 1.)));
+    const double of_product = options_.retain_sparsity
+                                  ? occupation_
+                                  : shape_.product_occupation(options_.generate, options_.n, occupation_);
     const bool images = options_.op_a != Op::none || options_.op_b != Op::none || options_.symmetry != 0;
     return (images ? 4 : 2) * matrix(occupation_) + (needs_c() ? 2 : 0) * matrix(occupation_) +
-           (options_.generate == "water" ? matrix(occupation_) : matrix(of_product));
+           matrix(of_product);
   }
 
   /// C before: what there is, or no blocks.
@@ -138,33 +129,22 @@ class MultiplyRun {
   }
 
   void describe() {
-    Json& json = report_.options;
     const auto letter = [](auto value) { return std::string(1, static_cast<char>(value)); };
+    MultiplyProgramOptions used = options_;
+    used.common = session_.used_options();
+    used.blocks = shape_.pattern;
+    used.occupation = occupation_;
+    used.panel = a_.pattern().rows().panel_elements();
+    used.grid = {shape_.grid.rows, shape_.grid.cols};
+    Json& json = report_.options;
+    json = option_table(used).json();
     json["matrix_a"] = reads() ? options_.matrix_a : options_.generate;
     json["matrix_b"] = !reads() ? options_.generate : b_.valid() ? options_.matrix_b : options_.matrix_a;
     if (c0_.valid()) json["matrix_c"] = reads() ? options_.matrix_c : options_.generate;
     json["m"] = options_.op_a == Op::none ? a_.rows() : a_.cols();
     json["n"] = options_.op_b == Op::none ? b().cols() : b().rows();
     json["k"] = options_.op_a == Op::none ? a_.cols() : a_.rows();
-    if (reads() && !options_.block_sizes.empty())
-      json["block_sizes"] = options_.block_sizes;
-    else
-      json["blocks"] = shape_.pattern;
-    json["type"] = letter(type_letter<T>);
     json["symmetry"] = {letter(a_.symmetry()), letter(b().symmetry())};
-    json["op_a"] = letter(options_.op_a);
-    json["op_b"] = letter(options_.op_b);
-    json["alpha"] = options_.alpha;
-    json["beta"] = options_.beta;
-    json["filter"] = options_.filter;
-    json["retain_sparsity"] = options_.retain_sparsity;
-    json["panel"] = a_.pattern().rows().panel_elements();
-    json["dense"] = options_.dense == UseDense::never    ? "never"
-                    : options_.dense == UseDense::always ? "always"
-                                                         : "auto";
-    json["keep_on"] = options_.keep_on;
-    json["peer"] = options_.peer;
-    json["grid"] = fmt::format("{}x{}", shape_.grid.rows, shape_.grid.cols);
     const auto add = [&](const char* name, const std::string& source, const BlockSparseMatrix<T>& x) {
       const double share = occupation(x);
       json[fmt::format("occupation_{}", name)] = share;
@@ -219,18 +199,15 @@ class MultiplyRun {
                                    &b(),
                                    c0_.valid() ? &c0_ : nullptr,
                                    &c};
-    DenseProduct<T> dense;
-    if (options_.peer == "dense") {
-      session_.progress().stage("dense product");
-      dense = dense_product(product, threads());
-      if (!report_.peer)
-        report_.peer = PeerRecord{fmt::format("BLAS {}gemm, dense", type_letter<T>), 1, {}, {}};
-      if (timed) report_.peer->seconds.push_back(dense.seconds);
-    }
     const bool checked = timed && options_.common.wants_check(index);
-    if (checked) run.check = check(product, dense);
-    if (options_.peer == "libxsmm") run_libxsmm(result, timed);
-    if (options_.peer == "dbcsr") run_dbcsr(product, timed, checked ? &*run.check : nullptr);
+    ProductPeerResult<T> theirs;
+    if (peer_) theirs = run_peer(product, result, timed, checked);
+    if (checked) {
+      session_.progress().stage("checking");
+      run.check = check_product(product, theirs.dense, peer_threads(runtime_), options_.common.seed + 3);
+      if (peer_) compare_with_peer(product, theirs, peer_->name(), *run.check, theirs.record);
+    }
+    if (report_.peer && timed && !theirs.record.empty()) report_.peer->result = theirs.record;
     if (index == options_.common.repeat - 1) {
       add_results(run, result);
       if (!options_.output.empty()) {
@@ -241,57 +218,17 @@ class MultiplyRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
-  /// `check`: if not null, the largest difference of C from DBCSR's is added to it.
-  void run_dbcsr(const SparseProduct<T>& product, bool timed, CheckRecord* check) {
-    session_.progress().stage(DbcsrPeer<T>::name());
-    if (!dbcsr_) dbcsr_ = std::make_unique<DbcsrPeer<T>>(product, options_.filter, threads());
-    const DbcsrProduct<T> theirs = dbcsr_->multiply(check != nullptr);
-    if (!timed) return;
-    if (!report_.peer) report_.peer = PeerRecord{DbcsrPeer<T>::name(), 1, {}, {}};
-    report_.peer->seconds.push_back(theirs.seconds);
-    if (!check) return;
-    const CheckRecord difference = check_against_blocks(product, theirs.blocks);
-    check->values = difference.values;
-    check->values_difference = difference.values_difference;
-    check->values_against = DbcsrPeer<T>::name();
-    double squares = 0;
-    for (const auto& [place, block] : theirs.blocks)
-      for (const T x : block) squares += std::norm(std::complex<double>(x));
-    report_.peer->result = {{"checksum", squares},
-                            {"blocks", theirs.blocks.size()},
-                            {"flop", theirs.flop},
-                            {"largest_difference", difference.values_difference}};
-  }
-
-  /// What the block products of a run take libxsmm on as many threads, if all operands are in the cache: of
-  /// each shape so many are timed as take a while.
-  void run_libxsmm(const MultiplyResult& result, bool timed) {
-    session_.progress().stage("libxsmm");
-    constexpr double flop_each = 1e9;  // of a shape on a thread
-    std::string name;
-    double seconds = 0;
-    Json shapes = Json::array();
-    for (const ProductCount& shape : result.shapes) {
-      const double flop = shape_flop(shape) / static_cast<double>(shape.products);
-      const Index products = threads() * std::max<Index>(1, static_cast<Index>(flop_each / flop));
-      const double each =
-          time_resident_products<T>(runtime_, "libxsmm", shape.m, shape.n, shape.k, products, name) /
-          static_cast<double>(products);
-      seconds += each * static_cast<double>(shape.products);
-      shapes.push_back({{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"gflops", 1e-9 * flop / each}});
-    }
-    if (!timed || result.shapes.empty()) return;
-    if (!report_.peer) report_.peer = PeerRecord{name, 1, {}, {}};
-    report_.peer->seconds.push_back(seconds);
-    report_.peer->result = {{"gflops", 1e-9 * result.flop / seconds}, {"shapes", shapes}};
-  }
-
-  CheckRecord check(const SparseProduct<T>& product, DenseProduct<T>& dense) {
-    session_.progress().stage("checking");
-    if (dense.c.empty() && std::max({a_.rows(), a_.cols(), product.c->cols()}) < dense_check_order)
-      dense = dense_product(product, threads());
-    return dense.c.empty() ? check_by_vectors(product, options_.common.seed + 3)
-                           : check_against_dense(product, dense.c);
+  ProductPeerResult<T> run_peer(const SparseProduct<T>& product, const MultiplyResult& result, bool timed,
+                                bool checked) {
+    session_.progress().stage(peer_->name());
+    peer_->prepare({.product = product,
+                    .filter = options_.filter,
+                    .flop = result.flop,
+                    .shapes = result.shapes,
+                    .fetch = checked});
+    const double seconds = peer_->run();
+    if (timed && !std::isnan(seconds)) add_peer_seconds(report_, *peer_, seconds);
+    return peer_->result();
   }
 
   /// The phases as stages; the tasks are those of the numeric phase.
@@ -404,10 +341,10 @@ class MultiplyRun {
   Session& session_;
   Runtime& runtime_;
   Report report_;
+  std::unique_ptr<ProductPeer<T>> peer_;
   SparseShape shape_;
   double occupation_ = 0;
   BlockSparseMatrix<T> a_, b_, c0_;
-  std::unique_ptr<DbcsrPeer<T>> dbcsr_;
 };
 
 /// What the files hold; d otherwise.
@@ -421,6 +358,7 @@ char default_type(const MultiplyProgramOptions& options) {
 
 int run_multiply(MultiplyProgramOptions& options) {
   validate(options);
+  option_table(options).require_formats();
   if (options.type == 0) options.type = default_type(options);
   return in_session(options.common, [&](Session& session) {
     return with_scalar_type(options.type, [&]<class T>() { return MultiplyRun<T>(options, session)(); });

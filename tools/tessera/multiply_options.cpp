@@ -1,145 +1,134 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "option_parts.hpp"
+#include "options.hpp"
 #include "output_files.hpp"
+#include "table_parts.hpp"
 
 namespace tessera::program {
 
 namespace {
 
-void add_op_option(CLI::App& command, const std::string& name, Op& op, const std::string& help) {
-  command
-      .add_option_function<std::string>(
-          name,
-          [&op](const std::string& text) {
-            op = text == "T" ? Op::transpose : text == "C" ? Op::adjoint : Op::none;
-          },
-          help)
-      ->check(CLI::IsMember({"N", "T", "C"}))
-      ->type_name("N|T|C");
+/// A file whose blocks are cut by the options; HDF5 files have theirs.
+bool cuts_blocks(const MultiplyProgramOptions& options) {
+  if (!options.generate.empty()) return true;
+  const auto cut = [](const std::string& file) { return !file.empty() && !file.ends_with(".h5"); };
+  return cut(options.matrix_a) || cut(options.matrix_b) || cut(options.matrix_c);
 }
 
-void add_source_options(CLI::App& command, MultiplyProgramOptions& options) {
-  command
-      .add_option("--generate", options.generate,
-                  "square matrices, with --n: random (blocks drawn independently) or water (blocks of near "
-                  "molecules in a box of liquid water)")
-      ->check(CLI::IsMember({"random", "water"}))
-      ->type_name("random|water");
-  command.add_option("--n", options.n, "order of the generated matrices")
-      ->check(integer_in(0, largest_order));
-  command
-      .add_option("--occupation", options.occupation, "share of their blocks that are there (default: 0.1)")
-      ->check(number_in(0, 1));
-  command
-      .add_option("--symmetry", options.symmetry,
-                  "how generated A and B are stored: both halves (N, the default), or one of a symmetric, "
-                  "antisymmetric or Hermitian matrix")
-      ->check(CLI::IsMember({"N", "S", "A", "H"}))
-      ->type_name("N|S|A|H");
-  command
-      .add_option(
-          "--blocks", options.blocks,
-          "block sizes, repeated: 23 (the default), or 13,5,5; in the water matrix one round is a molecule")
-      ->delimiter(',')
-      ->check(integer_in(1, 4096))
-      ->type_name("SIZE[,SIZE...]");
-  const auto file = [&](const std::string& name, std::string& value, const std::string& help) {
-    command.add_option(name, value, help)->type_name("FILE");
-  };
-  file("--matrix-a", options.matrix_a,
-       "A, Matrix Market (may be gzipped), or HDF5 as --output writes it if the name ends in .h5");
-  file("--matrix-b", options.matrix_b, "B (default: A)");
-  file("--matrix-c", options.matrix_c, "C before, for --beta and --retain-sparsity");
-  file("--block-sizes", options.block_sizes,
-       "block sizes of Matrix Market files, numbers in a text file; a line `columns` before those of the "
-       "columns, if they are others (default: --blocks)");
+void add_problem(OptionTable& table, MultiplyProgramOptions& options) {
+  const auto generated = [&options] { return !options.generate.empty(); };
+  const auto reads = [&options] { return options.generate.empty(); };
+  const std::string with_generate = "--generate, as a file has its own",
+                    with_files = "--matrix-a, as generated matrices take no files";
+  table.group("Problem");
+  table
+      .text("--matrix-a", options.matrix_a, "FILE",
+            "A, Matrix Market (may be gzipped), or HDF5 as --output writes it if the name ends in .h5")
+      .at_place("A")
+      .reads(FileFormat::matrix_market_or_hdf5);
+  table.text("--matrix-b", options.matrix_b, "FILE", "B")
+      .at_place("B")
+      .by_default("A")
+      .reads(FileFormat::matrix_market_or_hdf5)
+      .needs(reads, with_files);
+  table.text("--matrix-c", options.matrix_c, "FILE", "C before")
+      .reads(FileFormat::matrix_market_or_hdf5)
+      .needs([&options, reads] { return reads() && (options.beta != 0 || options.retain_sparsity); },
+             "--matrix-a, and --beta or --retain-sparsity");
+  table
+      .text(
+          "--block-sizes", options.block_sizes, "FILE",
+          "block sizes of Matrix Market files, numbers in a text file; a line `columns` before those of the "
+          "columns, if they are others")
+      .by_default("--blocks")
+      .reads(FileFormat::text)
+      .needs([&options, reads] { return reads() && cuts_blocks(options); },
+             "--matrix-a and Matrix Market files, as HDF5 files have their own");
+  table
+      .integers("--blocks", options.blocks, 1, 4096,
+                "block sizes, repeated, as in 13,5,5; in the water matrix one round is a molecule")
+      .by_default("23")
+      .needs([&options] { return cuts_blocks(options) && options.block_sizes.empty(); },
+             "--generate or Matrix Market files, as HDF5 files have their own, and without --block-sizes");
+  table.word("--generate", options.generate, {"random", "water"},
+             "square matrices, with --n: random (blocks drawn independently) or water (blocks of near "
+             "molecules in a box of liquid water)");
+  table.integer("--n", options.n, 0, largest_order, "order of the generated matrices")
+      .chosen("none", -1)
+      .needs(generated, with_generate);
+  table.real("--occupation", options.occupation, real_within(0, 1), "share of their blocks that are there")
+      .chosen("0.1", -1.0)
+      .needs(generated, with_generate);
+  table
+      .choice("--symmetry", options.symmetry, {{"N", 'N'}, {"S", 'S'}, {"A", 'A'}, {"H", 'H'}},
+              "how generated A and B are stored: both halves (N), or one of a symmetric, antisymmetric or "
+              "Hermitian matrix")
+      .by_default("N")
+      .needs(generated, with_generate);
+  add_type(table, options.type).by_default("z for a complex file, else d");
+}
+
+void add_product(OptionTable& table, MultiplyProgramOptions& options) {
+  const std::vector<std::pair<std::string, Op>> ops{
+      {"N", Op::none}, {"T", Op::transpose}, {"C", Op::adjoint}};
+  table.group("Product");
+  table.choice("--op-a", options.op_a, ops, "A as it is (N), transposed (T) or adjoint (C)");
+  table.choice("--op-b", options.op_b, ops, "the same for B");
+  table.real("--alpha", options.alpha, any_real(), "factor on the product");
+  table.real("--beta", options.beta, any_real(), "factor on C before; other than 0, C is made or read, too");
+  table
+      .real("--filter", options.filter, real_from_0(),
+            "skip products with |alpha| |A_ik| |B_kj| < EPS / (blocks in row i of A), then drop blocks of C "
+            "with |C_ij| < EPS; Frobenius norms")
+      .shown_as("EPS")
+      .by_default("0, none");
+  table.flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
+  table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
+      .chosen("from the order and the machine", 0);
+  table.choice(
+      "--dense", options.dense,
+      {{"auto", UseDense::automatic}, {"never", UseDense::never}, {"always", UseDense::always}},
+      "multiply panels as dense matrices: where they are full enough (auto), never, or wherever the products "
+      "are the same (always)");
 }
 
 }  // namespace
 
-void add_multiply_options(CLI::App& command, MultiplyProgramOptions& options) {
-  add_source_options(command, options);
-  add_type_option(command, options.type, "scalar type (default: z for a complex file, else d)");
-  add_op_option(command, "--op-a", options.op_a, "A as it is (the default), transposed or adjoint");
-  add_op_option(command, "--op-b", options.op_b, "the same for B");
-  command.add_option("--alpha", options.alpha, "factor on the product (default: 1)")->check(any_number());
-  command
-      .add_option("--beta", options.beta,
-                  "factor on C before (default: 0); other than 0, C is made or read, too")
-      ->check(any_number());
-  command
-      .add_option(
-          "--filter", options.filter,
-          "skip products with |alpha| |A_ik| |B_kj| < EPS / (blocks in row i of A), then drop blocks of C "
-          "with |C_ij| < EPS; Frobenius norms (default: 0, none)")
-      ->check(number_from_0())
-      ->type_name("EPS");
-  command.add_flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
-  command.add_option("--panel", options.panel, "rows and columns of a panel, about (default: chosen)")
-      ->check(integer_in(1, 1 << 20));
-  command
-      .add_option_function<std::string>(
-          "--dense",
-          [&options](const std::string& text) {
-            options.dense = text == "never"    ? UseDense::never
-                            : text == "always" ? UseDense::always
-                                               : UseDense::automatic;
-          },
-          "multiply panels as dense matrices: where they are full enough (auto, the default), never, or "
-          "wherever the products are the same (always)")
-      ->check(CLI::IsMember({"auto", "never", "always"}))
-      ->type_name("auto|never|always");
-  command
-      .add_option("--keep-on", options.keep_on,
-                  "what is timed: host (the default): A, B and C before are in host memory only, and C gets "
-                  "there again; gpu: they are on the GPU already, and C stays there")
-      ->check(CLI::IsMember({"host", "gpu"}))
-      ->type_name("host|gpu");
-  command
-      .add_option("--peer", options.peer,
-                  "compute the product by DBCSR, too (if the program was built with it), or that of the "
-                  "dense matrices by BLAS, or as many products of blocks that stay in the cache by libxsmm; "
-                  "on as many threads, alternating run by run")
-      ->check(CLI::IsMember({"none", "dense", "dbcsr", "libxsmm"}))
-      ->type_name("none|dense|dbcsr|libxsmm");
-  command.add_option("--output", options.output, "write C: Matrix Market, or HDF5 if the name ends in .h5")
-      ->type_name("FILE");
-  add_grid_option(command, options.grid);
-  add_common_options(command, options.common);
+OptionTable option_table(MultiplyProgramOptions& options) {
+  OptionTable table("tessera multiply", "C := alpha op(A) op(B) + beta C of block-sparse matrices");
+  add_problem(table, options);
+  add_product(table, options);
+  add_machine(table, options.common);
+  add_grid(table, options.grid);
+  table.word("--keep-on", options.keep_on, {"host", "gpu"},
+             "what is timed: host: A, B and C before are in host memory only, and C gets there again; gpu: "
+             "they are on the GPU already, and C stays there");
+  add_runs(table, options.common);
+  add_check(table, options.common);
+  table.word("--peer", options.peer, {"none", "dense", "dbcsr", "libxsmm"},
+             "compute the product by DBCSR, too (if the program was built with it), or that of the dense "
+             "matrices by BLAS, or as many products of blocks that stay in the cache by libxsmm; on as many "
+             "threads, alternating run by run");
+  table.text("--output", options.output, "FILE", "write C: Matrix Market, or HDF5 if the name ends in .h5");
+  add_trace(table, options.common);
+  add_record(table, options.common);
+  table.example("--generate water --n 13800 --filter 1e-6", "a model of liquid water, in blocks of 23");
+  table.example("S.mtx.gz H.h5 --block-sizes sizes.txt --output SH.h5", "the product of two files");
+  table.example("--generate random --n 10000 --blocks 13,5,5 --symmetry S --op-b T --peer dense",
+                "half-stored random matrices, beside the dense product");
+  return table;
 }
 
 void validate(const MultiplyProgramOptions& options) {
   const bool generated = !options.generate.empty();
   if (generated != options.matrix_a.empty())
-    throw InvalidArgument("--matrix-a", generated ? options.matrix_a : "nothing",
-                          "either --matrix-a FILE or --generate KIND --n N");
-  if (generated && options.n < 0)
-    throw InvalidArgument("--n", "nothing", "the order of the generated matrices");
-  const auto only = [&](bool given, const char* name, const std::string& value, bool wanted,
-                        const char* why) {
-    if (given && !wanted) throw InvalidArgument(name, value, why);
-  };
-  const char* const with_file = "--matrix-a too (generated matrices take no files)";
-  const char* const with_generate = "--generate (a file has its own)";
-  only(!options.matrix_b.empty(), "--matrix-b", options.matrix_b, !generated, with_file);
-  only(!options.matrix_c.empty(), "--matrix-c", options.matrix_c, !generated, with_file);
-  only(!options.block_sizes.empty(), "--block-sizes", options.block_sizes, !generated, with_file);
-  only(options.n >= 0, "--n", fmt::to_string(options.n), generated, with_generate);
-  only(options.occupation >= 0, "--occupation", fmt::to_string(options.occupation), generated, with_generate);
-  only(options.symmetry != 0, "--symmetry", std::string(1, options.symmetry), generated, with_generate);
-  if (!options.block_sizes.empty() && !options.blocks.empty())
-    throw InvalidArgument("--blocks", fmt::to_string(options.blocks.front()),
-                          "either --blocks or --block-sizes");
+    throw UsageError("--matrix-a", options.matrix_a, "stands beside --generate",
+                     "either --matrix-a FILE or --generate KIND --n N");
+  if (generated && options.n < 0) throw UsageError("--n", "", "", "the order of the generated matrices");
   if (!generated && options.matrix_c.empty() && (options.beta != 0 || options.retain_sparsity))
-    throw InvalidArgument("--matrix-c", "nothing", "a file, for --beta or --retain-sparsity");
-  for (const auto& [name, value] :
-       {std::pair("--alpha", options.alpha), {"--beta", options.beta}, {"--filter", options.filter}})
-    if (!std::isfinite(value)) throw InvalidArgument(name, fmt::to_string(value), "a finite number");
+    throw UsageError("--matrix-c", "", "", "a file, for --beta or --retain-sparsity");
   if (!options.output.empty()) require_writable("--output", options.output);
 }
 

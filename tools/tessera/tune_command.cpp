@@ -8,6 +8,7 @@
 
 #include <tessera/error.hpp>
 
+#include "options.hpp"
 #include "output_files.hpp"
 #include "problem.hpp"
 #include "scalar_types.hpp"
@@ -116,9 +117,11 @@ int run_tune(const TuneProgramOptions& options) {
     if (session.runtime().rank() != 0) return;
     write_tuning(options.output, entries);
     if (options.common.json.empty()) return;
-    Json document;
-    document["command"] = "tune";
-    document["machine"] = machine_json(session.runtime().info());
+    Report record = session.new_report("tune");
+    TuneProgramOptions used = options;
+    used.common = session.used_options();
+    record.options = option_table(used).json();
+    Json document = record_head(record);
     document["tuning"] = Json::array();
     for (const TuningEntry& entry : entries) document["tuning"].push_back(to_json(entry));
     write_json(options.common.json, document);

@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// What a call of entries() asks for.
+/// The request of a call of entries().
 struct ShellModelRows::Window {
   Index first_row, end_row, first_column, end_column;
   const Tile& tile;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/product/kernels/dense_panels_cuda.hpp>
-#include <tessera/codelets/block_sparse/values/panel_grid.cuh>
-#include <tessera/codelets/block_sparse/values/unfused.cuh>
+#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
+#include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 

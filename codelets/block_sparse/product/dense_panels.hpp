@@ -10,8 +10,10 @@
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/codelets/common/store.hpp>
 
-/// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all
-/// blocks are there, many small products take longer than a large one with some zeros.
+struct CUstream_st;  // cudaStream_t points to one
+
+/// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all blocks
+/// are stored, many small products take longer than a large one with some zeros.
 namespace tessera {
 
 /// One block of a panel and its place in the dense array of the panel, whose rows and columns are those of
@@ -28,8 +30,8 @@ struct DenseBlock {
 /// | blocks  | read  | array of DenseBlock | the panel's                                           |
 /// | values  | read  | array               | the panel's                                           |
 /// | dense   | write | matrix              | all rows by all columns of the panel; of `every_rank` |
-/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that is told,
-/// whose copy of `dense` is written; on the others `blocks` is any piece of `every_rank`.
+/// No flops. Cost: that of its bytes. On CPUs and GPUs, with the same bits. Runs on the rank that the
+/// insertion names and writes its copy of `dense`; on the other ranks `blocks` is any piece of `every_rank`.
 template <class T>
 struct ExpandPanel {
   static constexpr const char* name = "expand_panel";
@@ -54,8 +56,8 @@ struct MultiplyDense {
   Read<Matrix<T>> a, b;
   WriteOrAdd<Matrix<T>> c;
   Index m, n, k;
-  std::span<const StackClass> classes;  ///< of the products of blocks; looked at when the task is inserted
-  ProductWorker* ran_on;                ///< where to note what kind of worker ran it
+  std::span<const StackClass> classes;  ///< of the products of blocks; read at the insertion alone
+  ProductWorker* ran_on;                ///< the task stores the kind of its worker here
 
   double flops() const noexcept { return stack_flops(classes, is_complex<T>); }
   double seconds(WorkerKind kind, double) const noexcept { return dense_seconds<T>(kind, m, n, k); }
@@ -68,8 +70,7 @@ struct MultiplyDense {
 /// | blocks  | read         | array of DenseBlock | the panel's; any of `every_rank` where it is not owned |
 /// | dense   | read         | matrix              | all rows by all columns of the panel                   |
 /// | values  | write or add | array               | the panel's                                            |
-/// No flops counted. Cost: that of its bytes. On CPUs and
-/// GPUs, with the same bits.
+/// No flops counted. Cost: that of its bytes. On CPUs and GPUs, with the same bits.
 template <class T>
 struct ExtractBlocks {
   static constexpr const char* name = "extract_blocks";
@@ -88,4 +89,16 @@ void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dens
                     T* values) noexcept;
 
 }  // namespace kernels
+
+/// The same on a GPU: all pointers are device memory, everything is enqueued on the stream.
+namespace device {
+
+template <class T>
+void launch_expand_panel(CUstream_st* stream, std::span<const DenseBlock> blocks, const T* values,
+                         MatrixView<T> dense);
+template <class T>
+void launch_extract_blocks(CUstream_st* stream, std::span<const DenseBlock> blocks, MatrixView<const T> dense,
+                           Store store, T* values);
+
+}  // namespace device
 }  // namespace tessera

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include <tessera/codelets/block_sparse/product/kernels/list_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>
@@ -24,15 +23,15 @@ struct Product {
   const Shape<T>* shape;
 };
 
-/// What comes soon: blocks are too small for the processor to guess. Of larger ones the beginning is
-/// enough: the processor goes on by itself.
+/// Prefetches a block that is needed soon: blocks are too small for the processor to predict. Of a large
+/// block the beginning suffices, since the processor fetches the rest.
 inline void prefetch(const void* block, Index bytes) noexcept {
   constexpr Index line = 64, most = 320;
   const char* const at = static_cast<const char*>(block);
   for (Index i = 0; i < std::min(bytes, most); i += line) __builtin_prefetch(at + i);
 }
 
-/// Bytes of B's panel that are worked on at a time: what a core's second cache holds beside the rest.
+/// Bytes of B's panel that are used at a time: they fit into a core's second cache beside the other data.
 constexpr Index cache_bytes = Index(1) << 18;
 
 template <class T>
@@ -82,7 +81,7 @@ PanelMultiplier<T>::PanelMultiplier(const ProductPanel& panel, const InnerPanel&
       for (const Index n : panel.cols.sizes)
         shapes_.push_back({kernels::find_block_kernel<T>(m, n, k), m, n, k,
                            k * n * static_cast<Index>(sizeof(T)), m * n * static_cast<Index>(sizeof(T))});
-  // With fewer columns at a time A is read more often: worth it while that is seldom against B's rows.
+  // Fewer columns at a time read A more often, which pays as long as these reads are few beside those of B.
   const Index blocks = inner.b.row_begin[inner.inner.blocks];
   if (blocks == 0) return;
   const Index bytes = inner.b.offset[blocks] * static_cast<Index>(sizeof(T)),
@@ -91,7 +90,7 @@ PanelMultiplier<T>::PanelMultiplier(const ProductPanel& panel, const InnerPanel&
   if (b_in_cache_) columns_at_a_time_ = static_cast<std::int32_t>((panel.cols.blocks + parts - 1) / parts);
 }
 
-/// Goes on to the columns before `end_column`.
+/// Proceeds to the columns before `end_column`.
 template <class T>
 void PanelMultiplier<T>::take_columns(std::int32_t end_column) {
   first_ = end_;
@@ -197,9 +196,8 @@ bool go_by_rows(const MultiplyPanels<T>& task) {
          (task.c.first() || task.products >= panel.result.row_begin[panel.rows.blocks]);
 }
 
-/// With few products for each block of C, to load and store it with each takes longer than to list them
-/// first. Blocks of 5 on a Zen 4 core, with AVX-512 and restricted to AVX2: 0.6 of the time for one product
-/// to two blocks, 0.75 for three to a block, as much for six, half as much again for a hundred.
+/// Lists pay where there are few products for each block of C: then to load and store the block with each
+/// product takes longer than to list the products first.
 template <class T>
 bool go_by_lists(const MultiplyPanels<T>& task) {
   constexpr Index max_products = 4;  // for a block of C

@@ -19,15 +19,15 @@ inline constexpr std::size_t max_inner_panels = 32;
 /// |---------|--------------|--------|-------------------------------------------------------|
 /// | c       | write or add | array  | C's values                                            |
 /// | factors | read         | arrays | of each inner panel: values of A's panel, then of B's |
-/// On ranks that do not own it, the members after the operands are
-/// not used. Time is predicted from the flops. Runs on CPUs, where C lives.
+/// On ranks that do not own C, the members after the operands are not used. The flops predict the time. Runs
+/// on CPUs, where C lives.
 ///
 /// The products of a row of blocks of C go along the rows of B: blocks of B follow each other in memory, the
 /// row of C stays in the cache. The products for a block of C are added in ascending order of the inner index
 /// within an inner panel, and these in the given order. Small real blocks are multiplied row by row for all
 /// inner panels together (multiply_rows.hpp), if C has not many more blocks than there are products, by lists
-/// if they are square and there are few products for each block of C (list_rows.hpp); others one inner panel
-/// after the other, by a kernel for each product.
+/// if they are square and there are few products for each block of C (multiply_by_lists); others one inner
+/// panel after the other, by a kernel for each product.
 ///
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 ///         transposition (1978).
@@ -41,7 +41,7 @@ struct MultiplyPanels {
   std::array<std::int32_t, max_inner_panels> inner{};  ///< the numbers of the inner panels that take part
   Index products = 0;                                  ///< all together
   double counted_flops = 0;
-  ProductWorker* ran_on;  ///< for each inner panel that there is: where to note what kind of worker ran it
+  ProductWorker* ran_on;  ///< for each inner panel: the task stores the kind of its worker here
 
   double flops() const noexcept { return counted_flops; }
 };

@@ -1,14 +1,93 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstddef>
 
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/common/dispatch.hpp>
+#include <tessera/codelets/linalg/block_kernel.hpp>
+#include <tessera/codelets/linalg/small_products.hpp>
+
+#if TESSERA_WITH_CUDA
+#include <future>
+#include <system_error>
+
+#include <cuda_runtime.h>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
+#endif
 
 namespace tessera {
+namespace kernels {
+
+template <class T>
+void small_products(Index m, Index n, Index k, const T* a, const T* b, const StackEntry* entries, Index count,
+                    T* c) noexcept {
+#if defined(__x86_64__)
+  const int level = cpu_level();
+  if (level >= 4) return level4::small_products<T>(m, n, k, a, b, entries, count, c);
+  if (level == 3) return level3::small_products<T>(m, n, k, a, b, entries, count, c);
+#endif
+  level2::small_products<T>(m, n, k, a, b, entries, count, c);
+}
+
 namespace {
 
-/// What a kind of worker can do with small blocks in double precision: flops and bytes a second, and seconds
-/// a launch. Of the blocks of A and B that the products of a run need none is found in a cache.
+/// Prefetches the next block: blocks of C and B lie apart and are too small for the processor to predict. Of
+/// a large block the beginning suffices.
+inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
+  constexpr std::ptrdiff_t line = 64, most = 4608;
+  const char* const at = static_cast<const char*>(block);
+  for (std::ptrdiff_t i = 0; i < std::min(bytes, most); i += line) __builtin_prefetch(at + i);
+}
+
+/// Computes the class with a kernel that libxsmm compiles for its shape; false if it declines.
+template <class T>
+bool multiply_by_kernel(const StackClass& shape, const StackEntry* entries, const StackRun* runs, const T* a,
+                        const T* b, T* c) noexcept {
+  const BlockKernel<T> multiply = find_block_kernel<T>(shape.m, shape.n, shape.k);
+  if (!multiply) return false;
+  const auto size_b = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.k * shape.n,
+             size_c = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.m * shape.n;
+  const std::int32_t last = shape.first_entry + shape.products - 1;
+  for (std::int32_t r = 0; r < shape.runs; ++r) {
+    T* const block = c + runs[r].c;
+    prefetch(c + runs[std::min(r + 2, shape.runs - 1)].c, size_c);
+    for (std::int32_t e = runs[r].first, end = e + runs[r].count; e < end; ++e) {
+      prefetch(b + entries[std::min(e + 2, last)].b, size_b);
+      multiply(a + entries[e].a, b + entries[e].b, block);
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+void multiply_stack(std::span<const StackClass> classes, const StackEntry* entries, const StackRun* runs,
+                    const T* a, const T* b, T* c) noexcept {
+  for (const StackClass& shape : classes) {
+    const StackRun* const first = runs + shape.first_run;
+    const bool small = double(shape.m) * shape.n * shape.k <= small_block_limit;
+    if (multiply_by_kernel<T>(shape, entries, first, a, b, c)) continue;
+    for (std::int32_t r = 0; r < shape.runs; ++r) {
+      const StackRun& run = first[r];
+      if (small) {
+        small_products<T>(shape.m, shape.n, shape.k, a, b, entries + run.first, run.count, c + run.c);
+        continue;
+      }
+      for (std::int32_t e = run.first; e < run.first + run.count; ++e)
+        multiply_blocks<T>(shape.m, shape.n, shape.k, a + entries[e].a, b + entries[e].b, c + run.c);
+    }
+  }
+}
+
+}  // namespace kernels
+
+namespace {
+
+/// Rates of a kind of worker for small blocks in double precision: flops and bytes a second, and seconds a
+/// launch. No cache holds the blocks of A and B that the products of a run need.
 struct Rates {
   double flops, bytes, launch;
 };
@@ -42,6 +121,73 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept {
   return {.cpu = seconds_at<T>(core, classes), .gpu = seconds_at<T>(gpu, classes)};
 }
 
+#if TESSERA_WITH_CUDA
+
+namespace {
+
+/// Runs `work` on a new thread whose current device is the GPU. To restore the device of the caller would
+/// make a context on a device that it may never use.
+/// @returns false without a thread for it
+template <class Work>
+bool on_device(int device, const Work& work) {
+  std::future<void> done;
+  try {
+    done = std::async(std::launch::async, [&] {
+      cudaSetDevice(device);
+      work();
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  done.get();
+  return true;
+}
+
+}  // namespace
+
+void report_stack_kernels(const Runtime& runtime) {
+  if (runtime.first_gpu() < 0) return;
+  if (const std::string failures = device::StackCompiler::shared().take_failures(); !failures.empty())
+    runtime.log(LogLevel::warning, failures);
+  if (const std::string flaws = device::StackCompiler::shared().take_flaws(); !flaws.empty())
+    runtime.log(LogLevel::warning, flaws);
+}
+
+template <class T>
+void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes) {
+  const int gpu = runtime.first_gpu();
+  if (gpu < 0) return;
+  std::vector<device::StackShape> shapes;
+  for (const StackClass& shape : classes)
+    if (device::has_own_kernel(shape)) shapes.push_back({type_letter<T>, shape.m, shape.n, shape.k});
+  if (shapes.empty()) return;
+  // Without a thread each kernel is made when a task first asks for it.
+  on_device(gpu, [&] { device::StackCompiler::shared().prepare(shapes, runtime.workers()); });
+  report_stack_kernels(runtime);
+}
+
+std::string describe_stack_kernels(const Runtime& runtime) {
+  const int gpu = runtime.first_gpu();
+  if (gpu < 0) return {};
+  std::string description;
+  if (!on_device(gpu, [&] { description = device::StackCompiler::shared().description(); }))
+    return "unknown: no thread can be made";
+  return description;
+}
+
+#else
+
+void report_stack_kernels(const Runtime&) {}
+
+template <class T>
+void prepare_stack_kernels(const Runtime&, std::span<const StackClass>) {}
+
+std::string describe_stack_kernels(const Runtime&) {
+  return {};
+}
+
+#endif
+
 template <class T>
 void run(const HostContext&, const MultiplyStack<T>& task) {
   const std::span<T> c = *task.c;
@@ -53,8 +199,13 @@ void run(const HostContext&, const MultiplyStack<T>& task) {
   *task.ran_on = ProductWorker::cpu;
 }
 
-#define TESSERA_DEFINE(T)                                                         \
-  template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept; \
+#define TESSERA_DEFINE(T)                                                                                   \
+  template void kernels::small_products<T>(Index, Index, Index, const T*, const T*, const StackEntry*,      \
+                                           Index, T*) noexcept;                                             \
+  template void kernels::multiply_stack<T>(std::span<const StackClass>, const StackEntry*, const StackRun*, \
+                                           const T*, const T*, T*) noexcept;                                \
+  template void prepare_stack_kernels<T>(const Runtime&, std::span<const StackClass>);                      \
+  template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept;                           \
   TESSERA_DEFINE_TASK(MultiplyStack<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

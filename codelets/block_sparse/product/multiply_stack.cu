@@ -1,11 +1,87 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
+namespace {
+
+constexpr int side = 16, depth = 16;  ///< a block has side x side threads; columns of A in shared memory
+
+/// Block (r, t): tile t of the block of C of run r; thread (x, y) has the elements (x + side p, y + side q).
+template <class S, int each>
+__global__ void __launch_bounds__(side* side)
+    generic_stack_kernel(int m, int n, int k, const StackRun* runs, const StackEntry* entries,
+                         const S* __restrict__ a, const S* __restrict__ b, S* __restrict__ c) {
+  constexpr int tile = side * each;
+  __shared__ S left[depth][tile], right[tile][depth + 1];
+  const int tiles = (m + tile - 1) / tile;
+  const int row = static_cast<int>(blockIdx.y) % tiles * tile,
+            col = static_cast<int>(blockIdx.y) / tiles * tile;
+  const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
+  const StackRun run = runs[blockIdx.x];
+  S sum[each][each];
+  for (auto& line : sum)
+    for (S& element : line) element = S(0);
+  for (int e = run.first; e < run.first + run.count; ++e) {
+    const StackEntry entry = entries[e];
+    for (int l0 = 0; l0 < k; l0 += depth) {
+      __syncthreads();
+      for (int i = threadIdx.x; i < tile * depth; i += side * side) {
+        const int r = row + i % tile, l = l0 + i / tile;
+        left[i / tile][i % tile] = r < m && l < k ? a[entry.a + r + l * m] : S(0);
+      }
+      for (int i = threadIdx.x; i < tile * depth; i += side * side) {
+        const int l = l0 + i % depth, j = col + i / depth;
+        right[i / depth][i % depth] = l < k && j < n ? b[entry.b + l + j * k] : S(0);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int l = 0; l < depth; ++l)
+#pragma unroll
+        for (int q = 0; q < each; ++q)
+#pragma unroll
+          for (int p = 0; p < each; ++p) sum[p][q] += left[l][x + side * p] * right[y + side * q][l];
+    }
+  }
+  for (int q = 0; q < each; ++q)
+    for (int p = 0; p < each; ++p) {
+      const int i = row + x + side * p, j = col + y + side * q;
+      if (i < m && j < n) c[run.c + i + j * m] += sum[p][q];
+    }
+}
+
+template <class S, int each>
+void launch(cudaStream_t stream, const StackClass& shape, const StackEntry* entries, const StackRun* runs,
+            const S* a, const S* b, S* c) {
+  constexpr int tile = side * each;
+  const dim3 grid(static_cast<unsigned>(shape.runs),
+                  static_cast<unsigned>(ceil_div(shape.m, tile) * ceil_div(shape.n, tile)));
+  generic_stack_kernel<S, each>
+      <<<grid, side * side, 0, stream>>>(shape.m, shape.n, shape.k, runs, entries, a, b, c);
+}
+
+}  // namespace
+
+template <class T>
+void launch_generic_stack(cudaStream_t stream, const StackClass& shape, const StackEntry* entries,
+                          const StackRun* runs, const T* a, const T* b, T* c) {
+  if (shape.runs == 0 || shape.m == 0 || shape.n == 0) return;
+  const int longer = std::max(shape.m, shape.n);
+  const auto run = [&](auto each) {
+    launch<DeviceScalar<T>, each>(stream, shape, entries, runs, device_cast(a), device_cast(b),
+                                  device_cast(c));
+  };
+  if (longer <= side)
+    run(std::integral_constant<int, 1>());
+  else if (longer <= 2 * side)
+    run(std::integral_constant<int, 2>());
+  else
+    run(std::integral_constant<int, 4>());
+}
 
 template <class T>
 void launch_stack_kernel(cudaStream_t stream, const StackKernel& kernel, const StackClass& shape,
@@ -31,10 +107,12 @@ void launch_stack(cudaStream_t stream, StackCompiler& compiler, std::span<const 
   }
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                      \
-  template void launch_stack_kernel<T>(cudaStream_t, const StackKernel&, const StackClass&,         \
-                                       const StackEntry*, const StackRun*, const T*, const T*, T*); \
-  template void launch_stack<T>(cudaStream_t, StackCompiler&, std::span<const StackClass>,          \
+#define TESSERA_INSTANTIATE(T)                                                                               \
+  template void launch_generic_stack<T>(cudaStream_t, const StackClass&, const StackEntry*, const StackRun*, \
+                                        const T*, const T*, T*);                                             \
+  template void launch_stack_kernel<T>(cudaStream_t, const StackKernel&, const StackClass&,                  \
+                                       const StackEntry*, const StackRun*, const T*, const T*, T*);          \
+  template void launch_stack<T>(cudaStream_t, StackCompiler&, std::span<const StackClass>,                   \
                                 const StackEntry*, const StackRun*, const T*, const T*, T*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

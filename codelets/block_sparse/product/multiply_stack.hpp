@@ -29,9 +29,8 @@ ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 /// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products     |
 /// | a, b    | read         | arrays; may be one                                | values of panels |
 /// | c       | write or add | array                                             | C's values       |
-/// The classes of the stack are host metadata, alive until the
-/// task has ended. On ranks that do not own C, they and `ran_on` are not used, and `stack` is any piece of
-/// `every_rank`.
+/// The classes of the stack are host metadata, alive until the task has ended. On ranks that do not own C,
+/// they and `ran_on` are not used, and `stack` is any piece of `every_rank`.
 ///
 /// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
 /// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
@@ -44,7 +43,7 @@ struct MultiplyStack {
   Read<Array<T>> a, b;
   WriteOrAdd<Array<T>> c;
   std::span<const StackClass> classes;
-  ProductWorker* ran_on;  ///< where to note what kind of worker ran it
+  ProductWorker* ran_on;  ///< the task stores the kind of its worker here
   ProductSeconds expected = stack_seconds<T>(classes);
 
   double flops() const noexcept { return stack_flops(classes, is_complex<T>); }
@@ -53,20 +52,20 @@ struct MultiplyStack {
   }
 };
 
-/// Before stacks of these classes are inserted: makes the kernels that they will need on this rank's GPUs, on
-/// all cores of this rank, which takes some tenths of a second for each that is not on disk yet; nothing
-/// without GPUs. The classes of all stacks may be given, one after the other, with repetitions: which have a
-/// kernel of their own is decided class by class (at least 256 products, sizes up to 80). What cannot be
-/// compiled goes to the generic kernel, with one line in the log; if memory was short, the next call tries
-/// again.
+/// Makes the kernels that stacks of these classes need on this rank's GPUs, before the stacks are inserted.
+/// It compiles kernels that are not on disk on all cores of this rank, and does nothing without GPUs. The
+/// classes of all stacks may be given, one after the other, with repetitions: each class with at least 256
+/// products and sizes up to 80 has its own kernel. The generic kernel computes shapes that cannot be
+/// compiled, with one line in the log; if memory was short, the next call tries again.
 template <class T>
 void prepare_stack_kernels(const Runtime& runtime, std::span<const StackClass> classes);
 
-/// After stacks have been computed: a line in the log about kernels that the tasks themselves could not make
-/// (for a GPU of another kind than the rank's first).
+/// Writes a line to the log about kernels that the tasks could not make (for a GPU of another kind than the
+/// rank's first). To be called when stacks have been computed.
 void report_stack_kernels(const Runtime& runtime);
 
-/// What computes stacks on this rank's GPUs, and where it is kept; empty without GPUs. Compiles one kernel.
+/// Describes the compiler of kernels for this rank's GPUs and where they are kept; empty without GPUs.
+/// Compiles one kernel.
 std::string describe_stack_kernels(const Runtime& runtime);
 
 namespace kernels {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 namespace tessera {
 
@@ -143,8 +143,8 @@ bool Counter::is_dense(const InnerPanel& inner) const {
          choose_dense(panel.dense, classes(inner), rows, cols, extent(inner.inner));
 }
 
-/// Counts one inner panel. Whole rows of B are faster, but tell no runs, which only lists need: a dense
-/// product does without.
+/// Counts one inner panel. To count by whole rows of B is faster, but finds no runs. Only lists need runs; a
+/// dense product does not.
 template <bool masked, bool filter>
 void Counter::take(ProductCounts& counts, const InnerPanel& inner) {
   const Index filtered_before = filtered;
@@ -288,8 +288,8 @@ void collect_blocks(const ProductPanel& panel, BlockBits& found, ProductCounts& 
   counts.grown = blocks > old_blocks;
 }
 
-/// No blocks are there, and none come: a look at all block positions would take longer than all else of a
-/// matrix with very many blocks, most of which are not stored.
+/// C has no blocks and gets none. For a matrix with very many blocks, most of them not stored, to visit all
+/// block positions of such panels would take longer than all other work.
 bool is_empty(const ProductPanel& panel) noexcept {
   if (panel.dense.use == UseDense::always) return false;
   if (panel.old.row_begin && panel.old.row_begin[panel.rows.blocks] > 0) return false;
@@ -300,8 +300,8 @@ bool is_empty(const ProductPanel& panel) noexcept {
 
 }  // namespace
 
-/// Two nanoseconds a product, if the blocks of A meet rows of B that are as full as all, or a tenth where
-/// whole rows are counted.
+/// A constant for each product, as if all rows of B were equally full; a smaller one where whole rows are
+/// counted.
 double count_seconds(const ProductPanel& panel) noexcept {
   double products = 0;
   for (const InnerPanel& inner : panel.inner) {

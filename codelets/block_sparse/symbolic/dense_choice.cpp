@@ -8,27 +8,25 @@
 namespace tessera {
 namespace {
 
-/// What a kind of worker needs in double precision: seconds a product of blocks whatever its size, flops and
-/// bytes of its operands a second, seconds a dense product whatever its size, its flops a second.
+/// Rates of a kind of worker in double precision. Products of blocks: seconds for each of any size, flops and
+/// bytes of operands a second. Dense products: seconds for each of any size, flops a second.
 struct Rates {
   double product, flops, bytes, panel, dense_flops;
 };
 
-/// A core with AVX-512 does small products at twice the rate of a BLAS that knows AVX2 alone (Debian's
-/// OpenBLAS on Zen), but needs 4 ns to begin one: a dense product is faster for blocks of 5 from a share of
-/// two thirds on, for blocks of 8 and more never. With a BLAS twice as fast all thresholds would be lower.
+/// For a core with AVX-512 and a BLAS for AVX2: small products run at a higher rate than the BLAS, but each
+/// one has a start-up time, so a dense product pays for very small blocks alone. With a faster BLAS all
+/// thresholds would be lower.
 constexpr Rates core{4.5e-9, 7e10, std::numeric_limits<double>::infinity(), 1e-5, 5.6e10};
-/// A product of small blocks costs a GPU the bytes of its operands, and the cores that list it more than
-/// that. Dense products of a few hundred rows are far from filling the GPU. Whole products of blocks of 13, 5
-/// and 5, n = 2208, on an H200, as stacks and as this chooses: 2.9 and 2.6 ms with 5 % of the blocks, 4.3 and
-/// 4.6 with 30 % (stacks both), 5.9 and 4.2 with 50 %, 12.5 and 4.0 with 80 %.
+/// A product of small blocks costs a GPU the bytes of its operands, and it costs the cores that list it more
+/// than that. Dense products of a few hundred rows do not fill the GPU, hence the low rate.
 constexpr Rates gpu{4e-10, 3e13, 3.5e12, 3e-5, 1.5e13};
 
 const Rates& rates_of(WorkerKind kind) noexcept {
   return kind == WorkerKind::gpu ? gpu : core;
 }
 
-/// To expand panels and to take C's blocks out takes time, too, and what is gained should be worth it.
+/// To expand panels and to extract the blocks of C takes time, too: the gain must exceed this factor.
 constexpr double least_gain = 1.15;
 
 double block_seconds(const DenseRule& rule, const Rates& rates, const StackClass& shape) noexcept {

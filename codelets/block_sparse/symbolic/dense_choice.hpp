@@ -18,7 +18,7 @@ inline constexpr double least_dense_share = 0.25;
 /// What the choice depends on, beside the products.
 struct DenseRule {
   UseDense use = UseDense::never;
-  WorkerKind worker = WorkerKind::cpu;  ///< that will compute
+  WorkerKind worker = WorkerKind::cpu;  ///< kind of the worker that computes
   int real_bytes = 8;                   ///< 4 in single precision
   bool complex = false;
 };

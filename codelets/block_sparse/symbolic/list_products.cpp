@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 namespace tessera {
 namespace {
@@ -91,7 +91,8 @@ void Lister::open_row(std::int32_t row) {
     open_[static_cast<std::size_t>(panel_.result.column[c])] = panel_.allows(row, panel_.result.column[c]);
 }
 
-/// Runs of the row's blocks, and places of their products; without branches that nobody can predict.
+/// Runs of the row's blocks, and places of their products; without branches that the processor would
+/// mispredict.
 void Lister::place_runs_of_one_class(std::int32_t row) {
   std::size_t count = 0;
   std::int32_t place = cursors_[0].entry;

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/runtime/task.hpp>
 
-/// What the tasks that count and list the products for one panel of C read: host metadata, which must live
-/// until they have ended.
+/// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended,
+/// and the tasks that count and list its products.
 namespace tessera {
 
 /// The blocks of a panel in compressed rows, by positions within the panel.
@@ -35,7 +36,7 @@ struct InnerPanel {
 };
 
 /// One panel of C and all that is multiplied for it. A product is computed if the three blocks have elements,
-/// the block of C may be there (`only_old`, `lower`), and, with a filter, ||A_ik|| ||B_kj|| >= row_limit[i].
+/// the block of C is allowed (`only_old`, `lower`), and, with a filter, ||A_ik|| ||B_kj|| >= row_limit[i].
 struct ProductPanel {
   PanelSizes rows, cols;
   std::vector<InnerPanel> inner;
@@ -79,4 +80,52 @@ struct ProductCounts {
   bool grown = false;                            ///< C has more blocks than before
 };
 
+/// Seconds that the task below is expected to take.
+double count_seconds(const ProductPanel& panel) noexcept;
+
+/// The blocks of one panel of C = A B after the product, and for each inner panel the number of products of
+/// each shape and, if they will be listed, of the blocks of C they belong to. Row-wise with a dense
+/// accumulator over the panel's columns; without lists, masks and filter a row of B at a time, as one bit for
+/// each block. For each inner panel it also says whether its products, if none is left out by the filter,
+/// become one dense product (dense_choice.hpp), which needs no list.
+///
+/// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; the
+/// number of products predicts the time. Runs on CPUs, on the rank that the insertion names.
+/// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
+/// transposition (1978).
+struct CountProducts {
+  static constexpr const char* name = "count_products";
+  const ProductPanel* panel;  ///< of C
+  ProductCounts* counts;      ///< the result
+  double expected = count_seconds(*panel);
+  double seconds(WorkerKind, double) const noexcept { return expected; }
+};
+
+/// The stack of the products that one inner panel contributes to a panel of C: row by row of C the products
+/// of each block are counted, then put into their places. Runs are in the order in which C stores its blocks,
+/// so that C streams through the caches while a row of A stays in them.
+/// | operand | mode  | shape                                             | what     |
+/// |---------|-------|---------------------------------------------------|----------|
+/// | stack   | write | array of StackEntry, then of StackRun (stack.hpp) | the list |
+/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; the number of
+/// products predicts the time. Runs on CPUs, on the rank that the insertion names.
+struct ListProducts {
+  static constexpr const char* name = "list_products";
+  Write<Array<StackEntry>> stack;
+  const ProductPanel* panel;            ///< of C, with its blocks after the product
+  Index inner_panel;                    ///< its number
+  std::span<const StackClass> classes;  ///< that count_products found there
+  /// To write the entries takes time by their bytes, and to find them takes about the same again.
+  static double seconds(WorkerKind, double bytes) noexcept { return 2e-6 + bytes / 8e8; }
+};
+
+namespace kernels {
+
+void count_products(const ProductPanel& panel, ProductCounts& counts);
+
+/// `entries` and `runs`: as long as the classes say.
+void list_products(const ProductPanel& panel, const InnerPanel& inner, std::span<const StackClass> classes,
+                   StackEntry* entries, StackRun* runs);
+
+}  // namespace kernels
 }  // namespace tessera

@@ -11,8 +11,8 @@
 
 /// A stack: the products of blocks that one panel of A and one panel of B contribute to one panel of C,
 /// listed by shape and by block of C. Its data is an array of StackEntry, one for each product, followed by
-/// an array of StackRun, one for each block of C and shape. What shapes there are is host metadata (an array
-/// of StackClass): a kernel launch depends on it.
+/// an array of StackRun, one for each block of C and shape. The shapes are host metadata (an array of
+/// StackClass), since a kernel launch depends on them.
 ///
 /// Offsets are elements of the panels' data; panels have fewer than 2^31 elements. Within a class no two runs
 /// have the same block of C, so that runs may be computed in any order; the products of a run are in

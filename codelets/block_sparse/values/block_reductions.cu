@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
-#include <tessera/codelets/block_sparse/values/panel_grid.cuh>
-#include <tessera/codelets/block_sparse/values/unfused.cuh>
+#include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
 
@@ -38,7 +37,7 @@ __device__ double positioned(S x, Index i, Index j) {
   return (double(device::real(x)) + 0.5 * double(device::imag(x))) * weight(i, j);
 }
 
-/// What an element adds.
+/// The contribution of one element.
 template <class S>
 struct Term {
   PanelSum sum;

@@ -12,11 +12,11 @@
 /// formed in another order, the same for the same panel.
 namespace tessera {
 
-/// On a GPU so many blocks of threads have a partial result each, of two doubles.
+/// Thread blocks on a GPU; each has a partial result of two doubles.
 inline constexpr int reduction_parts = 528;
 inline constexpr std::size_t reduction_bytes = 2 * sizeof(double) * reduction_parts;
 
-/// What becomes of the elements a_ij of a panel: two numbers.
+/// Which two numbers the elements a_ij of a panel are reduced to.
 enum class PanelSum {
   diagonal,     ///< sum of a_ii: real and imaginary part
   squares,      ///< sum of |a_ij|^2; 0
@@ -86,7 +86,7 @@ enum class LineSum { rows_of_moduli, columns_of_squares };
 
 /// rows_of_moduli: of each row, the sum of |a_ij|; columns_of_squares: of each column, the sum of |a_ij|^2.
 /// With a symmetry, mirror images of blocks off the diagonal give sums for the columns (rows) of the panel,
-/// too. On CPUs alone, predicted by what such tasks took.
+/// too. On CPUs alone; StarPU predicts the time from earlier tasks.
 /// | operand | mode  | shape               | what                                                       |
 /// |---------|-------|---------------------|------------------------------------------------------------|
 /// | blocks  | read  | array of PanelBlock | the panel's                                                |

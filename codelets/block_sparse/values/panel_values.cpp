@@ -1,10 +1,45 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 namespace tessera {
+namespace {
+
+/// to := factor from (+ to) on `count` contiguous elements that lie `step` apart in `from`.
+template <bool conjugated, bool add, class T>
+void move_column(T factor, Index count, const T* from, Index step, T* to) {
+  const auto move = [&](Index i, const T& element) {
+    const T moved = factor * (conjugated ? conjugate(element) : element);
+    to[i] = add ? to[i] + moved : moved;
+  };
+  if (step == 1)
+    for (Index i = 0; i < count; ++i) move(i, from[i]);
+  else
+    for (Index i = 0; i < count; ++i) move(i, from[i * step]);
+}
+
+/// move_column for what a task asks.
+template <class T>
+auto column_mover(bool conjugated, bool add) {
+  if constexpr (is_complex<T>)
+    if (conjugated) return add ? &move_column<true, true, T> : &move_column<true, false, T>;
+  return add ? &move_column<false, true, T> : &move_column<false, false, T>;
+}
+
+template <class T>
+T truncated(T x) {
+  return x < T(-1) ? T(-1) : x > T(1) ? T(1) : x;
+}
+
+template <class T, class F>
+void apply(std::span<T> values, T first, T second, const F& f) {
+  for (T& value : values) value = f(first * value + second);
+}
+
+}  // namespace
 
 template <class T>
 void run(const HostContext&, const ScalePanel<T>& task) {
@@ -28,20 +63,6 @@ void run(const HostContext&, const MultiplyPanel<T>& task) {
   const auto y = *task.y;
   for (std::size_t i = 0; i < x.size(); ++i) y[i] *= x[i];
 }
-
-namespace {
-
-template <class T>
-T truncated(T x) {
-  return x < T(-1) ? T(-1) : x > T(1) ? T(1) : x;
-}
-
-template <class T, class F>
-void apply(std::span<T> values, T first, T second, const F& f) {
-  for (T& value : values) value = f(first * value + second);
-}
-
-}  // namespace
 
 template <class T>
 void run(const HostContext&, const FunctionOfPanel<T>& task) {
@@ -74,11 +95,61 @@ void run(const HostContext&, const FunctionOfPanel<T>& task) {
   }
 }
 
-#define TESSERA_DEFINE(T)               \
-  TESSERA_DEFINE_TASK(ScalePanel<T>)    \
-  TESSERA_DEFINE_TASK(AddPanel<T>)      \
-  TESSERA_DEFINE_TASK(MultiplyPanel<T>) \
-  TESSERA_DEFINE_TASK(FunctionOfPanel<T>)
+template <class T>
+void run(const HostContext&, const FillValues<T>& task) {
+  const auto values = *task.values;
+  std::fill(values.begin(), values.end(), task.value);
+}
+
+template <class T>
+void run(const HostContext&, const MoveBlocks<T>& task) {
+  const T* const source = task.source.view().data();
+  T* const destination = task.destination.view().data();
+  const bool transposed = task.op != Op::none;
+  const auto move_column = column_mover<T>(task.conjugated != (task.op == Op::adjoint), task.add);
+  for (const BlockMove& move : *task.moves) {
+    const Index row_step = transposed ? move.source_ld : 1, col_step = transposed ? 1 : move.source_ld;
+    for (Index j = 0; j < move.cols; ++j)
+      move_column(task.factor, move.rows, source + move.source + j * col_step, row_step,
+                  destination + move.destination + j * move.destination_ld);
+  }
+}
+
+template <class T>
+void run(const HostContext&, const CopyValues<T>& task) {
+  const auto source = *task.source;
+  const bool add = !task.destination.first();
+  const auto destination = *task.destination;
+  column_mover<T>(task.conjugated, add)(task.factor, static_cast<Index>(source.size()), source.data(), 1,
+                                        destination.data());
+}
+
+template <class T>
+void run(const HostContext&, const BlockNorms<T>& task) {
+  const auto blocks = *task.blocks;
+  const auto values = *task.values;
+  const auto norms = *task.norms;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const T* const block = values.data() + blocks[b].offset;
+    const Index count = Index(blocks[b].rows) * blocks[b].cols;
+    double sum = 0;
+    for (Index i = 0; i < count; ++i) {
+      const double re = real_part(block[i]), im = imag_part(block[i]);
+      sum += re * re + im * im;
+    }
+    norms[b] = sum;
+  }
+}
+
+#define TESSERA_DEFINE(T)                 \
+  TESSERA_DEFINE_TASK(ScalePanel<T>)      \
+  TESSERA_DEFINE_TASK(AddPanel<T>)        \
+  TESSERA_DEFINE_TASK(MultiplyPanel<T>)   \
+  TESSERA_DEFINE_TASK(FunctionOfPanel<T>) \
+  TESSERA_DEFINE_TASK(FillValues<T>)      \
+  TESSERA_DEFINE_TASK(MoveBlocks<T>)      \
+  TESSERA_DEFINE_TASK(CopyValues<T>)      \
+  TESSERA_DEFINE_TASK(BlockNorms<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera

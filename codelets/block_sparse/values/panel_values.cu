@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
-#include <tessera/codelets/block_sparse/values/unfused.cuh>
 #include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera {
 namespace device {
 namespace {
 
-constexpr int threads = 256;
+constexpr int threads = panel_threads;
 
 /// change(i) for all i < count.
 template <class Change>
@@ -86,6 +87,61 @@ struct Function {
   }
 };
 
+template <class S>
+__device__ S moved(bool conjugated, bool add, S factor, S element, S to) {
+  const S value = times(factor, conjugated ? device::conj(element) : element);
+  return add ? plus(to, value) : value;
+}
+
+template <class S>
+__global__ void __launch_bounds__(threads) fill_kernel(S value, Index count, S* values) {
+  for (Index i = Index(blockIdx.x) * threads + threadIdx.x; i < count; i += Index(gridDim.x) * threads)
+    values[i] = value;
+}
+
+template <class S>
+__global__ void __launch_bounds__(threads)
+    copy_kernel(bool conjugated, bool add, S factor, Index count, const S* __restrict__ from, S* to) {
+  for (Index i = Index(blockIdx.x) * threads + threadIdx.x; i < count; i += Index(gridDim.x) * threads)
+    to[i] = moved(conjugated, add, factor, from[i], add ? to[i] : S(0));
+}
+
+/// blockIdx.x takes a move, blockIdx.y a part of it.
+template <class S>
+__global__ void __launch_bounds__(threads)
+    move_kernel(bool transposed, bool conjugated, bool add, S factor, Index move_count,
+                const BlockMove* __restrict__ moves, const S* __restrict__ source, S* destination) {
+  for (Index m = blockIdx.x; m < move_count; m += gridDim.x) {
+    const BlockMove move = moves[m];
+    const Index count = Index(move.rows) * move.cols;
+    const Index row_step = transposed ? move.source_ld : 1, col_step = transposed ? 1 : move.source_ld;
+    for (Index e = Index(blockIdx.y) * threads + threadIdx.x; e < count; e += Index(gridDim.y) * threads) {
+      const auto [i, j] = position(e, move.rows);
+      S& to = destination[move.destination + i + j * move.destination_ld];
+      to = moved(conjugated, add, factor, source[move.source + i * row_step + j * col_step], add ? to : S(0));
+    }
+  }
+}
+
+/// A warp takes a block.
+template <class S>
+__global__ void __launch_bounds__(threads)
+    norms_kernel(Index block_count, const PanelBlock* __restrict__ blocks, const S* __restrict__ values,
+                 double* norms) {
+  const Index stride = Index(gridDim.x) * (threads / 32);
+  for (Index b = Index(blockIdx.x) * (threads / 32) + threadIdx.x / 32; b < block_count; b += stride) {
+    const S* const block = values + blocks[b].offset;
+    const Index count = Index(blocks[b].rows) * blocks[b].cols;
+    double sum = 0;
+    for (Index i = threadIdx.x % 32; i < count; i += 32) {
+      const double re = real(block[i]), im = imag(block[i]);
+      sum += re * re + im * im;
+    }
+    sum = warp_sum(sum);
+    if (threadIdx.x % 32 == 0) norms[b] = sum;
+  }
+}
+
 }  // namespace
 }  // namespace device
 
@@ -115,7 +171,7 @@ void run(const DeviceContext& on, const MultiplyPanel<T>& task) {
       device::Multiply<DeviceScalar<T>>{device_cast(x.data()), device_cast(task.y.view().data())});
 }
 
-/// Of real numbers only: what a complex one takes is not worth a kernel.
+/// For real numbers alone: CPUs compute the functions of complex numbers, which are rare.
 template <class R>
 void run(const DeviceContext& on, const FunctionOfPanel<R>& task) {
   const auto values = *task.values;
@@ -123,10 +179,62 @@ void run(const DeviceContext& on, const FunctionOfPanel<R>& task) {
                    device::Function<R>{task.f, task.first, task.second, values.data()});
 }
 
-#define TESSERA_DEFINE(T)              \
-  TESSERA_DEFINE_ON_GPU(ScalePanel<T>) \
-  TESSERA_DEFINE_ON_GPU(AddPanel<T>)   \
-  TESSERA_DEFINE_ON_GPU(MultiplyPanel<T>)
+template <class T>
+void run(const DeviceContext& on, const FillValues<T>& task) {
+  using namespace device;
+  const auto values = *task.values;
+  const auto count = static_cast<Index>(values.size());
+  if (task.value == T(0))
+    cudaMemsetAsync(values.data(), 0, values.size_bytes(), on.stream);
+  else if (count > 0)
+    fill_kernel<<<blocks_for(count, 4 * threads, full_grid), threads, 0, on.stream>>>(
+        device_scalar(task.value), count, device_cast(values.data()));
+}
+
+template <class T>
+void run(const DeviceContext& on, const MoveBlocks<T>& task) {
+  using namespace device;
+  const auto moves = *task.moves;
+  if (moves.empty()) return;
+  move_kernel<<<panel_grid(moves.size()), threads, 0, on.stream>>>(
+      task.op != Op::none, task.conjugated != (task.op == Op::adjoint), task.add, device_scalar(task.factor),
+      static_cast<Index>(moves.size()), moves.data(), device_cast(task.source.view().data()),
+      device_cast(task.destination.view().data()));
+}
+
+template <class T>
+void run(const DeviceContext& on, const CopyValues<T>& task) {
+  using namespace device;
+  const auto source = *task.source;
+  const auto count = static_cast<Index>(source.size());
+  const bool add = !task.destination.first();
+  T* const destination = task.destination.view().data();
+  if (task.factor == T(1) && !task.conjugated && !add)
+    cudaMemcpyAsync(destination, source.data(), source.size_bytes(), cudaMemcpyDeviceToDevice, on.stream);
+  else if (count > 0)
+    copy_kernel<<<blocks_for(count, 4 * threads, full_grid), threads, 0, on.stream>>>(
+        task.conjugated, add, device_scalar(task.factor), count, device_cast(source.data()),
+        device_cast(destination));
+}
+
+template <class T>
+void run(const DeviceContext& on, const BlockNorms<T>& task) {
+  using namespace device;
+  const auto blocks = *task.blocks;
+  const auto count = static_cast<Index>(blocks.size());
+  if (count > 0)
+    norms_kernel<<<blocks_for(count, threads / 32, full_grid), threads, 0, on.stream>>>(
+        count, blocks.data(), device_cast(task.values.view().data()), task.norms.view().data());
+}
+
+#define TESSERA_DEFINE(T)                 \
+  TESSERA_DEFINE_ON_GPU(ScalePanel<T>)    \
+  TESSERA_DEFINE_ON_GPU(AddPanel<T>)      \
+  TESSERA_DEFINE_ON_GPU(MultiplyPanel<T>) \
+  TESSERA_DEFINE_ON_GPU(FillValues<T>)    \
+  TESSERA_DEFINE_ON_GPU(MoveBlocks<T>)    \
+  TESSERA_DEFINE_ON_GPU(CopyValues<T>)    \
+  TESSERA_DEFINE_ON_GPU(BlockNorms<T>)
 #define TESSERA_DEFINE_REAL(R) TESSERA_DEFINE_ON_GPU(FunctionOfPanel<R>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)

@@ -25,8 +25,8 @@ struct PeriodicSites {
 
 /// Values uniform in [-1, 1) (real and imaginary part), from a hash of (seed, block row, block column,
 /// element), so that they are equal in any distribution. With sites, a block is multiplied by exp(-distance
-/// of its row's and column's site / decay length). No flops counted. On CPUs alone, predicted by what such
-/// tasks took.
+/// of its row's and column's site / decay length). No flops counted. On CPUs alone; StarPU predicts the
+/// time from earlier tasks.
 /// | operand | mode  | shape               | what        |
 /// |---------|-------|---------------------|-------------|
 /// | blocks  | read  | array of PanelBlock | the panel's |
@@ -37,8 +37,8 @@ struct RandomBlocks {
   Read<Array<PanelBlock>> blocks;
   Write<Array<T>> values;
   std::uint64_t seed;
-  /// If any, element (i, j) of the matrix follows from (j, i), on both sides of the diagonal if both are
-  /// stored; none: no element from another.
+  /// With a symmetry, element (i, j) of the matrix follows from (j, i), on both sides of the diagonal if both
+  /// are stored.
   Symmetry symmetry;
   const PeriodicSites* sites;  ///< or null; must live until the sequence has ended
 };

@@ -7,7 +7,7 @@
 
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 
-/// What the Lanczos coefficients of one tile and column decide, in double, for CPU and CUDA code.
+/// Functions of the Lanczos coefficients of one tile and column, in double, for CPU and CUDA code.
 namespace tessera {
 
 #ifdef __CUDACC__
@@ -24,7 +24,7 @@ TESSERA_FOM_FUNCTION bool fom_invariant(double beta, double largest, double epsi
 }
 
 /// y of (T_k - shift I) y = norm e_1 for k >= 1, by Givens rotations: they need no definite matrix. A last
-/// pivot that is next to zero (the shift is an eigenvalue of T_k) is replaced by sqrt(epsilon) times the size
+/// pivot that is almost zero (the shift is an eigenvalue of T_k) is replaced by sqrt(epsilon) times the size
 /// of the matrix. alpha[j stride] is alpha_{j+1} and beta[j stride] beta_{j+1}, j < k and j < k - 1; y[j
 /// stride] may be beta's memory.
 TESSERA_FOM_FUNCTION void fom_solution(int k, const double* alpha, const double* beta, std::int64_t stride,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Body of multiply_csb for one instruction set level (see dispatch.hpp).
-#include <tessera/codelets/sparse/kernels/csb_kernels.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/kernels/row_registers.inl>
 
 namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
@@ -31,13 +31,14 @@ TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t co
   if (!on_diagonal || column != row) x.add_to(value, y_columns + column * ldy);
 }
 
-/// Values are read once, and asked for so many entries before: a product takes 6 to 8 % less time than with
-/// what the processor fetches by itself (28Si on a Zen 4; 5, 8, 12 vectors; 32 to 256 entries are as good).
+/// Distance in entries at which values are prefetched. Each value is read once, and the processor alone does
+/// not fetch it early enough.
 constexpr std::uint32_t values_ahead = 128;
 
 /// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
 /// of entries: on the diagonal no entry of a run touches the row itself but the one with row = column.
-/// Entries come in pairs, so that a pair needs one look for the end of the run, which is often mispredicted.
+/// The loop takes pairs of entries, so that a pair needs one test for the end of the run, which is often
+/// mispredicted.
 template <bool on_diagonal, int columns, bool packed, class V, class T>
 TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values, const std::uint16_t* rows,
                                           const std::uint16_t* cols, const Vectors<T>& v) noexcept {
@@ -79,7 +80,7 @@ void multiply(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
   }
 }
 
-/// Where all columns of vectors with a power of two of them take part, shifts give the rows' addresses.
+/// If all columns take part and their number is a power of two, shifts give the addresses of the rows.
 template <int columns, class V, class T>
 void choose_packed(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
   if constexpr ((columns & (columns - 1)) == 0)

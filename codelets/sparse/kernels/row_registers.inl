@@ -44,8 +44,9 @@ struct Lanes<T, 1> {
   using Unaligned = T;
 };
 
-/// The lanes of the next register of a row of which so many columns are left, after others in registers: the
-/// largest that they fill, or the smallest that holds them and some of the columns before once more.
+/// Lanes of the next register of a row with `columns` columns left, where registers hold `before` columns
+/// already: the largest that these columns fill, or the smallest that holds them and some of the columns
+/// before.
 template <class T>
 constexpr int next_lanes(int columns, int before) noexcept {
   int lanes = register_bytes / static_cast<int>(sizeof(T));
@@ -54,13 +55,13 @@ constexpr int next_lanes(int columns, int before) noexcept {
 }
 
 /// A row of `columns` elements in registers: whole ones, and for the rest smaller ones, so that a row needs
-/// neither masks nor elements beyond its end. The last one may hold columns of the one before (11 = 8 + 4 of
-/// which one is held twice): what is computed of these is the same twice. `before`: columns in registers that
+/// neither masks nor elements beyond its end. The last one may hold columns of the one before (11 = 8 + 4,
+/// where two registers hold one column): both compute the same for these. `before`: columns in registers that
 /// precede these.
 template <class T, int columns, int before = 0>
 struct Row {
   static constexpr int lanes = next_lanes<T>(columns, before);
-  static constexpr int begin = columns < lanes ? columns - lanes : 0;  ///< below 0: of columns held twice
+  static constexpr int begin = columns < lanes ? columns - lanes : 0;  ///< below 0: columns in two registers
   using Rest = Row<T, columns - lanes - begin, before + lanes>;
   using Register = typename Lanes<T, lanes>::Vector;
   using Memory = typename Lanes<T, lanes>::Unaligned;
@@ -79,7 +80,7 @@ struct Row {
     first += *reinterpret_cast<const Memory*>(p + begin) * v;
     rest.add_from(v, p + lanes);
   }
-  /// (the row at p) += v this. What is held twice is read before it is written.
+  /// (the row at p) += v this. Columns in two registers are read before they are written.
   TESSERA_ALWAYS_INLINE void add_to(T v, T* p) const noexcept {
     auto* const to = reinterpret_cast<Memory*>(p + begin);
     const Register sum = *to + first * v;

@@ -10,22 +10,22 @@
 /// The product of a piece of a half-stored CSB matrix, or its transpose, with some vectors: one thread block
 /// for each strip of a pass of the index (csb_index.hpp).
 ///
-/// Rows of X come to shared memory stage by stage, brought by warps that do nothing else. Two neighbouring
-/// lanes of the others take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay
-/// in registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run
-/// in a stage, and the sums of a stage are added after those of all stages before, so every sum has one fixed
-/// order. There is no barrier for all: two stages have slots of their own, and a warp may begin the next
-/// stage while others are in this one. Quads and values are read once, two and one quads ahead, past the
-/// first-level cache.
+/// Some warps do nothing but copy rows of X to shared memory, stage by stage. In the other warps two
+/// neighbouring lanes take a run of a slice, each half of the row's 16-byte chunks: the sums of a run stay in
+/// registers and are added to the strip's rows of Y in shared memory where the run ends. A row has one run in
+/// a stage, and the sums of a stage are added after those of all stages before, so every sum has one fixed
+/// order. There is no barrier for all warps: two stages have different slots, and a warp may begin the next
+/// stage while others are in this one. Quads are read two ahead and values one quad ahead, once each, past
+/// the first-level cache.
 ///
 /// Shared memory, in bytes a row: 64 parts for X and Y, with 8 parts double or 16 parts float columns. In a
-/// wavefront the lanes of 4 runs read 32 bytes of a row each, other ones for neighbouring places. Rows of two
-/// parts fill all banks, so these never meet; with one part rows of even and of odd slots lie in different
-/// banks.
+/// wavefront the lanes of 4 runs read 32 bytes of a row each, different ones for neighbouring places. Rows of
+/// two parts fill all banks, so these never conflict; with one part rows of even and of odd slots lie in
+/// different banks.
 namespace tessera::device {
 
-/// Warps that bring the rows of X, behind the csb_strip_warps others. Half as many are too slow for these,
-/// and more take registers: with one part there are two blocks a multiprocessor.
+/// Warps that copy the rows of X, behind the csb_strip_warps others. Fewer could not keep up with these, and
+/// more would take registers: with one part there are two thread blocks a multiprocessor.
 template <int parts>
 constexpr int copy_warps = 2 * parts;
 template <int parts>
@@ -69,7 +69,7 @@ __device__ inline CsbQuad stream(const CsbQuad* p) {
   return {low, high};
 }
 
-/// Brings what the warp needs some steps later to the second-level cache.
+/// Prefetches data that the warp needs some steps later into the second-level cache.
 __device__ inline void prefetch(const void* p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
@@ -108,8 +108,8 @@ __device__ inline void add_to_shared(std::uint32_t to, float (&sum)[4]) {
       : "r"(to)
       : "memory");
 }
-/// Addresses in shared memory of what the stages bring: twice the slots, a barrier that completes when the
-/// rows of X are there, and one when all warps are done with them.
+/// Addresses in shared memory: for each of two stages the slots, a barrier that completes when the rows of X
+/// have arrived, and one that completes when all warps have used them.
 template <int parts>
 struct StageMemory {
   static constexpr std::uint32_t slot_bytes = 64 * parts,
@@ -133,7 +133,7 @@ constexpr std::size_t strip_shared_bytes(std::int64_t strip_rows) {
   return static_cast<std::size_t>(64 * parts * (strip_rows + csb_slice_rows) + StageMemory<parts>::total);
 }
 
-/// What the copy warps do: they bring the rows of X one stage ahead.
+/// The work of the copy warps: they copy the rows of X one stage ahead.
 template <class T, int parts, bool vector>
 class StageCopies {
  public:
@@ -166,12 +166,12 @@ class StageCopies {
   __device__ static std::uint32_t lane() {
     return threadIdx.x % 32;
   }
-  /// Of the stage: what this warp begins with.
+  /// The row of a stage that this warp copies first.
   __device__ static std::uint32_t first_row() {
     return threadIdx.x / 32 * 32 - static_cast<std::uint32_t>(32 * csb_strip_warps);
   }
-  /// Loads that the compiler leaves where they stand: it would put them behind the barrier, into the chain of
-  /// what the copies wait for.
+  /// Loads that the compiler does not move: it would move them behind the barrier, into the chain of loads
+  /// that the copies wait for.
   __device__ static std::uint32_t load(const std::uint32_t* p) {
     std::uint32_t value;
     asm volatile("ld.relaxed.cta.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
@@ -227,7 +227,7 @@ class RunSums {
   __device__ void add_stages(std::uint32_t stages, std::uint32_t y, const StageMemory<parts>& memory) {
     std::uint32_t stage = 0;
     barrier_wait(memory.full(0), 0);
-    // The two take turns, so that nothing that is on its way has to be moved to another register.
+    // The two quads alternate, so that no pending load has to be moved to another register.
     while (true) {
       if (turn(a_, b_, stage, y, memory) && next(stage, stages, memory)) return;
       if (turn(b_, a_, stage, y, memory) && next(stage, stages, memory)) return;
@@ -239,8 +239,8 @@ class RunSums {
                        slice = static_cast<int>(csb_slice_rows);
   /// Steps whose rows of X are read before they are used.
   static constexpr int together = 2;
-  /// Values in front that are prefetched. With two blocks a multiprocessor one computes while the other one
-  /// waits, and prefetches only cost time of the second cache.
+  /// Distance in values of the prefetches; 0: none. With two thread blocks a multiprocessor one computes
+  /// while the other waits, and prefetches would only load the second cache.
   static constexpr int ahead = parts == 2 ? 4 * steps * slice : 0;
 
   struct Quad {
@@ -249,8 +249,8 @@ class RunSums {
   };
 
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
-  /// Ends a stage; whether it was the last one. (That one lane speaks for its warp racecheck does not follow:
-  /// it reports hazards, and none if all lanes arrive.)
+  /// Ends a stage; true if it was the last one. (One lane arrives for its warp. The tool racecheck does not
+  /// understand that and reports hazards; it reports none if all lanes arrive.)
   __device__ static bool next(std::uint32_t& stage, std::uint32_t stages, const StageMemory<parts>& memory) {
     __syncwarp();
     if (lane() == 0) barrier_arrive(memory.done(stage));
@@ -258,8 +258,8 @@ class RunSums {
     barrier_wait(memory.full(stage), memory.parity(stage));
     return false;
   }
-  /// Where this lane's first chunk of a row is; its others are where bits of 32 bytes and more are changed.
-  /// Neighbouring places begin with different ones, that is, chunks in the order of the lanes.
+  /// Offset of this lane's first chunk of a row; its other chunks are found by flipping the bits from 32
+  /// bytes on. Neighbouring places begin with different chunks, in the order of the lanes.
   __device__ static std::uint32_t first_chunk() {
     return static_cast<std::uint32_t>(lane() % (4 * parts) * 16);
   }
@@ -268,7 +268,7 @@ class RunSums {
     for (int k = 0; k < steps; ++k)
       if (k < to.quad.steps()) to.factors[k] = stream(values_ + k * slice);
   }
-  /// Adds `here`, and begins to read the values of the next quad and the one after it; whether the stage
+  /// Adds `here`, and begins to read the values of the next quad and the one after it. True if the stage
   /// ends.
   __device__ bool turn(Quad& here, Quad& next, std::uint32_t stage, std::uint32_t y,
                        const StageMemory<parts>& memory) {
@@ -307,7 +307,7 @@ class RunSums {
 #pragma unroll
       for (int i = 0; i < own; ++i) load_shared(slot ^ (32 * i), row[k][i]);
     }
-    __syncwarp();  // or else the compiler reads a step's rows when it has added those of the one before
+    __syncwarp();  // keeps the compiler from reading a step's rows only after the sums of the step before
 #pragma unroll
     for (int k = 0; k < number; ++k)
 #pragma unroll
@@ -328,8 +328,8 @@ class RunSums {
   T sum_[own][each] = {};
 };
 
-/// The strip's rows of Y, from shared memory: those of a few steps are read before any is written, which
-/// would wait for each.
+/// Stores the strip's rows of Y from shared memory. It reads the elements of a few steps before it writes
+/// any, since otherwise each write would wait for its read.
 template <class T, int parts>
 __device__ void store_strip(const StripProduct<T>& product, const CsbStrip& strip, const std::uint32_t* rows,
                             const T* sums) {

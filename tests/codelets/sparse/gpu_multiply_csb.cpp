@@ -7,7 +7,7 @@
 #include <tests/support/device_array.hpp>
 #include <tests/support/type_pairs.hpp>
 
-#include <tessera/codelets/sparse/kernels/multiply_csb_cuda.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 
 namespace tessera::test {
 namespace {

@@ -6,8 +6,8 @@
 #include <tests/support/type_pairs.hpp>
 
 #include <tessera/codelets/common/dispatch.hpp>
-#include <tessera/codelets/sparse/csb_magnitudes.hpp>
-#include <tessera/codelets/sparse/kernels/csb_kernels.hpp>
+#include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
+#include <tessera/codelets/sparse/multiply_csb.hpp>
 
 namespace tessera::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/vectors/kernels/vectors_cuda.hpp>
+#include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/device_task.hpp>
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/product/kernels/list_rows.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/row_products.hpp>
 
 namespace tessera::kernels {
 namespace {
 
-/// Blocks of A so near to the end of their panel that what is read after them is not there.
+/// The last blocks of a panel of A, behind which the kernel reads beyond the end: a copy with room after it.
 template <class T>
 struct EndOfPanel {
   std::int32_t first;     // its first block
@@ -100,7 +100,8 @@ __attribute__((noinline)) void ListMultiplier<T>::compute_list(std::int32_t colu
   started_[at] = 1;
 }
 
-/// The beginning of a row of B, into the second cache; always as much, as nobody can predict a number.
+/// Prefetches the beginning of a row of B into the second cache: a fixed number of lines, which needs no
+/// branch that the processor would mispredict.
 inline void prefetch_blocks(const void* first) noexcept {
   constexpr int lines = 16, line = 64;
   const char* const at = static_cast<const char*>(first);

@@ -104,7 +104,7 @@ void RowMultiplier<T>::choose(std::int32_t row, double norm, const PanelRows& b,
   }
 }
 
-/// The beginning of a row of B that is needed soon; the processor goes on by itself.
+/// Prefetches the beginning of a row of B that is needed soon; the processor fetches the rest.
 inline void prefetch(const void* first, const void* end) noexcept {
   constexpr std::ptrdiff_t line = 64, most = 1024;
   const char* const at = static_cast<const char*>(first);
@@ -118,7 +118,7 @@ void RowMultiplier<T>::add_products(std::int32_t row, Index m, const InnerValues
   const PanelRows &of_a = values.inner->a, &of_b = values.inner->b;
   const PanelSizes& sizes = values.inner->inner;
   const std::int32_t last = of_a.row_begin[row + 1];
-  // Beyond a block of A there is another, but for the last.
+  // Another block follows each block of A except the last one.
   const Index ld = padded_rows<T>(m), padding = ld - m,
               end_of_a = of_a.offset[of_a.row_begin[panel_.rows.blocks]];
   RowOfBlocks<T> blocks{values.b,

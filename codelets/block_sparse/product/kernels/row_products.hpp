@@ -65,7 +65,7 @@ struct ListedBlocks {
 inline constexpr Index max_listed_size = 8;
 
 /// C_j += sum A B over the list of each block, in the order of the list; a block of C stays in registers
-/// meanwhile and is written once. All blocks have `size` rows and columns, 1 to max_listed_size, without
+/// until it is written once. All blocks have `size` rows and columns, 1 to max_listed_size, without
 /// gaps; after a block of A padded_rows(size) - size numbers more are read, whatever they are.
 template <class T>
 void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept;

@@ -34,7 +34,8 @@ TESSERA_ALWAYS_INLINE void store(T* p, typename Registers<T>::Vector x) noexcept
   *reinterpret_cast<typename Registers<T>::Unaligned*>(p) = x;
 }
 
-/// Columns of a tile so many registers high: as many as leave registers for a column of A and a number of B.
+/// Columns of a tile of `height` registers: the most that leave registers for a column of A and a number of
+/// B.
 constexpr int tile_width(int height) noexcept {
   const int width = (registers - 1 - height) / height;
   return width < 6 ? width : 6;
@@ -226,7 +227,7 @@ TESSERA_ALWAYS_INLINE void listed_tile(const BlockPair<T>* pairs, Index count, b
     }
   for (Index i = 0; i < count; ++i) {
     const T *const a = pairs[i].a, *const b = pairs[i].b + first * size;
-// Unrolled as well, it would not do with the registers of AVX2.
+// If this loop were unrolled, too, the registers of AVX2 would not suffice.
 #pragma GCC unroll 1
     for (int l = 0; l < size; ++l)
 #pragma GCC unroll 8
@@ -234,7 +235,7 @@ TESSERA_ALWAYS_INLINE void listed_tile(const BlockPair<T>* pairs, Index count, b
 #pragma GCC unroll 8
         for (int h = 0; h < height; ++h) sum[w][h] += load(a + l * size + h * lanes<T>) * b[w * size + l];
   }
-  // What a register holds beyond its column is overwritten by the columns that follow, if they are so many.
+  // A register may reach beyond its column: the next columns overwrite that part, if the tile has enough.
 #pragma GCC unroll 8
   for (int w = 0; w < width; ++w)
 #pragma GCC unroll 8

@@ -21,7 +21,7 @@ std::string header(const std::string& key, const StackBinary& binary) {
                      hash_of(binary.kernel + binary.code));
 }
 
-/// The code begins after the fourth line; whether all is as it was written tells the header made anew.
+/// The code begins after the fourth line. The file is whole if it begins with the header of this binary.
 std::optional<StackBinary> binary_in(const std::string& text, const std::string& key) {
   std::size_t lines[4];
   for (std::size_t from = 0; std::size_t & end : lines) {

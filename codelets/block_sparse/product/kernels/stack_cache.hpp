@@ -25,15 +25,16 @@ struct StackBinary {
 /// What is found in a cache.
 struct CachedBinary {
   std::optional<StackBinary> binary{};
-  std::string flaw{};  ///< why a file that is there is not used; empty: it is used, or there is none
+  std::string flaw{};  ///< why a file is rejected; empty: it is used, or there is no file
 };
 
-/// Binaries on disk, one file each. A GPU runs what is in them: a file is used only if nobody but this user
-/// can have put it there (read_own_file), and if its key and its checksum are right. Any number of processes
-/// and threads may use one directory at once. What cannot be written is not kept.
+/// Binaries on disk, one file each. A GPU runs their code, so a file is used only if this user alone can have
+/// written it (read_own_file), and if its key and its checksum are right. Any number of processes and threads
+/// may use one directory at once. A failed write is ignored.
 class StackCache {
  public:
-  /// Empty: nothing is kept. Directories from `root` on must be the user's own; empty: the directory alone.
+  /// An empty `directory` keeps nothing. The user must own the directories from `root` down; an empty `root`
+  /// means the directory alone.
   explicit StackCache(std::filesystem::path directory, std::filesystem::path root = {});
   const std::filesystem::path& directory() const noexcept { return directory_; }
   std::filesystem::path file(const StackShape& shape, const std::string& key) const;

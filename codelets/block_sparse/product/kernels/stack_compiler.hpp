@@ -13,15 +13,17 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
 
+struct CUstream_st;  // cudaStream_t points to one
+
 /// The kernels of single shapes that a process has: compiled when they are first asked for, or read from
 /// disk, loaded, and tried once on a small stack against the generic kernel.
 namespace tessera::device {
 
 /// The largest block size with a kernel of its own.
 inline constexpr std::int32_t largest_own_size = 80;
-/// Fewer products of a shape in a stack than this go to the generic kernel: to compile costs some tenths of a
-/// second. Which kernel computes a class depends on the class alone, never on what has been compiled before:
-/// the bits of a result must not.
+/// The generic kernel computes shapes with fewer products in a stack than this, since compiling costs time.
+/// Which kernel computes a class depends on the class alone, never on what has been compiled before, so that
+/// the bits of a result do not, either.
 inline constexpr std::int32_t least_own_products = 256;
 
 /// The class is computed by a kernel of its shape (where that can be compiled).
@@ -49,11 +51,11 @@ class StackCompiler {
   static StackCompiler& shared();
 
   /// The kernel for the current device; null: it could not be compiled or failed its trial, and the answer
-  /// stays so until `prepare` tries again. Any number of threads may ask at once. What is not there yet takes
-  /// a second, memory on the device and a wait.
+  /// stays null until `prepare` tries again. Any number of threads may call this at once. The first call for
+  /// a shape compiles the kernel, allocates memory on the device and waits.
   const StackKernel* kernel(const StackShape& shape);
-  /// Makes kernels for the current device by so many threads, also, up to three times in all, those for which
-  /// memory was short before.
+  /// Makes kernels for the current device on `threads` threads. It also tries shapes again, up to three times
+  /// in all, for which memory was short.
   void prepare(std::span<const StackShape> shapes, int threads);
 
   struct Counts {
@@ -62,9 +64,9 @@ class StackCompiler {
   Counts counts() const;
   /// One line about all failures since the last call; empty: none.
   std::string take_failures();
-  /// The same about files in the cache that were not used (StackCache), and were compiled anew.
+  /// The same about files in the cache that were rejected (StackCache); their kernels were compiled again.
   std::string take_flaws();
-  /// Of NVRTC and where binaries are kept, or why the generic kernel stands in on the current device.
+  /// The compiler and where binaries are kept, or why the current device uses the generic kernel.
   std::string description();
 
  private:
@@ -81,6 +83,32 @@ class StackCompiler {
   std::string first_failure_, first_flaw_;
   int new_failures_ = 0, new_flaws_ = 0;
 };
+
+/// Computes a small stack of small integers, which no rounding touches, by the kernel and by the generic one
+/// on the current device, and waits. Blocks lie at odd offsets. @throws RuntimeError where the results differ
+/// anywhere, also beside the blocks of C, or the device fails
+void require_same_as_generic(const StackKernel& kernel, const StackShape& shape);
+
+// What computes stacks on a GPU. All pointers but `classes` are device memory, everything is enqueued on the
+// stream. One block of threads computes a block of C, its products in the order of its run: the bits of a
+// result depend on the shape, the kernel and the run alone.
+
+/// The products of all classes, each class by the kernel of its shape if it should have one (has_own_kernel)
+/// and has, else by the generic kernel. Compiles what has not been prepared.
+template <class T>
+void launch_stack(CUstream_st* stream, StackCompiler& compiler, std::span<const StackClass> classes,
+                  const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+
+/// The products of one class by any kernel; `runs` are those of the class.
+template <class T>
+void launch_stack_kernel(CUstream_st* stream, const StackKernel& kernel, const StackClass& shape,
+                         const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+
+/// The same for sizes that are known at run time only, of any size: tiles of C of up to 64 x 64 in registers,
+/// A and B in steps of 16 through shared memory.
+template <class T>
+void launch_generic_stack(CUstream_st* stream, const StackClass& shape, const StackEntry* entries,
+                          const StackRun* runs, const T* a, const T* b, T* c);
 
 }  // namespace tessera::device
 

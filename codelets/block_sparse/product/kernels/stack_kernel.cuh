@@ -9,15 +9,16 @@
 /// The kernel of a stack of products of one shape.
 ///
 /// What bounds it: a product reads (m + n) k elements for 2 m n k operations, and C is read and written once
-/// a run. Blocks of order b of which none is met again have b / 8 flops a byte in double precision: the 4.2
-/// TB/s of an H200's memory carry 12 TFLOP/s at b = 23, its second-level cache (up to 7 TB/s) about 20, while
-/// its tensor cores do 60. The kernel therefore
+/// a run. If no block is used again, blocks of order b give b / 8 flops a byte in double precision. For small
+/// b the memory and the second-level cache then carry far fewer flops than the tensor cores can do. The
+/// kernel therefore
 /// - keeps copies under way (stack_plan.hpp) and reads nothing twice: a thread block owns a block of C, whose
 ///   sum is in registers;
 /// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
 ///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
-/// - computes in double precision also for float, which the tensor cores offer no full precision for: a sum
-///   is rounded once, when it is added to C. Faster than double up to b ~ 64, where arithmetic is the bound;
+/// - computes in double precision also for float, for which the tensor cores have no full precision: a sum is
+///   rounded once, when it is added to C. Float is faster than double up to the b where arithmetic is the
+///   bound;
 /// - makes four real products of a complex one, as its inner dimension doubled.
 ///
 /// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads

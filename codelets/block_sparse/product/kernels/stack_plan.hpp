@@ -15,11 +15,10 @@
 ///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
 /// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
 ///   as many latencies.
-/// - So many thread blocks are held by a multiprocessor that about 90 KB of copies are under way. Half of it
-///   keeps the memory busy (5 TB/s times 1 us are 38 KB for each of 132 multiprocessors); with more than 100
-///   KB an H200 reads blocks that lie scattered in its memory a fifth slower (23 x 23 x 23: 13.1 instead of
-///   15.8 TFLOP/s). To hold fewer thread blocks than would fit, they ask for more shared memory than they
-///   use.
+/// - The number of thread blocks on a multiprocessor is such that about 90 KB of copies are under way. Half
+///   of that keeps the memory busy (its bandwidth times its latency); with more than 100 KB the device reads
+///   blocks that lie scattered in its memory more slowly. To hold fewer thread blocks than would fit, they
+///   request more shared memory than they use.
 #ifdef __CUDACC__
 #define TESSERA_STACK_PLAN __host__ __device__ constexpr
 #else
@@ -59,7 +58,7 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
 }
 
 /// Distance between columns in shared memory: columns of a multiple of half the banks would meet in the same
-/// ones. (Others stay without gaps: such copies are faster.)
+/// ones. Other columns stay without gaps, since that makes faster copies.
 TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
   return rows % (64 / element_bytes) == 0 ? rows + 1 : rows;
 }

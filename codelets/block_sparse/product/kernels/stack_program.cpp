@@ -63,7 +63,7 @@ class Program {
     if (result == NVRTC_ERROR_OUT_OF_MEMORY) throw PassingFailure(text);
     throw RuntimeError(text);
   }
-  /// The first line of the compiler's messages that speaks of an error.
+  /// The first line of the compiler's messages that contains `error`.
   std::string first_error() const {
     std::size_t size = 0;
     if (nvrtcGetProgramLogSize(program_, &size) != NVRTC_SUCCESS || size == 0) return {};
@@ -79,6 +79,14 @@ class Program {
 
 }  // namespace
 
+void require_success(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // a task of this thread must not find it
+  const std::string text = fmt::format("{}: {}", what, cudaGetErrorString(error));
+  if (error == cudaErrorMemoryAllocation) throw PassingFailure(text);
+  throw RuntimeError(text);
+}
+
 std::string stack_compiler_version() {
   int major = 0, minor = 0;
   nvrtcVersion(&major, &minor);
@@ -88,7 +96,7 @@ std::string stack_compiler_version() {
 std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
   std::string text;
   for (const SourceFile& file : files) text += fmt::format("{}\n{}\n", file.name, file.text);
-  int driver = 0;  // stays so where there is none
+  int driver = 0;  // stays 0 without a driver
   cudaDriverGetVersion(&driver);
   return fmt::format("source {:016x}, {}, driver {}, sm_{}, type {}, {} x {} x {}", hash_of(text),
                      stack_compiler_version(), driver, architecture, shape.type, shape.m, shape.n, shape.k);

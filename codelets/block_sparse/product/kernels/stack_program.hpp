@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <driver_types.h>
+
 #include <tessera/codelets/block_sparse/product/kernels/stack_cache.hpp>
 #include <tessera/error.hpp>
 
@@ -31,6 +33,8 @@ std::string stack_binary_key(std::span<const SourceFile> files, int architecture
 class PassingFailure : public RuntimeError {
   using RuntimeError::RuntimeError;
 };
+/// @throws PassingFailure if memory was short, RuntimeError for other errors; both say what failed and why
+void require_success(cudaError_t error, const char* what);
 
 /// Compiles; any number of threads may do so at once. @throws RuntimeError with the compiler's first lines
 /// (PassingFailure if it had no memory)

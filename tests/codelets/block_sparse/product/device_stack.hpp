@@ -5,7 +5,7 @@
 #include <tests/codelets/block_sparse/product/test_stack.hpp>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/block_sparse/product/kernels/multiply_stack_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 
 namespace tessera::test {
 

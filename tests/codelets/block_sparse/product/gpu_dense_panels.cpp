@@ -4,7 +4,7 @@
 #include <tests/codelets/block_sparse/product/dense_panel_case.hpp>
 #include <tests/support/device_array.hpp>
 
-#include <tessera/codelets/block_sparse/product/kernels/dense_panels_cuda.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 
 /// Panels are expanded and blocks taken out on a GPU with the bits of the CPU.
 namespace tessera::test {

@@ -6,7 +6,7 @@
 #include <tests/codelets/block_sparse/product/device_stack.hpp>
 #include <unistd.h>
 
-#include <tessera/codelets/block_sparse/product/kernels/stack_failure.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 
 namespace tessera::test {
 namespace {

@@ -6,11 +6,9 @@
 
 #include <tests/support/matrix.hpp>
 
-#include <tessera/codelets/block_sparse/product/kernels/list_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
-#include <tessera/codelets/block_sparse/symbolic/count_products.hpp>
-#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 /// The products of a panel: counted, listed and computed from the list, and computed without a list, product
 /// by product and row by row, against a loop over all blocks.

@@ -10,9 +10,7 @@
 
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
-#include <tessera/codelets/block_sparse/values/scale_window.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 /// The tasks on panels, on CPUs alone and on a GPU: what they leave is the same.

@@ -3,7 +3,7 @@
 #include <tests/codelets/block_sparse/random_values.hpp>
 #include <tests/support/runtime_test.hpp>
 
-#include <tessera/codelets/block_sparse/values/block_values.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 namespace tessera::test {
 namespace {

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <array>
+#include <cmath>
+
+#include <tests/tools/program_test.hpp>
+
+/// The benchmarks as a user runs them.
+namespace {
+
+using namespace tessera::test;
+
+class BenchProgram : public Program {
+ protected:
+  /// The record of a run that must pass.
+  Json record(const std::string& arguments, int code = 0, const std::string& before = "") const {
+    const Outcome outcome = run(arguments + " --json -", before);
+    EXPECT_EQ(outcome.code, code) << arguments << '\n' << outcome.err << outcome.out;
+    const Json json = Json::parse(outcome.out, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << arguments << '\n' << outcome.out;
+    return json;
+  }
+  /// What to write before the program for two ranks of it; empty without mpiexec.
+  static std::string two_ranks() {
+    const char* mpiexec = std::getenv("MPIEXEC");
+    if (!mpiexec || !*mpiexec) return {};
+    return fmt::format(
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 STARPU_NCPU=1 STARPU_MPI_NOBIND=1 "
+        "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
+        mpiexec);
+  }
+  static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
+  static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
+};
+
+constexpr std::array benches{"bench_dense", "bench_stack", "bench_spmm", "bench_products"};
+
+TEST_F(BenchProgram, HelpHasExamplesAndTheCommonOptions) {
+  for (const std::string bench : benches) {
+    const Outcome help = run(bench + " --help");
+    EXPECT_EQ(help.code, 0) << bench;
+    EXPECT_EQ(help.err, "") << bench;
+    EXPECT_NE(help.out.find("\nExamples:\n  " + bench), std::string::npos) << help.out;
+    for (const char* option : {"--json", "--repeat", "--warmup", "--cores", "--gpus", "--check", "--seed",
+                               "--peer", "--trace", "--quiet", "--help", "--version"})
+      EXPECT_NE(help.out.find(option), std::string::npos) << bench << ' ' << option;
+    EXPECT_NE(run(bench + " --version").out.find(bench + " "), std::string::npos);
+  }
+}
+
+TEST_F(BenchProgram, BadUsage) {
+  expect_refused("bench_dense", "bench_dense: STAGE is missing; expected one of cholesky, to_standard");
+  expect_refused("bench_dense nonsense",
+                 "bench_dense: stage: 'nonsense' is unknown; expected one of cholesky");
+  expect_refused("bench_dense gem", "did you mean 'gemm'?");
+  expect_refused("bench_dense gemm more",
+                 "'more' is one word too many; bench_dense --help lists the options");
+  expect_refused("bench_dense gemm --n 20 --columns 30",
+                 "--columns: '30' is too large; expected at most n = 20");
+  expect_refused("bench_spmm", "--generate");
+  expect_refused("bench_spmm --generate nonsense",
+                 "--generate: 'nonsense' is unknown; expected one of shell, heisenberg");
+  expect_refused("bench_spmm --generate laplacian1d:60 --interaction pairing", "--interaction: 'pairing'");
+  expect_refused("bench_spmm --generate shell:20Ne --orbits x", "--orbits: 'x'");
+  expect_refused("bench_dense gemm --kernel elpa", "--kernel: 'elpa' has no effect");
+  for (const char* other : {"bench_spmm --generate laplacian1d:60", "bench_stack", "bench_products --n 60"})
+    expect_refused(std::string(other) + " --kernel elpa", "--kernel");
+  expect_refused("bench_dense gemm --generate nonsense",
+                 "--generate: 'nonsense' is unknown; expected one of random, even");
+  for (const char* of_spmm : {"--interaction pairing", "--orbits x", "--matrix x"})
+    expect_refused(fmt::format("bench_dense gemm {}", of_spmm), std::string(of_spmm).substr(0, 8));
+  expect_refused("bench_spmm --generate laplacian1d:60 --peer lapack", "lapack");
+  expect_refused("bench_spmm --generate laplacian1d:60 --columns 33", "--columns");
+  expect_refused("bench_spmm --generate laplacian1d:60 --type z", "--type");
+  expect_refused("bench_dense gemm --generate laplacian2d:60", "laplacian2d");
+  expect_refused("bench_dense gemm --peer csr", "csr");
+  expect_refused("bench_stack --generate wilkinson", "wilkinson");
+  expect_refused("bench_stack --peer lapack", "lapack");
+  expect_refused("bench_stack --generate water --m 5 --n 6", "--m");
+  expect_refused("bench_stack --m 0", "--m");
+  expect_refused("bench_dense gemm --generate water", "water");
+  expect_refused("bench_dense gemm --peer libxsmm", "libxsmm");
+  expect_refused("bench_products --generate nonsense --n 60", "nonsense");
+  expect_refused("bench_products --n 60 --blocks 5,0", "--blocks");
+  expect_refused("bench_products --n 60 --occupation 0.1,1.5", "--occupation: '1.5' is out of range");
+  expect_refused("bench_products --n 60 --occupation nan", "--occupation: 'nan' is not finite");
+  expect_refused("bench_products --n 60 --peer lapack", "lapack");
+  expect_refused("bench_products --n 20000000", "memory");
+}
+
+TEST_F(BenchProgram, BenchesEveryStage) {
+  for (const char* stage :
+       {"cholesky", "to_standard", "reduce_to_band", "band_to_tridiagonal", "tridiagonalize",
+        "tridiagonal_eigen", "back_tridiagonal", "back_band", "to_general", "gemm"})
+    for (const char* type : {"s", "z"}) {
+      const Outcome outcome = run(fmt::format(
+          "bench_dense {} --n 130 --columns 50 --type {} --peer lapack --repeat 2 --json -", stage, type));
+      ASSERT_EQ(outcome.code, 0) << stage << outcome.err;
+      const Json record = Json::parse(outcome.out);
+      EXPECT_TRUE(record["runs"][1]["check"]["passed"].get<bool>()) << stage;
+      if (stage == std::string("tridiagonalize")) continue;  // recorded as two stages
+      EXPECT_TRUE(record["runs"][1]["seconds"]["stages"].contains(stage)) << outcome.out;
+      if (std::string(stage) != "gemm") {
+        EXPECT_GT(record["limit"]["gflops"].get<double>(), 0);
+        EXPECT_GT(record["limit"]["fractions"][stage].get<double>(), 0);
+      }
+    }
+}
+
+TEST_F(BenchProgram, BenchesProducts) {
+  for (const char* more : {"--generate shell:20Ne --columns 3", "--generate laplacian3d:9 --storage f --nd 2",
+                           "--generate heisenberg:10 --storage f --type s --columns 12"}) {
+    const Json json = record(fmt::format("bench_spmm --peer csr --repeat 2 {}", more));
+    EXPECT_TRUE(passed(json)) << more;
+    const Json& found = result(json);
+    EXPECT_GT(found["stream_bytes_per_second"].get<double>(), 0);
+    EXPECT_GT(found["limit_fraction"].get<double>(), 0);
+    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
+    EXPECT_LT(json["runs"].back()["check"]["values"].get<double>(), 1) << more;
+  }
+  expect_refused("bench_spmm --gpus 0 --generate laplacian1d:60 --peer cusparse", "GPU");
+}
+
+TEST_F(BenchProgram, CountsTheFlopsOfStoredEntries) {
+  // Two of 60 elements of the diagonal are stored, one of them a zero: 2 + 2 * 4 entries of the whole.
+  const std::string matrix =
+      file("few.mtx",
+           "%%MatrixMarket matrix coordinate real symmetric\n60 60 6\n2 1 1\n3 1 1\n4 2 1\n60 2 1\n"
+           "5 5 3\n7 7 0\n");
+  const Json json = record(fmt::format("bench_spmm --columns 4 --matrix {}", matrix));
+  EXPECT_EQ(json["options"]["stored_entries"], 6);
+  EXPECT_EQ(result(json)["flop"], 2 * 4 * 10);
+  EXPECT_GT(result(json)["flop_per_byte"].get<double>(), 0);
+  const Outcome outcome = run(fmt::format("lobpcg --matrix {} --k 1", matrix));
+  EXPECT_NE(outcome.out.find("(0.167 a row of the whole)"), std::string::npos) << outcome.out;
+  // A grid of 100 x 100 points has 2 * 99 * 100 pairs of neighbours.
+  for (const std::string& ranks : {std::string(), two_ranks()}) {
+    const Json grid = record("bench_spmm --columns 3 --generate laplacian2d:100", 0, ranks);
+    EXPECT_EQ(result(grid)["flop"], 2 * 3 * (100 * 100 + 2 * (2 * 99 * 100))) << ranks;
+  }
+}
+
+TEST_F(BenchProgram, BenchesShellModelsOfEveryInteraction) {
+  const Json random = record("bench_spmm --generate shell:20Ne"),
+             pairing = record("bench_spmm --generate shell:20Ne --interaction pairing");
+  EXPECT_EQ(random["options"]["interaction"], "random");
+  EXPECT_EQ(pairing["options"]["interaction"], "pairing");
+  EXPECT_TRUE(passed(pairing));
+  EXPECT_EQ(random["options"]["stored_entries"],
+            record("lobpcg --generate shell:20Ne --k 1")["options"]["stored_entries"]);
+  EXPECT_EQ(pairing["options"]["stored_entries"],
+            record("lobpcg --generate shell:20Ne --k 1 --interaction pairing")["options"]["stored_entries"]);
+  EXPECT_NE(random["options"]["stored_entries"], pairing["options"]["stored_entries"]);
+}
+
+TEST_F(BenchProgram, BenchesStacks) {
+  for (const char* more : {"--type d --m 7 --products 500", "--type z --m 3 --n 4 --k 5 --products 40",
+                           "--type s --generate water --m 5 --products 3000"}) {
+    const Json json = record(fmt::format("bench_stack --peer blas --repeat 2 {}", more));
+    EXPECT_TRUE(passed(json)) << more;
+    const Json& result = json["runs"][0]["result"];
+    EXPECT_GT(result["products"].get<double>(), 0);
+    EXPECT_GT(result["flop"].get<double>(), 0);
+    EXPECT_GT(result["bytes"].get<double>(), 0);
+    EXPECT_GT(json["limit"]["copy_bytes_per_second"].get<double>(), 0);
+    EXPECT_GT(json["limit"]["copy_fractions"]["stack"].get<double>(), 0);
+    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
+  }
+}
+
+/// A line for each pair of block size and occupation, computed as `multiply` computes it.
+TEST_F(BenchProgram, SweepsProducts) {
+  const Json json =
+      record("bench_products --n 120 --blocks 5,13 --occupation 0.2,0.6 --peer dense --repeat 2 --check all");
+  ASSERT_EQ(json["cases"].size(), 4u);
+  EXPECT_EQ(json["options"]["blocks"], Json::array({5, 13}));
+  EXPECT_EQ(json["options"]["occupation"], Json::array({0.2, 0.6}));
+  for (const Json& one : json["cases"]) {
+    const Json& run = one["runs"][1];
+    EXPECT_TRUE(run["check"]["passed"].get<bool>()) << one["options"];
+    EXPECT_FALSE(one["options"].contains("blocks"));
+    EXPECT_FALSE(one.contains("date")) << "the whole has one";
+    EXPECT_GT(one["peer"]["ratio"].get<double>(), 0);
+    EXPECT_FALSE(one["peer"]["version"].get<std::string>().empty());
+    EXPECT_GT(one["limit"]["gflops"].get<double>(), 0);
+    const Json alone =
+        record(fmt::format("multiply --generate random --n 120 --blocks {} --occupation {}",
+                           one["options"]["block"].get<int>(), one["options"]["occupation"].get<double>()));
+    EXPECT_EQ(run["result"]["products"], result(alone)["products"]);
+    EXPECT_NEAR(run["result"]["checksum"].get<double>(), result(alone)["checksum"].get<double>(),
+                1e-12 * result(alone)["checksum"].get<double>());
+  }
+  const Outcome outcome = run("bench_products --n 60 --blocks 5,13 --occupation 0.5");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("GFLOP/s"), std::string::npos) << outcome.out;
+}
+
+}  // namespace

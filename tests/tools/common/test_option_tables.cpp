@@ -1,0 +1,401 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <tests/tools/program_test.hpp>
+
+#include "dense_options.hpp"
+#include "options.hpp"
+#include "process.hpp"
+#include "products_options.hpp"
+#include "spmm_options.hpp"
+#include "stack_options.hpp"
+
+/// The tables of options: what help, parser and record make of them.
+namespace {
+
+using namespace tessera;
+using namespace tessera::program;
+using tessera::test::Outcome;
+using tessera::test::Program;
+
+template <class Options>
+OptionTable table_of_defaults() {
+  static Options options;
+  return option_table(options);
+}
+
+template <class Options>
+void parse(const std::vector<std::string>& words) {
+  CLI::App app;
+  Options options;
+  parse_by_table(app, option_table(options));
+  app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  if constexpr (requires { validate(options); }) validate(options);
+}
+
+/// A command of `tessera`, or a benchmark.
+struct Command {
+  OptionTable table;  ///< bound to variables that stay
+  std::function<void(const std::vector<std::string>&)>
+      parser;  ///< of the command's name and what is behind it
+};
+
+template <class Options>
+Command command_of() {
+  return {table_of_defaults<Options>(), parse<Options>};
+}
+
+/// All of them, by the first word that a test writes.
+const std::map<std::string, Command>& commands() {
+  static const std::map<std::string, Command> all{{"eigen", command_of<EigenProgramOptions>()},
+                                                  {"multiply", command_of<MultiplyProgramOptions>()},
+                                                  {"lobpcg", command_of<LobpcgProgramOptions>()},
+                                                  {"info", command_of<InfoProgramOptions>()},
+                                                  {"trace", command_of<TraceProgramOptions>()},
+                                                  {"tune", command_of<TuneProgramOptions>()},
+                                                  {"calibrate", command_of<CalibrateProgramOptions>()},
+                                                  {"bench_dense", command_of<DenseBenchOptions>()},
+                                                  {"bench_stack", command_of<StackBenchOptions>()},
+                                                  {"bench_spmm", command_of<SpmmBenchOptions>()},
+                                                  {"bench_products", command_of<ProductsBenchOptions>()}};
+  return all;
+}
+
+/// What is said about a command line, without `tessera`; empty if it is good.
+std::string refusal(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  try {
+    commands().at(words.at(0)).parser(words);
+  } catch (const CLI::ParseError& error) {
+    return usage_error_of(error).what();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(OptionTables, KnowHowTheyAreCalled) {
+  for (const auto& [name, command] : commands())
+    EXPECT_EQ(command.table.command(), (name.starts_with("bench_") ? "" : "tessera ") + name);
+}
+
+TEST(OptionHelp, OfEveryCommandIsNarrowAndTellsAll) {
+  for (const auto& [name, command] : commands()) {
+    const OptionTable& table = command.table;
+    const std::string help = table.help();
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100u) << line;
+      EXPECT_FALSE(line.ends_with(' ')) << line;
+    }
+    for (const OptionEntry& entry : table.entries()) {
+      EXPECT_NE(help.find("\n" + entry.group + ":\n"), std::string::npos) << entry.group;
+      if (entry.name.starts_with("--")) {
+        EXPECT_NE(help.find("\n  " + entry.name), std::string::npos) << entry.name;
+      }
+    }
+    std::size_t examples = 0;
+    for (std::size_t at = help.find("\nExamples:\n"); at != std::string::npos;
+         at = help.find("\n  " + table.command() + " ", at + 1))
+      ++examples;
+    EXPECT_GE(examples - 1, 2u) << help;
+    EXPECT_LE(examples - 1, 4u) << help;
+    for (const char* of_cli : {"INT", "FLOAT", "UINT", "TEXT", "INT in ["})
+      EXPECT_EQ(help.find(of_cli), std::string::npos) << name << ' ' << of_cli;
+  }
+}
+
+TEST(OptionHelp, SaysRangesNeedsAndDefaultsInWords) {
+  const std::string eigen = commands().at("eigen").table.help();
+  for (const char* text :
+       {"Usage: tessera eigen [FILE] [OPTIONS]\n",
+        "\n  --vectors yes|no        eigenvectors too (default: yes)\n",
+        "\n  --repeat N              timed runs, of which the median counts (1 to 100000; default: 1)\n",
+        "width of the intermediate band (1 to 4096; only with --solver two_stage",
+        "default: from the machine)"})
+    EXPECT_NE(eigen.find(text), std::string::npos) << text << eigen;
+}
+
+/// The examples of the help are command lines that the parser takes.
+TEST(OptionHelp, ExamplesAreRight) {
+  for (const auto& [name, command] : commands()) {
+    const std::string called = "  " + command.table.command() + " ";
+    std::istringstream lines(command.table.help());
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with(called)) {
+        EXPECT_EQ(refusal(name + " " + line.substr(called.size())), "") << line;
+      }
+  }
+}
+
+TEST(UsageErrors, HaveOneForm) {
+  const std::string eigen = "eigen --generate random --n 20 ";
+  for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
+           {"eigen --generate random --n 12x",
+            "--n: '12x' is not a number; expected an integer from 0 to 2147483647"},
+           {eigen + "--tile 0", "--tile: '0' is out of range; expected an integer from 1 to 1048576"},
+           {eigen + "--tile 64.5",
+            "--tile: '64.5' is not an integer in decimal digits; expected an integer from 1 to 1048576"},
+           {eigen + "--scale 1e400", "--scale: '1e400' is out of range; expected a finite number"},
+           {eigen + "--json", "--json has no value; expected FILE|-"},
+           {eigen + "--json --quiet", "--json has no value; expected FILE|-"},
+           {eigen + "--repeat 3 --repeat 4", "--repeat is given more than once; expected it once"},
+           {eigen + "more",
+            "--matrix: 'more' stands beside --generate; expected either --matrix FILE or "
+            "--generate KIND --n N"},
+           {"eigen a.mtx b.mtx", "'b.mtx' is one word too many; tessera eigen --help lists the options"},
+           {"eigen", "--matrix is missing; expected either --matrix FILE or --generate KIND --n N"},
+           {"eigen --generate random", "--n is missing; expected the order of the generated matrix"},
+           {"trace", "DIR is missing; expected where a command with --trace DIR has left its trace"},
+           {"tune --n 100,x", "--n: 'x' is not a number; expected an integer from 1 to 2147483647"},
+           {"bench_dense gemm cholesky",
+            "'cholesky' is one word too many; bench_dense --help lists the options"},
+           {"bench_dense gemm --n 20 --columns 21", "--columns: '21' is too large; expected at most n = 20"},
+           {"bench_products --occupation 0.1,2",
+            "--occupation: '2' is out of range; expected a number: 0 to 1"},
+           {"bench_spmm", "--matrix is missing; expected either --matrix FILE or --generate KIND[:ARG]"},
+           {"bench_spmm a.mtx --type s", "--storage: 'd' is not possible; expected f, with --type s"}})
+    EXPECT_EQ(refusal(line), text);
+}
+
+TEST(UsageErrors, GuessWhatWasMeant) {
+  const std::string eigen = "eigen --generate random --n 20 ";
+  for (const auto& [line, text] : std::vector<std::pair<std::string, std::string>>{
+           {"eigen --generat random --n 20", "--generat is not an option; did you mean '--generate'?"},
+           {eigen + "--sovler vendor", "--sovler is not an option; did you mean '--solver'?"},
+           {eigen + "--vec no", "--vec is not an option; did you mean '--vectors'?"},
+           {"bench_stack --verson", "--verson is not an option; did you mean '--version'?"},
+           {eigen + "--frobnicate", "--frobnicate is not an option; tessera eigen --help lists them"},
+           {eigen + "--solver two-stage",
+            "--solver: 'two-stage' is unknown; expected one of auto, two_stage, one_stage, vendor; did you "
+            "mean "
+            "'two_stage'?"},
+           {eigen + "--check lats",
+            "--check: 'lats' is unknown; expected one of none, last, all; did you mean 'last'?"}})
+    EXPECT_EQ(refusal(line), text);
+  for (const auto& [line, guess] : std::vector<std::pair<std::string, std::string>>{
+           {"eigen --n 20 --generate willkinson", "'wilkinson'"},
+           {"lobpcg --generate heisenbreg:6", "'heisenberg'"},
+           {"multiply --n 20 --generate watre", "'water'"},
+           {"bench_dense choleski", "'cholesky'"},
+           {"bench_dense gemm --generate randon", "'random'"},
+           {"bench_spmm --generate laplacian2", "'laplacian2d'"}})
+    EXPECT_TRUE(refusal(line).ends_with("did you mean " + guess + "?")) << refusal(line);
+  EXPECT_EQ(nearest_word("zzz", {"eigen", "info"}), "");
+  EXPECT_EQ(nearest_word("x", {"s", "d", "c", "z"}), "");
+  EXPECT_EQ(nearest_word("", {"s"}), "");
+}
+
+/// Each with what is refused in it, in all tables: a need without a line here is found below.
+const std::vector<std::pair<std::string, std::string>> without_effect{
+    {"eigen a.mtx --n 3", "--n"},
+    {"eigen a.mtx --scale 2", "--scale"},
+    {"eigen a.mtx --seed 2", "--seed"},
+    {"eigen a.mtx --solver vendor --band 8", "--band"},
+    {"eigen a.mtx --solver one_stage --update-width 8", "--update-width"},
+    {"eigen a.mtx --solver one_stage --column-groups 2", "--column-groups"},
+    {"eigen a.mtx --solver vendor --tuning t.json", "--tuning"},
+    {"eigen a.mtx --gpus 0 --hybrid", "--hybrid"},
+    {"multiply --generate random --n 5 --matrix-b b.mtx", "--matrix-b"},
+    {"multiply a.mtx --matrix-c c.mtx", "--matrix-c"},
+    {"multiply --generate random --n 5 --beta 1 --matrix-c c.mtx", "--matrix-c"},
+    {"multiply --generate random --n 5 --block-sizes s.txt", "--block-sizes"},
+    {"multiply a.h5 b.h5 --block-sizes s.txt", "--block-sizes"},
+    {"multiply a.h5 --blocks 5", "--blocks"},
+    {"multiply a.mtx --blocks 5 --block-sizes s.txt", "--blocks"},
+    {"multiply a.mtx --n 5", "--n"},
+    {"multiply a.mtx --occupation 0.2", "--occupation"},
+    {"multiply a.mtx --symmetry S", "--symmetry"},
+    {"multiply a.mtx --hybrid --gpus 0", "--hybrid"},
+    {"lobpcg a.mtx --interaction pairing", "--interaction"},
+    {"lobpcg --generate laplacian1d:60 --interaction random", "--interaction"},
+    {"lobpcg a.mtx --orbits o.sps", "--orbits"},
+    {"lobpcg a.mtx --preconditioner jacobi --steps 2", "--steps"},
+    {"lobpcg a.mtx --degree 4", "--degree"},
+    {"lobpcg a.mtx --preconditioner none --shift 0", "--shift"},
+    {"lobpcg a.mtx --hybrid --gpus 0", "--hybrid"},
+    {"info --hybrid --gpus 0", "--hybrid"},
+    {"tune --hybrid --gpus 0", "--hybrid"},
+    {"calibrate --hybrid --gpus 0", "--hybrid"},
+    {"bench_dense gemm --kernel elpa", "--kernel"},
+    {"bench_dense gemm --hybrid --gpus 0", "--hybrid"},
+    {"bench_stack --occupation 0.2", "--occupation"},
+    {"bench_stack --hybrid --gpus 0", "--hybrid"},
+    {"bench_spmm a.mtx --interaction pairing", "--interaction"},
+    {"bench_spmm --generate laplacian1d:60 --orbits o.sps", "--orbits"},
+    {"bench_spmm a.mtx --hybrid --gpus 0", "--hybrid"},
+    {"bench_products --hybrid --gpus 0", "--hybrid"}};
+
+TEST(OptionsWithoutEffect, AreRefusedInAllTables) {
+  std::set<std::pair<std::string, std::string>> refused;
+  for (const auto& [line, option] : without_effect) {
+    const std::string said = refusal(line);
+    EXPECT_TRUE(said.starts_with(option)) << line << '\n' << said;
+    EXPECT_NE(said.find(" has no effect; expected it only with "), std::string::npos) << said;
+    refused.emplace(line.substr(0, line.find(' ')), option);
+  }
+  for (const auto& [name, command] : commands())
+    for (const OptionEntry& entry : command.table.entries()) {
+      if (!entry.needed.empty()) {
+        EXPECT_TRUE(refused.contains({name, entry.name})) << name << ' ' << entry.name;
+      }
+    }
+}
+
+TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
+  for (const char* line :
+       {"eigen --generate random --n 3 --scale 2 --seed 2 --band 1 --hybrid",
+        "eigen a.mtx --band 8 --tuning t", "multiply a.mtx b.h5 --blocks 5",
+        "multiply a.mtx --matrix-c c.mtx --beta 2",
+        "multiply a.mtx --matrix-c c.mtx --retain-sparsity --block-sizes s.txt",
+        "multiply --generate water --n 50 --occupation 0.2 --symmetry S --blocks 5",
+        "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",
+        "lobpcg --generate shell:file:2:2 --orbits o.sps --degree 3 --preconditioner chebyshev",
+        "bench_dense back_tridiagonal --kernel elpa --n 20 --columns 9 --band 8",
+        "bench_stack --generate water --occupation 0.2",
+        "bench_spmm --generate shell:20Ne --interaction pairing --nd 2 --storage f --type s",
+        "bench_products --blocks 5,13 --occupation 0.1,1 --filter 1e-6"})
+    EXPECT_EQ(refusal(line), "") << line;
+}
+
+TEST(OptionsWithoutEffect, ElectronsNeedTheirOrbitals) {
+  const std::string eigen = "eigen --generate random --n 20 --electrons ";
+  EXPECT_EQ(refusal(eigen + "10 --range index:4:6"), "");
+  EXPECT_EQ(refusal(eigen + "38"), "");
+  for (const char* bad : {"9", "40", "10 --range index:5:20", "10 --range index:0:5", "0"})
+    EXPECT_TRUE(refusal(eigen + bad).starts_with("--electrons: '")) << bad;
+}
+
+TEST(OptionTables, MakeTheRecord) {
+  EigenProgramOptions options;
+  options.generate = "random";
+  options.n = 20;
+  options.type = 'z';
+  options.band = 8;
+  Json json = option_table(options).json();
+  EXPECT_EQ(json["generate"], "random");
+  EXPECT_EQ(json["n"], 20);
+  EXPECT_EQ(json["type"], "z");
+  EXPECT_EQ(json["band"], 8);
+  EXPECT_TRUE(json.at("tile").is_null()) << "not chosen yet";
+  EXPECT_EQ(json["vectors"], true);
+  EXPECT_EQ(json["range"], "all");
+  EXPECT_EQ(json["check"], "last");
+  EXPECT_FALSE(json.contains("matrix"));
+  options.solver = "vendor";
+  json = option_table(options).json();
+  EXPECT_FALSE(json.contains("band")) << "it has no effect";
+  for (const auto& [name, command] : commands()) {
+    const Json record = command.table.json();
+    std::set<std::string> keys;
+    for (const OptionEntry& entry : command.table.entries())
+      EXPECT_TRUE(keys.insert(entry.key()).second) << entry.name;
+    for (const auto& item : record.items()) EXPECT_TRUE(keys.contains(item.key())) << item.key();
+  }
+}
+
+TEST(Dates, AreIso8601InUtc) {
+  const std::string date = utc_date();
+  EXPECT_EQ(date.size(), 20u);
+  std::tm read{};
+  ASSERT_NE(::strptime(date.c_str(), "%Y-%m-%dT%H:%M:%SZ", &read), nullptr) << date;
+  EXPECT_LT(std::abs(std::difftime(std::time(nullptr), ::timegm(&read))), 10);
+}
+
+class OptionsProgram : public Program {};
+
+TEST_F(OptionsProgram, HelpIsNarrow) {
+  for (const auto& [name, command] : commands()) {
+    const Outcome outcome = run(name + " --help");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, command.table.help());
+  }
+  std::istringstream help(run("--help").out);
+  for (std::string line; std::getline(help, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(OptionsProgram, ComplaintsNameTheCommand) {
+  EXPECT_EQ(run("bench_stack --m 300").err,
+            "bench_stack: --m: '300' is out of range; expected an integer from 1 to 256\n");
+  EXPECT_EQ(run("eigen --generate random --n 12x").err,
+            "tessera eigen: --n: '12x' is not a number; expected an integer from 0 to 2147483647\n");
+  EXPECT_EQ(run("egien").err, "tessera: unknown command 'egien'; did you mean 'eigen'?\n");
+  expect_refused("--frobnicate", "unknown option '--frobnicate'");
+  expect_refused("eigen --generate random --n 20 --gpus 0 --peer cusolvermg", "tessera eigen: ");
+}
+
+TEST_F(OptionsProgram, FilesOfOtherKindsAreNamed) {
+  const std::string hdf5 = file("a.h5", "\x89HDF\r\n\x1a\n and more"), json = file("t.json", "{\"a\": 1}"),
+                    pdf = file("paper.mtx", "%PDF-1.7\n"), text = file("text.h5", "1 2 3\n"),
+                    hidden = file("hidden.mtx", "\x89HDF\r\n\x1a\n");
+  for (const char* use : {"eigen ", "lobpcg ", "bench_spmm ", "eigen --generate random --n 5 --overlap "}) {
+    expect_refused(use + hdf5, "a.h5: seems to be an HDF5 file; expected a Matrix Market file");
+    expect_refused(use + json, "seems to be a JSON document; expected a Matrix Market file");
+    expect_refused(use + pdf, "seems to be a PDF document; expected a Matrix Market file");
+  }
+  expect_refused("multiply " + text, "text.h5: seems to be some text; expected an HDF5 file");
+  expect_refused("multiply " + hidden, "the names of HDF5 files end in .h5");
+  expect_refused("eigen --generate random --n 5 --tuning " + pdf, "expected a JSON document");
+}
+
+TEST_F(OptionsProgram, FilesNeedNoOption) {
+  std::string matrix = "%%MatrixMarket matrix coordinate real symmetric\n40 40 40\n";
+  for (int i = 1; i <= 40; ++i) matrix += fmt::format("{0} {0} {0}\n", i);
+  const std::string path = file("d.mtx", matrix);
+  for (const auto& [words, key] : {std::pair(std::string("eigen {0} --range index:0:2 --json -"), "matrix"),
+                                   {"lobpcg {0} --k 2 --json -", "matrix"},
+                                   {"bench_spmm {0} --columns 2 --json -", "matrix"},
+                                   {"multiply {0} {0} --blocks 8 --json -", "matrix_b"}}) {
+    const Outcome outcome = run(fmt::format(fmt::runtime(words), path));
+    ASSERT_EQ(outcome.code, 0) << words << outcome.err;
+    EXPECT_EQ(Json::parse(outcome.out)["options"][key], path);
+  }
+}
+
+/// What all records begin with, and that the options are those that were used.
+TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
+  for (const std::string& command :
+       {std::string("eigen --generate random --n 300 --solver two_stage"),
+        std::string("multiply --generate random --n 60"), std::string("lobpcg --generate laplacian1d:60"),
+        std::string("info"), std::string("bench_dense gemm --n 60"),
+        std::string("bench_stack --m 5 --products 40"), std::string("bench_spmm --generate laplacian1d:60"),
+        std::string("bench_products --n 60"), "tune --n 40 --output " + path("t.json"),
+        "calibrate --sizes 40 --types d --output " + path("set")}) {
+    const Outcome outcome = run(command + " --json - --cores 1 --gpus 0", "STARPU_HOME=" + path("s"));
+    ASSERT_EQ(outcome.code, 0) << command << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["schema"], 1) << command;
+    EXPECT_EQ(json["command"], command.substr(0, command.find(' ')));
+    std::tm read{};
+    EXPECT_NE(::strptime(json["date"].get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &read), nullptr);
+    const Json& options = json["options"];
+    EXPECT_EQ(options["cores"], 1) << command;
+    EXPECT_EQ(options["gpus"], 0) << command;
+    EXPECT_EQ(options["scheduler"], json["machine"]["scheduler"]) << command;
+    if (command.starts_with("eigen") || command.starts_with("bench_dense")) {
+      for (const char* chosen : {"tile", "band", "update_width", "column_groups"})
+        EXPECT_GT(options[chosen].get<Index>(), 0) << chosen;
+      EXPECT_EQ(options["grid"], "1x1");
+    }
+    if (command.starts_with("bench_stack")) {
+      for (const char* like_m : {"m", "n", "k"}) EXPECT_EQ(options[like_m], 5);
+    }
+    if (command.starts_with("bench_spmm")) {
+      EXPECT_GT(options["nd"].get<Index>(), 0);
+      EXPECT_GT(options["segments"].get<Index>(), 0);
+    }
+    if (command.starts_with("multiply")) {
+      EXPECT_EQ(options["occupation"], 0.1);
+      EXPECT_EQ(options["blocks"], Json::array({23}));
+    }
+  }
+}
+
+}  // namespace

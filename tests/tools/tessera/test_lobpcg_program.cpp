@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+#include <numbers>
+
+#include <tests/tools/program_test.hpp>
+
+#include <tessera/types.hpp>
+
+#include "residual_plot.hpp"
+#include "slepc_peer.hpp"
+
+/// `tessera lobpcg` as a user runs it.
+namespace {
+
+using namespace tessera;
+using namespace tessera::test;
+
+class LobpcgProgram : public Program {
+ protected:
+  Json record(const std::string& arguments, int code = 0, const std::string& before = "") const {
+    const Outcome outcome = run(arguments + " --json -", before);
+    EXPECT_EQ(outcome.code, code) << arguments << '\n' << outcome.err << outcome.out;
+    const Json json = Json::parse(outcome.out, nullptr, false);
+    EXPECT_FALSE(json.is_discarded()) << arguments << '\n' << outcome.out;
+    return json;
+  }
+  /// What to write before the program for two ranks of it; empty without mpiexec.
+  static std::string two_ranks() {
+    const char* mpiexec = std::getenv("MPIEXEC");
+    if (!mpiexec || !*mpiexec) return {};
+    return fmt::format(
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 STARPU_NCPU=1 STARPU_MPI_NOBIND=1 "
+        "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
+        mpiexec);
+  }
+  static bool on_gpus(const Json& record) { return record["machine"]["cuda_workers"] > 0; }
+  static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
+  static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
+};
+
+TEST_F(LobpcgProgram, BadUsage) {
+  expect_refused("lobpcg", "--matrix");
+  expect_refused("lobpcg --generate nonsense",
+                 "--generate: 'nonsense' is unknown; expected one of shell, heisenberg");
+  expect_refused("lobpcg --generate laplacian1d:60 --matrix " + path("a.mtx"), "--matrix");
+  expect_refused("lobpcg --matrix " + path("absent.mtx"), "absent.mtx");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 0", "--k");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 4 --block 3", "--block");
+  expect_refused("lobpcg --generate laplacian1d:10 --k 4",
+                 "--k: '4 of order 10' is not possible; expected at most n / 5 = 2");
+  expect_refused("lobpcg --generate laplacian1d:60 --k 2 --block 21", "--block: '21'");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol -1",
+                 "--tol: '-1' is out of range; expected a number: above 0");
+  expect_refused("lobpcg --generate laplacian1d:60 --tol 0",
+                 "--tol: '0' is out of range; expected a number: above 0");
+  expect_refused("lobpcg --generate laplacian1d:60 --preconditioner ilu", "--preconditioner");
+  expect_refused("lobpcg --generate laplacian1d:60 --vectors-type f", "--vectors-type");
+  expect_refused("lobpcg --generate laplacian1d:60 --steps 33", "--steps");
+  for (const char* shift : {"inf", "-inf", "nan", "1e400", "one"})
+    expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --shift {}", shift), "--shift: ");
+  const std::string small =
+      file("small.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n1 1 1\n");
+  expect_refused("lobpcg --generate laplacian1d:60 --overlap " + small, "order");
+  const std::string skew = file("skew.mtx", "%%MatrixMarket matrix coordinate real general\n9 9 1\n2 1 1\n");
+  expect_refused("lobpcg --matrix " + skew, "symmetric");
+}
+
+TEST_F(LobpcgProgram, OptionsWithoutEffectAreRefused) {
+  const std::string orbits = file("sd.sps", ""), laplacian = "lobpcg --generate laplacian1d:60 ";
+  const std::string matrix =
+      file("m.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 1\n1 1 1\n");
+  for (const char* name : {"random", "pairing"})
+    expect_refused(laplacian + "--interaction " + name,
+                   fmt::format("--interaction: '{}' has no effect", name));
+  expect_refused(laplacian + "--orbits " + orbits, "--orbits: '" + orbits);
+  expect_refused("lobpcg --matrix " + matrix + " --interaction pairing",
+                 "--interaction: 'pairing' has no effect");
+  expect_refused("lobpcg --matrix " + matrix + " --orbits " + orbits, "--orbits: '" + orbits);
+  for (const char* more : {"", " --interaction random", " --interaction pairing"})
+    for (const char* kind : {"20Ne", "sd:2:2"})
+      expect_refused(fmt::format("lobpcg --generate shell:{} --orbits {}{}", kind, orbits, more),
+                     "--orbits: '" + orbits + "' is not possible; expected --interaction FILE");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd.int",
+                 "--orbits is missing; expected the path of the .sps file");
+  expect_refused("lobpcg --generate shell:20Ne --interaction usd", "--interaction: 'usd' is not possible");
+  expect_refused("lobpcg --generate mikota:40 --overlap " + matrix, "--overlap: '" + matrix);
+  expect_refused(laplacian + "--preconditioner jacobi --steps 2",
+                 "--steps: '2' has no effect; expected it only with --preconditioner fom");
+  expect_refused(laplacian + "--degree 4",
+                 "--degree: '4' has no effect; expected it only with --preconditioner chebyshev");
+  expect_refused(laplacian + "--preconditioner none --shift 0", "--shift: '0' has no effect");
+}
+
+TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
+  const std::string orbits = file("two.sps", "iso\n2\n1 2 2.5 3\n2 0 0.5 3\n");
+  const Json json = record("lobpcg --generate shell:file:2:2 --k 1 --interaction pairing --orbits " + orbits);
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["options"]["orbits"], orbits);
+  // -n (4 Omega + 6 - n) / 8 with n = 4, Omega = 3 + 1
+  EXPECT_NEAR(result(json)["values"][0].get<double>(), -9, 1e-9);
+}
+
+TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {
+  // expect_refused wants nothing on stdout, so not a line of the table of iterations.
+  const std::string laplacian = "lobpcg --generate laplacian1d:60 ", folder = directory_.string();
+  fs::create_directory(path("taken_vectors.mtx"));
+  for (const char* option : {"--plot", "--json"}) {
+    expect_refused(fmt::format("{}{} {}", laplacian, option, folder),
+                   fmt::format("{}: '{}' is not possible; expected a file", option, folder));
+    expect_refused(fmt::format("{}{} {}/no/such", laplacian, option, folder),
+                   fmt::format("{}: '{}/no/such' is not possible; expected a file", option, folder));
+    expect_refused(fmt::format("{}{} /proc/such", laplacian, option),
+                   fmt::format("{}: '/proc/such'", option));
+  }
+  for (const std::string command : {"lobpcg --generate laplacian1d:60", "eigen --generate random --n 60"}) {
+    expect_refused(command + " --output /proc/such", "--output: '/proc/such_values.mtx'");
+    expect_refused(command + " --output " + path("no/such.h5"), "--output: '" + path("no/such.h5"));
+    expect_refused(command + " --output " + path("taken"), "--output: '" + path("taken_vectors.mtx"));
+  }
+  expect_refused("multiply --generate random --n 60 --output /proc/such", "--output: '/proc/such'");
+  expect_refused("tune --n 20 --output /proc/such", "--output: '/proc/such'");
+}
+
+TEST_F(LobpcgProgram, WhereASolveFailsFilesStayAsTheyWere) {
+  file("plot.svg", "before");
+  file("kept_values.mtx", "before");
+  expect_refused(fmt::format("lobpcg --generate laplacian1d:60 --k 13 --plot {} --output {} --json {}",
+                             path("plot.svg"), path("kept"), path("record.json")),
+                 "--k: '13 of order 60' is not possible");
+  EXPECT_EQ(contents("plot.svg"), "before");
+  EXPECT_EQ(contents("kept_values.mtx"), "before");
+  EXPECT_FALSE(fs::exists(path("kept_vectors.mtx")));
+  EXPECT_FALSE(fs::exists(path("record.json")));
+}
+
+TEST_F(LobpcgProgram, ZeroMatrix) {
+  const std::string matrix = file("zero.mtx", "%%MatrixMarket matrix coordinate real symmetric\n40 40 0\n");
+  for (const char* more : {"", "--norm relative", "--norm absolute", "--peer dense"}) {
+    const Json json = record(fmt::format("lobpcg --matrix {} --k 3 {}", matrix, more));
+    const Json& check = json["runs"][0]["check"];
+    EXPECT_TRUE(passed(json)) << more;
+    EXPECT_EQ(check["residual"], 0) << more;
+    EXPECT_EQ(result(json)["values"], Json::array({0, 0, 0})) << more;
+    EXPECT_EQ(check["values"].is_null(), std::string(more) != "--peer dense");
+  }
+}
+
+TEST_F(LobpcgProgram, RecordHasWhatRepeatsTheRun) {
+  const Json whole = record("lobpcg --generate shell:20Ne --k 3 --preconditioner chebyshev");
+  const Json& chosen = whole["options"];
+  EXPECT_EQ(chosen["matrix"], "shell:20Ne");
+  EXPECT_EQ(chosen["interaction"], "random");
+  EXPECT_FALSE(chosen.contains("orbits"));
+  EXPECT_EQ(chosen["block"], on_gpus(whole) ? 8 : 5);
+  EXPECT_EQ(chosen["degree"], 8);
+  EXPECT_FALSE(chosen.contains("steps"));
+  EXPECT_TRUE(chosen.at("shift").is_null()) << "chosen anew in each iteration";
+  EXPECT_EQ(chosen["tol"], 1e-8);
+  const Json given = record(fmt::format(
+      "lobpcg --generate laplacian1d:60 --k 2 --block 4 --shift -0.25 --steps 3 --seed 7 --plot {}",
+      path("plot.svg")))["options"];
+  EXPECT_EQ(given["block"], 4);
+  EXPECT_EQ(given["shift"], -0.25);
+  EXPECT_EQ(given["steps"], 3);
+  EXPECT_EQ(given["seed"], 7);
+  EXPECT_EQ(given["plot"], path("plot.svg"));
+  EXPECT_FALSE(given.contains("interaction"));
+  const Json none = record("lobpcg --generate laplacian1d:60 --k 2 --preconditioner none")["options"];
+  for (const char* of_others : {"steps", "degree", "shift"}) EXPECT_FALSE(none.contains(of_others));
+}
+
+TEST_F(LobpcgProgram, ComparesTheEigenvaluesThatAreKnown) {
+  struct Case {
+    const char* arguments;
+    int known;
+    const char* against;
+  };
+  for (const Case& one : {Case{"shell:20Ne --interaction pairing --k 3", 1, " (1 of 3 are known)"},
+                          Case{"heisenberg:6 --largest --k 4", 3, " (3 of 4 are known)"},
+                          Case{"heisenberg:6 --largest --k 2", 2, ""}}) {
+    const std::string arguments = fmt::format("lobpcg --generate {}", one.arguments);
+    const Json json = record(arguments);
+    const Json& check = json["runs"][0]["check"];
+    EXPECT_EQ(check["values_against"], std::string("the exact eigenvalues") + one.against);
+    EXPECT_LT(check["values_difference"].get<double>(), 1e-10) << arguments;
+    const Json beside = record(arguments + " --peer dense");
+    const std::string against = beside["runs"][0]["check"]["values_against"];
+    EXPECT_EQ(against.find(" and lapack") != std::string::npos, *one.against != 0) << against;
+    EXPECT_LT(beside["runs"][0]["check"]["values_difference"].get<double>(), 1e-10) << arguments;
+  }
+  // A line for what is known; 13 = (n (4 Omega + 6 - n) / 4) / 2 with n = 4, Omega = 6.
+  const Outcome outcome = run("lobpcg --generate shell:20Ne --interaction pairing --k 3");
+  EXPECT_NE(outcome.out.find("spectrum      Every level with angular momentum J >= 0/2"), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("eigenvalues      1                     -13 "), std::string::npos)
+      << outcome.out;
+  EXPECT_NE(outcome.out.find("of the exact eigenvalues (1 of 3 are known)"), std::string::npos)
+      << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(LobpcgProgram, SaysHowManyPairsAPeerConverged) {
+  if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
+  // Krylov-Schur ends after one iteration with what its first subspace has.
+  const std::string few =
+      "lobpcg --generate laplacian1d:400 --k 3 --check none --tol 1e-3 --peer slepc-krylovschur";
+  const Outcome outcome = run(few + " --iterations 1");
+  EXPECT_NE(outcome.out.find("it converged 0 of 3 pairs"), std::string::npos) << outcome.out << outcome.err;
+  EXPECT_EQ(run("lobpcg --generate shell:20Ne --k 3 --peer slepc-krylovschur").out.find("it converged"),
+            std::string::npos);
+}
+
+TEST_F(LobpcgProgram, FindsTheLaplaciansEigenvalues) {
+  const Index n = 90;
+  const auto exact = [&](Index k) { return 2 - 2 * std::cos(std::numbers::pi * double(k) / double(n + 1)); };
+  for (const char* more :
+       {"", "--largest", "--variant basic --preconditioner none", "--preconditioner jacobi",
+        "--preconditioner chebyshev --degree 6", "--preconditioner chebyshev --largest", "--nd 3"}) {
+    const Json json = record(fmt::format("lobpcg --generate laplacian1d:{} --k 3 --block 6 {}", n, more));
+    EXPECT_TRUE(passed(json)) << more;
+    const bool largest = std::string(more).find("--largest") != std::string::npos;
+    for (Index k = 0; k < 3; ++k)
+      EXPECT_NEAR(result(json)["values"][std::size_t(k)].get<double>(), exact(largest ? n - k : k + 1), 1e-10)
+          << more;
+    EXPECT_EQ(result(json)["status"], "converged");
+    EXPECT_EQ(result(json)["converged"], 3);
+    EXPECT_EQ(result(json)["block"], 6);
+    EXPECT_GT(json["runs"][0]["tasks"].get<Index>(), 0);
+    EXPECT_GT(json["runs"][0]["stage_tasks"]["multiply"][on_gpus(json) ? "cuda" : "cpu"].get<Index>(), 0);
+    EXPECT_EQ(json["options"]["n"], n);
+    EXPECT_EQ(json["options"]["stored_entries"], 2 * n - 1);
+    EXPECT_EQ(json["runs"][0]["check"]["values_against"], "the exact eigenvalues");
+    const Json& history = result(json)["history"];
+    EXPECT_EQ(history.back()["iteration"], result(json)["iterations"]);
+    EXPECT_LE(history.back()["largest_residual"].get<double>(), 1);
+    EXPECT_EQ(history[0]["residuals"].size(), 6u);
+  }
+}
+
+TEST_F(LobpcgProgram, EveryTypeAndNorm) {
+  const std::string shell = "lobpcg --generate shell:20Ne --k 2 ";
+  for (const char* more :
+       {"--storage f", "--storage f --vectors-type f", "--norm relative --tol 1e-6",
+        "--norm absolute --tol 1e-5 --interaction pairing-quadrupole", "--steps 2 --block 7"})
+    EXPECT_TRUE(passed(record(shell + more + " --peer dense"))) << more;
+}
+
+TEST_F(LobpcgProgram, AgreesWithPeers) {
+  const std::string shell = "lobpcg --generate shell:20Ne --k 3 --repeat 2 --check all --peer ";
+  for (const std::string peer : {"dense", "slepc-krylovschur", "slepc-lobpcg"}) {
+    if (peer != "dense" && !program::has_slepc()) {
+      expect_refused(shell + peer, "without SLEPc");
+      continue;
+    }
+    const Json json = record(shell + peer);
+    EXPECT_EQ(json["runs"].size(), 2u);
+    EXPECT_TRUE(passed(json)) << peer;
+    // SLEPc's LOBPCG does not always converge.
+    if (peer != "slepc-lobpcg") {
+      EXPECT_LT(json["runs"][0]["check"]["values_difference"].get<double>(), 1e-9) << peer;
+    }
+    EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
+    EXPECT_EQ(json["runs"][0]["result"]["values"], json["runs"][1]["result"]["values"]);
+  }
+}
+
+TEST_F(LobpcgProgram, Generalized) {
+  EXPECT_TRUE(passed(record("lobpcg --generate mikota:60 --k 2 --shift 0")));
+  // A = diag(2, 4, ..., 80), B = 2: eigenvalues 1, 2, ...
+  std::string a = "%%MatrixMarket matrix coordinate real symmetric\n40 40 40\n", b = a;
+  for (int i = 1; i <= 40; ++i) {
+    a += fmt::format("{0} {0} {1}\n", i, 2 * i);
+    b += fmt::format("{0} {0} 2\n", i);
+  }
+  const Json json =
+      record(fmt::format("lobpcg --matrix {} --overlap {} --k 3 --peer dense --preconditioner none",
+                         file("a.mtx", a), file("b.mtx", b)));
+  EXPECT_TRUE(passed(json));
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_NEAR(result(json)["values"][k].get<double>(), double(k + 1), 1e-9);
+}
+
+TEST_F(LobpcgProgram, NotConvergedIsAFailedCheck) {
+  const Json json = record("lobpcg --generate laplacian2d:30:20 --iterations 3", 1);
+  EXPECT_EQ(result(json)["status"], "iterations exhausted");
+  EXPECT_FALSE(passed(json));
+  EXPECT_NE(json["runs"][0]["check"]["failure"].get<std::string>().find("not converged"), std::string::npos);
+  EXPECT_EQ(run("lobpcg --generate laplacian2d:30:20 --iterations 3 --check none").code, 1);
+}
+
+TEST_F(LobpcgProgram, WritesVectorsAndPlot) {
+  const Outcome outcome = run(fmt::format("lobpcg --generate laplacian1d:60 --k 2 --output {} --plot {}",
+                                          path("out"), path("residuals.svg")));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* text : {"iter", "res / tol", "SpMM%", "eigenvalues", "converged", "passed"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
+  EXPECT_TRUE(run("lobpcg --generate laplacian1d:60 --k 2 --quiet").out.empty());
+  EXPECT_NE(contents("residuals.svg").find("</svg>"), std::string::npos);
+  EXPECT_NE(contents("out_values.mtx").find("2 1\n"), std::string::npos);
+  // T v = lambda v for the first vector.
+  std::istringstream values(contents("out_values.mtx")), vectors(contents("out_vectors.mtx"));
+  const auto numbers = [](std::istringstream& in) {
+    std::vector<double> found;
+    for (std::string line; std::getline(in, line);)
+      if (!line.empty() && line[0] != '%' && line.find(' ') == std::string::npos)
+        found.push_back(std::stod(line));
+    return found;
+  };
+  const std::vector<double> lambda = numbers(values), v = numbers(vectors);
+  ASSERT_EQ(lambda.size(), 2u);
+  ASSERT_EQ(v.size(), 120u);
+  for (std::size_t i = 1; i + 1 < 60; ++i)
+    EXPECT_NEAR(2 * v[i] - v[i - 1] - v[i + 1], lambda[0] * v[i], 1e-6);
+}
+
+TEST(ResidualPlot, HasACurveForEachPair) {
+  program::ResidualPlot plot;
+  plot.title = "a < b";
+  plot.tolerance = 1e-8;
+  plot.iterations = {0, 1, 2, 3};
+  plot.curves = {{1, 1e-2, 0, 1e-6}, {1, 1, 1e-3, std::nan("")}};
+  plot.labels = {"first", "second"};
+  const std::string text = program::svg(plot);
+  const auto count = [&](const std::string& what) {
+    std::size_t found = 0;
+    for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("<path"), 2u);
+  EXPECT_EQ(count("M"), 3u) << "a zero leaves a gap";
+  for (const char* what :
+       {"a &lt; b", ">iteration<", ">tolerance<", ">first<", ">second<", ">10⁻⁸<", ">10⁰<"})
+    EXPECT_GE(count(what), 1u) << what;
+  EXPECT_EQ(count("nan"), 0u);
+  EXPECT_NE(program::svg({}).find("</svg>"), std::string::npos);
+}
+
+TEST_F(LobpcgProgram, SameOverSeveralRanks) {
+  const std::string ranks = two_ranks();
+  if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
+  const std::string arguments = "lobpcg --generate shell:20Ne --k 2 --tol 1e-9";
+  const Json one = record(arguments), two = record(arguments, 0, ranks);
+  EXPECT_EQ(two["machine"]["ranks"], 2);
+  EXPECT_TRUE(passed(two));
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_NEAR(result(one)["values"][k].get<double>(), result(two)["values"][k].get<double>(), 1e-10);
+}
+
+/// SLEPc has its rows dealt to the same ranks; LAPACK solves in one process only.
+TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
+  const std::string ranks = two_ranks();
+  if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
+  const std::string arguments = "lobpcg --generate shell:20Ne --k 3 --peer ";
+  const Outcome dense = run(arguments + "dense", ranks);
+  EXPECT_NE(dense.code, 0);
+  EXPECT_NE(dense.err.find("--peer: 'dense' is not possible; expected one process"), std::string::npos)
+      << dense.err;
+  if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
+  const Json json = record(arguments + "slepc-krylovschur", 0, ranks);
+  EXPECT_TRUE(passed(json));
+  EXPECT_EQ(json["peer"]["threads"], 2);
+  EXPECT_EQ(json["peer"]["result"]["converged"], json["peer"]["result"]["values"].size());
+  EXPECT_LT(json["runs"][0]["check"]["values_difference"].get<double>(), 1e-9);
+  const Json one = record(arguments + "slepc-krylovschur");
+  for (std::size_t k = 0; k < 3; ++k)
+    EXPECT_NEAR(json["peer"]["result"]["values"][k].get<double>(),
+                one["peer"]["result"]["values"][k].get<double>(), 1e-9);
+}
+
+}  // namespace

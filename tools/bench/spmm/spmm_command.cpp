@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/codelets/vectors/random_vectors.hpp>
+#include <tessera/error.hpp>
+#include <tessera/runtime/host_memory.hpp>
+#include <tessera/sparse_matrix.hpp>
+
+#include "lobpcg_problem.hpp"
+#include "machine_limits.hpp"
+#include "rows_peer.hpp"
+#include "session.hpp"
+#include "spmm_options.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Bytes of a copy that gives the limit of a GPU.
+constexpr std::size_t copied_bytes = std::size_t(1) << 30;
+
+template <class V, class T>
+class SpmmRunner {
+ public:
+  SpmmRunner(Session& session, const SpmmBenchOptions& options)
+      : session_(session),
+        runtime_(session.runtime()),
+        options_(options),
+        source_(source_of(options)),
+        columns_(options.columns),
+        report_(session.new_report("bench_spmm")),
+        peer_(make_rows_peer<V, T>(runtime_, options.peer)) {}
+
+  int operator()() {
+    if (peer_) require_available(*peer_, options_.peer);
+    make_matrix();
+    describe();
+    measure_limit();
+    for (int run = -options_.common.warmup; run < options_.common.repeat; ++run) one_round(run);
+    return session_.finish(report_);
+  }
+
+ private:
+  void make_matrix() {
+    session_.progress().stage("making the matrix");
+    rows_ = load_rows(session_, source_);
+    a_ = std::make_unique<CsbMatrix<V, T>>(
+        CsbMatrix<V, T>::build(runtime_, *rows_.a, {.groups = options_.nd, .segments = options_.segments}));
+    whole_entries_ = whole_entries(*a_);
+    x_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
+    y_ = BlockVectors<T>(runtime_, a_->segments(), columns_);
+    write_x();
+    host_x_.resize(static_cast<std::size_t>(a_->order() * columns_));
+    x_.get(host_x_.data(), columns_, columns_);
+  }
+
+  /// The same numbers each time, where x is at home: copies elsewhere are no longer valid.
+  void write_x() {
+    Sequence sequence(runtime_);
+    const RowSegments& segments = x_.segments();
+    for (Index s = 0; s < x_.count(); ++s)
+      sequence.insert(RandomVectors<T>{.v = x_.segment(s),
+                                       .seed = options_.common.seed,
+                                       .first_row = segments.begin(s),
+                                       .columns = static_cast<std::int32_t>(columns_)},
+                      {.gpu = segments.gpu(s)});
+    const Status status = sequence.wait();
+    if (!status) throw Error(status.message());
+  }
+
+  double flops() const { return 2 * static_cast<double>(columns_) * static_cast<double>(whole_entries_); }
+  /// X read and Y written once.
+  double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
+
+  void describe() {
+    SpmmBenchOptions used = options_;
+    used.common = session_.used_options();
+    if (source_.of_shell_model()) used.interaction = source_.used_interaction();
+    used.nd = a_->groups();
+    used.segments = a_->segments()->count();
+    Json& json = report_.options;
+    json = option_table(used).json();
+    json["matrix"] = source_.name();
+    json["n"] = a_->order();
+    json["stored_entries"] = a_->stored_entries();
+    json["stored_bytes"] = a_->stored_bytes();
+    report_.lines.emplace_back(
+        "matrix",
+        fmt::format("{}, n = {}, {} stored entries, {} ({:.2f} bytes an entry), {} groups, {} segments",
+                    source_.name(), a_->order(), a_->stored_entries(), format_bytes(a_->stored_bytes()),
+                    a_->stored_bytes() / static_cast<double>(a_->stored_entries()), a_->groups(),
+                    a_->segments()->count()));
+    report_.lines.emplace_back("vectors",
+                               fmt::format("{}, in {}", columns_, sizeof(T) == 4 ? "float" : "double"));
+  }
+
+  void measure_limit() {
+    session_.progress().stage("the machine's limit");
+    const int gpus = runtime_.gpus() * runtime_.size();
+    const double rate = gpus > 0 ? measure_gpu_copy(copied_bytes) * gpus : measure_copy(runtime_);
+    report_.limit = LimitRecord{"copy", unknown, rate};
+  }
+
+  RunRecord product() {
+    session_.progress().stage("spmm");
+    session_.begin_run();
+    Sequence sequence(runtime_);
+    sequence.begin_stage("spmm");
+    a_->apply(sequence, x_, y_, columns_);
+    const Status status = sequence.wait();
+    RunRecord run = session_.end_run(sequence.statistics());
+    if (!status) throw Error(status.message());
+    return run;
+  }
+
+  void one_round(int index) {
+    if (runtime_.gpus() > 1) write_x();  // a run moves x between GPUs, as a solver's do
+    RunRecord run = product();
+    const double bytes = a_->stored_bytes() + vector_bytes(), seconds = run.total_seconds;
+    run.flops = flops();
+    for (StageRecord& stage : run.stages) {
+      stage.flops = flops();
+      stage.bytes = bytes;
+    }
+    run.result = {{"seconds", seconds},
+                  {"flop", flops()},
+                  {"stream_bytes", a_->stored_bytes()},
+                  {"bytes", bytes},
+                  {"stream_bytes_per_second", a_->stored_bytes() / seconds},
+                  {"flop_per_byte", flops() / bytes},
+                  {"limit_fraction", bytes / seconds / report_.limit->copy_rate}};
+    const bool timed = index >= 0, checked = timed && options_.common.wants_check(index);
+    std::vector<T> y;
+    if (checked) {
+      y.resize(host_x_.size());
+      y_.get(y.data(), columns_, columns_);
+      run.check = check(y);
+    }
+    if (peer_) time_peer(timed, checked ? &*run.check : nullptr, y);
+    if (timed) report_.runs.push_back(std::move(run));
+    if (index == options_.common.repeat - 1) describe_rates();
+  }
+
+  /// Of the median run.
+  void describe_rates() {
+    const double bytes = a_->stored_bytes() + vector_bytes(), seconds = report_.median_seconds();
+    report_.results.emplace_back(
+        "stream",
+        fmt::format("{:.3g} GB/s of the stored matrix; {:.3g} GB/s with X and Y, {:.2f} of the copy rate",
+                    a_->stored_bytes() / seconds * 1e-9, bytes / seconds * 1e-9,
+                    bytes / seconds / report_.limit->copy_rate));
+    report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
+  }
+
+  /// max |Y - A X| / (eps (|A| |X|)), over all elements, by plain loops over the rows.
+  CheckRecord check(const std::vector<T>& y) const {
+    session_.progress().stage("checking");
+    const auto k = static_cast<std::size_t>(columns_);
+    struct Sums {
+      std::vector<double> values, magnitudes;
+    };
+    // Each thread has sums of its own, in a quarter of the memory at most.
+    const std::size_t fitting = host_memory_limit() / 4 / (2 * sizeof(double) * y.size());
+    const int threads = static_cast<int>(
+        std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime_))));
+    std::vector<Sums> of_threads(static_cast<std::size_t>(threads));
+    for_stored(*rows_.a, threads, [&](Index row, Index column, double given, int thread) {
+      Sums& sums = of_threads[static_cast<std::size_t>(thread)];
+      if (sums.values.empty()) sums = {std::vector<double>(y.size()), std::vector<double>(y.size())};
+      const double value = static_cast<double>(static_cast<V>(given));
+      const auto add = [&](Index to, Index from) {
+        for (std::size_t j = 0; j < k; ++j) {
+          const double term = value * static_cast<double>(host_x_[static_cast<std::size_t>(from) * k + j]);
+          sums.values[static_cast<std::size_t>(to) * k + j] += term;
+          sums.magnitudes[static_cast<std::size_t>(to) * k + j] += std::abs(term);
+        }
+      };
+      add(row, column);
+      if (row != column) add(column, row);
+    });
+    CheckRecord record;
+    record.residual = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      double sum = 0, magnitude = 0;
+      for (const Sums& sums : of_threads)
+        if (!sums.values.empty()) sum += sums.values[i], magnitude += sums.magnitudes[i];
+      const double difference = std::abs(static_cast<double>(y[i]) - sum);
+      const double error = difference == 0 ? 0 : difference / (static_cast<double>(precision<T>) * magnitude);
+      record.residual = std::isnan(error) ? HUGE_VAL : std::max(record.residual, error);
+    }
+    return record;
+  }
+
+  /// `check`: if not null, the largest difference from the peer's product is added to it.
+  void time_peer(bool timed, CheckRecord* check, const std::vector<T>& ours) {
+    session_.progress().stage(peer_->name());
+    peer_->prepare({.a = rows_.a.get(),
+                    .x = &host_x_,
+                    .columns = columns_,
+                    .segments = a_->segments()->count(),
+                    .fetch = check != nullptr});
+    const double seconds = peer_->run();
+    if (timed) add_peer_seconds(report_, *peer_, seconds);
+    if (!check) return;
+    const std::vector<T> theirs = peer_->result();
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(ours[i])));
+      difference =
+          std::max(difference, std::abs(static_cast<double>(ours[i]) - static_cast<double>(theirs[i])));
+    }
+    check->values_difference = difference;
+    check->values = largest > 0 ? difference / (largest * static_cast<double>(precision<T>) *
+                                                std::sqrt(static_cast<double>(a_->order())))
+                                : 0;
+    check->values_against = peer_->name();
+  }
+
+  Session& session_;
+  Runtime& runtime_;
+  const SpmmBenchOptions& options_;
+  const SparseSource source_;
+  Index columns_;
+  Report report_;
+  std::unique_ptr<RowsPeer<T>> peer_;
+  SparseGenerator rows_;
+  std::unique_ptr<CsbMatrix<V, T>> a_;
+  Index whole_entries_ = 0;
+  BlockVectors<T> x_, y_;
+  std::vector<T> host_x_;
+};
+
+}  // namespace
+
+int run_spmm_bench(SpmmBenchOptions& options) {
+  validate(options);
+  option_table(options).require_formats();
+  return in_session(options.common, [&](Session& session) {
+    if (options.storage == 'd') return SpmmRunner<double, double>(session, options)();
+    if (options.type == 'd') return SpmmRunner<float, double>(session, options)();
+    return SpmmRunner<float, float>(session, options)();
+  });
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "spmm_options.hpp"
+
+#include "lobpcg_problem.hpp"
+#include "table_parts.hpp"
+#include "usage_error.hpp"
+
+namespace tessera::program {
+
+OptionTable option_table(SpmmBenchOptions& options) {
+  OptionTable table(
+      "bench_spmm",
+      "products of a sparse symmetric matrix and a few vectors, beside the machine's copy rate");
+  table.group("Problem");
+  table.text("--matrix", options.matrix, "FILE", "symmetric matrix, Matrix Market, may be gzipped")
+      .at_place("FILE")
+      .reads(FileFormat::matrix_market);
+  add_shell_model(table, options.interaction, options.orbits, options.generate);
+  table.integer("--columns", options.columns, 1, 32, "vectors");
+  add_precision(table, "--storage", options.storage, "values of the matrix in float or double");
+  table.choice("--type", options.type, {{"s", 's'}, {"d", 'd'}},
+               "vectors in float (only with --storage f) or double");
+  table.integer("--nd", options.nd, 1, 10000, "groups of rows").chosen("from the order and the machine", 0);
+  table.integer("--segments", options.segments, 1, 10000, "parts of each group")
+      .chosen("from the order and the machine", 0);
+  add_sparse_generator(table, options.generate);
+  add_machine(table, options.common);
+  add_runs(table, options.common);
+  add_check(table, options.common);
+  table.word("--peer", options.peer, {"none", "csr", "cusparse"},
+             "our product with both triangles by rows (csr), or that of cuSPARSE, alternating run by run");
+  add_trace(table, options.common);
+  add_record(table, options.common);
+  table.example("--generate shell:28Si --columns 8 --storage f --peer csr --repeat 5",
+                "the matrix of a nucleus in float, beside compressed sparse rows");
+  table.example("A.mtx.gz --columns 16 --json -", "a matrix of a file, the record on stdout");
+  table.example("--generate laplacian3d:100 --gpus 1 --peer cusparse --warmup 1",
+                "on a GPU, beside cuSPARSE");
+  return table;
+}
+
+SparseSource source_of(const SpmmBenchOptions& options) {
+  return {options.matrix, {}, options.generate, options.interaction, options.orbits, options.common.seed};
+}
+
+void validate(const SpmmBenchOptions& options) {
+  validate(source_of(options));
+  if (options.type == 's' && options.storage == 'd')
+    throw UsageError("--storage", "d", "is not possible", "f, with --type s");
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "common_options.hpp"
+#include "option_table.hpp"
+
+/// `bench_spmm`: products of a half-stored sparse symmetric matrix and blocks of vectors.
+namespace tessera::program {
+
+struct SpmmBenchOptions {
+  CommonOptions common;
+  std::string matrix, generate;     ///< a file, or a kind
+  std::string interaction, orbits;  ///< of the shell model; empty: not given
+  Index columns = 8;
+  char storage = 'd', type = 'd';  ///< of the matrix's values (f, d), and of the vectors (s, d)
+  Index nd = 0, segments = 0;      ///< groups of rows, and parts of each
+  std::string peer = "none";
+};
+
+OptionTable option_table(SpmmBenchOptions& options);
+struct SparseSource;
+SparseSource source_of(const SpmmBenchOptions& options);
+/// Checks that concern more than one option. @throws UsageError
+void validate(const SpmmBenchOptions& options);
+/// @return the exit code
+int run_spmm_bench(SpmmBenchOptions& options);
+
+}  // namespace tessera::program

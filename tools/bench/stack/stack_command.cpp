@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/error.hpp>
+
+#include "machine_limits.hpp"
+#include "scalar_types.hpp"
+#include "session.hpp"
+#include "stack_kernel_timer.hpp"
+#include "stack_options.hpp"
+#include "stack_peer.hpp"
+#include "stack_problem.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+/// Order of the dense product that gives the limit of a GPU.
+constexpr Index gpu_limit_order = 8192;
+
+/// The options with everything that follows from others; --products is for all workers together where the
+/// stacks are harvested, and for each where they are made.
+StackBenchOptions resolved(StackBenchOptions options) {
+  if (options.n < 0) options.n = options.m;
+  if (options.k < 0) options.k = options.m;
+  if (options.products < 0) options.products = options.generate == "water" ? 400000 : 16005;
+  return options;
+}
+
+/// The codelet's stacks go to GPUs.
+template <class T>
+bool on_gpus(const Runtime& runtime) {
+  const std::string name = fmt::format("multiply_stack_{}", type_letter<T>);
+  return runtime.gpus() > 0 &&
+         std::any_of(Codelet::all().begin(), Codelet::all().end(),
+                     [&](const Codelet* codelet) { return codelet->name() == name && codelet->has_cuda(); });
+}
+
+template <class T>
+LimitRecord measure_limit(Session& session, bool gpu) {
+  Runtime& runtime = session.runtime();
+  if (gpu) {
+    const GpuLimits limit = measure_gpu_limits<T>(gpu_limit_order);
+    return {"gemm", limit.gflops * runtime.gpus(), limit.copy_rate * runtime.gpus()};
+  }
+  const int workers = std::max(1, runtime.info().cpu_workers);
+  const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
+  return {"gemm", measure_gemm_limit<T>(runtime, order, 1), measure_copy(runtime)};
+}
+
+template <class T>
+class StackRunner {
+ public:
+  StackRunner(Session& session, const StackBenchOptions& options)
+      : session_(session),
+        runtime_(session.runtime()),
+        options_(resolved(options)),
+        gpu_(on_gpus<T>(runtime_)),
+        report_(session.new_report("bench_stack")),
+        peer_(make_stack_peer<T>(runtime_, options.peer)) {}
+
+  int operator()() {
+    if (runtime_.size() > 1)
+      throw InvalidArgument("processes", fmt::to_string(runtime_.size()),
+                            "one process (each would compute the same stacks)");
+    const CommonOptions& common = options_.common;
+    if (peer_) require_available(*peer_, options_.peer);
+    if (peer_) time_peer(-1, 1);  // a library that declines is said at once
+    session_.progress().stage("making the stacks");
+    const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
+    problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
+                                            : artificial_stacks<T>(runtime_, options_, workers);
+    describe();
+    prepare_kernels();
+    session_.progress().stage("the machine's limit");
+    report_.limit = measure_limit<T>(session_, gpu_);
+    for (int run = -common.warmup; run < common.repeat; ++run) one_round(run);
+    return session_.finish(report_);
+  }
+
+ private:
+  void describe() {
+    StackBenchOptions used = options_;
+    used.common = session_.used_options();
+    report_.options = option_table(used).json();
+    report_.lines.emplace_back(
+        "stacks", fmt::format("{} of {} x {} x {}, type {}, {} products in each round, {}",
+                              problem_.items.size(), options_.m, options_.n, options_.k, type_letter<T>,
+                              problem_.products() / problem_.iterations,
+                              problem_.iterations == 1 ? std::string("one round")
+                                                       : fmt::format("{} rounds", problem_.iterations)));
+  }
+
+  void prepare_kernels() {
+    if (!gpu_) return;
+    session_.progress().stage("compiling kernels");
+    std::vector<StackClass> classes;
+    for (const StackItem& item : problem_.items)
+      classes.insert(classes.end(), item.classes.begin(), item.classes.end());
+    prepare_stack_kernels<T>(runtime_, classes);
+    // Artificial stacks are copies of each other, one for each GPU.
+    const std::size_t items = options_.generate == "water" ? problem_.items.size() : 1;
+    timer_ = std::make_unique<StackKernelTimer<T>>(problem_, items);
+  }
+
+  /// The kernels without StarPU: their rates, and how near they are to reading A and B of each product once,
+  /// at the rate of a copy.
+  Json time_kernels(bool print) {
+    const StackKernelTimes times = timer_->measure(problem_.iterations);
+    const double limit = timer_->operand_bytes() / (report_.limit->copy_rate / runtime_.gpus());
+    const auto rate = [&](double seconds) { return timer_->flops() / seconds * 1e-9; };
+    const auto line = [&](const char* label, double seconds) {
+      report_.results.emplace_back(
+          label, fmt::format("{} a round on one GPU, {:.0f} Gflop/s, {:.2f} of the limit by memory",
+                             format_seconds(seconds), rate(seconds), limit / seconds));
+    };
+    if (print) {
+      line("kernels", times.own);
+      line("generic", times.generic);
+    }
+    return {{"seconds", times.own},
+            {"gflops", rate(times.own)},
+            {"generic_seconds", times.generic},
+            {"generic_gflops", rate(times.generic)},
+            {"operand_bytes", timer_->operand_bytes()},
+            {"memory_seconds", limit},
+            {"memory_fraction", limit / times.own}};
+  }
+
+  void submit(Sequence& sequence) {
+    for (Index iteration = 0; iteration < problem_.iterations; ++iteration)
+      for (const StackItem& item : problem_.items)
+        sequence.insert(MultiplyStack<T>{.stack = item.data,
+                                         .a = problem_.a[item.a],
+                                         .b = problem_.b[item.b],
+                                         .c = add_to(problem_.c[item.c]),
+                                         .classes = item.classes,
+                                         .ran_on = &ran_on_});
+  }
+
+  void one_round(int index) {
+    problem_.clear();
+    session_.progress().stage("multiplying stacks");
+    session_.begin_run();
+    Sequence sequence(runtime_);
+    sequence.begin_stage("stack");
+    submit(sequence);
+    const Status status = sequence.wait();
+    RunRecord run = session_.end_run(sequence.statistics());
+    if (!status) throw Error(status.message());
+    run.flops = problem_.flops();
+    for (StageRecord& stage : run.stages) {
+      stage.flops = problem_.flops();
+      stage.bytes = problem_.bytes();
+    }
+    run.result = {{"products", problem_.products()},
+                  {"flop", problem_.flops()},
+                  {"bytes", problem_.bytes()},
+                  {"stacks", problem_.items.size()},
+                  {"rounds", problem_.iterations}};
+    if (index >= 0 && options_.common.wants_check(index)) {
+      session_.progress().stage("checking");
+      run.check = check_stacks(problem_);
+    }
+    const bool last = index == options_.common.repeat - 1;
+    if (timer_) run.result["kernels"] = time_kernels(last);
+    if (peer_) time_peer(index, problem_.products());
+    if (last)
+      report_.results.emplace_back(
+          "bytes", fmt::format("{} if nothing stays in a cache: {:.2f} flop a byte",
+                               format_bytes(problem_.bytes()), problem_.flops() / problem_.bytes()));
+    if (index >= 0) report_.runs.push_back(std::move(run));
+  }
+
+  void time_peer(int index, Index products) {
+    session_.progress().stage(options_.peer);
+    peer_->prepare({options_.m, options_.n, options_.k, products});
+    const double seconds = peer_->run();
+    peer_->release();
+    if (index >= 0) add_peer_seconds(report_, *peer_, seconds);
+  }
+
+  Session& session_;
+  Runtime& runtime_;
+  const StackBenchOptions options_;
+  bool gpu_;
+  Report report_;
+  std::unique_ptr<StackPeer> peer_;
+  StackProblem<T> problem_;
+  std::unique_ptr<StackKernelTimer<T>> timer_;  // on GPUs
+  ProductWorker ran_on_ = ProductWorker::none;
+};
+
+}  // namespace
+
+int run_stack_bench(StackBenchOptions& options) {
+  return in_session(options.common, [&](Session& session) {
+    return with_scalar_type(options.type, [&]<class T>() { return StackRunner<T>(session, options)(); });
+  });
+}
+
+}  // namespace tessera::program

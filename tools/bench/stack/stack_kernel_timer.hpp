@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+
+#include "stack_problem.hpp"
+
+namespace tessera::program {
+
+/// Seconds of kernels alone, on one GPU and one stream.
+struct StackKernelTimes {
+  double own = unknown;      ///< as the codelet launches them
+  double generic = unknown;  ///< by the kernel for all sizes
+};
+
+/// The first `items` stacks of a problem on the first GPU, without StarPU: they are computed one after the
+/// other, `rounds` times between two CUDA events after once before. @throws RuntimeError without a GPU
+template <class T>
+class StackKernelTimer {
+ public:
+  StackKernelTimer(const StackProblem<T>& problem, std::size_t items);
+  ~StackKernelTimer();
+  StackKernelTimer(const StackKernelTimer&) = delete;
+  StackKernelTimer& operator=(const StackKernelTimer&) = delete;
+  /// Seconds for all of the items once.
+  StackKernelTimes measure(Index rounds) const;
+  double flops() const;          ///< of all of the items
+  double operand_bytes() const;  ///< A and B of each product
+
+ private:
+  struct Detail;
+  std::unique_ptr<Detail> detail_;
+  double flops_ = 0, operand_bytes_ = 0;
+};
+
+}  // namespace tessera::program

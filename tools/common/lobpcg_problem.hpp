@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <tessera/error.hpp>
+#include <tessera/matgen.hpp>
+#include <tessera/runtime/parallel_for.hpp>
+#include <tessera/sparse_matrix.hpp>
+
+#include "session.hpp"
+
+/// The sparse symmetric matrices that `tessera lobpcg` and `bench_spmm` work on.
+namespace tessera::program {
+
+/// A file, or a kind of test matrix; empty: not given.
+struct SparseSource {
+  std::string matrix, overlap, generate;
+  std::string interaction, orbits;  ///< of the shell model
+  std::uint64_t seed = 1;
+
+  const std::string& name() const { return matrix.empty() ? generate : matrix; }
+  bool of_shell_model() const { return generate.starts_with("shell:"); }
+  /// With what holds if nothing is given.
+  std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
+};
+
+/// Checks which of them go together. @throws UsageError
+void validate(const SparseSource& source);
+
+/// The same error, told by the option that gave the library its argument.
+InvalidArgument named_by_option(const InvalidArgument& error);
+/// work(), whose bad arguments are named by options.
+template <class Work>
+auto naming_options(const Work& work) {
+  try {
+    return work();
+  } catch (const InvalidArgument& error) {
+    throw named_by_option(error);
+  }
+}
+
+/// Reads or generates, on every rank.
+/// @throws Error on all ranks
+SparseGenerator load_rows(Session& session, const SparseSource& source);
+
+/// Entries of both triangles of a matrix of which one is stored (collective).
+template <class V, class T>
+Index whole_entries(const CsbMatrix<V, T>& a) {
+  return 2 * a.stored_entries() - a.stored_diagonal_entries();
+}
+
+/// Calls visit(row, column, value, thread) for the stored entries, some rows at a time on each of so many
+/// threads.
+template <class Visit>
+void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
+  std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
+  if (tiles.empty()) tiles = {0, rows.order()};
+  constexpr Index max_rows = 256;
+  std::vector<Index> cuts;
+  for (std::size_t t = 0; t + 1 < tiles.size(); ++t)
+    for (Index first = tiles[t]; first < tiles[t + 1]; first += max_rows) cuts.push_back(first);
+  cuts.push_back(rows.order());
+  std::vector<std::vector<SparseEntry>> space(static_cast<std::size_t>(threads));
+  parallel_for(threads, static_cast<Index>(cuts.size()) - 1, [&](Index part, int thread) {
+    const Index first = cuts[static_cast<std::size_t>(part)], end = cuts[static_cast<std::size_t>(part) + 1];
+    std::vector<SparseEntry>& entries = space[static_cast<std::size_t>(thread)];
+    entries.clear();
+    rows.entries(first, end, 0, end, entries);
+    for (const SparseEntry& entry : entries)
+      visit(first + entry.row, Index(entry.column), entry.value, thread);
+  });
+}
+
+/// The whole matrix, column-major, both triangles.
+template <class T>
+std::vector<T> dense_matrix(const SymmetricRows& rows);
+
+/// Both triangles by rows, columns ascending.
+template <class V>
+struct FullRows {
+  std::vector<Index> begins;  ///< of each row and, last, the number of entries
+  std::vector<std::int32_t> columns;
+  std::vector<V> values;
+};
+template <class V>
+FullRows<V> full_rows(const SymmetricRows& rows, int threads);
+
+}  // namespace tessera::program

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "product_peer.hpp"
+
+#include <algorithm>
+#include <complex>
+
+#include <fmt/format.h>
+
+#include <tessera/error.hpp>
+
+#include "dbcsr_peer.hpp"
+#include "stack_peer.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+template <class T>
+double shape_flop(const ProductCount& shape) {
+  return flop_factor<T> * 2 * static_cast<double>(shape.m * shape.n * shape.k);
+}
+
+/// What the block products of a run take libxsmm if all operands are in the cache: of each shape so many are
+/// timed as take a while.
+template <class T>
+double run_libxsmm(Runtime& runtime, const ProductPeerProblem<T>& problem, ProductPeerResult<T>& result,
+                   std::string& name) {
+  constexpr double flop_each = 1e9;  // of a shape on a thread
+  double seconds = 0;
+  Json shapes = Json::array();
+  for (const ProductCount& shape : problem.shapes) {
+    const double flop = shape_flop<T>(shape);
+    const Index products = peer_threads(runtime) * std::max<Index>(1, static_cast<Index>(flop_each / flop));
+    const double each =
+        time_resident_products<T>(runtime, "libxsmm", shape.m, shape.n, shape.k, products, name) /
+        static_cast<double>(products);
+    seconds += each * static_cast<double>(shape.products);
+    shapes.push_back({{"m", shape.m}, {"n", shape.n}, {"k", shape.k}, {"gflops", 1e-9 * flop / each}});
+  }
+  if (problem.shapes.empty()) return unknown;
+  result.record = {{"gflops", 1e-9 * problem.flop / seconds}, {"shapes", shapes}};
+  return seconds;
+}
+
+/// DBCSR starts once in a process, and keeps A, B and C before until release().
+template <class T>
+class DbcsrProductPeer final : public ProductPeer<T> {
+ public:
+  explicit DbcsrProductPeer(Runtime& runtime)
+      : ProductPeer<T>({"DBCSR", dbcsr_version(),
+                        first_of({needs_one_process(runtime), needs_build_with(has_dbcsr(), "DBCSR")}),
+                        peer_threads(runtime)}) {}
+  void prepare(ProductPeerProblem<T> problem) override {
+    if (!library_) library_ = std::make_unique<DbcsrPeer<T>>(this->threads());
+    if (!library_->loaded()) library_->load(problem.product, problem.filter);
+    fetch_ = problem.fetch;
+  }
+  double run() override {
+    DbcsrProduct<T> theirs = library_->multiply(fetch_);
+    result_ = {};
+    if (fetch_) {
+      double squares = 0;
+      for (const auto& [place, block] : theirs.blocks)
+        for (const T x : block) squares += std::norm(std::complex<double>(x));
+      result_.record = {{"checksum", squares}, {"blocks", theirs.blocks.size()}, {"flop", theirs.flop}};
+      result_.blocks = std::move(theirs.blocks);
+    }
+    return theirs.seconds;
+  }
+  ProductPeerResult<T> result() override { return std::exchange(result_, {}); }
+  void release() override {
+    result_ = {};
+    if (library_) library_->unload();
+  }
+
+ private:
+  std::unique_ptr<DbcsrPeer<T>> library_;
+  bool fetch_ = false;
+  ProductPeerResult<T> result_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::string& library) {
+  using Problem = ProductPeerProblem<T>;
+  using Result = ProductPeerResult<T>;
+  using Made = CallPeer<Problem, Result>;
+  const std::string alone = needs_one_process(runtime);
+  const int threads = peer_threads(runtime);
+  if (library == "none") return nullptr;
+  if (library == "dbcsr") return std::make_unique<DbcsrProductPeer<T>>(runtime);
+  if (library == "dense")
+    return std::make_unique<Made>(
+        PeerTraits{fmt::format("BLAS {}gemm, dense", type_letter<T>), runtime.info().blas, alone, threads},
+        [threads](Problem& problem, Result& result, std::string&) {
+          DenseProduct<T> dense = dense_product(problem.product, threads);
+          result.dense = std::move(dense.c);
+          return dense.seconds;
+        });
+  if (library == "libxsmm")
+    return std::make_unique<Made>(
+        PeerTraits{"libxsmm", libxsmm_version(),
+                   first_of({alone, needs_build_with(has_libxsmm(), "libxsmm")}), threads},
+        [&runtime](Problem& problem, Result& result, std::string& name) {
+          return run_libxsmm<T>(runtime, problem, result, name);
+        });
+  throw InvalidArgument("--peer", library, "none, dense, dbcsr or libxsmm");
+}
+
+template <class T>
+void compare_with_peer(const SparseProduct<T>& product, const ProductPeerResult<T>& theirs,
+                       const std::string& name, CheckRecord& check, Json& record) {
+  if (!theirs.blocks) return;
+  const CheckRecord difference = check_against_blocks(product, *theirs.blocks);
+  check.values = difference.values;
+  check.values_difference = difference.values_difference;
+  check.values_against = name;
+  record["largest_difference"] = difference.values_difference;
+}
+
+#define TESSERA_INSTANTIATE(T)                                                                 \
+  template std::unique_ptr<ProductPeer<T>> make_product_peer<T>(Runtime&, const std::string&); \
+  template void compare_with_peer<T>(const SparseProduct<T>&, const ProductPeerResult<T>&,     \
+                                     const std::string&, CheckRecord&, Json&);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+#undef TESSERA_INSTANTIATE
+
+}  // namespace tessera::program

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "peer.hpp"
+
+namespace tessera::program {
+
+/// One routine of a dense library; `none`: there is none for the job.
+enum class Routine { none, potrf, hegst, hetrd, stedc, trsm, gemm };
+
+template <class T>
+struct RoutineProblem {
+  Routine routine = Routine::none;
+  Index n = 0, columns = 0;
+  std::vector<T> a{};               ///< n x n, lower triangle: what is factorised or reduced; L of trsm
+  std::vector<T> l{};               ///< of hegst: the Cholesky factor
+  std::vector<RealOf<T>> d{}, e{};  ///< of stedc: the tridiagonal matrix
+  std::string note{};               ///< added to the routine's name, if the job is not quite the same
+};
+template <class T>
+using RoutinePeer = PeerFor<RoutineProblem<T>, NoResult>;
+
+/// trsm solves L^H X = B for `columns` columns, gemm multiplies square matrices.
+/// @param library  lapack (with BLAS) or cusolver (with cuBLAS; it has no hegst and no stedc); null for none
+template <class T>
+std::unique_ptr<RoutinePeer<T>> make_routine_peer(Runtime& runtime, const std::string& library);
+
+}  // namespace tessera::program

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rows_peer.hpp"
+
+#include <tessera/error.hpp>
+#include <tessera/runtime/parallel_for.hpp>
+#include <tessera/runtime/sequence.hpp>
+#include <tessera/sparse_matrix.hpp>
+#include <tessera/version.hpp>
+
+#include "cusparse_product.hpp"
+#include "gpu_libraries.hpp"
+#include "process.hpp"
+
+namespace tessera::program {
+
+namespace {
+
+template <class V, class T>
+class CsrRowsPeer final : public RowsPeer<T> {
+ public:
+  explicit CsrRowsPeer(Runtime& runtime)
+      : RowsPeer<T>(
+            {"full rows (CSR)", TESSERA_VERSION_STRING, needs_one_process(runtime), peer_threads(runtime)}),
+        runtime_(runtime) {}
+  void prepare(RowsPeerProblem<T> problem) override {
+    problem_ = problem;
+    if (a_) return;
+    const FullRows<V> full = full_rows<V>(*problem.a, host_threads(runtime_));
+    const std::vector<Index> places(full.columns.begin(), full.columns.end());
+    const std::vector<double> values(full.values.begin(), full.values.end());
+    a_ = std::make_unique<CsrMatrix<V, T>>(
+        CsrMatrix<V, T>::build(runtime_, {full.begins, places, values}, problem.segments));
+    x_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
+    y_ = BlockVectors<T>(runtime_, a_->segments(), problem.columns);
+    x_.set(problem.x->data(), problem.columns, problem.columns);
+  }
+  double run() override {
+    runtime_.barrier();
+    const double start = now();
+    Sequence sequence(runtime_);
+    sequence.begin_stage("csr");
+    a_->apply(sequence, x_, y_, problem_.columns);
+    const Status status = sequence.wait();
+    const double seconds = now() - start;
+    if (!status) throw Error(status.message());
+    return seconds;
+  }
+  std::vector<T> result() override {
+    std::vector<T> y(problem_.fetch ? problem_.x->size() : 0);
+    if (problem_.fetch) y_.get(y.data(), problem_.columns, problem_.columns);
+    return y;
+  }
+  void release() override {}
+
+ private:
+  Runtime& runtime_;
+  RowsPeerProblem<T> problem_;
+  std::unique_ptr<CsrMatrix<V, T>> a_;
+  BlockVectors<T> x_, y_;
+};
+
+template <class T>
+class CusparseRowsPeer final : public RowsPeer<T> {
+ public:
+  CusparseRowsPeer(Runtime& runtime, bool one_precision)
+      : RowsPeer<T>(
+            {"cuSPARSE SpMM, full rows (CSR_ALG3)", cusparse_version(),
+             first_of({needs_one_process(runtime),
+                       one_precision ? "" : "--storage and --type of one precision", needs_gpu(runtime)}),
+             0}),
+        runtime_(runtime) {}
+  void prepare(RowsPeerProblem<T> problem) override {
+    problem_ = problem;
+    if (product_) return;
+    const FullRows<T> full = full_rows<T>(*problem.a, host_threads(runtime_));
+    product_ = std::make_unique<CusparseProduct<T>>(full, problem.columns, *problem.x);
+  }
+  double run() override {
+    constexpr int repeat = 5;
+    return product_->time(repeat);
+  }
+  std::vector<T> result() override { return problem_.fetch ? product_->result() : std::vector<T>(); }
+  void release() override {}
+
+ private:
+  Runtime& runtime_;
+  RowsPeerProblem<T> problem_;
+  std::unique_ptr<CusparseProduct<T>> product_;
+};
+
+}  // namespace
+
+template <class V, class T>
+std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string& library) {
+  if (library == "none") return nullptr;
+  if (library == "csr") return std::make_unique<CsrRowsPeer<V, T>>(runtime);
+  if (library == "cusparse") return std::make_unique<CusparseRowsPeer<T>>(runtime, std::is_same_v<V, T>);
+  throw InvalidArgument("--peer", library, "none, csr or cusparse");
+}
+
+template std::unique_ptr<RowsPeer<float>> make_rows_peer<float, float>(Runtime&, const std::string&);
+template std::unique_ptr<RowsPeer<double>> make_rows_peer<float, double>(Runtime&, const std::string&);
+template std::unique_ptr<RowsPeer<double>> make_rows_peer<double, double>(Runtime&, const std::string&);
+
+}  // namespace tessera::program

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tessera/sparse_matrix.hpp>
+
+#include "peer.hpp"
+
+namespace tessera::program {
+
+/// A few eigenpairs at one end of a sparse symmetric problem.
+struct SparseEigenProblem {
+  const SymmetricRows* a = nullptr;
+  const SymmetricRows* b = nullptr;  ///< null: the standard problem
+  Index count = 1, block = 0, iterations = 500;
+  bool largest = false;
+  double tolerance = 0;
+  std::string norm;            ///< what the tolerance is relative to: backward, relative or absolute
+  std::string preconditioner;  ///< of SLEPc's LOBPCG: none, or else block Jacobi with incomplete factors
+                               ///< (PETSc's default)
+};
+struct SparseEigenSolution {
+  std::vector<double> values;    ///< converged ones, from the wanted end
+  Json record = Json::object();  ///< for PeerRecord::result
+};
+using SparseEigenPeer = PeerFor<SparseEigenProblem, SparseEigenSolution>;
+
+/// @param library  dense (LAPACK in scalar type T), slepc-lobpcg or slepc-krylovschur; null for none
+template <class T>
+std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const std::string& library);
+
+}  // namespace tessera::program
