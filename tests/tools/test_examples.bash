@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Tessera authors
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix, builds examples/ against it as a project of its own, and runs
+# every example; each checks its own numbers. What the guide quotes must be what the files say. With the argument `gpu` only the
+# example that needs a GPU is built and run.
+# shellcheck disable=SC2015 # A && B || C is meant so
+set -uo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+suite=Examples
+# shellcheck source=tests/tools/cases.bash
+source "$root/tests/tools/cases.bash"
+
+build=${TESSERA_BUILD_DIR:-$root/build}
+cmake=${CMAKE:-cmake}
+cxx=${CXX:-g++}
+only=${1:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The lines FIRST to LAST of FILE, as a marker `<!-- quote: FILE:FIRST-LAST -->` before a block of code says, are the block.
+quoted_block_is_right() {
+  local page=$1 line=$2 file=$3 first=$4 last=$5 block text
+  [[ -f $root/$file ]] || { echo "$page:$line: no such file: $file"; return 1; }
+  sed -n "$((line + 1))p" "$page" | grep -q '^```' || { echo "$page:$line: no block of code follows"; return 1; }
+  block=$(tail -n "+$((line + 2))" "$page" | sed '/^```$/,$d')
+  text=$(sed -n "${first},${last}p" "$root/$file")
+  [[ -n $text && $block == "$text" ]] && return 0
+  echo "$page:$line: the block is not $file:$first-$last"
+  diff <(printf '%s\n' "$block") <(printf '%s\n' "$text")
+  return 1
+}
+
+quotes_are_right() {
+  local wrong=0 count=0 page line
+  for page in "$root"/docs/guide/*.md; do
+    while IFS=: read -r line _; do
+      count=$((count + 1))
+      if [[ $(sed -n "${line}p" "$page") =~ ^'<!-- quote: '([^:]+):([0-9]+)-([0-9]+)' -->'$ ]]; then
+        quoted_block_is_right "$page" "$line" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}" || wrong=1
+      else
+        echo "$page:$line: a marker is <!-- quote: FILE:FIRST-LAST -->"
+        wrong=1
+      fi
+    done < <(grep -n '<!-- quote' "$page")
+  done
+  ((count > 0)) || { echo "no quotes found"; return 1; }
+  return "$wrong"
+}
+
+# A chapter or an example that a page of the guide links to is there.
+links_lead_somewhere() {
+  local wrong=0 page target
+  for page in "$root"/docs/guide/*.md "$root"/examples/*/README.md; do
+    while read -r target; do
+      [[ -e $(dirname "$page")/$target ]] || { echo "$page: no such file: $target"; wrong=1; }
+    done < <(sed '/^```/,/^```/d' "$page" | grep -oE '\]\([^)#]+' | sed 's/^](//' | grep -v '^http')
+  done
+  return "$wrong"
+}
+
+every_example_is_whole() {
+  local folder name wrong=0
+  for folder in "$root"/examples/*/; do
+    name=$(basename "$folder")
+    [[ -f $folder/main.cpp && -f $folder/README.md ]] || { echo "$name: main.cpp or README.md is missing"; wrong=1; }
+    grep -qw "$name" "$root/examples/CMakeLists.txt" || { echo "$name: not in examples/CMakeLists.txt"; wrong=1; }
+  done
+  # Public headers alone: the library's, MPI's and CUDA's.
+  ! grep -rhE '^ *# *include' "$root"/examples --include='*.cpp' |
+    grep -vE '<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>$' || wrong=1
+  return "$wrong"
+}
+
+build_examples() {
+  local targets=()
+  [[ -z $only ]] || targets=(--target partial_spectrum_gpu)
+  cp -r "$root/examples" "$work/examples"
+  "$cmake" --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 &&
+    "$cmake" -S "$work/examples" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$cxx" \
+      -DTESSERA_EXAMPLE_DATA="$root/tests/data" -DCMAKE_CXX_FLAGS='-Wall -Wextra -Werror' >>"$work/log" 2>&1 &&
+    "$cmake" --build "$work/build" "${targets[@]}" >>"$work/log" 2>&1 || { tail -n 60 "$work/log"; return 1; }
+}
+
+# By CTest, as a user runs them: an example that is skipped (no GPU) passes.
+run_example() {
+  local name=$1
+  if [[ ! -x $work/build/$name ]]; then
+    [[ $name == block_cyclic_mpi ]] && { echo "without MPI: not built"; return; }
+    echo "$name was not built"
+    return 1
+  fi
+  "$(dirname "$(command -v "$cmake")")/ctest" --test-dir "$work/build" -R "^$name\$" --no-tests=error -V >"$work/log" 2>&1 ||
+    { cat "$work/log"; return 1; }
+  grep -E '^[0-9]+: ' "$work/log" | sed -E 's/^[0-9]+: //' | grep -vE '^(Test (command|timeout)|Working Directory|Environment)'
+}
+
+if [[ -n $only ]]; then
+  case_of Build build_examples
+  case_of partial_spectrum_gpu run_example partial_spectrum_gpu
+  finish_cases
+  exit
+fi
+export STARPU_NCUDA=0
+case_of Quotes quotes_are_right
+case_of Links links_lead_somewhere
+case_of Whole every_example_is_whole
+case_of Build build_examples
+for folder in "$root"/examples/*/; do
+  name=$(basename "$folder")
+  if [[ $name == block_cyclic_mpi ]]; then
+    # Four ranks of one worker each, whatever the machine has; one that waits gives its core away.
+    STARPU_NCPU=1 STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+      OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none \
+      case_of "$name" run_example "$name"
+  else
+    case_of "$name" run_example "$name"
+  fi
+done
+finish_cases
