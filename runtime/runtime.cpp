@@ -367,7 +367,8 @@ void Runtime::start_starpu(int available_cores, bool own_mask, int local_rank, i
   const TemporaryVariable no_mpi_bind("STARPU_MPI_NOBIND", "1", crowded || no_core_to_spare);
   const TemporaryVariable polling_pause("STARPU_MPI_POLLING_PAUSE", "50", no_core_to_spare);
   const TemporaryVariable trace("STARPU_FXT_TRACE", "1", traced);
-  const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory, traced);
+  // StarPU puts this before the names of its files.
+  const TemporaryVariable trace_prefix("STARPU_FXT_PREFIX", options_.trace_directory + '/', traced);
   const TemporaryVariable trace_suffix("STARPU_FXT_SUFFIX", fmt::format("prof_file_{}", rank_), traced);
   const StarpuVariables places(*detail_->surroundings, host);
   // GPUs of one kind learn from each other, and what a GPU has done three times alike is known: an unknown

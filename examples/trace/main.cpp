@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   double error = 0;
   {
     tessera::RuntimeOptions options;
-    options.trace_directory = directory.string() + '/';  // StarPU puts it before the names of its files
+    options.trace_directory = directory.string();
     tessera::Runtime runtime(options);
     auto solve = tessera::submit_eigensolve(runtime, {.a = {a.data(), n, n}},
                                             {.solver = tessera::Solver::two_stage, .vectors = false});

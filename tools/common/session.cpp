@@ -45,9 +45,7 @@ RuntimeOptions runtime_options(const CommonOptions& options) {
   result.gpus = options.gpus;
   result.hybrid = options.hybrid;
   result.scheduler = options.scheduler;
-  // StarPU takes the directory as a prefix of file names.
-  if (!options.trace.empty())
-    result.trace_directory = options.trace.ends_with('/') ? options.trace : options.trace + '/';
+  result.trace_directory = options.trace;
   result.log = [](LogLevel level, std::string_view message) {
     if (level >= LogLevel::warning) say(stderr, "{}: {}\n", program_name(), message);
   };
