@@ -325,7 +325,7 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
     UserOperator<double> late(runtime(), n, broken);
     auto result = lobpcg(runtime(), {.a = &late}, {.count = 2});
     EXPECT_EQ(result.status().code, StatusCode::not_finite);
-    EXPECT_EQ(result.status().message(), "NaN or infinity in iteration 3 in A times vectors");
+    EXPECT_EQ(result.status().reason, "NaN or infinity in iteration 3 in A times vectors");
     EXPECT_EQ(result.values.size(), 2);
     EXPECT_TRUE(std::isnan(result.residuals[0]));
 
