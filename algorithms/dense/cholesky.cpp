@@ -7,25 +7,34 @@
 namespace tessera {
 namespace {
 
+/// Of a task of step k of nt on tile (i, j): early steps first, and in a step what is near its first tile.
+int priority_of(Index nt, Index k, Index i, Index j) {
+  return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
+}
+
+/// A(i, k) := A(i, k) L(k, k)^-H.
+template <class T>
+void insert_right_substitution(Sequence& sequence, const TiledMatrix<T>& a, Index i, const TiledMatrix<T>& l,
+                               Index k, int priority) {
+  sequence.insert(Trsm<T>{.l = l.tile(k, k),
+                          .b = a.tile(i, k),
+                          .side = Side::right,
+                          .op = Op::adjoint,
+                          .m = a.tile_rows(i),
+                          .n = a.tile_rows(k)},
+                  {.priority = priority});
+}
+
 template <class T>
 void insert_cholesky(Sequence& sequence, const TiledMatrix<T>& a) {
   const Index nt = a.row_tiles();
   for (Index k = 0; k < nt; ++k) {
     const Index nk = a.tile_rows(k);
-    const auto priority = [&](Index i, Index j) {
-      return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
-    };
+    const auto priority = [&](Index i, Index j) { return priority_of(nt, k, i, j); };
     const Data work = potrf_work<T>(sequence.runtime(), nk);
     sequence.insert(Potrf<T>{.a = a.tile(k, k), .work = work, .n = nk, .first_row = k * a.layout().tile_rows},
                     {.priority = priority(k, k)});
-    for (Index i = k + 1; i < nt; ++i)
-      sequence.insert(Trsm<T>{.l = a.tile(k, k),
-                              .b = a.tile(i, k),
-                              .side = Side::right,
-                              .op = Op::adjoint,
-                              .m = a.tile_rows(i),
-                              .n = nk},
-                      {.priority = priority(i, k)});
+    for (Index i = k + 1; i < nt; ++i) insert_right_substitution(sequence, a, i, a, k, priority(i, k));
     for (Index j = k + 1; j < nt; ++j) {
       const Index nj = a.tile_rows(j);
       sequence.insert(HerkSubtract<T>{.a = a.tile(j, k), .c = a.tile(j, j), .n = nj, .k = nk},
@@ -50,9 +59,7 @@ void insert_to_standard(Sequence& sequence, const TiledMatrix<T>& a, const Tiled
   const Index nt = a.row_tiles();
   for (Index k = 0; k < nt; ++k) {
     const Index nk = a.tile_rows(k);
-    const auto priority = [&](Index i, Index j) {
-      return static_cast<int>(3 * (nt - k) - (i - k) - (j - k));
-    };
+    const auto priority = [&](Index i, Index j) { return priority_of(nt, k, i, j); };
     // A(i, k) := A(i, k) - L(i, k) A(k, k) / 2: before the trailing tiles are updated, and after.
     const auto subtract_half_product = [&](Index i) {
       sequence.insert(HemmRight<T>{.a = a.tile(k, k),
@@ -65,13 +72,7 @@ void insert_to_standard(Sequence& sequence, const TiledMatrix<T>& a, const Tiled
     };
     sequence.insert(Hegst<T>{.a = a.tile(k, k), .l = l.tile(k, k), .n = nk}, {.priority = priority(k, k)});
     for (Index i = k + 1; i < nt; ++i) {
-      sequence.insert(Trsm<T>{.l = l.tile(k, k),
-                              .b = a.tile(i, k),
-                              .side = Side::right,
-                              .op = Op::adjoint,
-                              .m = a.tile_rows(i),
-                              .n = nk},
-                      {.priority = priority(i, k)});
+      insert_right_substitution(sequence, a, i, l, k, priority(i, k));
       subtract_half_product(i);
     }
     for (Index j = k + 1; j < nt; ++j) {

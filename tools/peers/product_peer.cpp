@@ -3,7 +3,9 @@
 #include "product_peer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -110,6 +112,14 @@ std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::s
 }
 
 template <class T>
+ProductPeerResult<T> run_product_peer(ProductPeer<T>& peer, ProductPeerProblem<T> problem, Report* timed) {
+  peer.prepare(std::move(problem));
+  const double seconds = peer.run();
+  if (timed && !std::isnan(seconds)) add_peer_seconds(*timed, peer, seconds);
+  return peer.result();
+}
+
+template <class T>
 void compare_with_peer(const SparseProduct<T>& product, const ProductPeerResult<T>& theirs,
                        const std::string& name, CheckRecord& check, Json& record) {
   if (!theirs.blocks) return;
@@ -120,9 +130,10 @@ void compare_with_peer(const SparseProduct<T>& product, const ProductPeerResult<
   record["largest_difference"] = difference.values_difference;
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                 \
-  template std::unique_ptr<ProductPeer<T>> make_product_peer<T>(Runtime&, const std::string&); \
-  template void compare_with_peer<T>(const SparseProduct<T>&, const ProductPeerResult<T>&,     \
+#define TESSERA_INSTANTIATE(T)                                                                        \
+  template std::unique_ptr<ProductPeer<T>> make_product_peer<T>(Runtime&, const std::string&);        \
+  template ProductPeerResult<T> run_product_peer<T>(ProductPeer<T>&, ProductPeerProblem<T>, Report*); \
+  template void compare_with_peer<T>(const SparseProduct<T>&, const ProductPeerResult<T>&,            \
                                      const std::string&, CheckRecord&, Json&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

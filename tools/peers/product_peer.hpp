@@ -37,6 +37,11 @@ using ProductPeer = PeerFor<ProductPeerProblem<T>, ProductPeerResult<T>>;
 template <class T>
 std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::string& library);
 
+/// One run of the peer on a problem; what it has computed is for checks.
+/// @param timed  the report that its time is added to, unless the library has no routine; null: to none
+template <class T>
+ProductPeerResult<T> run_product_peer(ProductPeer<T>& peer, ProductPeerProblem<T> problem, Report* timed);
+
 /// Compares C with the blocks of a peer: adds the largest difference to `check`, and to the peer's record.
 /// Nothing without blocks.
 template <class T>

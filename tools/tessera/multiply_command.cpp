@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <complex>
 #include <memory>
 
@@ -221,14 +220,8 @@ class MultiplyRun {
   ProductPeerResult<T> run_peer(const SparseProduct<T>& product, const MultiplyResult& result, bool timed,
                                 bool checked) {
     session_.progress().stage(peer_->name());
-    peer_->prepare({.product = product,
-                    .filter = options_.filter,
-                    .flop = result.flop,
-                    .shapes = result.shapes,
-                    .fetch = checked});
-    const double seconds = peer_->run();
-    if (timed && !std::isnan(seconds)) add_peer_seconds(report_, *peer_, seconds);
-    return peer_->result();
+    return run_product_peer(*peer_, {product, options_.filter, result.flop, result.shapes, checked},
+                            timed ? &report_ : nullptr);
   }
 
   /// The phases as stages; the tasks are those of the numeric phase.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
@@ -121,6 +122,8 @@ inline DenseMatrix gemm(const DenseMatrix& a, const DenseMatrix& b) {
                      0, c.data(), c.ld());
   return c;
 }
+
+inline constexpr Op all_ops[] = {Op::none, Op::transpose, Op::adjoint};
 
 struct ProductCase {
   Op op_a = Op::none, op_b = Op::none;
@@ -282,6 +285,69 @@ inline std::vector<Index> repeated(std::initializer_list<Index> pattern, Index c
   for (Index i = 0; i < count; ++i)
     sizes.push_back(pattern.begin()[static_cast<std::size_t>(i) % pattern.size()]);
   return sizes;
+}
+
+struct Symmetries {
+  Symmetry a, b, c;
+};
+
+/// Calls `test` with a case for each of the symmetries, of op(A), of op(B), and of whether C keeps its blocks.
+template <class Test>
+void for_each_symmetry(std::span<const Symmetries> symmetries, const std::vector<Index>& sizes,
+                       const Test& test) {
+  std::uint64_t seed = 0;
+  for (const auto& [a, b, c] : symmetries)
+    for (const Op op_a : all_ops)
+      for (const Op op_b : all_ops)
+        for (const bool retain : {false, true}) {
+          SCOPED_TRACE(::testing::Message()
+                       << char(a) << char(b) << char(c) << char(op_a) << char(op_b) << retain);
+          ProductCase p;
+          p.rows = p.cols = p.inner = sizes;
+          p.a = a, p.b = b, p.c = c, p.op_a = op_a, p.op_b = op_b, p.seed = ++seed;
+          p.panel_elements = 9;
+          p.random_owners = seed % 2 == 0;
+          p.alpha = Wide(0.7, seed % 3 == 0 ? -0.3 : 0);
+          p.options.retain_sparsity = retain;
+          test(p);
+        }
+}
+
+/// Calls `test` with cases of blocks of all shapes: equal and mixed ones, empty ones, one, and none.
+template <class Test>
+void for_each_shape(const Test& test) {
+  struct Shape {
+    std::vector<Index> rows, cols, inner;
+  };
+  const Shape shapes[] = {{repeated({5}, 5), repeated({5}, 10), repeated({5}, 15)},
+                          {repeated({4, 0}, 9), repeated({4, 0}, 9), repeated({4, 0}, 9)},
+                          {repeated({0, 3, 1}, 12), repeated({2, 0}, 7), repeated({0, 0, 5}, 9)},
+                          {repeated({13, 5, 5}, 9), repeated({23}, 3), repeated({13, 5, 5}, 6)},
+                          {repeated({33, 7}, 3), repeated({1, 40}, 4), repeated({6, 29}, 4)},
+                          {{70}, {66}, {90}},
+                          {{1}, {1}, {1}},
+                          {repeated({1}, 40), repeated({1}, 3), repeated({1}, 70)},
+                          {{2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {11, 12, 13, 1}, {1, 2, 3, 4, 5, 6, 17, 8}},
+                          {repeated({3}, 4), {}, repeated({3}, 4)},
+                          {{}, repeated({3}, 4), repeated({3}, 4)},
+                          {repeated({3}, 4), repeated({3}, 4), {}},
+                          {{}, {}, {}},
+                          {repeated({0}, 4), repeated({0}, 4), repeated({0}, 4)}};
+  std::uint64_t seed = 1000;
+  for (const Shape& shape : shapes)
+    for (const Index panel_elements : {0, 1, 20})
+      for (const Op op_a : all_ops) {
+        ProductCase p;
+        p.rows = shape.rows, p.cols = shape.cols, p.inner = shape.inner;
+        p.op_a = op_a, p.seed = ++seed, p.panel_elements = panel_elements;
+        // All pairs of op(A) and op(B) occur, over the shapes.
+        p.op_b = all_ops[(seed + seed / 9) % 3];
+        p.occupation = seed % 2 ? 0.5 : 1.5;
+        p.alpha = -1, p.beta = 2;
+        p.integers = seed % 4 < 2;
+        SCOPED_TRACE(::testing::Message() << seed);
+        test(p);
+      }
 }
 
 }  // namespace tessera::test

@@ -19,7 +19,6 @@ class MultiplyDenseOnCpu : public RuntimeTest<T, true> {};
 TYPED_TEST_SUITE(MultiplyDenseOnCpu, Scalars);
 using MultiplyDenseDouble = RuntimeTest<double>;
 
-constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
 constexpr Symmetry none = Symmetry::none, symmetric = Symmetry::symmetric,
                    antisymmetric = Symmetry::antisymmetric, hermitian = Symmetry::hermitian;
 
@@ -41,57 +40,27 @@ void check_all_dense(Runtime& runtime, const ProductCase& p) {
 }
 
 TYPED_TEST(MultiplyDense, SymmetriesAndTransposes) {
-  constexpr Symmetry triples[][3] = {{none, none, none},
-                                     {none, symmetric, none},
-                                     {symmetric, none, none},
-                                     {symmetric, symmetric, symmetric},
-                                     {none, antisymmetric, none},
-                                     {antisymmetric, symmetric, antisymmetric},
-                                     {antisymmetric, antisymmetric, symmetric},
-                                     {hermitian, hermitian, none},
-                                     {hermitian, none, hermitian}};
-  std::uint64_t seed = 0;
-  for (const auto& [a, b, c] : triples)
-    for (const Op op_a : ops)
-      for (const Op op_b : ops)
-        for (const bool retain : {false, true}) {
-          SCOPED_TRACE(::testing::Message()
-                       << char(a) << char(b) << char(c) << char(op_a) << char(op_b) << retain);
-          ProductCase p = dense_case(repeated({1, 2, 0, 1, 3}, 12), ++seed);
-          p.a = a, p.b = b, p.c = c, p.op_a = op_a, p.op_b = op_b;
-          p.random_owners = seed % 2 == 0;
-          p.alpha = Wide(0.7, seed % 3 == 0 ? -0.3 : 0);
-          p.beta = std::array{Wide(0), Wide(1), Wide(-1.2, c == hermitian ? 0 : 0.4)}[seed / 2 % 3];
-          p.options.retain_sparsity = retain;
-          check_all_dense<TypeParam>(TestFixture::runtime(), p);
-        }
+  constexpr Symmetries triples[] = {{none, none, none},
+                                    {none, symmetric, none},
+                                    {symmetric, none, none},
+                                    {symmetric, symmetric, symmetric},
+                                    {none, antisymmetric, none},
+                                    {antisymmetric, symmetric, antisymmetric},
+                                    {antisymmetric, antisymmetric, symmetric},
+                                    {hermitian, hermitian, none},
+                                    {hermitian, none, hermitian}};
+  for_each_symmetry(triples, repeated({1, 2, 0, 1, 3}, 12), [](ProductCase& p) {
+    p.beta = std::array{Wide(0), Wide(1), Wide(-1.2, p.c == hermitian ? 0 : 0.4)}[p.seed / 2 % 3];
+    p.options.dense = UseDense::always;
+    check_all_dense<TypeParam>(TestFixture::runtime(), p);
+  });
 }
 
 TYPED_TEST(MultiplyDense, ShapesOfBlocks) {
-  struct Shape {
-    std::vector<Index> rows, cols, inner;
-  };
-  const Shape shapes[] = {{repeated({5}, 5), repeated({5}, 10), repeated({5}, 15)},
-                          {repeated({4, 0}, 9), repeated({4, 0}, 9), repeated({4, 0}, 9)},
-                          {repeated({0, 3, 1}, 12), repeated({2, 0}, 7), repeated({0, 0, 5}, 9)},
-                          {repeated({13, 5, 5}, 9), repeated({23}, 3), repeated({13, 5, 5}, 6)},
-                          {{70}, {66}, {90}},
-                          {{1}, {1}, {1}},
-                          {repeated({3}, 4), {}, repeated({3}, 4)},
-                          {repeated({3}, 4), repeated({3}, 4), {}},
-                          {repeated({0}, 4), repeated({0}, 4), repeated({0}, 4)}};
-  std::uint64_t seed = 1000;
-  for (const Shape& shape : shapes)
-    for (const Index panel_elements : {0, 1, 20}) {
-      ProductCase p = dense_case({}, ++seed);
-      p.rows = shape.rows, p.cols = shape.cols, p.inner = shape.inner;
-      p.op_a = ops[seed / 3 % 3], p.op_b = ops[seed % 3], p.panel_elements = panel_elements;
-      p.occupation = seed % 2 ? 0.5 : 1.5;
-      p.alpha = -1, p.beta = 2;
-      p.integers = seed % 4 < 2;
-      SCOPED_TRACE(::testing::Message() << seed);
-      check_all_dense<TypeParam>(TestFixture::runtime(), p);
-    }
+  for_each_shape([](ProductCase& p) {
+    p.options.dense = UseDense::always;
+    check_all_dense<TypeParam>(TestFixture::runtime(), p);
+  });
 }
 
 TYPED_TEST(MultiplyDense, IntegersAreExact) {
@@ -150,7 +119,7 @@ TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
       for (const bool retain : {false, true}) {
         ProductCase p = dense_case(repeated({1, 2, 3, 1, 2}, 40), ++seed);
         p.integers = true;
-        p.a = p.b = s, p.op_a = ops[seed % 3];
+        p.a = p.b = s, p.op_a = all_ops[seed % 3];
         p.alpha = 2, p.beta = 1;
         p.options.filter_eps = eps, p.options.retain_sparsity = retain;
         SCOPED_TRACE(::testing::Message() << char(s) << eps << retain);
@@ -169,7 +138,7 @@ TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
 
 /// A filter that leaves nothing out changes nothing.
 TYPED_TEST(MultiplyDense, FilterThatSkipsNothing) {
-  for (const Op op : ops) {
+  for (const Op op : all_ops) {
     ProductCase p = dense_case(repeated({1, 2, 1, 3}, 20), 9);
     p.op_b = op;
     p.alpha = -0.5, p.beta = 1;

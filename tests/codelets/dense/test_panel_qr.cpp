@@ -27,123 +27,37 @@ class PanelQrCodelets : public RuntimeTest<T> {
   /// row `skip` of the first tile and column 1 of each; V goes to the columns from `done` on.
   static FactoredPanel<T> factor(const std::vector<Index>& heights, const Matrix<T>& panel, Index skip,
                                  Index done) {
-    Runtime& runtime = RuntimeTest<T>::runtime();
-    const Index b = panel.cols();
-    const std::size_t count = heights.size();
-    std::vector<Data> tiles, vz(count), grams, w;
-    std::vector<const Data*> gram_pieces;
-    std::vector<TilePart> parts, v;
-    Index row = 0, largest = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Index first = i == 0 ? skip : 0, rows = heights[i] - first;
-      auto tile = random_matrix<T>(heights[i], b + 2, 90 + i);
-      tile.set_block(first, 1, panel.block(row, 0, rows, b));
-      tiles.push_back(upload(runtime, tile));
-      vz[i] = Data::matrix(runtime, heights[i], 2 * kb, sizeof(T));
-      grams.push_back(Data::matrix(runtime, b, b, sizeof(T)));
-      w.push_back(Data::matrix(runtime, heights[i], b, sizeof(T)));
-      parts.emplace_back(first, 1, rows, b);
-      v.emplace_back(first, done, rows, b);
-      row += rows;
-      largest = std::max(largest, heights[i]);
-    }
-    for (const Data& gram : grams) gram_pieces.push_back(&gram);
-    const Data factor = Data::bytes(runtime, PanelFactor<T>::bytes(b)),
-               t = Data::matrix(runtime, b, b, sizeof(T));
-    const Data workspace =
-        Data::scratch(runtime, panel_workspace_bytes<T>(std::max<Index>(largest, (Index(count) + 1) * b), b));
-    const bool one = count == 1;
+    const Pieces p = upload_pieces(heights, panel, skip, done);
+    const bool one = heights.size() == 1;
     Data stack;
     const Status status = RuntimeTest<T>::run([&](Sequence& s) {
       if (one) {
-        s.insert(PanelHouseholder<T>{.tile = tiles[0],
-                                     .vz = vz[0],
-                                     .factor = factor,
-                                     .t = t,
-                                     .workspace = workspace,
-                                     .panel = parts[0],
-                                     .v = v[0],
-                                     .b = b});
+        s.insert(PanelHouseholder<T>{.tile = p.tiles[0],
+                                     .vz = p.vz[0],
+                                     .factor = p.factor,
+                                     .t = p.t,
+                                     .workspace = p.workspace,
+                                     .panel = p.parts[0],
+                                     .v = p.v[0],
+                                     .b = p.b});
       } else {
-        for (std::size_t i = 0; i < count; ++i)
-          s.insert(
-              PanelGram<T>{.tile = tiles[i], .gram = grams[i], .workspace = workspace, .panel = parts[i]});
-        s.insert(PanelCholesky<T>{.grams = gram_pieces, .factor = factor, .b = b});
-        for (std::size_t i = 0; i < count; ++i)
-          s.insert(PanelOrthogonalize<T>{.tile = tiles[i],
-                                         .factor = factor,
-                                         .vz = vz[i],
-                                         .gram = grams[i],
-                                         .workspace = workspace,
-                                         .panel = parts[i],
-                                         .v = v[i]});
-        s.insert(PanelCheck<T>{.grams = gram_pieces, .factor = factor, .b = b});
-        Index stack_rows = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-          s.insert(TsqrLeaf<T>{.tile = tiles[i],
-                               .factor = factor,
-                               .vz = vz[i],
-                               .triangle = grams[i],
-                               .workspace = workspace,
-                               .panel = parts[i],
-                               .v = v[i]});
-          stack_rows += std::min<Index>(b, parts[i].rows);
-        }
-        stack = Data::matrix(runtime, stack_rows, b, sizeof(T));
-        s.insert(TsqrCombine<T>{.triangles = gram_pieces,
-                                .factor = factor,
-                                .stack = stack,
-                                .workspace = workspace,
-                                .first_rows = std::min<Index>(b, parts[0].rows),
-                                .last_rows = std::min<Index>(b, parts.back().rows),
-                                .b = b});
-        Index stack_row = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-          s.insert(PanelFinish<T>{.factor = factor,
-                                  .stack = stack,
-                                  .vz = vz[i],
-                                  .workspace = workspace,
-                                  .v = v[i],
-                                  .stack_row = stack_row});
-          stack_row += std::min<Index>(b, parts[i].rows);
-        }
-        s.insert(PanelReconstruct<T>{.vz = vz[0], .factor = factor, .t = t, .v = v[0], .b = b});
+        insert_cholesky_qr(s, p);
+        stack = insert_tsqr(s, p);
+        s.insert(PanelReconstruct<T>{.vz = p.vz[0], .factor = p.factor, .t = p.t, .v = p.v[0], .b = p.b});
       }
-      for (std::size_t i = 0; i < count; ++i)
-        s.insert(PanelVectors<T>{.factor = factor,
-                                 .t = t,
-                                 .vz = vz[i],
-                                 .tile = tiles[i],
-                                 .w = w[i],
-                                 .panel = parts[i],
-                                 .v = v[i],
+      for (std::size_t i = 0; i < heights.size(); ++i)
+        s.insert(PanelVectors<T>{.factor = p.factor,
+                                 .t = p.t,
+                                 .vz = p.vz[i],
+                                 .tile = p.tiles[i],
+                                 .w = p.w[i],
+                                 .panel = p.parts[i],
+                                 .v = p.v[i],
                                  .top = i == 0,
                                  .formed = one});
     });
     EXPECT_TRUE(status.ok());
-    FactoredPanel<T> result{Matrix<T>(panel.rows(), b), Matrix<T>(panel.rows(), b), download<T>(t),
-                            Matrix<T>(b, b), false};
-    row = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto in_place = download<T>(tiles[i]), accumulator = download<T>(vz[i]),
-                 whole_w = download<T>(w[i]);
-      const auto& p = parts[i];
-      const auto piece = in_place.block(p.row, 1, p.rows, b);
-      // V lies in the accumulator and in the tile, whose other entries are as before.
-      EXPECT_EQ(difference(accumulator.block(v[i].row, done, p.rows, b), piece), 0);
-      auto expected = random_matrix<T>(heights[i], b + 2, 90 + i);
-      expected.set_block(p.row, 1, piece);
-      EXPECT_EQ(difference(in_place, expected), 0);
-      result.v.set_block(row, 0, piece);
-      result.w.set_block(row, 0, whole_w.block(p.row, 0, p.rows, b));
-      row += p.rows;
-    }
-    HostAccess access(factor, HostAccess::Mode::read);
-    const PanelFactor<T> block(access.array<char>().data(), b);
-    for (Index j = 0; j < b; ++j)
-      for (Index i = 0; i < b; ++i) result.band(i, j) = block.band()(i, j);
-    result.fallback = *block.fallback != 0;
-    return result;
+    return download_factored(p, heights, panel.rows());
   }
 
   /// H = I - V T V^H is orthogonal, H [band; 0] is the panel, V is unit lower trapezoidal, W = V T.
@@ -163,6 +77,130 @@ class PanelQrCodelets : public RuntimeTest<T> {
     EXPECT_LE(difference(multiply(h, r), panel), tolerance * scale);
   }
   const std::vector<std::vector<Index>> shapes = {{8, 8}, {8, 8, 8, 2}, {8, 3}, {8, 8, 1}, {16, 16, 16}};
+
+ private:
+  /// A panel in its tiles, what the tasks make of it, and where in the tiles it lies.
+  struct Pieces {
+    Index b;
+    std::vector<Data> tiles{}, vz{}, grams{}, w{};
+    std::vector<TilePart> parts{}, v{};
+    Data factor, t, workspace;
+
+    std::vector<const Data*> gram_pieces() const {
+      std::vector<const Data*> pieces;
+      for (const Data& gram : grams) pieces.push_back(&gram);
+      return pieces;
+    }
+    /// Rows of the triangle that tile i gives.
+    Index triangle_rows(std::size_t i) const { return std::min<Index>(b, parts[i].rows); }
+  };
+
+  /// What is in a tile around the panel.
+  static Matrix<T> tile_before(std::size_t i, Index rows, Index b) {
+    return random_matrix<T>(rows, b + 2, 90 + i);
+  }
+
+  static Pieces upload_pieces(const std::vector<Index>& heights, const Matrix<T>& panel, Index skip,
+                              Index done) {
+    Runtime& runtime = RuntimeTest<T>::runtime();
+    const Index b = panel.cols(), count = Index(heights.size()),
+                largest = *std::max_element(heights.begin(), heights.end());
+    Pieces p{.b = b,
+             .factor = Data::bytes(runtime, PanelFactor<T>::bytes(b)),
+             .t = Data::matrix(runtime, b, b, sizeof(T)),
+             .workspace = Data::scratch(
+                 runtime, panel_workspace_bytes<T>(std::max<Index>(largest, (count + 1) * b), b))};
+    Index row = 0;
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+      const Index first = i == 0 ? skip : 0, rows = heights[i] - first;
+      auto tile = tile_before(i, heights[i], b);
+      tile.set_block(first, 1, panel.block(row, 0, rows, b));
+      p.tiles.push_back(upload(runtime, tile));
+      p.vz.push_back(Data::matrix(runtime, heights[i], 2 * kb, sizeof(T)));
+      p.grams.push_back(Data::matrix(runtime, b, b, sizeof(T)));
+      p.w.push_back(Data::matrix(runtime, heights[i], b, sizeof(T)));
+      p.parts.emplace_back(first, 1, rows, b);
+      p.v.emplace_back(first, done, rows, b);
+      row += rows;
+    }
+    return p;
+  }
+
+  static void insert_cholesky_qr(Sequence& s, const Pieces& p) {
+    for (std::size_t i = 0; i < p.tiles.size(); ++i)
+      s.insert(PanelGram<T>{
+          .tile = p.tiles[i], .gram = p.grams[i], .workspace = p.workspace, .panel = p.parts[i]});
+    s.insert(PanelCholesky<T>{.grams = p.gram_pieces(), .factor = p.factor, .b = p.b});
+    for (std::size_t i = 0; i < p.tiles.size(); ++i)
+      s.insert(PanelOrthogonalize<T>{.tile = p.tiles[i],
+                                     .factor = p.factor,
+                                     .vz = p.vz[i],
+                                     .gram = p.grams[i],
+                                     .workspace = p.workspace,
+                                     .panel = p.parts[i],
+                                     .v = p.v[i]});
+    s.insert(PanelCheck<T>{.grams = p.gram_pieces(), .factor = p.factor, .b = p.b});
+  }
+
+  /// The fall-back. @return the stack of triangles, which must stay until the tasks are done
+  static Data insert_tsqr(Sequence& s, const Pieces& p) {
+    Index stack_rows = 0;
+    for (std::size_t i = 0; i < p.tiles.size(); ++i) {
+      s.insert(TsqrLeaf<T>{.tile = p.tiles[i],
+                           .factor = p.factor,
+                           .vz = p.vz[i],
+                           .triangle = p.grams[i],
+                           .workspace = p.workspace,
+                           .panel = p.parts[i],
+                           .v = p.v[i]});
+      stack_rows += p.triangle_rows(i);
+    }
+    Data stack = Data::matrix(RuntimeTest<T>::runtime(), stack_rows, p.b, sizeof(T));
+    s.insert(TsqrCombine<T>{.triangles = p.gram_pieces(),
+                            .factor = p.factor,
+                            .stack = stack,
+                            .workspace = p.workspace,
+                            .first_rows = p.triangle_rows(0),
+                            .last_rows = p.triangle_rows(p.tiles.size() - 1),
+                            .b = p.b});
+    Index stack_row = 0;
+    for (std::size_t i = 0; i < p.tiles.size(); ++i) {
+      s.insert(PanelFinish<T>{.factor = p.factor,
+                              .stack = stack,
+                              .vz = p.vz[i],
+                              .workspace = p.workspace,
+                              .v = p.v[i],
+                              .stack_row = stack_row});
+      stack_row += p.triangle_rows(i);
+    }
+    return stack;
+  }
+
+  /// The result; V must lie in the accumulator and in the tile, whose other entries are as before.
+  static FactoredPanel<T> download_factored(const Pieces& p, const std::vector<Index>& heights, Index rows) {
+    const Index b = p.b;
+    FactoredPanel<T> result{Matrix<T>(rows, b), Matrix<T>(rows, b), download<T>(p.t), Matrix<T>(b, b), false};
+    Index row = 0;
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+      const auto in_place = download<T>(p.tiles[i]), accumulator = download<T>(p.vz[i]),
+                 whole_w = download<T>(p.w[i]);
+      const auto &part = p.parts[i], &v = p.v[i];
+      const auto piece = in_place.block(part.row, 1, part.rows, b);
+      EXPECT_EQ(difference(accumulator.block(v.row, v.col, part.rows, b), piece), 0);
+      auto expected = tile_before(i, heights[i], b);
+      expected.set_block(part.row, 1, piece);
+      EXPECT_EQ(difference(in_place, expected), 0);
+      result.v.set_block(row, 0, piece);
+      result.w.set_block(row, 0, whole_w.block(part.row, 0, part.rows, b));
+      row += part.rows;
+    }
+    HostAccess access(p.factor, HostAccess::Mode::read);
+    const PanelFactor<T> block(access.array<char>().data(), b);
+    for (Index j = 0; j < b; ++j)
+      for (Index i = 0; i < b; ++i) result.band(i, j) = block.band()(i, j);
+    result.fallback = *block.fallback != 0;
+    return result;
+  }
 };
 TYPED_TEST_SUITE(PanelQrCodelets, Scalars);
 

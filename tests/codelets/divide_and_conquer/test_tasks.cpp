@@ -23,11 +23,33 @@ using divide_and_conquer::SubtreeValues;
 template <class R>
 class TridiagonalCodelets : public TridiagonalTasks<R> {
  public:
-  /// The pieces of leaves, as the task has them.
-  static std::vector<const Data*> leaf_pieces(const std::vector<Data>& qs, const std::vector<Data>& spectra) {
+  /// What one task for the leaves of a forest gives, whose first row is `start`.
+  struct SolvedLeaves {
+    std::vector<Data> qs, spectra;
+    Status status;
+  };
+  static SolvedLeaves solve_leaves(const Data& scaled, Index start, const Forest& forest) {
+    Runtime& runtime = TridiagonalTasks<R>::runtime();
+    SolvedLeaves solved;
+    for (Index tree = 0; tree < forest.trees(); ++tree) {
+      const Index m = forest.tree_rows(tree);
+      solved.qs.push_back(Data::matrix(runtime, m, m, sizeof(R)));
+      solved.spectra.push_back(TridiagonalTasks<R>::doubles(3 * m));
+    }
     std::vector<const Data*> pieces;
-    for (std::size_t i = 0; i < qs.size(); ++i) pieces.insert(pieces.end(), {&qs[i], &spectra[i]});
-    return pieces;
+    for (std::size_t i = 0; i < solved.qs.size(); ++i)
+      pieces.insert(pieces.end(), {&solved.qs[i], &solved.spectra[i]});
+    const Data scratch = Data::scratch(runtime, leaf_scratch_bytes(forest, false));
+    solved.status = TridiagonalTasks<R>::run([&](Sequence& s) {
+      s.insert(LeafVectors<R>{.scaled = scaled,
+                              .work = scratch,
+                              .leaves = pieces,
+                              .n = order,
+                              .start = start,
+                              .forest = forest,
+                              .epsilon = TridiagonalTasks<R>::epsilon});
+    });
+    return solved;
   }
 };
 TYPED_TEST_SUITE(TridiagonalCodelets, Reals);
@@ -80,30 +102,14 @@ TYPED_TEST(TridiagonalCodelets, LeavesAreSolved) {
   for (const auto& kind : tridiagonal_kinds<R>())
     for (const auto& [first_row, forest] : parts) {
       const auto scaled = this->scaled(make_tridiagonal<R>(kind, order));
-      const Data data = upload(this->runtime(), scaled),
-                 scratch = Data::scratch(this->runtime(), leaf_scratch_bytes(forest, false));
-      std::vector<Data> qs, spectra;
-      for (Index tree = 0; tree < forest.trees(); ++tree) {
-        const Index m = forest.tree_rows(tree);
-        qs.push_back(Data::matrix(this->runtime(), m, m, sizeof(R)));
-        spectra.push_back(this->doubles(3 * m));
-      }
-      const auto leaves = this->leaf_pieces(qs, spectra);
-      ASSERT_TRUE(this->run([&](Sequence& s) {
-        s.insert(LeafVectors<R>{.scaled = data,
-                                .work = scratch,
-                                .leaves = leaves,
-                                .n = order,
-                                .start = first_row,
-                                .forest = forest,
-                                .epsilon = this->epsilon});
-      }));
+      const auto leaves = this->solve_leaves(upload(this->runtime(), scaled), first_row, forest);
+      ASSERT_TRUE(leaves.status);
       for (Index tree = 0; tree < forest.trees(); ++tree) {
         const Index m = forest.tree_rows(tree), start = first_row + tree * forest.stride;
         SCOPED_TRACE(kind.name + ", first row " + std::to_string(start) + ", leaf " + std::to_string(tree) +
                      " of " + std::to_string(forest.trees()));
-        const auto values = download_values<double>(spectra[std::size_t(tree)]);
-        const auto vectors = download<R>(qs[std::size_t(tree)]);
+        const auto values = download_values<double>(leaves.spectra[std::size_t(tree)]);
+        const auto vectors = download<R>(leaves.qs[std::size_t(tree)]);
         const auto expected = this->solve_leaf(scaled, start, m);
         EXPECT_EQ(values, expected.spectrum);
         EXPECT_EQ(difference(vectors, expected.q), 0);
@@ -169,23 +175,7 @@ TYPED_TEST(TridiagonalCodelets, LeafAndSubtreeReportFailures) {
   const Data data = upload(this->runtime(), scaled), spectrum = this->doubles(3 * leaf);
   // Alone, and as the second leaf of a task for three.
   for (const auto& [start, count] : {std::pair<Index, Index>(leaf, 1), std::pair<Index, Index>(0, 3)}) {
-    const Forest forest{count * leaf, leaf, leaf};
-    std::vector<Data> qs, spectra;
-    for (Index tree = 0; tree < count; ++tree) {
-      qs.push_back(Data::matrix(this->runtime(), leaf, leaf, sizeof(R)));
-      spectra.push_back(this->doubles(3 * leaf));
-    }
-    const auto leaves = this->leaf_pieces(qs, spectra);
-    const Data scratch = Data::scratch(this->runtime(), leaf_scratch_bytes(forest, false));
-    const Status of_leaf = this->run([&, first_row = start](Sequence& s) {
-      s.insert(LeafVectors<R>{.scaled = data,
-                              .work = scratch,
-                              .leaves = leaves,
-                              .n = order,
-                              .start = first_row,
-                              .forest = forest,
-                              .epsilon = this->epsilon});
-    });
+    const Status of_leaf = this->solve_leaves(data, start, {count * leaf, leaf, leaf}).status;
     EXPECT_EQ(of_leaf.code, StatusCode::no_convergence);
     EXPECT_EQ(of_leaf.index, leaf + 1);
   }

@@ -83,19 +83,24 @@ void check(const PieceProblem<V>& p, const DevicePiece<V, T>& device, const Devi
   }
 }
 
+/// Calls `test` with each piece and its copy on the device.
+template <class V, class T, class Test>
+void for_each_piece(const Test& test) {
+  for (const auto& p : piece_problems<V>()) test(p, DevicePiece<V, T>(p));
+}
+
 TYPED_TEST(GpuMultiplyCsb, AllNumbersOfVectors) {
   TESSERA_NEED_GPU();
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const DeviceHandles handles;
-  for (const auto& p : piece_problems<V>()) {
-    const DevicePiece<V, T> device(p);
+  for_each_piece<V, T>([&](const PieceProblem<V>& p, const DevicePiece<V, T>& device) {
     for (const int m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 24, 31, 32}) {
       check(p, device, handles, {m, m, m, m, m}, true, true);
       check(p, device, handles, {m, m + 1, m + 3, m + 2, m + 5}, false, m % 2 == 0);
       check(p, device, handles, {m, 32, 36, 32, 33}, m % 2 == 1, false);
     }
-  }
+  });
 }
 
 TYPED_TEST(GpuMultiplyCsb, TheSameBitsTwice) {
@@ -103,15 +108,14 @@ TYPED_TEST(GpuMultiplyCsb, TheSameBitsTwice) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   const DeviceHandles handles;
-  for (const auto& p : piece_problems<V>()) {
-    const DevicePiece<V, T> device(p);
+  for_each_piece<V, T>([&](const PieceProblem<V>& p, const DevicePiece<V, T>& device) {
     for (const int m : {1, 8, 19}) {
       const auto x_columns = random_rows<T>(p.columns, m, 5), x_rows = random_rows<T>(p.rows, m, 6);
       const Widths w{m, m, m, m, m};
       const auto first = device.multiply(handles, w, true, true, x_columns, x_rows, T(0));
       EXPECT_EQ(device.multiply(handles, w, true, true, x_columns, x_rows, T(0)), first) << p.name;
     }
-  }
+  });
 }
 
 /// What is not looked at may be anything, and what is not finite stays in its column.

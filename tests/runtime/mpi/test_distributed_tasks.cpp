@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
-#include <memory>
 
 #include <gtest/gtest.h>
 #include <tests/support/matrix.hpp>
+#include <tests/support/mpi_test.hpp>
 
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/dense/copy.hpp>
@@ -69,20 +69,9 @@ TESSERA_DEFINE_TASK(test::Set)
 namespace tessera::test {
 namespace {
 
-class DistributedTasks : public ::testing::Test {
+class DistributedTasks : public MpiTest {
  public:
-  static void SetUpTestSuite() {
-    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
-  }
-  static void TearDownTestSuite() { shared().reset(); }
-  static Runtime& runtime() { return *shared(); }
   static Data number(int owner) { return Data::bytes(runtime(), sizeof(double), owner); }
-
- private:
-  static std::unique_ptr<Runtime>& shared() {
-    static std::unique_ptr<Runtime> runtime;
-    return runtime;
-  }
 };
 
 TEST_F(DistributedTasks, Collectives) {

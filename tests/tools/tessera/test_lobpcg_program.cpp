@@ -18,25 +18,7 @@ using namespace tessera::test;
 
 class LobpcgProgram : public Program {
  protected:
-  Json record(const std::string& arguments, int code = 0, const std::string& before = "") const {
-    const Outcome outcome = run(arguments + " --json -", before);
-    EXPECT_EQ(outcome.code, code) << arguments << '\n' << outcome.err << outcome.out;
-    const Json json = Json::parse(outcome.out, nullptr, false);
-    EXPECT_FALSE(json.is_discarded()) << arguments << '\n' << outcome.out;
-    return json;
-  }
-  /// What to write before the program for two ranks of it; empty without mpiexec.
-  static std::string two_ranks() {
-    const char* mpiexec = std::getenv("MPIEXEC");
-    if (!mpiexec || !*mpiexec) return {};
-    return fmt::format(
-        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 STARPU_NCPU=1 STARPU_MPI_NOBIND=1 "
-        "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
-        mpiexec);
-  }
   static bool on_gpus(const Json& record) { return record["machine"]["cuda_workers"] > 0; }
-  static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
-  static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
 };
 
 TEST_F(LobpcgProgram, BadUsage) {

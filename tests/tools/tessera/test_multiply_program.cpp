@@ -14,18 +14,7 @@ namespace {
 using namespace tessera;
 using namespace tessera::test;
 
-class MultiplyProgram : public Program {
- protected:
-  /// The record of a run that must pass.
-  Json record(const std::string& arguments, const std::string& before = "") const {
-    const Outcome outcome = run(arguments + " --json -", before);
-    EXPECT_EQ(outcome.code, 0) << arguments << '\n' << outcome.err << outcome.out;
-    const Json json = Json::parse(outcome.out, nullptr, false);
-    EXPECT_FALSE(json.is_discarded()) << arguments << '\n' << outcome.out;
-    return json;
-  }
-  static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
-};
+using MultiplyProgram = Program;
 
 TEST_F(MultiplyProgram, BadUsage) {
   expect_refused("multiply", "--matrix-a");
@@ -212,15 +201,10 @@ TEST_F(MultiplyProgram, PrintsAReport) {
 }
 
 TEST_F(MultiplyProgram, SameOverSeveralRanks) {
-  const char* mpiexec = std::getenv("MPIEXEC");
-  if (!mpiexec || !*mpiexec) GTEST_SKIP() << "MPIEXEC is not set";
+  const std::string ranks = two_ranks();
+  if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
   const std::string arguments = "multiply --generate water --n 460 --blocks 13,5,5 --occupation 0.3";
-  const Json one = record(arguments);
-  const Json two =
-      record(arguments, fmt::format("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-                                    "STARPU_NCPU=1 STARPU_MPI_NOBIND=1 OMPI_MCA_mpi_yield_when_idle=1 "
-                                    "'{}' -n 2 --oversubscribe --bind-to none",
-                                    mpiexec));
+  const Json one = record(arguments), two = record(arguments, 0, ranks);
   EXPECT_EQ(two["machine"]["ranks"], 2);
   EXPECT_TRUE(passed(two));
   const Json &a = one["runs"][0]["result"], &b = two["runs"][0]["result"];

@@ -29,13 +29,7 @@ constexpr Index limit_order = 4000, gpu_limit_order = 8192;
 template <class T>
 Report describe(Session& session, const DenseBenchOptions& options) {
   Runtime& runtime = session.runtime();
-  EigensolveOptions wanted;
-  wanted.solver = Solver::two_stage;
-  wanted.tile = options.tile;
-  wanted.band = options.band;
-  wanted.update_width = options.update_width;
-  wanted.column_groups = options.column_groups;
-  const EigensolveOptions sizes = resolve_options<T>(runtime, options.n, wanted);
+  const EigensolveOptions sizes = stage_sizes<T>(runtime, options);
   const ProcessGrid grid = process_grid(runtime, options.grid);
   DenseBenchOptions used = options;
   used.common = session.used_options();

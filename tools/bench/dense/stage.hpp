@@ -30,16 +30,9 @@ class Stage : public StageBench<T> {
         options_(options),
         n_(options.n),
         count_(options.vectors > 0 ? options.vectors : options.n),
-        grid_(process_grid(runtime_, options.grid)) {
-    EigensolveOptions wanted;
-    wanted.solver = Solver::two_stage;
-    wanted.tile = options.tile;
-    wanted.band = options.band;
-    wanted.update_width = options.update_width;
-    wanted.column_groups = options.column_groups;
-    sizes_ = resolve_options<T>(runtime_, n_, wanted);
-    eps_ = static_cast<double>(n_) * static_cast<double>(precision<T>);
-  }
+        grid_(process_grid(runtime_, options.grid)),
+        sizes_(stage_sizes<T>(runtime_, options)),
+        eps_(static_cast<double>(n_) * static_cast<double>(precision<T>)) {}
 
  protected:
   HermitianProblem<T> matrix(const std::string& kind, std::uint64_t seed) {
@@ -108,7 +101,7 @@ class Stage : public StageBench<T> {
   Index n_, count_;
   ProcessGrid grid_;
   EigensolveOptions sizes_;
-  double eps_ = 0;
+  double eps_;
 };
 
 }  // namespace tessera::program

@@ -330,6 +330,17 @@ std::unique_ptr<StageBench<T>> make(Session& session, const DenseBenchOptions& o
 }  // namespace
 
 template <class T>
+EigensolveOptions stage_sizes(Runtime& runtime, const DenseBenchOptions& options) {
+  EigensolveOptions wanted;
+  wanted.solver = Solver::two_stage;
+  wanted.tile = options.tile;
+  wanted.band = options.band;
+  wanted.update_width = options.update_width;
+  wanted.column_groups = options.column_groups;
+  return resolve_options<T>(runtime, options.n, wanted);
+}
+
+template <class T>
 std::unique_ptr<StageBench<T>> make_stage_bench(Session& session, const DenseBenchOptions& options) {
   const std::string& stage = options.stage;
   if (stage == "cholesky") return make<T, CholeskyBench>(session, options);
@@ -345,7 +356,8 @@ std::unique_ptr<StageBench<T>> make_stage_bench(Session& session, const DenseBen
   throw InvalidArgument("stage", stage, "one of the stages that --help lists");
 }
 
-#define TESSERA_INSTANTIATE(T) \
+#define TESSERA_INSTANTIATE(T)                                                   \
+  template EigensolveOptions stage_sizes<T>(Runtime&, const DenseBenchOptions&); \
   template std::unique_ptr<StageBench<T>> make_stage_bench<T>(Session&, const DenseBenchOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <tessera/eigensolve.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 #include "dense_options.hpp"
@@ -14,6 +15,10 @@
 
 /// The stages of the dense eigensolver one by one, for `bench_dense`.
 namespace tessera::program {
+
+/// The sizes of all stages: those of the options, and as the solver takes them where they are 0.
+template <class T>
+EigensolveOptions stage_sizes(Runtime& runtime, const DenseBenchOptions& options);
 
 /// One stage on one matrix. A round is prepare(), submit() into a sequence that is waited for and timed,
 /// check().

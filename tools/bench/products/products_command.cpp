@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
 #include <complex>
 
 #include <fmt/format.h>
@@ -133,14 +132,8 @@ class ProductsRunner {
       const auto n = static_cast<double>(options_.n);
       require_memory(runtime_, "--peer dense", 4 * sizeof(T) * n * n);
     }
-    peer_->prepare({.product = product,
-                    .filter = options_.filter,
-                    .flop = result.flop,
-                    .shapes = result.shapes,
-                    .fetch = checked});
-    const double seconds = peer_->run();
-    if (timed && !std::isnan(seconds)) add_peer_seconds(report, *peer_, seconds);
-    return peer_->result();
+    return run_product_peer(*peer_, {product, options_.filter, result.flop, result.shapes, checked},
+                            timed ? &report : nullptr);
   }
 
   /// A line of the table, after its head.

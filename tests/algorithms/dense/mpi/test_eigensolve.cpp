@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include <gtest/gtest.h>
 #include <tests/support/eigen_problem.hpp>
+#include <tests/support/mpi_test.hpp>
 
 #include <tessera/algorithms/dense/check.hpp>
 
@@ -14,14 +14,8 @@
 namespace tessera::test {
 namespace {
 
-class EigensolveMpi : public ::testing::Test {
+class EigensolveMpi : public MpiTest {
  public:
-  static void SetUpTestSuite() {
-    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
-  }
-  static void TearDownTestSuite() { shared().reset(); }
-  static Runtime& runtime() { return *shared(); }
-
   /// This rank's part of a matrix in 2-D block-cyclic layout, as a ScaLAPACK program holds it.
   template <class T>
   struct Distributed {
@@ -149,12 +143,6 @@ class EigensolveMpi : public ::testing::Test {
   static EigensolveOptions few_tiles(EigenRange range = {}, Solver solver = Solver::two_stage) {
     return {.solver = solver, .range = range, .tile = 16, .band = 8, .update_width = 16, .slab_width = 10};
   }
-
- private:
-  static std::unique_ptr<Runtime>& shared() {
-    static std::unique_ptr<Runtime> runtime;
-    return runtime;
-  }
 };
 
 TEST_F(EigensolveMpi, SquareGrid) {
@@ -174,17 +162,12 @@ TEST_F(EigensolveMpi, OneColumnOfRanksGeneralized) {
 }
 
 TEST_F(EigensolveMpi, OneRowOfRanksByValue) {
-  check<std::complex<float>>({32,
-                              13,
-                              {1, runtime().size(), false},
-                              few_tiles(value_range(-2.01, 1.52)),
-                              false,
-                              Uplo::general});
+  check<std::complex<float>>(
+      {32, 13, {1, runtime().size(), false}, few_tiles(value_range(-2.01, 1.52)), false, Uplo::general});
 }
 
 TEST_F(EigensolveMpi, RanksWithoutDataByIndex) {
-  check<double>(
-      {30, 8, {1, std::max(1, runtime().size() - 1), false}, few_tiles(index_range(0, 12)), true});
+  check<double>({30, 8, {1, std::max(1, runtime().size() - 1), false}, few_tiles(index_range(0, 12)), true});
 }
 
 TEST_F(EigensolveMpi, AllDataOnOneRank) {
@@ -219,11 +202,9 @@ TEST_F(EigensolveMpi, OneStageAndVendor) {
   if (crowded()) GTEST_SKIP() << "run with fewer ranks";
 
   check<double>({30, 17, squarest(), few_tiles({}, Solver::one_stage)});
-  check<std::complex<float>>(
-      {28, 16, squarest(), few_tiles(index_range(5, 20), Solver::one_stage), true});
+  check<std::complex<float>>({28, 16, squarest(), few_tiles(index_range(5, 20), Solver::one_stage), true});
   check<double>({30, 17, squarest(), few_tiles({}, Solver::vendor)});
-  check<std::complex<double>>(
-      {28, 16, squarest(), few_tiles(value_range(-1, 0.5), Solver::vendor), true});
+  check<std::complex<double>>({28, 16, squarest(), few_tiles(value_range(-1, 0.5), Solver::vendor), true});
 }
 
 TEST_F(EigensolveMpi, ValuesOnly) {
@@ -265,8 +246,8 @@ TEST_F(EigensolveMpi, FailuresAreTheSameOnAllRanks) {
     broken(23, 17) = std::nan("");
     Distributed<double> dist_a;
     distribute(broken, 9, squarest(), Uplo::lower, dist_a);
-    auto completion = submit_eigensolve(
-        runtime(), {.a = dist_a.tiles}, few_tiles(by_value ? value_range(0, 1) : EigenRange{}));
+    auto completion = submit_eigensolve(runtime(), {.a = dist_a.tiles},
+                                        few_tiles(by_value ? value_range(0, 1) : EigenRange{}));
     const Status status = completion.wait();
     EXPECT_EQ(status.code, StatusCode::not_finite);
     EXPECT_EQ(status.stage, "input");

@@ -1,28 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <memory>
 
 #include <gtest/gtest.h>
 #include <tests/algorithms/block_sparse/generated.hpp>
+#include <tests/support/mpi_test.hpp>
 
 /// Generated matrices over all ranks are those of one rank.
 namespace tessera::test {
 namespace {
 
-class GenerateMpi : public ::testing::Test {
- public:
-  static void SetUpTestSuite() {
-    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
-  }
-  static void TearDownTestSuite() { shared().reset(); }
-  static Runtime& runtime() { return *shared(); }
-
- private:
-  static std::unique_ptr<Runtime>& shared() {
-    static std::unique_ptr<Runtime> runtime;
-    return runtime;
-  }
-};
+using GenerateMpi = MpiTest;
 
 TEST_F(GenerateMpi, SameAsOnOneRank) {
   using T = std::complex<double>;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstring>
-#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
 #include <tests/algorithms/sparse/csb_checks.hpp>
+#include <tests/support/mpi_test.hpp>
 
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/sparse_matrix.hpp>
@@ -15,20 +15,7 @@
 namespace tessera::test {
 namespace {
 
-class CsbMatrixMpi : public ::testing::Test {
- public:
-  static void SetUpTestSuite() {
-    shared() = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .bind = false}, Communicator::world());
-  }
-  static void TearDownTestSuite() { shared().reset(); }
-  static Runtime& runtime() { return *shared(); }
-
- private:
-  static std::unique_ptr<Runtime>& shared() {
-    static std::unique_ptr<Runtime> runtime;
-    return runtime;
-  }
-};
+using CsbMatrixMpi = MpiTest;
 
 TEST_F(CsbMatrixMpi, Products) {
   const ListRows rows = random_rows(250, 8, 1);
