@@ -146,16 +146,24 @@ void end_poisoned(const Runtime& runtime, const std::string& complaint) {
   Runtime::abort_ranks(exit_bad_input);
 }
 
+std::string complaint_about(const std::exception_ptr& caught) {
+  try {
+    std::rethrow_exception(caught);
+  } catch (const InvalidArgument& error) {
+    // What the user gave by an option is told as the parser would.
+    return error.name().starts_with("--")
+               ? usage_text(error.name(), error.value(), "is not possible", error.expected())
+               : error.what();
+  } catch (...) {
+    return text_of(caught);
+  }
+}
+
 int complaining(const std::function<int()>& work) {
   try {
     return work();
-  } catch (const InvalidArgument& error) {
-    // What the user gave by an option is told as the parser would.
-    const bool option = error.name().starts_with("--");
-    return complain(option ? usage_text(error.name(), error.value(), "is not possible", error.expected())
-                           : error.what());
   } catch (...) {
-    return complain(text_of(std::current_exception()));
+    return complain(complaint_about(std::current_exception()));
   }
 }
 

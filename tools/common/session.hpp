@@ -101,6 +101,9 @@ struct ClearedLine {
   ~ClearedLine() { progress.done(); }
 };
 
+/// One line for a person: what an option of the command line cannot be, in the form of the parser.
+std::string complaint_about(const std::exception_ptr& caught);
+
 /// Ends the program, on all ranks, after a failure that not all of them could agree on, or of a GPU.
 /// @param complaint said by the rank that has failed
 [[noreturn]] void end_poisoned(const Runtime& runtime, const std::string& complaint);
@@ -117,7 +120,8 @@ int in_session(const CommonOptions& common, const Work& work) {
       try {
         return guarded(session.runtime(), [&] { return work(session); });
       } catch (...) {
-        if (session.runtime().poisoned()) end_poisoned(session.runtime(), text_of(std::current_exception()));
+        if (session.runtime().poisoned())
+          end_poisoned(session.runtime(), complaint_about(std::current_exception()));
         throw;
       }
     });

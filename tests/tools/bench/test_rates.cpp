@@ -17,8 +17,8 @@ class Rates : public Program {
         run("bench_dense gemm --gpus 0 --n 1500 --warmup 1 --repeat 5 --check none --json -");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     double best = 0;
-    for (const Json& one : Json::parse(outcome.out)["runs"])
-      best = std::max(best, one["gflops"]["total"].get<double>());
+    const Json record = Json::parse(outcome.out);
+    for (const Json& one : record["runs"]) best = std::max(best, one["gflops"]["total"].get<double>());
     return best;
   }
   /// The numbers under "GFLOP/s" in the table of stages, which ends with the total.
@@ -61,7 +61,8 @@ TEST_F(Rates, AreBelowTheMachines) {
     const Outcome outcome = run(words);
     ASSERT_EQ(outcome.code, 0) << words << outcome.err;
     for (const double rate : printed_rates(outcome.out)) rates.emplace_back(command, rate);
-    for (const Json& one : Json::parse(contents("record.json"))["runs"])
+    const Json record = Json::parse(contents("record.json"));
+    for (const Json& one : record["runs"])
       for (const auto& [stage, rate] : one["gflops"].items())
         if (rate.is_number()) rates.emplace_back(command + ": " + stage, rate.get<double>());
   }

@@ -48,7 +48,8 @@ class ProductsRunner {
         print(report, block, occupation, cases.empty());
         passed = passed && report.passed();
         Json json = to_json(report);
-        for (const auto& item : record_head(report).items())
+        const Json head = record_head(report);
+        for (const auto& item : head.items())
           if (item.key() != "options") json.erase(item.key());
         cases.push_back(std::move(json));
       }
