@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <map>
+
 #include <gtest/gtest.h>
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/runtime_test.hpp>
@@ -106,6 +108,54 @@ TYPED_TEST(ReduceToBand, ColumnGroupsWithPanelsThatTakeTheFallBack) {
   for (const char* kind : {"zero", "identity", "diagonal", "tridiagonal", "banded:5", "rank-one",
                            "block-diagonal:9", "arrowhead", "clustered"})
     this->check(kind, 49, 16, 8, 4, 20, 3);
+}
+
+/// The tasks of a reduction by name, without the scalar type, for n = 33, updates of 8 columns and panels of 4.
+template <class T>
+std::map<std::string, Index> tasks_of_reduction(Runtime& runtime, Index tile, int column_groups) {
+  constexpr Index n = 33;
+  const auto a = generate<T>("random", n, 4);
+  auto source = poison_other_triangle(a, Uplo::lower);
+  const BandMatrix<T> band(runtime, n, 4);
+  Sequence sequence(runtime);
+  sequence.begin_stage("test");
+  BandReflectors<T> reflectors;
+  reduce_to_band<T>(
+      sequence,
+      TiledMatrix<T>::wrap(runtime, source.data(), source.ld(), {n, n, tile, tile, {}, Uplo::lower}), 8, band,
+      &reflectors, column_groups);
+  EXPECT_TRUE(sequence.wait());
+  std::map<std::string, Index> tasks;
+  for (const CodeletStatistics& codelet : sequence.statistics().codelets)
+    tasks[codelet.name.substr(0, codelet.name.rfind('_'))] += codelet.tasks;
+  return tasks;
+}
+
+/// Nine panels of which the last has no reflectors, and five outer blocks: three tile rows, one tile, three
+/// column groups.
+TYPED_TEST(ReduceToBand, TasksOfEachWayToHoldTheMatrix) {
+  using T = TypeParam;
+  Runtime& runtime = this->runtime();
+  using Tasks = std::map<std::string, Index>;
+  auto tiles = tasks_of_reduction<T>(runtime, 16, 0), one_tile = tasks_of_reduction<T>(runtime, 64, 0),
+       groups = tasks_of_reduction<T>(runtime, 16, 3);
+  tiles.erase("mirror_lower");  // where GPUs work
+  one_tile.erase("mirror_lower");
+  const Tasks of_tiles{
+      {"set_zero", 5},       {"copy_to_band", 17},        {"panel_update", 10},     {"panel_gram", 17},
+      {"panel_cholesky", 7}, {"panel_orthogonalize", 17}, {"panel_check", 7},       {"tsqr_leaf", 17},
+      {"tsqr_combine", 7},   {"panel_finish", 17},        {"panel_reconstruct", 7}, {"panel_householder", 1},
+      {"panel_vectors", 18}, {"two_sided_product", 31},   {"inner_products", 18},   {"inner_sum", 8},
+      {"form_z", 18},        {"rank_2k_update", 13}};
+  EXPECT_EQ(tiles, of_tiles);
+  EXPECT_EQ(one_tile, (Tasks{{"set_zero", 5}, {"panel_step", 9}, {"rank_2k_update", 4}}));
+  for (const auto& [name, count] : Tasks{{"set_zero", 5},
+                                         {"mirror_lower", 3},
+                                         {"group_panel", 9},
+                                         {"group_product", 20},
+                                         {"group_form_z", 8},
+                                         {"group_update", 9}})
+    EXPECT_EQ(groups[name], count) << name;
 }
 
 TYPED_TEST(ReduceToBand, ColumnGroupsOutOfRangeAreRefused) {
