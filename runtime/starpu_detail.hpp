@@ -40,7 +40,7 @@ struct Runtime::Detail {
   int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
   std::atomic<int> guards = 0, calls = 0;       ///< that are under way, one in another (agreement.hpp)
   std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
-  std::exception_ptr broken;  ///< the last that has ended a guarded work within the check of an agreement
+  std::exception_ptr broken;    ///< the last that has ended a guarded work within the check of an agreement
   std::atomic<int> checks = 0;  ///< of agreements, under way
   /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
   /// to have thrown it (finish_abandoned), never where they are not.
@@ -59,7 +59,7 @@ struct Runtime::Detail {
   const pid_t process = ::getpid();  ///< that made the Runtime
   std::unique_ptr<StarpuSurroundings> surroundings;
   std::atomic<std::uint64_t> sequences = 0;  ///< made so far
-  std::atomic<int> active_sequences = 0;  ///< workers are paused at 0
+  std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
   std::mutex pause_mutex;
   bool paused = false;
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/eigensolve_memory.hpp>
+#include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/algorithms/dense/solver_choice.hpp>
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/vendor.hpp>

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <tessera/preconditioners.hpp>
 #include <tessera/algorithms/lobpcg/preconditioner_parts.hpp>
+#include <tessera/preconditioners.hpp>
 
 namespace tessera {
 

@@ -102,9 +102,9 @@ Completion<LobpcgResult<T>> submit_lobpcg(Runtime& runtime, const LobpcgProblem<
   });
 }
 
-#define TESSERA_INSTANTIATE(T)                                                                       \
-  template LobpcgResult<T> lobpcg<T>(Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&);       \
-  template Completion<LobpcgResult<T>> submit_lobpcg<T>(Runtime&, const LobpcgProblem<T>&, \
+#define TESSERA_INSTANTIATE(T)                                                                 \
+  template LobpcgResult<T> lobpcg<T>(Runtime&, const LobpcgProblem<T>&, const LobpcgOptions&); \
+  template Completion<LobpcgResult<T>> submit_lobpcg<T>(Runtime&, const LobpcgProblem<T>&,     \
                                                         const LobpcgOptions&);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 

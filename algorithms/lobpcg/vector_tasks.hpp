@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
+#include <tessera/block_vectors.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
-#include <tessera/block_vectors.hpp>
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera {

@@ -78,9 +78,7 @@ const AddFaultCases added({
     {"dense_vendor", [](const Ranks& ranks) { solve(ranks, {.solver = Solver::vendor}); }, ""},
     {"dense_generalized", [](const Ranks& ranks) { solve_generalized(ranks, "overlap"); }, ""},
     {"dense_range_by_value",
-     [](const Ranks& ranks) {
-       solve(ranks, {.solver = Solver::two_stage, .range = value_range(-1, 1)});
-     },
+     [](const Ranks& ranks) { solve(ranks, {.solver = Solver::two_stage, .range = value_range(-1, 1)}); },
      ""},
     {"dense_check",
      [](const Ranks& ranks) {
@@ -98,16 +96,13 @@ const AddFaultCases added({
     options_differ("dense_update_width_differs", {.band = 8, .update_width = 8},
                    {.band = 8, .update_width = 16}),
     options_differ("dense_slab_width_differs", {.slab_width = 8}, {.slab_width = 16}),
-    options_differ("dense_kinds_of_range_differ", with_range({}),
-                   with_range(index_range(0, 48))),
+    options_differ("dense_kinds_of_range_differ", with_range({}), with_range(index_range(0, 48))),
     options_differ("dense_ranges_by_index_differ", with_range(index_range(0, 4)),
                    with_range(index_range(0, 5))),
     options_differ("dense_ranges_by_value_differ", with_range(value_range(0, 1)),
                    with_range(value_range(0, 2))),
     {"dense_bad_range",
-     [](const Ranks& ranks) {
-       solve(ranks, with_range(index_range(0, ranks.here() ? 49 : 4)));
-     },
+     [](const Ranks& ranks) { solve(ranks, with_range(index_range(0, ranks.here() ? 49 : 4))); },
      "range = index [0, 49)"},
     {"dense_bad_band", [](const Ranks& ranks) { solve(ranks, {.band = ranks.here() ? 4800 : 8}); },
      "band = 4800"},
@@ -149,8 +144,8 @@ const AddFaultCases added({
     {"dense_second_matrix_on_one_rank",
      [](const Ranks& ranks) {
        const TiledMatrix<double> a = filled(ranks, "random"), b = filled(ranks, "overlap");
-       auto completion =
-           ranks.here() ? submit_eigensolve(ranks.runtime, {.a = a, .b = b}) : submit_eigensolve(ranks.runtime, {.a = a});
+       auto completion = ranks.here() ? submit_eigensolve(ranks.runtime, {.a = a, .b = b})
+                                      : submit_eigensolve(ranks.runtime, {.a = a});
        completion.wait();
      },
      different},

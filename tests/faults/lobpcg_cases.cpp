@@ -35,7 +35,8 @@ std::function<void(const Ranks&)> options(const LobpcgOptions& wrong) {
 void solve_again(const Ranks& ranks) {
   const auto a = good_operator(ranks);
   const auto result = lobpcg(ranks.runtime, {.a = &a}, {.count = 2});
-  if (result.status().code != StatusCode::success || std::abs(result.values[0] - laplacian_value(n, 1)) > 1e-6)
+  if (result.status().code != StatusCode::success ||
+      std::abs(result.values[0] - laplacian_value(n, 1)) > 1e-6)
     throw std::logic_error("the next solve fails: " + result.status().message());
 }
 
@@ -67,9 +68,9 @@ std::function<void(const Ranks&)> throwing_operator(int when, bool as_b = false)
         },
         as_b ? 1 : 4);
     and_then_solve(ranks, [&] {
-      std::ignore = lobpcg(ranks.runtime,
-                     as_b ? LobpcgProblem<double>{.a = &a, .b = &bad} : LobpcgProblem<double>{.a = &bad},
-                     {.count = 2});
+      std::ignore = lobpcg(
+          ranks.runtime, as_b ? LobpcgProblem<double>{.a = &a, .b = &bad} : LobpcgProblem<double>{.a = &bad},
+          {.count = 2});
     });
   };
 }
@@ -216,8 +217,8 @@ const AddFaultCases option_cases({
      [](const Ranks& ranks) {
        const auto a = good_operator(ranks);
        Bad good(Bad::When::never);
-       std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = ranks.here() ? &good : nullptr},
-                      {.count = 2});
+       std::ignore =
+           lobpcg(ranks.runtime, {.a = &a, .preconditioner = ranks.here() ? &good : nullptr}, {.count = 2});
      },
      different},
     {"lobpcg_segments",
@@ -234,7 +235,7 @@ const AddFaultCases option_cases({
        const BlockVectors<double> good(ranks.runtime, a.segments(), 2),
            bad(ranks.runtime, RowSegments::even(ranks.runtime, 10, 2), 2);
        std::ignore = lobpcg(ranks.runtime, {.a = &a, .guess = ranks.here() ? &bad : &good, .guess_count = 2},
-                      {.count = 2});
+                            {.count = 2});
      },
      "guess = 10 rows in 2 segments"},
 });
@@ -296,8 +297,9 @@ const AddFaultCases callback_cases({
              if (ranks.here() && ++calls == 3) throw std::logic_error("the preconditioner is lost");
              for (Index i = 0; i < count; ++i) std::copy_n(r + i * ldr, columns, w + i * ldw);
            });
-       and_then_solve(
-           ranks, [&] { std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = &rows}, {.count = 2}); });
+       and_then_solve(ranks, [&] {
+         std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = &rows}, {.count = 2});
+       });
      },
      "the preconditioner is lost"},
     {"expect_throws", bad_preconditioner(Bad::When::expect), "the preconditioner is lost"},

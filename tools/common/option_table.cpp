@@ -43,8 +43,8 @@ OptionEntry& OptionEntry::needs(std::function<bool()> met, std::string what) {
   return *this;
 }
 
-OptionEntry& OptionEntry::shown_as(std::string placeholder) {
-  value = std::move(placeholder);
+OptionEntry& OptionEntry::shown_as(std::string word) {
+  value = std::move(word);
   return *this;
 }
 

@@ -47,7 +47,7 @@ struct OptionEntry {
   OptionEntry& chosen(std::string how, Json unset);
   /// Without this it has no effect: refused, and not in the record.
   OptionEntry& needs(std::function<bool()> met, std::string what);
-  OptionEntry& shown_as(std::string placeholder);
+  OptionEntry& shown_as(std::string word);
   OptionEntry& at_place(std::string of);
   OptionEntry& reads(FileFormat what);
   OptionEntry& required();

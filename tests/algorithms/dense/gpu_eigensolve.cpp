@@ -73,8 +73,8 @@ TYPED_TEST(EigensolveOnGpu, RangesAndValuesOnly) {
   c.options.vectors = false;
   expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
   c.options.vectors = true;
-  for (const auto& range : {index_range(0, 180), index_range(500, 503),
-                            index_range(7, 7), value_range(-3, 4)}) {
+  for (const auto& range :
+       {index_range(0, 180), index_range(500, 503), index_range(7, 7), value_range(-3, 4)}) {
     c.options.range = range;
     expect_solved<TypeParam>(this->runtime(), a, nullptr, c);
   }

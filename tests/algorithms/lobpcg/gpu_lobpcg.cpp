@@ -223,7 +223,7 @@ TEST(LobpcgOnGpu, FunctionsOnDeviceMemory) {
     const Observed<double> op(user);
     tessera::UserPreconditioner<double> jacobi(runtime, device.jacobi(), {});
     const auto result = lobpcg(runtime, {.a = &op, .preconditioner = &jacobi},
-                                       {.count = 5, .tolerance = 1e-10, .iterations = 200});
+                               {.count = 5, .tolerance = 1e-10, .iterations = 200});
     expect_values(result, expected, 1e-7);
     expect_eigenpairs<double>(result, rows, nullptr, 1e-6, 1e-10);
     op.expect_all_on_the_gpu({"multiply", "preconditioner", "dense"});

@@ -217,7 +217,8 @@ void expect_eigenpairs(const LobpcgResult<T>& result, const SparseRows& a, const
 
 template <class T>
 void expect_values(const LobpcgResult<T>& result, const std::vector<double>& values, double gate) {
-  EXPECT_EQ(result.status().code, StatusCode::success) << to_string(result.status().code) << ": " << result.status().message();
+  EXPECT_EQ(result.status().code, StatusCode::success)
+      << to_string(result.status().code) << ": " << result.status().message();
   for (std::size_t k = 0; k < result.values.size(); ++k)
     EXPECT_NEAR(result.values[k], values[k], gate) << "eigenvalue " << k;
 }

@@ -58,10 +58,10 @@ class LobpcgExactSpectra : public RuntimeTest<double> {
     JacobiPreconditioner<double> inverse_diagonal(runtime(), a.segments(), a.diagonal(), {.shift = 0});
     const auto result =
         lobpcg(runtime(),
-                       {.a = &a,
-                        .b = b ? &*b : nullptr,
-                        .preconditioner = smallest && c.inverse_diagonal ? &inverse_diagonal : nullptr},
-                       {.count = count, .end = end, .tolerance = c.tolerance});
+               {.a = &a,
+                .b = b ? &*b : nullptr,
+                .preconditioner = smallest && c.inverse_diagonal ? &inverse_diagonal : nullptr},
+               {.count = count, .end = end, .tolerance = c.tolerance});
     EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
     const double norm = made.b ? made.largest_eigenvalues(1)->front() : a.norm_bound();
     expect_near(result.values, *exact, 1e-10 * norm);

@@ -30,8 +30,8 @@ class LobpcgHardCases : public RuntimeTest<double> {
     const SparseRows a = laplacian(n);
     const auto op = operator_of<double>(runtime(), a, 2);
     const auto guess = vectors_of<double>(runtime(), op.segments(), columns, element);
-    auto result = lobpcg(runtime(), {.a = &op, .guess = &guess, .guess_count = columns},
-                                 {.count = 4, .block = 6});
+    auto result =
+        lobpcg(runtime(), {.a = &op, .guess = &guess, .guess_count = columns}, {.count = 4, .block = 6});
     expect_values(result, values(), 1e-10);
     expect_eigenpairs<double>(result, a, nullptr, 8e-8, 1e-11);
     return result;
@@ -73,7 +73,7 @@ TEST_F(LobpcgHardCases, NullVectorAsTheWholeBlock) {
   const auto op = operator_of<double>(runtime(), a, 2, false);
   const auto ones = vectors_of<double>(runtime(), op.segments(), 1, [](Index, Index) { return 1; });
   const auto result = lobpcg(runtime(), {.a = &op, .guess = &ones, .guess_count = 1},
-                                     {.count = 1, .block = 1, .norm = LobpcgNorm::absolute});
+                             {.count = 1, .block = 1, .norm = LobpcgNorm::absolute});
   expect_values(result, {0}, 1e-14);
 }
 
@@ -101,7 +101,7 @@ TEST_F(LobpcgHardCases, SingularMatrixWithItsNullVectorAsConstraint) {
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
     const auto ones = vectors_of<double>(runtime(), op.segments(), 2, [](Index, Index) { return 1; });
     result = lobpcg(runtime(), {.a = &op, .constraints = &ones, .constraint_count = 1},
-                            {.count = 4, .variant = variant});
+                    {.count = 4, .variant = variant});
     expect_values(result, {all.begin() + 1, all.end()}, 1e-10);
     const std::vector<double> x = columns_of(result.vectors, 4);
     for (Index j = 0; j < 4; ++j) {
@@ -133,7 +133,7 @@ TEST_F(LobpcgHardCases, ConstraintsInTheGeneralizedProblem) {
   ASSERT_EQ(first.status().code, StatusCode::success);
   const auto second =
       lobpcg(runtime(), {.a = &a, .b = &b, .constraints = &first.vectors, .constraint_count = 2},
-                     {.count = 2, .tolerance = 1e-12});
+             {.count = 2, .tolerance = 1e-12});
   expect_values(second, {9, 16}, 1e-7);
 }
 
@@ -175,7 +175,8 @@ TEST_F(LobpcgHardCases, Preconditioners) {
         });
     if (rank == 0) {
       EXPECT_EQ(result.status().code, StatusCode::breakdown);
-      EXPECT_NE(result.status().message().find("precondition"), std::string::npos) << result.status().message();
+      EXPECT_NE(result.status().message().find("precondition"), std::string::npos)
+          << result.status().message();
     } else {
       EXPECT_NE(result.status().code, StatusCode::not_finite) << result.status().message();
       EXPECT_FALSE(result.status().message().empty());
@@ -195,9 +196,9 @@ TEST_F(LobpcgHardCases, PreconditionerThatReturnsTheConstraint) {
           for (Index j = 0; j < columns; ++j) y[(i - first) * ldy + j] = double(j + 1) * std::cos(double(i));
       });
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
-    const auto result = lobpcg(
-        runtime(), {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
-        {.count = 3, .variant = variant});
+    const auto result =
+        lobpcg(runtime(), {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
+               {.count = 3, .variant = variant});
     EXPECT_EQ(result.status().code, StatusCode::breakdown) << result.status().message();
     // The basic variant finds what is left of the directions to be linearly dependent.
     EXPECT_NE(result.status().message().find(variant == LobpcgVariant::basic ? "Gram" : "precondition"),
@@ -213,8 +214,7 @@ TEST_F(LobpcgHardCases, ClustersOfOneHundredMillionth) {
   const SparseRows a = diagonal(all);
   const auto op = operator_of<double>(runtime(), a, 2);
   for (const Index count : {2, 4}) {
-    const auto result =
-        lobpcg(runtime(), {.a = &op}, {.count = count, .block = 6, .tolerance = 1e-12});
+    const auto result = lobpcg(runtime(), {.a = &op}, {.count = count, .block = 6, .tolerance = 1e-12});
     expect_values(result, all, 2e-10 * 202);
     expect_eigenpairs<double>(result, a, nullptr, 1e-9, 1e-11);
   }
@@ -255,8 +255,7 @@ TEST_F(LobpcgHardCases, ScalesOfAAndBFarApart) {
 TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a);
-  const auto result =
-      lobpcg(runtime(), {.a = &op}, {.count = 2, .tolerance = 1e-30, .iterations = 2000});
+  const auto result = lobpcg(runtime(), {.a = &op}, {.count = 2, .tolerance = 1e-30, .iterations = 2000});
   EXPECT_EQ(result.status().code, StatusCode::stagnated) << result.status().message();
   EXPECT_EQ(result.converged, 0);
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
@@ -292,9 +291,8 @@ TEST_F(LobpcgHardCases, DirectionsThatSuddenlyDepend) {
             }
           },
           [&](std::span<const double>, Index) { ++application; });
-      const auto result =
-          lobpcg(runtime(), {.a = &op, .b = pair ? &b : nullptr, .preconditioner = &t},
-                         {.count = 3, .block = 6, .tolerance = 1e-9});
+      const auto result = lobpcg(runtime(), {.a = &op, .b = pair ? &b : nullptr, .preconditioner = &t},
+                                 {.count = 3, .block = 6, .tolerance = 1e-9});
       SCOPED_TRACE(fmt::format("pair {} kind {}", pair, static_cast<int>(kind)));
       EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
       EXPECT_EQ(result.restarts, 0);
@@ -336,7 +334,8 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
         });
     result = lobpcg(runtime(), {.a = &op, .preconditioner = &t}, {.count = 2});
     EXPECT_EQ(result.status().code, StatusCode::not_finite);
-    EXPECT_NE(result.status().message().find("preconditioner"), std::string::npos) << result.status().message();
+    EXPECT_NE(result.status().message().find("preconditioner"), std::string::npos)
+        << result.status().message();
   }
   // What a function throws ends there.
   UserOperator<double> throws(runtime(), n,
@@ -358,8 +357,8 @@ TEST_F(LobpcgHardCases, RestartsWhenFewColumnsAreLeft) {
                                 y[i * ldy + j] *= fewest <= 3 ? 1 + 1e-6 : 1;
                           });
   UserPreconditioner<double> t(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
-  const auto result = lobpcg(runtime(), {.a = &op, .preconditioner = &t},
-                                     {.count = 5, .block = 6, .tolerance = 1e-11});
+  const auto result =
+      lobpcg(runtime(), {.a = &op, .preconditioner = &t}, {.count = 5, .block = 6, .tolerance = 1e-11});
   EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
   EXPECT_LE(fewest, 3);
   EXPECT_GE(result.restarts, 1);
@@ -383,8 +382,8 @@ TEST_F(LobpcgHardCases, ConvergedPairsAreTakenUpAgain) {
                               for (Index j = 0; j < columns; ++j) y[i * ldy + j] *= 1 + 0.1 * double(i % 7);
                           });
   UserPreconditioner<double> t(runtime(), op.segments(), tridiagonal_inverse<double>(n, 2, -1));
-  const auto result = lobpcg(runtime(), {.a = &op, .preconditioner = &t},
-                                     {.count = 5, .block = 6, .tolerance = 1e-11});
+  const auto result =
+      lobpcg(runtime(), {.a = &op, .preconditioner = &t}, {.count = 5, .block = 6, .tolerance = 1e-11});
   EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
   EXPECT_TRUE(spoiled);
   EXPECT_GE(widened, 1);
@@ -438,8 +437,7 @@ TEST_F(LobpcgHardCases, SinglePrecision) {
   const SparseRows a = laplacian(n);
   const auto op = operator_of<float>(runtime(), a, 2);
   for (const LobpcgVariant variant : {LobpcgVariant::orthonormal, LobpcgVariant::basic}) {
-    const auto result =
-        lobpcg(runtime(), {.a = &op}, {.count = 4, .tolerance = 1e-5, .variant = variant});
+    const auto result = lobpcg(runtime(), {.a = &op}, {.count = 4, .tolerance = 1e-5, .variant = variant});
     expect_values(result, values(), 2e-5);
     expect_eigenpairs<float>(result, a, nullptr, 8e-5, 2e-5);
   }
@@ -457,9 +455,8 @@ TEST_F(LobpcgHardCases, SinglePrecision) {
       });
   for (const EigenEnd end : {EigenEnd::smallest, EigenEnd::largest}) {
     const bool smallest = end == EigenEnd::smallest;
-    const auto result =
-        lobpcg(runtime(), {.a = &hard_op, .preconditioner = smallest ? &jacobi : nullptr},
-                      {.count = 4, .end = end, .tolerance = 1e-6});
+    const auto result = lobpcg(runtime(), {.a = &hard_op, .preconditioner = smallest ? &jacobi : nullptr},
+                               {.count = 4, .end = end, .tolerance = 1e-6});
     EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
     expect_eigenpairs<float>(result, hard, nullptr, 0.2, 2e-5);
     for (std::size_t k = 0; k < 4; ++k) {

@@ -159,7 +159,7 @@ TEST_F(LobpcgInterface, BasicVariantAgrees) {
   const auto [k, m] = mikota(40);
   const auto stiffness = operator_of<double>(runtime(), k), mass = operator_of<double>(runtime(), m);
   expect_values(lobpcg(runtime(), {.a = &stiffness, .b = &mass},
-                               {.count = 3, .tolerance = 1e-11, .variant = LobpcgVariant::basic}),
+                       {.count = 3, .tolerance = 1e-11, .variant = LobpcgVariant::basic}),
                 {1, 4, 9}, 1e-6);
 }
 

@@ -23,8 +23,7 @@ TEST_F(LobpcgSpectra, LaplacianSmallAndLarge) {
     for (const Index segments : {1, 3})
       for (const Index count : {1, 4, 20}) {
         const auto op = operator_of<double>(runtime(), a, segments, segments == 1);
-        const auto result =
-            lobpcg(runtime(), {.a = &op}, {.count = count, .end = end, .tolerance = 1e-8});
+        const auto result = lobpcg(runtime(), {.a = &op}, {.count = count, .end = end, .tolerance = 1e-8});
         expect_values(result, values, 1e-10);
         EXPECT_EQ(result.values.size(), std::size_t(count));
         EXPECT_EQ(result.converged, count);
@@ -91,8 +90,8 @@ TEST_F(LobpcgSpectra, MikotaPair) {
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
     std::reverse(values.begin(), values.end());
-    result = lobpcg(runtime(), {.a = &a, .b = &b},
-                            {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
+    result =
+        lobpcg(runtime(), {.a = &a, .b = &b}, {.count = 5, .end = EigenEnd::largest, .tolerance = 1e-12});
     expect_values(result, values, 1e-7);
     expect_eigenpairs<double>(result, k, &m, 1e-7, 1e-9);
   }

@@ -61,8 +61,7 @@ TEST_F(LobpcgOverlaps, OverlapMatricesThatAreNotPositiveDefinite) {
   const auto solve = [&](const std::vector<double>& overlap, Index count, LobpcgVariant variant) {
     const RefusesNoColumns a(operator_of<double>(runtime(), laplacian(n), 2)),
         b(operator_of<double>(runtime(), diagonal(overlap), 2));
-    return lobpcg(runtime(), {.a = &a, .b = &b},
-                          {.count = count, .variant = variant, .iterations = 100});
+    return lobpcg(runtime(), {.a = &a, .b = &b}, {.count = count, .variant = variant, .iterations = 100});
   };
   const auto overlap = [&](const std::function<double(Index)>& value) {
     std::vector<double> all;
@@ -80,7 +79,8 @@ TEST_F(LobpcgOverlaps, OverlapMatricesThatAreNotPositiveDefinite) {
       for (const Index count : {3, 8}) {
         const auto result = solve(values, count, variant);
         EXPECT_EQ(result.status().code, StatusCode::breakdown) << result.status().message();
-        EXPECT_NE(result.status().message().find("B is not positive definite"), std::string::npos) << result.status().message();
+        EXPECT_NE(result.status().message().find("B is not positive definite"), std::string::npos)
+            << result.status().message();
         expect_finite(columns_of(result.vectors, 3));
       }
     // Of rank enough for the count, not for the block or for new directions: a breakdown that is called so,
@@ -119,7 +119,7 @@ void solve_with_scaled_overlap(Runtime& runtime, double scale, LobpcgVariant var
   const auto zero = vectors_of<T>(runtime, op.segments(), 5, [](Index, Index) { return 0; });
   const auto result =
       lobpcg(runtime, {.a = &op, .b = &mass, .preconditioner = &inverse, .guess = &zero, .guess_count = 5},
-                {.count = 3, .block = 5, .variant = variant});
+             {.count = 3, .block = 5, .variant = variant});
   EXPECT_EQ(result.status().code, StatusCode::success) << scale << ": " << result.status().message();
   ASSERT_EQ(result.values.size(), 3);
   for (Index k = 0; k < 3; ++k)
@@ -163,7 +163,7 @@ TEST_F(LobpcgOverlaps, OverlapOfLargeConditionInARotatedBasis) {
            q(i, k + 1) / scale(k + 1) * laplacian_vector(order, k + 1, order - j);
   });
   const auto result = lobpcg(runtime(), {.a = &op, .b = &mass, .guess = &guess, .guess_count = 3},
-                                     {.count = 3, .block = 3, .end = EigenEnd::largest, .tolerance = 1e-9});
+                             {.count = 3, .block = 3, .end = EigenEnd::largest, .tolerance = 1e-9});
   EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
   EXPECT_EQ(result.restarts, 0);
   for (Index k = 0; k < 3; ++k)

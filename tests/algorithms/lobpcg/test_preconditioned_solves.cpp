@@ -32,7 +32,7 @@ TYPED_TEST(PreconditionedSolves, SaveIterations) {
     const auto iterations = [&](Preconditioner<T>* preconditioner) {
       const LobpcgResult<T> result =
           lobpcg(this->runtime(), {.a = &a, .preconditioner = preconditioner},
-                    {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 3e-6 : 1e-8});
+                 {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 3e-6 : 1e-8});
       EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
       if (values.empty()) values = result.values;
       for (std::size_t k = 0; k < 4; ++k)
@@ -165,7 +165,7 @@ TYPED_TEST(PreconditionedSolves, ReachTheRoundingOfA) {
   const auto a = CsbMatrix<V, T>::build(this->runtime(), *chain.a, {.segments = 2});
   FomPreconditioner<V, T> fom(this->runtime(), a, {});
   const LobpcgResult<T> result = lobpcg(this->runtime(), {.a = &a, .preconditioner = &fom},
-                                           {.count = 8, .block = 12, .tolerance = 8 * double(precision<T>)});
+                                        {.count = 8, .block = 12, .tolerance = 8 * double(precision<T>)});
   EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
   EXPECT_LE(result.restarts, 1);
   for (const double residual : result.residuals)
@@ -197,8 +197,9 @@ TYPED_TEST(PreconditionedSolves, TheScaleOfBDoesNotMatter) {
     for (int k = 0; k < 3; ++k) {
       const LobpcgResult<T> result =
           lobpcg(runtime, {.a = &a, .b = &b, .preconditioner = all[k]},
-                    {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8});
-      EXPECT_EQ(result.status().code, StatusCode::success) << all[k]->name() << ' ' << result.status().message();
+                 {.count = 4, .end = end, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8});
+      EXPECT_EQ(result.status().code, StatusCode::success)
+          << all[k]->name() << ' ' << result.status().message();
       if (s == 1)
         expected[k] = result.iterations;
       else

@@ -22,7 +22,7 @@ class ReferenceEnergies : public RuntimeTest<double> {
     const auto a = CsbMatrix<V, double>::build(runtime(), *made.a);
     FomPreconditioner<V, double> fom(runtime(), a, {.end = end});
     const auto result = lobpcg(runtime(), {.a = &a, .preconditioner = &fom},
-                                       {.count = static_cast<Index>(energies.size()), .end = end});
+                               {.count = static_cast<Index>(energies.size()), .end = end});
     EXPECT_EQ(result.status().code, StatusCode::success) << nucleus << ": " << result.status().message();
     expect_near(result.values, energies, gate, nucleus);
   }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
-#include <tessera/sparse_matrix.hpp>
-
 #include <tests/algorithms/matgen/sparse_rows_checks.hpp>
+
+#include <tessera/sparse_matrix.hpp>
 
 namespace {
 

@@ -35,7 +35,7 @@ class SparseProbes : public ::testing::Test {
   BlockSparseMatrix<T> product(bool retain, double error) {
     BlockSparseMatrix<T> c = random_block_sparse<T>(runtime_, c0_.layout(), 0.1, 3);
     EXPECT_TRUE(tessera::multiply({.alpha = T(2), .a = a_, .b = {b_, Op::transpose}, .beta = T(-1), .c = c},
-                         {.filter_eps = retain ? 0 : filter, .retain_sparsity = retain}));
+                                  {.filter_eps = retain ? 0 : filter, .retain_sparsity = retain}));
     Index number = 0;
     c.for_each_block_mutable([&](Index, Index, MatrixView<T> values) {
       if (number++ == 40) values(1, 1) += T(static_cast<RealOf<T>>(error));

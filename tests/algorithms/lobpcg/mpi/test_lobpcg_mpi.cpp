@@ -100,18 +100,18 @@ TEST_F(LobpcgMpi, GeneralizedWithConstraintsGuessAndPreconditioner) {
   const std::vector<double> reference = lapack_eigenvalues(dense(k), dense(m));
   const auto a = operator_of<double>(runtime_, k, 5), b = operator_of<double>(runtime_, m, 5);
   UserPreconditioner<double> inverse(runtime_, a.segments(), tridiagonal_inverse<double>(n, 2, -1));
-  const auto first = lobpcg(runtime_, {.a = &a, .b = &b, .preconditioner = &inverse},
-                                    {.count = 2, .tolerance = 1e-13});
+  const auto first =
+      lobpcg(runtime_, {.a = &a, .b = &b, .preconditioner = &inverse}, {.count = 2, .tolerance = 1e-13});
   expect_values(first, reference, 1e-10);
   const auto result = lobpcg(runtime_,
-                                     {.a = &a,
-                                      .b = &b,
-                                      .preconditioner = &inverse,
-                                      .constraints = &first.vectors,
-                                      .constraint_count = 2,
-                                      .guess = &first.vectors,
-                                      .guess_count = 3},
-                                     {.count = 3, .tolerance = 1e-11});
+                             {.a = &a,
+                              .b = &b,
+                              .preconditioner = &inverse,
+                              .constraints = &first.vectors,
+                              .constraint_count = 2,
+                              .guess = &first.vectors,
+                              .guess_count = 3},
+                             {.count = 3, .tolerance = 1e-11});
   expect_values(result, {reference.begin() + 2, reference.end()}, 1e-10);
   expect_eigenpairs<double>(result, k, &m, 1e-9, 1e-10);
   expect_equal_on_all_ranks(runtime_, result);
@@ -189,9 +189,8 @@ History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGener
   for (Index s = 0; s < a.segments()->count(); ++s) owners.insert(a.segments()->owner(s));
   EXPECT_EQ(owners.size(), std::size_t(runtime.size()));
   const auto preconditioner = built_in(c.preconditioner, runtime, a);
-  const auto result =
-      lobpcg(runtime, {.a = &a, .preconditioner = preconditioner.get()},
-                     {.count = 2, .block = c.block, .tolerance = 1e-7, .iterations = iterations});
+  const auto result = lobpcg(runtime, {.a = &a, .preconditioner = preconditioner.get()},
+                             {.count = 2, .block = c.block, .tolerance = 1e-7, .iterations = iterations});
   if (iterations == whole_solve) expect_values(result, exact, 1e-10);
   expect_equal_on_all_ranks(runtime, result);
   History history;
