@@ -7,7 +7,7 @@
 option(TESSERA_UNITY_BUILD "Compile the sources of a folder as one" ON)
 set(TESSERA_UNITY_ALONE
   temporary_files multiply_stack                                               # runtime, codelets
-  one_stage reduce_to_band reduce_column_groups tridiagonal_eigen              # algorithms
+  one_stage reduce_to_band tridiagonal_eigen              # algorithms
   dense_products matrix_market_file model_matrices sparse_generators
   stack_command trace_summary dbcsr_peer slepc_peer)                           # the program and the benchmarks
 

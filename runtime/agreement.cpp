@@ -65,7 +65,8 @@ void detail::throw_different(const Runtime& runtime) {
 }
 
 void throw_agreed(const Runtime& runtime, const std::exception_ptr& caught) {
-  runtime.detail().agreed = caught;
+  // On one rank nobody asks, and several threads may throw.
+  if (runtime.size() > 1) runtime.detail().agreed = caught;
   std::rethrow_exception(caught);
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <mutex>
 
+#include <tessera/error.hpp>
 #include <tessera/runtime/default_runtime.hpp>
 
 namespace tessera {
@@ -29,8 +30,10 @@ void end_default(std::unique_ptr<Runtime>& runtime) noexcept {
 /// The Runtime that was made for callers without one; null when it has been ended. The object that ends it at
 /// exit is made when the first one has started: what StarPU and CUDA have registered by then runs after it.
 std::unique_ptr<Runtime>* holder = nullptr;
+bool ended_at_exit = false;
 
 void begin_default() {
+  if (ended_at_exit) throw RuntimeError("no Runtime can be made while the process ends");
   if (holder) {
     *holder = make_default();
     return;
@@ -40,6 +43,7 @@ void begin_default() {
     ~Holder() {
       end_default(runtime);
       holder = nullptr;
+      ended_at_exit = true;
     }
   };
   std::unique_ptr<Runtime> first = make_default();

@@ -269,6 +269,7 @@ bool Sequence::has_written(const Data& data) const noexcept {
 }
 
 bool Sequence::ready() const {
+  if (runtime_.detail().alarm.look()) return true;  // wait() throws what has failed
   std::lock_guard lock(state_->mutex);
   return state_->pending == 0;
 }

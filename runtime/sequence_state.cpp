@@ -98,10 +98,11 @@ SequenceStatistics SequenceState::statistics() const {
   SequenceStatistics result;
   result.submit_seconds = last_insertion - start;
   std::vector<StageRecord> stages(stage_names.size());
-  std::vector<CodeletStatistics> codelets(Codelet::all().size());
+  std::vector<CodeletRecord> codelets(Codelet::all().size());
   std::vector<double> longest(stage_names.size());
   double last = start, busy = 0;
   for (const WorkerRecord& worker : workers) {
+    if (worker.last_end == 0) continue;  // it has run nothing
     for (std::size_t s = 0; s < stages.size(); ++s) {
       stages[s].begin = std::min(stages[s].begin, worker.stages[s].begin);
       stages[s].end = std::max(stages[s].end, worker.stages[s].end);
@@ -129,8 +130,8 @@ SequenceStatistics SequenceState::statistics() const {
   }
   for (std::size_t c = 0; c < codelets.size(); ++c) {
     if (codelets[c].tasks == 0) continue;
-    codelets[c].name = Codelet::all()[c]->name();
-    result.codelets.push_back(codelets[c]);
+    result.codelets.push_back(
+        {Codelet::all()[c]->name(), codelets[c].tasks, codelets[c].seconds, codelets[c].flops});
   }
   result.total_seconds = last - start;
   if (result.total_seconds > 0)
@@ -170,7 +171,7 @@ void end_task(const TaskHeader& header) noexcept {
   stage.flops += header.flops;
   ++stage.tasks;
   if (header.on_device) ++stage.device_tasks;
-  CodeletStatistics& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
+  CodeletRecord& codelet = record.codelets[static_cast<std::size_t>(header.codelet)];
   ++codelet.tasks;
   codelet.seconds += end - start;
   codelet.flops += header.flops;

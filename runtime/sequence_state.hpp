@@ -28,11 +28,17 @@ struct StageRecord {
   Index tasks = 0, device_tasks = 0;
 };
 
+/// Of one codelet; its name is Codelet::all()'s.
+struct CodeletRecord {
+  Index tasks = 0;
+  double seconds = 0, flops = 0;
+};
+
 /// One worker's figures: written by that worker alone, read after the end.
 struct alignas(64) WorkerRecord {
   double last_end = 0;
   std::vector<StageRecord> stages = std::vector<StageRecord>(max_stages);
-  std::vector<CodeletStatistics> codelets = std::vector<CodeletStatistics>(Codelet::all().size());
+  std::vector<CodeletRecord> codelets = std::vector<CodeletRecord>(Codelet::all().size());
 };
 
 /// The earliest failure of a sequence: stage first, then index.

@@ -55,7 +55,6 @@ class Solve {
   /// The solver as the list of its stages (letters as in Eq. 6 of the GPU-ELPA2 paper).
   SubmittedSolve<T> submit() {
     if (n_ > 0) {
-      const ReturnedMemory returned(runtime_, returned_bytes(runtime_, n_, sizeof(T)));
       TiledMatrix<T> work = copy_input();
       if (b_) to_standard_form(work);
       if (options_.solver == Solver::vendor)
@@ -260,6 +259,8 @@ void check_input(const Runtime& runtime, const std::string& name, const MatrixIn
   if (layout.rows != layout.cols)
     throw InvalidArgument(name, std::to_string(layout.rows) + " x " + std::to_string(layout.cols),
                           "a square matrix");
+  if (input.tiles() && n > 0 && !input.tiles()->valid())
+    throw InvalidArgument(name, "tiles that were never made, or are released", "a matrix");
   if (input.kind() == MatrixInput<T>::Kind::block_cyclic) try {
       TiledMatrix<T>::require_block_cyclic(runtime, input.array(), input.ld(), layout);
     } catch (const InvalidArgument& wrong) {

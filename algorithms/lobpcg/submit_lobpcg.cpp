@@ -7,6 +7,7 @@
 #include <tessera/algorithms/lobpcg/lobpcg_checks.hpp>
 #include <tessera/lobpcg.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/sequence.hpp>
 
 namespace tessera {
 namespace {
@@ -17,7 +18,10 @@ class LobpcgThread final : public detail::Work {
  public:
   LobpcgThread(Runtime& runtime, LobpcgProblem<T> problem, LobpcgOptions resolved,
                std::shared_ptr<LobpcgResult<T>> result)
-      : problem_(std::move(problem)), options_(std::move(resolved)), result_(std::move(result)) {
+      : problem_(std::move(problem)),
+        options_(std::move(resolved)),
+        result_(std::move(result)),
+        in_flight_(runtime) {
     thread_ = std::thread([this, &runtime] {
       try {
         *result_ = guarded(runtime, [&] { return solve_lobpcg(runtime, problem_, options_); });
@@ -44,6 +48,7 @@ class LobpcgThread final : public detail::Work {
   const LobpcgProblem<T> problem_;
   const LobpcgOptions options_;
   const std::shared_ptr<LobpcgResult<T>> result_;
+  const Sequence in_flight_;  ///< from the call on, not from when the thread has begun
   std::exception_ptr thrown_;
   std::atomic<bool> over_ = false;
   std::thread thread_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <optional>
 
 #include <tessera/algorithms/sparse/csb_products.hpp>
@@ -50,6 +51,7 @@ struct CsbMatrix<V, T>::Detail {
   std::vector<CsbDiagonalTiles> tiles;
   Index entries = 0;
   double stored_bytes = 0, index_bytes = 0, norm = 0;
+  std::mutex submitting;  ///< of the partial sums
   /// The partial sums of the last product, without contents, for the next one with as many columns.
   std::vector<Data> partial_data;
   Index partial_columns = 0;
@@ -279,6 +281,8 @@ template <class V, class T>
 void CsbMatrix<V, T>::submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y,
                              Index columns) const {
   Detail& d = *detail_;
+  // Another thread's product must not come between: both write the partial sums.
+  const std::lock_guard lock(d.submitting);
   sequence.keep(detail_);
   if (d.partial_columns != columns) {
     d.partial_data = d.products->template make_partials<T>(columns);

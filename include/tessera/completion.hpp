@@ -70,6 +70,7 @@ class [[nodiscard]] Completion {
   /// @throws what a function of the user has thrown in a task, as Sequence::wait does
   const Status& wait() {
     if (work_) {
+      status_ = {StatusCode::task_failed, {}, 0, "wait() has thrown"};
       status_ = work_->finish();
       statistics_ = work_->statistics();
       if constexpr (requires { result_->set_status(status_); }) result_->set_status(status_);
@@ -77,7 +78,7 @@ class [[nodiscard]] Completion {
     }
     return status_;
   }
-  /// After wait().
+  /// After wait(); task_failed if that has thrown.
   const Status& status() const noexcept { return status_; }
   /// Waits, and gives the result.
   Result& result() & {

@@ -43,7 +43,8 @@ struct MultiplyOptions {
   double filter_eps = 0;
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
   MultiplyLimits limits{};       ///< what takes part; everything if not set
-  /// C's values are in host memory at the end, on their way there while the rest is computed. Otherwise they
+  /// C's values are in host memory at the end, on their way there while the rest is computed (after
+  /// submit_multiply they may still be on their way, and a reader waits). Otherwise they
   /// stay where they are computed (on a GPU, if there is one) until somebody reads them elsewhere.
   bool result_on_host = false;
   /// Whether the block products that an inner panel has for a panel of C are computed as one product of dense

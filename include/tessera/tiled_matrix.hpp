@@ -88,6 +88,8 @@ class TiledMatrix {
   Index tile_cols(Index j) const noexcept {
     return std::min(layout_.tile_cols, layout_.cols - j * layout_.tile_cols);
   }
+  /// Has tiles: it was made, and not released.
+  bool valid() const noexcept { return !tiles_.empty(); }
   /// The data of a tile.
   const Data& tile(Index i, Index j) const noexcept {
     return tiles_[static_cast<std::size_t>(i + j * row_tiles())];

@@ -39,8 +39,7 @@ InvalidArgument named_by_option(const InvalidArgument& error) {
        {"orbits", "--orbits"},
        {"shift", "--shift"}}};
   for (const auto& [argument, option] : options)
-    if (error.name() == argument)
-      return InvalidArgument(option, error.value().empty() ? "nothing" : error.value(), error.expected());
+    if (error.name() == argument) return InvalidArgument(option, error.value(), error.expected());
   return error;
 }
 

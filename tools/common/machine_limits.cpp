@@ -20,11 +20,11 @@
 
 namespace tessera::program {
 
-namespace {
-
-int threads_of(const Runtime& runtime) {
+int cpu_threads(const Runtime& runtime) {
   return std::max(1, runtime.info().cpu_workers);
 }
+
+namespace {
 
 Index gemm_tile(const Runtime& runtime, Index n, Index wanted) {
   const bool gpus = runtime.gpus() > 0;
@@ -91,7 +91,7 @@ double measure_gemm_limit(Runtime& runtime, Index n, int repeat) {
 }
 
 double time_on_workers(Runtime& runtime, const std::function<void(int)>& work) {
-  const auto threads = static_cast<std::size_t>(threads_of(runtime));
+  const auto threads = static_cast<std::size_t>(cpu_threads(runtime));
   std::vector<double> start(threads), end(threads);
   std::barrier together(static_cast<std::ptrdiff_t>(threads));
   run_on_cpu_workers(runtime, [&](int thread) {
@@ -104,7 +104,7 @@ double time_on_workers(Runtime& runtime, const std::function<void(int)>& work) {
 }
 
 double measure_copy(Runtime& runtime) {
-  const auto threads = static_cast<std::size_t>(threads_of(runtime));
+  const auto threads = static_cast<std::size_t>(cpu_threads(runtime));
   // For each thread two arrays; together larger than what caches hold.
   const std::size_t bytes = std::max<std::size_t>(std::size_t(32) << 20, (std::size_t(512) << 20) / threads);
   double best = HUGE_VAL;

@@ -12,6 +12,9 @@
 /// What the machine can do at most: rates of dense products and of copies, measured where tasks compute.
 namespace tessera::program {
 
+/// Threads of a library that runs in place of the CPU workers; at least one.
+int cpu_threads(const Runtime& runtime);
+
 /// C := A B by tiles through the runtime, A and B random and square.
 template <class T>
 class TiledGemm {

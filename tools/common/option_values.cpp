@@ -59,7 +59,8 @@ RealRange real_within(double least, double most) {
 std::string problem_of_real(const std::string& text, const RealRange& range, double& value) {
   const std::string expected =
       range.words.empty() ? std::string("a finite number") : "a number: " + range.words;
-  const std::string_view digits = std::string_view(text).substr(text.starts_with('+') ? 1 : 0);
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const std::string_view digits = std::string_view(text).substr(plus ? 1 : 0);
   const std::errc error = parse_whole(digits, value);
   if (error == std::errc::result_out_of_range) return problem(text, "is out of range", expected);
   if (error != std::errc()) return problem(text, "is not a number", expected);

@@ -16,6 +16,8 @@
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "machine_limits.hpp"
+
 namespace tessera::program {
 
 namespace {
@@ -37,8 +39,7 @@ void in_stripes(Index columns, int parts, const Work& work) {
 }
 int stripes_for(const Runtime& runtime, Index rows, Index columns) {
   constexpr Index worthwhile = 1 << 16;
-  return static_cast<int>(
-      std::clamp<Index>(rows * columns / worthwhile, 1, std::max(1, runtime.info().cpu_workers)));
+  return static_cast<int>(std::clamp<Index>(rows * columns / worthwhile, 1, cpu_threads(runtime)));
 }
 
 template <class T>

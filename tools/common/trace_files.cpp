@@ -83,7 +83,8 @@ void convert(const fs::path& directory) {
     if (fs::exists(tasks)) return;
     throw InputError(directory.string(), 0, "holds no trace (neither prof_file_* nor tasks.rec)");
   }
-  const auto newest = fs::last_write_time(raw.front());
+  auto newest = fs::last_write_time(raw.front());
+  for (const std::string& file : raw) newest = std::max(newest, fs::last_write_time(file));
   if (fs::exists(tasks) && fs::last_write_time(tasks) >= newest) return;
   // A damaged trace must not keep the tool busy for ever.
   double max_seconds = 120;

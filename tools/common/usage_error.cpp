@@ -33,7 +33,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string usage_text(std::string_view name, std::string_view value, std::string_view problem,
                        std::string_view expected) {
-  if (value.empty() || value == "nothing") return fmt::format("{} is missing; expected {}", name, expected);
+  if (value.empty()) return fmt::format("{} is missing; expected {}", name, expected);
   const bool quoted = value.starts_with('\'');
   return fmt::format("{0}: {1}{2}{1} {3}; expected {4}", name, quoted ? "" : "'", value, problem, expected);
 }

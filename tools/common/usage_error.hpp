@@ -11,8 +11,7 @@
 /// What the program says about a wrong command line: one form for all, with a guess at what was meant.
 namespace tessera::program {
 
-/// `--n: '12x' is not a number; expected an integer from 0 to 100`. A value that is empty, or `nothing`, is
-/// missing.
+/// `--n: '12x' is not a number; expected an integer from 0 to 100`. A value that is empty is missing.
 std::string usage_text(std::string_view name, std::string_view value, std::string_view problem,
                        std::string_view expected);
 

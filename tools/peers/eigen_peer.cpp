@@ -11,6 +11,7 @@
 #include "cusolvermg_peer.hpp"
 #include "gpu_libraries.hpp"
 #include "lapack_peer.hpp"
+#include "machine_limits.hpp"
 
 namespace tessera::program {
 
@@ -41,7 +42,7 @@ std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::strin
   using Problem = EigenPeerProblem<T>;
   if (library == "none") return nullptr;
   if (library == "lapack") {
-    const int threads = peer_threads(runtime);
+    const int threads = cpu_threads(runtime);
     return make<T>({"lapack", runtime.info().blas, needs_one_process(runtime), threads},
                    [&runtime, threads](Problem& problem) {
                      PeerSolution<T> solution;

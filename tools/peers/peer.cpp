@@ -40,8 +40,4 @@ std::string first_of(std::initializer_list<std::string> reasons) {
   return found == reasons.end() ? std::string() : *found;
 }
 
-int peer_threads(const Runtime& runtime) {
-  return std::max(1, runtime.info().cpu_workers);
-}
-
 }  // namespace tessera::program

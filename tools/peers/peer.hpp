@@ -106,7 +106,4 @@ std::string needs_build_with(bool present, const std::string& library);
 /// The first one that is not empty.
 std::string first_of(std::initializer_list<std::string> reasons);
 
-/// CPU workers, or one.
-int peer_threads(const Runtime& runtime);
-
 }  // namespace tessera::program

@@ -12,6 +12,7 @@
 #include <tessera/error.hpp>
 
 #include "dbcsr_peer.hpp"
+#include "machine_limits.hpp"
 #include "stack_peer.hpp"
 
 namespace tessera::program {
@@ -33,7 +34,7 @@ double run_libxsmm(Runtime& runtime, const ProductPeerProblem<T>& problem, Produ
   Json shapes = Json::array();
   for (const ProductCount& shape : problem.shapes) {
     const double flop = shape_flop<T>(shape);
-    const Index products = peer_threads(runtime) * std::max<Index>(1, static_cast<Index>(flop_each / flop));
+    const Index products = cpu_threads(runtime) * std::max<Index>(1, static_cast<Index>(flop_each / flop));
     const double each =
         time_resident_products<T>(runtime, "libxsmm", shape.m, shape.n, shape.k, products, name) /
         static_cast<double>(products);
@@ -52,7 +53,7 @@ class DbcsrProductPeer final : public ProductPeer<T> {
   explicit DbcsrProductPeer(Runtime& runtime)
       : ProductPeer<T>({"DBCSR", dbcsr_version(),
                         first_of({needs_one_process(runtime), needs_build_with(has_dbcsr(), "DBCSR")}),
-                        peer_threads(runtime)}) {}
+                        cpu_threads(runtime)}) {}
   void prepare(ProductPeerProblem<T> problem) override {
     if (!library_) library_ = std::make_unique<DbcsrPeer<T>>(this->threads());
     if (!library_->loaded()) library_->load(problem.product, problem.filter);
@@ -90,7 +91,7 @@ std::unique_ptr<ProductPeer<T>> make_product_peer(Runtime& runtime, const std::s
   using Result = ProductPeerResult<T>;
   using Made = CallPeer<Problem, Result>;
   const std::string alone = needs_one_process(runtime);
-  const int threads = peer_threads(runtime);
+  const int threads = cpu_threads(runtime);
   if (library == "none") return nullptr;
   if (library == "dbcsr") return std::make_unique<DbcsrProductPeer<T>>(runtime);
   if (library == "dense")

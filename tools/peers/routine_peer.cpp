@@ -23,7 +23,7 @@ template <class Call>
 double time_routine(Runtime& runtime, const std::string& name, const Call& call) {
   double seconds = 0;
   int info = 0;
-  runtime.run_exclusively(peer_threads(runtime), [&] {
+  runtime.run_exclusively(cpu_threads(runtime), [&] {
     const double start = now();
     info = call();
     seconds = now() - start;
@@ -137,7 +137,7 @@ std::unique_ptr<RoutinePeer<T>> make_routine_peer(Runtime& runtime, const std::s
   if (library == "none") return nullptr;
   if (library == "lapack")
     return std::make_unique<Made>(
-        PeerTraits{"lapack", runtime.info().blas, alone, peer_threads(runtime)},
+        PeerTraits{"lapack", runtime.info().blas, alone, cpu_threads(runtime)},
         [&runtime](Problem& p, NoResult&, std::string& name) { return run_lapack(runtime, p, name); });
   if (library == "cusolver")
     return std::make_unique<Made>(

@@ -10,6 +10,7 @@
 
 #include "cusparse_product.hpp"
 #include "gpu_libraries.hpp"
+#include "machine_limits.hpp"
 #include "process.hpp"
 
 namespace tessera::program {
@@ -21,7 +22,7 @@ class CsrRowsPeer final : public RowsPeer<T> {
  public:
   explicit CsrRowsPeer(Runtime& runtime)
       : RowsPeer<T>(
-            {"full rows (CSR)", TESSERA_VERSION_STRING, needs_one_process(runtime), peer_threads(runtime)}),
+            {"full rows (CSR)", TESSERA_VERSION_STRING, needs_one_process(runtime), cpu_threads(runtime)}),
         runtime_(runtime) {}
   void prepare(RowsPeerProblem<T> problem) override {
     problem_ = problem;
@@ -51,7 +52,11 @@ class CsrRowsPeer final : public RowsPeer<T> {
     if (problem_.fetch) y_.get(y.data(), problem_.columns, problem_.columns);
     return y;
   }
-  void release() override {}
+  void release() override {
+    a_.reset();
+    x_ = {};
+    y_ = {};
+  }
 
  private:
   Runtime& runtime_;
@@ -81,7 +86,7 @@ class CusparseRowsPeer final : public RowsPeer<T> {
     return product_->time(repeat);
   }
   std::vector<T> result() override { return problem_.fetch ? product_->result() : std::vector<T>(); }
-  void release() override {}
+  void release() override { product_.reset(); }
 
  private:
   Runtime& runtime_;

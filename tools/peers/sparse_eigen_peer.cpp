@@ -8,6 +8,7 @@
 
 #include "lapack_peer.hpp"
 #include "lobpcg_problem.hpp"
+#include "machine_limits.hpp"
 #include "slepc_peer.hpp"
 
 namespace tessera::program {
@@ -23,7 +24,7 @@ double run_lapack(Runtime& runtime, const SparseEigenProblem& problem, SparseEig
   range.index_low = problem.largest ? n - problem.count : 0;
   range.index_high = range.index_low + problem.count;
   PeerSolution<T> theirs;
-  runtime.run_exclusively(peer_threads(runtime), [&] {
+  runtime.run_exclusively(cpu_threads(runtime), [&] {
     theirs = solve_with_lapack<T>(dense_matrix<T>(*problem.a),
                                   problem.b ? dense_matrix<T>(*problem.b) : std::vector<T>(), n, range, true);
   });
@@ -50,7 +51,7 @@ std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const 
   if (library == "none") return nullptr;
   if (library == "dense")
     return std::make_unique<Made>(
-        PeerTraits{"lapack", runtime.info().blas, needs_one_process(runtime), peer_threads(runtime)},
+        PeerTraits{"lapack", runtime.info().blas, needs_one_process(runtime), cpu_threads(runtime)},
         [&runtime](SparseEigenProblem& problem, SparseEigenSolution& solution, std::string& name) {
           return run_lapack<T>(runtime, problem, solution, name);
         });

@@ -67,7 +67,7 @@ double time_resident_products(Runtime& runtime, const std::string& library, Inde
                                       k, type_letter<T>));
   name =
       fmt::format("{}, operands in the cache", xsmm ? "libxsmm" : fmt::format("BLAS {}gemm", type_letter<T>));
-  const int threads = peer_threads(runtime);
+  const int threads = cpu_threads(runtime);
   const auto share = [&](int thread) {
     return products * (thread + 1) / threads - products * thread / threads;
   };
@@ -106,7 +106,7 @@ std::unique_ptr<StackPeer> make_stack_peer(Runtime& runtime, const std::string& 
   PeerTraits traits{
       library, xsmm ? libxsmm_version() : runtime.info().blas,
       first_of({needs_one_process(runtime), needs_build_with(!xsmm || has_libxsmm(), "libxsmm")}),
-      peer_threads(runtime)};
+      cpu_threads(runtime)};
   return std::make_unique<CallPeer<StackPeerProblem, NoResult>>(
       std::move(traits), [&runtime, library](StackPeerProblem& p, NoResult&, std::string& name) {
         return time_resident_products<T>(runtime, library, p.m, p.n, p.k, p.products, name);

@@ -42,6 +42,6 @@ int main(int argc, char** argv) {
   Options options;
   return program_main(
       argc, argv,
-      {"tessera", "Dense Hermitian eigenproblems and block-sparse products as task graphs on StarPU"},
+      {"tessera", "Dense and sparse eigenproblems and block-sparse products as task graphs on StarPU"},
       [&](CLI::App& app, std::function<int()>& command) { add_commands(app, command, options); });
 }

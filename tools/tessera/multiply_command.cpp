@@ -11,6 +11,7 @@
 #include <tessera/multiply.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "machine_limits.hpp"
 #include "options.hpp"
 #include "problem.hpp"
 #include "product_peer.hpp"
@@ -203,7 +204,7 @@ class MultiplyRun {
     if (peer_) theirs = run_peer(product, result, timed, checked);
     if (checked) {
       session_.progress().stage("checking");
-      run.check = check_product(product, theirs.dense, peer_threads(runtime_), options_.common.seed + 3);
+      run.check = check_product(product, theirs.dense, cpu_threads(runtime_), options_.common.seed + 3);
       if (peer_) compare_with_peer(product, theirs, peer_->name(), *run.check, theirs.record);
     }
     if (report_.peer && timed && !theirs.record.empty()) report_.peer->result = theirs.record;

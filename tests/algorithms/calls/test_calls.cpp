@@ -260,6 +260,32 @@ TEST_F(Calls, IterationsRunBesideOtherCalls) {
   EXPECT_TRUE(watch.expired());
 }
 
+/// Two threads multiply by one matrix, with blocks of other widths, whose partial sums are the matrix's own.
+TEST_F(Calls, IterationsShareOneStoredMatrix) {
+  std::vector<Index> rows, columns;
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i)
+    for (Index j = std::max<Index>(i - 1, 0); j <= i; ++j)
+      rows.push_back(i), columns.push_back(j), values.push_back(i == j ? 2 : -1);
+  const auto a =
+      CsbMatrix<double, double>::build(runtime(), CoordinateRows::from_coordinates(n, rows, columns, values));
+  for (int round = 0; round < 20; ++round) {
+    auto low = submit_lobpcg(runtime(), {.a = &a}, {.count = 2, .block = 4, .tolerance = 1e-10});
+    auto high = submit_lobpcg(runtime(), {.a = &a},
+                              {.count = 2, .block = 7, .end = EigenEnd::largest, .tolerance = 1e-10});
+    expect_values(low.result(), 0, 2, 1e-9);
+    ASSERT_TRUE(high.result()) << high.status().message();
+    EXPECT_NEAR(high.result().values[0], exact(n - 1), 1e-9);
+  }
+}
+
+TEST_F(Calls, ReleasedTilesAreRefused) {
+  auto matrix = second_difference<double>();
+  auto tiles = TiledMatrix<double>::wrap(runtime(), matrix.data(), n, {n, n, 8, 8, {}, Uplo::lower});
+  tiles.release();
+  EXPECT_THROW(std::ignore = eigensolve(runtime(), {.a = tiles}), InvalidArgument);
+}
+
 TEST_F(Calls, IterationsStopAndThrowAtTheWait) {
   const auto op = difference_operator(runtime());
   LobpcgOptions options{.count = 2, .tolerance = 1e-10};
@@ -271,6 +297,7 @@ TEST_F(Calls, IterationsStopAndThrowAtTheWait) {
   options.monitor = [](const LobpcgStep&) -> bool { throw std::logic_error("no more"); };
   auto thrown = submit_lobpcg(runtime(), {.a = op}, options);
   EXPECT_THROW(thrown.wait(), std::logic_error);
+  EXPECT_FALSE(thrown.status());
   EXPECT_THROW(thrown.wait(), std::logic_error);
   expect_values(lobpcg(runtime(), {.a = op.get()}, {.count = 1, .tolerance = 1e-10}), 0, 1, 1e-9);
 }

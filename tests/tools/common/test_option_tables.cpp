@@ -143,6 +143,7 @@ TEST(UsageErrors, HaveOneForm) {
            {eigen + "--tile 0", "--tile: '0' is out of range; expected an integer from 1 to 1048576"},
            {eigen + "--tile 64.5",
             "--tile: '64.5' is not an integer in decimal digits; expected an integer from 1 to 1048576"},
+           {eigen + "--scale=+-5", "--scale: '+-5' is not a number; expected a finite number"},
            {eigen + "--scale 1e400", "--scale: '1e400' is out of range; expected a finite number"},
            {eigen + "--json", "--json has no value; expected FILE|-"},
            {eigen + "--json --quiet", "--json has no value; expected FILE|-"},

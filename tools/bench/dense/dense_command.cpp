@@ -68,8 +68,7 @@ int bench(Session& session, const DenseBenchOptions& options) {
   require_memory(runtime, "bench_dense " + options.stage,
                  n * n * sizeof(T) * (matrices_of(options.stage) / runtime.size() + (peer != nullptr)));
   Report report = describe<T>(session, options);
-  const double order = static_cast<double>(options.n);
-  session.set_memory_unit(order * order * sizeof(T));
+  session.set_memory_unit(n * n * sizeof(T));
 
   const Index band = report.options["band"].get<Index>(), columns = report.options["columns"].get<Index>();
   const auto stage = make_stage_bench<T>(session, options);

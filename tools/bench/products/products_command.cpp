@@ -119,7 +119,7 @@ class ProductsRunner {
     if (peer_) theirs = run_peer(report, product, result, timed, checked);
     if (checked) {
       session_.progress().stage("checking");
-      run.check = check_product(product, theirs.dense, peer_threads(runtime_), options_.common.seed + 3);
+      run.check = check_product(product, theirs.dense, cpu_threads(runtime_), options_.common.seed + 3);
       if (peer_) compare_with_peer(product, theirs, peer_->name(), *run.check, theirs.record);
     }
     if (report.peer && !theirs.record.empty()) report.peer->result = theirs.record;

@@ -42,6 +42,7 @@ class SpmmRunner {
     describe();
     measure_limit();
     for (int run = -options_.common.warmup; run < options_.common.repeat; ++run) one_round(run);
+    if (peer_) peer_->release();
     return session_.finish(report_);
   }
 

@@ -50,7 +50,7 @@ LimitRecord measure_limit(Session& session, bool gpu) {
     const GpuLimits limit = measure_gpu_limits<T>(gpu_limit_order);
     return {"gemm", limit.gflops * runtime.gpus(), limit.copy_rate * runtime.gpus()};
   }
-  const int workers = std::max(1, runtime.info().cpu_workers);
+  const int workers = cpu_threads(runtime);
   const Index order = std::clamp<Index>(500 * workers, 1000, 4000);
   return {"gemm", measure_gemm_limit<T>(runtime, order, 1), measure_copy(runtime)};
 }

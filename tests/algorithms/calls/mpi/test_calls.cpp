@@ -92,8 +92,13 @@ TEST_F(CallsMpi, IterationsAndProductsAreSubmitted) {
       rows.push_back(i), columns.push_back(j), values.push_back(element(i, j));
   const auto entries = CoordinateRows::from_coordinates(n, rows, columns, values);
   const auto a = CsbMatrix<double, double>::build(runtime_, entries);
-  auto pairs = submit_lobpcg(runtime_, {.a = &a}, {.count = 2, .tolerance = 1e-10});
-  EXPECT_TRUE(pairs.ready() || runtime_.size() == 1);
+  int steps = 0;
+  auto pairs = submit_lobpcg(
+      runtime_, {.a = &a},
+      {.count = 2, .tolerance = 1e-10, .monitor = [&](const LobpcgStep&) { return ++steps > 0; }});
+  if (runtime_.size() > 1) {  // several ranks have solved it when the call returns
+    EXPECT_GT(steps, 0);
+  }
   expect_values(pairs.result(), 0, 2, 1e-9);
 
   const std::vector<Index> sizes(8, 5);
