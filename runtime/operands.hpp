@@ -222,6 +222,14 @@ using ReadAll = OperandList<AccessMode::read, Shape>;
 template <class... Shapes>
 using WriteAll = OperandList<AccessMode::write, Shapes...>;
 
+/// In the body: the views of all matrices.
+template <class T>
+std::vector<MatrixView<const T>> views_of(const ReadAll<Matrix<T>>& matrices) {
+  std::vector<MatrixView<const T>> views;
+  for (int i = 0; i < matrices.size(); ++i) views.push_back(matrices[i]);
+  return views;
+}
+
 /// The pointers that ReadAll and WriteAll take, of pieces that lie beside each other.
 inline std::vector<const Data*> pointers_to(std::span<const Data> pieces) {
   std::vector<const Data*> pointers;

@@ -370,15 +370,16 @@ class ProductWork final : public detail::Work {
                    ProductWorker::none);
     sequence_ = std::make_unique<Sequence>(runtime_);
     sequence_->begin_stage("scale");
-    const bool clear = beta == T(0) && whole(options_.limits, c.rows(), c.cols());
-    if (clear)
+    const Store store =
+        beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
+    if (store == Store::overwrite)
       next_ = BlockSparseMatrix<T>(symbolic_->pattern());
     else if (!in_place)
       next_ = scaled_result(*sequence_, beta, c, symbolic_->pattern(), options_.limits);
     prepare_kernels<T>(*symbolic_);
     sequence_->begin_stage("products");
-    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_,
-                    clear ? Store::overwrite : Store::add, options_.result_on_host && !drop_, ran_on_);
+    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_, store,
+                    options_.result_on_host && !drop_, ran_on_);
     // Other ranks' copies of operands that live on.
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
       for (Index p = 0; p < operand->pattern().panels(); ++p)

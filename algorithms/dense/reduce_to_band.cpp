@@ -8,6 +8,7 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/algorithms/dense/trailing_matrix.hpp>
 #include <tessera/codelets/dense/column_groups.hpp>
+#include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
@@ -74,9 +75,10 @@ void check(const Runtime& runtime, const TiledMatrix<T>& a, Index update_width, 
 }  // namespace
 
 void require_gpu_band(const Runtime& runtime, Index band, bool one_tile, int column_groups) {
-  if (runtime.gpus() > 0 && band > widest_gpu_panel && !one_tile && column_groups == 0)
-    throw InvalidArgument("band", fmt::format("{}", band),
-                          fmt::format("at most {} on GPUs, or one tile, or column groups", widest_gpu_panel));
+  if (runtime.gpus() > 0 && band > panel_cuda::widest_cholesky_panel && !one_tile && column_groups == 0)
+    throw InvalidArgument(
+        "band", fmt::format("{}", band),
+        fmt::format("at most {} on GPUs, or one tile, or column groups", panel_cuda::widest_cholesky_panel));
 }
 
 template <class T>

@@ -57,7 +57,7 @@ template <class T>
 struct ApplyChase {
   static constexpr const char* name = "apply_chase";
   static constexpr bool gpu_instead_of_cpu = true;
-  Scratch<Array<char>> workspace;
+  GpuScratch<Array<char>> workspace{};
   ReadWrite<Matrix<T>> c;
   Read<Array<double>> blocks;
   kernels::DeviceReflectors piece;

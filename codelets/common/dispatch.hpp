@@ -29,4 +29,17 @@ inline int cpu_level() noexcept {
 #endif
 }
 
+/// Returns from the function that it ends with the call (or name) after the level, in that level's namespace.
+#if defined(__x86_64__)
+#define TESSERA_DISPATCH(LEVEL, ...)                  \
+  const int tessera_level = LEVEL;                    \
+  if (tessera_level >= 4) return level4::__VA_ARGS__; \
+  if (tessera_level == 3) return level3::__VA_ARGS__; \
+  return level2::__VA_ARGS__
+#else
+#define TESSERA_DISPATCH(LEVEL, ...) \
+  static_cast<void>(LEVEL);          \
+  return level2::__VA_ARGS__
+#endif
+
 }  // namespace tessera::kernels

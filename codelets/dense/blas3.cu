@@ -43,35 +43,6 @@ Index half(Index n, Index base) noexcept {
   return ceil_div(ceil_div(n, base), 2) * base;
 }
 
-template <class T>
-void hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index base) noexcept {
-  const auto solve = [&](Side side, MatrixView<const T> factor, MatrixView<T> b) {
-    la::trsm(on, side, Uplo::lower, side == Side::left ? Op::none : Op::adjoint, Diag::non_unit, 1, factor,
-             b);
-  };
-  const Index n = a.rows;
-  if (n <= base) {  // twice the flops, but only two calls
-    mirror_lower<T>(on, a);
-    solve(Side::left, l, a);
-    solve(Side::right, l, a);
-    return;
-  }
-  const Index n1 = half(n, base), n2 = n - n1;
-  const auto a11 = a.block(0, 0, n1, n1), a21 = a.block(n1, 0, n2, n1), a22 = a.block(n1, n1, n2, n2);
-  const auto l11 = l.block(0, 0, n1, n1), l21 = l.block(n1, 0, n2, n1), l22 = l.block(n1, n1, n2, n2);
-  const auto subtract_half_product = [&] {  // both triangles of A11 are valid
-    la::gemm(on, Op::none, Op::none, T(-0.5), l21, a11, 1, a21);
-  };
-  hegst<T>(on, a11, l11, base);
-  mirror_lower<T>(on, a11);
-  solve(Side::right, l11, a21);
-  subtract_half_product();
-  launch_her2k_subtract<T>(on, l21, a21, a22);
-  subtract_half_product();
-  solve(Side::left, l22, a21);
-  hegst<T>(on, a22, l22, base);
-}
-
 }  // namespace
 
 template <class T>
@@ -117,7 +88,31 @@ bool launch_potrf(const CudaContext& on, MatrixView<T> a, std::span<char> work, 
 
 template <class T>
 void launch_hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l, Index base) noexcept {
-  if (a.rows > 0) hegst<T>(on, a, l, base);
+  const auto solve = [&](Side side, MatrixView<const T> factor, MatrixView<T> b) {
+    la::trsm(on, side, Uplo::lower, side == Side::left ? Op::none : Op::adjoint, Diag::non_unit, 1, factor,
+             b);
+  };
+  const Index n = a.rows;
+  if (n <= base) {  // twice the flops, but only two calls
+    mirror_lower<T>(on, a);
+    solve(Side::left, l, a);
+    solve(Side::right, l, a);
+    return;
+  }
+  const Index n1 = half(n, base), n2 = n - n1;
+  const auto a11 = a.block(0, 0, n1, n1), a21 = a.block(n1, 0, n2, n1), a22 = a.block(n1, n1, n2, n2);
+  const auto l11 = l.block(0, 0, n1, n1), l21 = l.block(n1, 0, n2, n1), l22 = l.block(n1, n1, n2, n2);
+  const auto subtract_half_product = [&] {  // both triangles of A11 are valid
+    la::gemm(on, Op::none, Op::none, T(-0.5), l21, a11, 1, a21);
+  };
+  launch_hegst<T>(on, a11, l11, base);
+  mirror_lower<T>(on, a11);
+  solve(Side::right, l11, a21);
+  subtract_half_product();
+  launch_her2k_subtract<T>(on, l21, a21, a22);
+  subtract_half_product();
+  solve(Side::left, l22, a21);
+  launch_hegst<T>(on, a22, l22, base);
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                            \

@@ -32,7 +32,7 @@ void merge_t(const HostContext& on, std::span<const MatrixView<const T>> v,
     la::trmm(on, Side::left, Uplo::upper, Op::none, Diag::non_unit, 1, t, column);
     la::copy(on, t_panel, t.block(j, j, b, b));
   }
-  if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), &t(1, 0), t.ld);
+  blas::zero_below_diagonal(t);
 }
 
 #define TESSERA_DEFINE(T)                     \

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
@@ -72,13 +71,6 @@ void solve_adjoint_row(const Context& on, const Tiles& l_row, Index tile, Matrix
     const MatrixView<const T> l = l_row[i];
     la::gemm(on, Op::adjoint, Op::none, -1, l, x_k, 1, x.block(i * tile, 0, l.cols, x.cols));
   }
-}
-
-template <class T>
-std::vector<MatrixView<const T>> views_of(const ReadAll<Matrix<T>>& pieces) {
-  std::vector<MatrixView<const T>> views;
-  for (int i = 0; i < pieces.size(); ++i) views.push_back(pieces[i]);
-  return views;
 }
 
 template <class T, class Context>

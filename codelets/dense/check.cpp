@@ -9,8 +9,12 @@
 namespace tessera {
 
 template <class T>
-void clear_slab(const HostContext&, MatrixView<T> y) noexcept {
-  for (Index j = 0; j < y.cols; ++j) std::fill_n(&y(0, j), y.rows, T(0));
+void row_sums(const HostContext&, MatrixView<const T> p, bool identity, Index first, double* sums) noexcept {
+  for (Index d = 0; d < p.rows; ++d) {
+    double sum = 0;
+    for (Index c = 0; c < p.cols; ++c) sum += std::abs(p(d, c) - T(identity && first + c == d ? 1 : 0));
+    sums[d] = first > 0 ? sums[d] + sum : sum;
+  }
 }
 
 template <class T>
@@ -27,26 +31,6 @@ void run(const HostContext&, const AbsoluteColumnSums<T>& task) {
       for (Index i = 0; i < r.rows; ++i) sum += std::abs(r(i, c));
     }
     sums[static_cast<std::size_t>(c)] = sum;
-  }
-}
-
-template <class T>
-void run(const HostContext& on, const AbsoluteInnerSums<T>& task) {
-  const auto x = *task.x, y = *task.y;
-  const auto sums = *task.sums;
-  T* const product = task.work.view().data();
-  const Index step = task.columns_at_once();
-  std::fill(sums.begin(), sums.end(), 0.0);
-  for (Index first = 0; first < y.cols; first += step) {
-    const Index count = std::min(step, y.cols - first);
-    la::gemm(on, Op::adjoint, Op::none, 1, x, y.block(0, first, y.rows, count), 0,
-             MatrixView<T>{product, x.cols, count, x.cols});
-    for (Index d = 0; d < x.cols; ++d) {
-      double sum = 0;
-      for (Index c = 0; c < count; ++c)
-        sum += std::abs(product[d + c * x.cols] - T(task.same && first + c == d ? 1 : 0));
-      sums[static_cast<std::size_t>(d)] += sum;
-    }
   }
 }
 

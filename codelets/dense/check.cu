@@ -98,11 +98,6 @@ void launch_column_sums(cudaStream_t stream, MatrixView<const T> r, const Matrix
 }
 
 template <class T>
-void launch_row_sums(cudaStream_t stream, MatrixView<const T> p, bool identity, Index first, double* sums) {
-  row_sums(stream, p, identity ? Part::without_identity : Part::all, first, first > 0, sums);
-}
-
-template <class T>
 void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal, double* sums) {
   if (a.cols > 0)
     column_sums_kernel<<<blocks_for(a.cols, 1), threads, 0, stream>>>(
@@ -116,7 +111,6 @@ void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal,
 #define TESSERA_INSTANTIATE(T)                                                                       \
   template void launch_column_sums<T>(cudaStream_t, MatrixView<const T>, const MatrixView<const T>*, \
                                       const RealOf<T>*, double*);                                    \
-  template void launch_row_sums<T>(cudaStream_t, MatrixView<const T>, bool, Index, double*);         \
   template void launch_tile_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
@@ -125,11 +119,14 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 namespace tessera {
 
 template <class T>
-void clear_slab(const CudaContext& on, MatrixView<T> y) noexcept {
-  cudaMemset2DAsync(y.data, sizeof(T) * static_cast<std::size_t>(y.ld), 0,
-                    sizeof(T) * static_cast<std::size_t>(y.rows), static_cast<std::size_t>(y.cols),
-                    on.stream);
+void row_sums(const CudaContext& on, MatrixView<const T> p, bool identity, Index first,
+              double* sums) noexcept {
+  using device::Part;
+  device::row_sums(on.stream, p, identity ? Part::without_identity : Part::all, first, first > 0, sums);
 }
+#define TESSERA_INSTANTIATE_ROW_SUMS(T) \
+  template void row_sums<T>(const CudaContext&, MatrixView<const T>, bool, Index, double*) noexcept;
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE_ROW_SUMS)
 
 template <class T>
 void run(const DeviceContext& on, const AbsoluteColumnSums<T>& task) {
@@ -138,19 +135,6 @@ void run(const DeviceContext& on, const AbsoluteColumnSums<T>& task) {
   if (!task.y) return device::launch_column_sums<T>(on.stream, r, nullptr, nullptr, sums);
   const auto y = *task.y;
   device::launch_column_sums<T>(on.stream, r, &y, task.values.view().data() + task.first, sums);
-}
-
-template <class T>
-void run(const DeviceContext& on, const AbsoluteInnerSums<T>& task) {
-  const auto x = *task.x, y = *task.y;
-  T* const work = task.work.view().data();
-  const Index step = task.columns_at_once();
-  for (Index first = 0; first < y.cols; first += step) {
-    const Index count = std::min(step, y.cols - first);
-    const MatrixView<T> product{work, x.cols, count, x.cols};
-    la::gemm(on, Op::adjoint, Op::none, 1, x, y.block(0, first, y.rows, count), 0, product);
-    device::launch_row_sums<T>(on.stream, product, task.same, first, task.sums.view().data());
-  }
 }
 
 template <class T>

@@ -80,6 +80,16 @@ struct AbsoluteTileSums {
   bool diagonal = false;
 };
 
+/// sums[d] := sum_c |P(d, c) - delta(d, first + c)|, delta the identity if `identity`, else zero; P holds the
+/// columns of a matrix from number `first` on. If first > 0, the sums are added to those of the columns
+/// before.
+template <class T>
+void row_sums(const HostContext& on, MatrixView<const T> p, bool identity, Index first,
+              double* sums) noexcept;
+template <class T>
+void row_sums(const CudaContext& on, MatrixView<const T> p, bool identity, Index first,
+              double* sums) noexcept;
+
 }  // namespace tessera
 
 /// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
@@ -90,12 +100,6 @@ namespace tessera::device {
 template <class T>
 void launch_column_sums(CUstream_st* stream, MatrixView<const T> r, const MatrixView<const T>* y,
                         const RealOf<T>* values, double* sums);
-
-/// sums[d] := sum_c |P(d, c) - delta(d, first + c)|, delta the identity if `identity`, else zero; P holds the
-/// columns of a matrix from number `first` on. If first > 0, the sums are added to those of the columns
-/// before.
-template <class T>
-void launch_row_sums(CUstream_st* stream, MatrixView<const T> p, bool identity, Index first, double* sums);
 
 /// The sums of AbsoluteTileSums: column sums, followed by the row sums; on the diagonal the row sums of the
 /// strict lower triangle are added to the column sums. Reads A twice.

@@ -1,27 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <vector>
-
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera {
-namespace {
 
 using kernels::PanelFactor;
-
-static_assert(panel_cuda::widest_cholesky_panel == widest_gpu_panel);
-
-/// factor.work := the sum.
-template <class T>
-void add_grams(cudaStream_t stream, const ReadAll<Matrix<T>>& operands, const PanelFactor<T>& factor) {
-  std::vector<MatrixView<const T>> grams;
-  for (int k = 0; k < operands.size(); ++k) grams.push_back(operands[k]);
-  panel_cuda::launch_panel_add<T>(stream, grams, factor);
-}
-
-}  // namespace
 
 template <class T>
 void run(const DeviceContext& on, const PanelGram<T>& task) {
@@ -32,7 +17,7 @@ void run(const DeviceContext& on, const PanelGram<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const PanelCholesky<T>& task) {
   const auto factor = PanelFactor<T>::in(*task.factor, task.b);
-  add_grams<T>(on.stream, task.grams, factor);
+  panel_cuda::launch_panel_add<T>(on.stream, views_of(task.grams), factor);
   panel_cuda::launch_panel_cholesky<T>(on.stream, factor);
 }
 
@@ -46,7 +31,7 @@ void run(const DeviceContext& on, const PanelOrthogonalize<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const PanelCheck<T>& task) {
   const auto factor = PanelFactor<T>::in(*task.factor, task.b);
-  add_grams<T>(on.stream, task.grams, factor);
+  panel_cuda::launch_panel_add<T>(on.stream, views_of(task.grams), factor);
   panel_cuda::launch_panel_check<T>(on.stream, factor);
 }
 

@@ -20,14 +20,11 @@
 /// | factor    | bytes                       | PanelFactor<T>                                                      |
 /// | t         | b x b                       | T                                                                   |
 /// | workspace | array, panel_workspace_bytes | work space, on CPUs and GPUs                                       |
-/// All tasks run where VZ or P live, on CPUs and GPUs. Flops in brackets (complex: x 4). Source: Yamamoto et
+/// All tasks run where VZ or P live, on CPUs and GPUs; those of panels in several tiles, on GPUs, up to
+/// panel_cuda::widest_cholesky_panel columns. Flops in brackets (complex: x 4). Source: Yamamoto et
 /// al., "Roundoff error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal
 /// parallel and sequential QR" (2012); Ballard et al. (2015).
 namespace tessera {
-
-/// The widest panel in several tiles if GPUs take part: but for PanelHouseholder and PanelVectors, their
-/// kernels keep the small matrices in the registers of one thread block.
-inline constexpr Index widest_gpu_panel = 128;
 
 namespace detail {
 
@@ -47,17 +44,17 @@ inline std::uint32_t panel_footprint(const PanelSizes& s) noexcept {
 }  // namespace detail
 
 /// G := P^H P (upper triangle).                                                                    [rows b^2]
-/// | operand   | mode    |
-/// |-----------|---------|
-/// | tile      | read    |
-/// | gram      | write   |
-/// | workspace | scratch |
+/// | operand   | mode    |         |
+/// |-----------|---------|---------|
+/// | tile      | read    |         |
+/// | gram      | write   |         |
+/// | workspace | scratch | on GPUs |
 template <class T>
 struct PanelGram {
   static constexpr const char* name = "panel_gram";
   Read<Matrix<T>> tile;
   Write<Matrix<T>> gram;
-  Scratch<Array<T>> workspace;
+  GpuScratch<Array<T>> workspace{};
   TilePart panel;
 
   double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 1); }
@@ -87,7 +84,7 @@ struct PanelCholesky {
 /// | factor    | read         |                                                       |
 /// | vz        | write or add | its other columns stay if a task has written it       |
 /// | gram      | write        |                                                       |
-/// | workspace | scratch      |                                                       |
+/// | workspace | scratch      | on GPUs                                               |
 template <class T>
 struct PanelOrthogonalize {
   static constexpr const char* name = "panel_orthogonalize";
@@ -95,7 +92,7 @@ struct PanelOrthogonalize {
   Read<Array<char>> factor;
   WriteOrAdd<Matrix<T>> vz;
   Write<Matrix<T>> gram;
-  Scratch<Array<T>> workspace;
+  GpuScratch<Array<T>> workspace{};
   TilePart panel, v;
 
   double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 2); }

@@ -26,7 +26,7 @@ void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const Pane
                     MatrixView<T> vz, MatrixView<const T> w, MatrixView<const T> y) {
   inner_products<T>(on, vz, w, y, s.done, s.kb, space.d);
   const std::array<MatrixView<const T>, 1> pieces{space.d};
-  launch_inner_sum<T>(on, pieces, s.done, s.kb, s.b, space.d_sum);
+  inner_sum<T>(on, pieces, s.done, s.kb, s.b, space.d_sum);
   form_z<T>(on, space.d_sum, y, s.done, s.kb, vz);
 }
 

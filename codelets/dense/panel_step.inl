@@ -50,7 +50,7 @@ struct StepSpace {
 
 // The two steps that differ, in panel_step.cpp and panel_step.cu: a CPU takes LAPACK and BLAS. On a GPU the
 // start of a kernel counts: it takes Cholesky QR in a few kernels, and one kernel for all small products
-// (launch_inner_sum).
+// (inner_sum).
 
 /// QR of P, the panel below its diagonal block: V into VZ and into P's place, T, S R to the band, W = V T.
 template <class T>

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
 #include <tessera/codelets/dense/two_sided.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
@@ -10,7 +8,7 @@ namespace tessera {
 template <class T>
 void sum_parts(const HostContext&, std::span<const MatrixView<const T>> parts, int beta,
                MatrixView<T> y) noexcept {
-  if (beta == 0) blas::laset(Uplo::general, y.rows, y.cols, T(0), T(0), y.data, y.ld);
+  if (beta == 0) blas::set_zero(y);
   for (const auto& part : parts)
     for (Index j = 0; j < y.cols; ++j) blas::axpy(y.rows, T(1), &part(0, j), 1, &y(0, j), 1);
 }
@@ -27,22 +25,13 @@ void copy_to_band(const HostContext&, MatrixView<const T> source, const BandPlac
 }
 
 template <class T>
-void set_zero(const HostContext&, MatrixView<T> a) noexcept {
-  for (Index j = 0; j < a.cols; ++j) std::fill_n(&a(0, j), a.rows, T(0));
-}
-
-/// On a GPU one kernel makes the sums and the small products.
-template <class T>
-void run(const HostContext& on, const InnerSum<T>& task) {
-  const Index done = task.done, kb = task.kb, b = task.b;
-  const auto d = *task.d;
+void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
+               Index b, MatrixView<T> d) noexcept {
   const Index ranges[3][2] = {{0, done}, {kb, kb + done}, {2 * kb, 2 * kb + b}};
-  for (int k = 0; k < task.pieces.size(); ++k) {
-    const auto piece = task.pieces[k];
+  for (std::size_t k = 0; k < pieces.size(); ++k)
     for (Index j = 0; j < b; ++j)
       for (const auto& range : ranges)
-        for (Index i = range[0]; i < range[1]; ++i) d(i, j) = (k == 0 ? T(0) : d(i, j)) + piece(i, j);
-  }
+        for (Index i = range[0]; i < range[1]; ++i) d(i, j) = (k == 0 ? T(0) : d(i, j)) + pieces[k](i, j);
   // W^H (A W) = W^H Y - (W^H Vacc)(Zacc^H W) - (W^H Zacc)(Vacc^H W), halved.
   const auto v_w = d.block(0, 0, done, b), z_w = d.block(kb, 0, done, b), w_y = d.block(kb + done, 0, b, b);
   for (Index j = 0; j < b; ++j)

@@ -97,12 +97,6 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class S>
-__global__ void set_zero_kernel(Index rows, Index cols, S* a, Index lda) {
-  for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols; e += Index(gridDim.x) * threads)
-    a[e % rows + e / rows * lda] = S(0);
-}
-
-template <class S>
 __global__ void copy_to_band_kernel(Index rows, Index cols, const S* source, Index lds, Index b, Index shift,
                                     S* segment, Index ld) {
   for (Index e = blockIdx.x * Index(threads) + threadIdx.x; e < rows * cols;
@@ -137,8 +131,8 @@ void sum_parts(const CudaContext& on, std::span<const MatrixView<const T>> parts
 }
 
 template <class T>
-void launch_inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done,
-                      Index kb, Index b, MatrixView<T> d) noexcept {
+void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
+               Index b, MatrixView<T> d) noexcept {
   // The kernel takes at most pieces_at_once pieces. More are first summed in D, which then is the only piece;
   // the kernel does not change the sums that it reads there.
   const MatrixView<const T> sum = d;
@@ -182,13 +176,6 @@ void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Inde
 }
 
 template <class T>
-void set_zero(const CudaContext& on, MatrixView<T> a) noexcept {
-  if (a.rows * a.cols > 0)
-    set_zero_kernel<<<blocks_for(a.rows * a.cols, threads, full_grid), threads, 0, on.stream>>>(
-        a.rows, a.cols, device_cast(a.data), a.ld);
-}
-
-template <class T>
 void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandPlace& place,
                   MatrixView<T> segment) noexcept {
   const auto& [row, column, first_column, bandwidth] = place;
@@ -196,13 +183,6 @@ void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandP
     copy_to_band_kernel<<<blocks_for(source.rows * source.cols, threads, full_grid), threads, 0, on.stream>>>(
         source.rows, source.cols, device_cast(source.data), source.ld, bandwidth, row - column,
         device_cast(&segment(0, column - first_column)), segment.ld);
-}
-
-template <class T>
-void run(const DeviceContext& on, const InnerSum<T>& task) {
-  std::vector<MatrixView<const T>> pieces;
-  for (int k = 0; k < task.pieces.size(); ++k) pieces.push_back(task.pieces[k]);
-  launch_inner_sum<T>(on, pieces, task.done, task.kb, task.b, *task.d);
 }
 
 template <class T>
@@ -221,13 +201,12 @@ void run(const DeviceContext& on, const Rank2kUpdate<T>& task) {
 #define TESSERA_INSTANTIATE(T)                                                                               \
   template void sum_parts<T>(const CudaContext&, std::span<const MatrixView<const T>>, int,                  \
                              MatrixView<T>) noexcept;                                                        \
-  template void launch_inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index,  \
-                                    Index, MatrixView<T>) noexcept;                                          \
+  template void inner_sum<T>(const CudaContext&, std::span<const MatrixView<const T>>, Index, Index, Index,  \
+                             MatrixView<T>) noexcept;                                                        \
   template void launch_subtract_pair<T>(const CudaContext&, MatrixView<const T>, MatrixView<const T>, Index, \
                                         Index, T*, MatrixView<T>) noexcept;                                  \
   template void launch_hermitian_update<T>(const CudaContext&, MatrixView<const T>, Index, Index, T*,        \
                                            MatrixView<T>) noexcept;                                          \
-  template void set_zero<T>(const CudaContext&, MatrixView<T>) noexcept;                                     \
   template void copy_to_band<T>(const CudaContext&, MatrixView<const T>, const BandPlace&,                   \
                                 MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

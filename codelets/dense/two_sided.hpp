@@ -170,7 +170,7 @@ struct PanelUpdate {
 /// | vz_i      | read       | rows x 2 kb | V_i and Z_i                                                        |
 /// | vz_j      | read       | rows x 2 kb | V_j and Z_j; absent on the diagonal                                |
 /// | a         | read-write | matrix      | the tile; on the diagonal the lower triangle                       |
-/// | workspace | scratch    | array       | update_workspace_bytes(largest number of columns of a part, kb)    |
+/// | workspace | scratch    | array       | GPUs: update_workspace_bytes(largest number of columns of a part, kb) |
 /// The GPU puts [Z V] into the work space and makes one product [V Z] [Z V]^H.
 template <class T>
 struct Rank2kUpdate {
@@ -178,7 +178,7 @@ struct Rank2kUpdate {
   Read<Matrix<T>> vz_i;
   Read<Matrix<T>> vz_j{};
   ReadWrite<Matrix<T>> a;
-  Scratch<Array<T>> workspace;
+  GpuScratch<Array<T>> workspace{};
   TilePart part;
   Index done = 0, kb = 0;
   bool both_triangles = false;  ///< keeps_both_triangles: also updates the upper triangle of a diagonal tile
@@ -245,17 +245,16 @@ template <class T>
 void copy_to_band(const CudaContext& on, MatrixView<const T> source, const BandPlace& place,
                   MatrixView<T> segment) noexcept;
 
+/// D := sum of the pieces; the rows [kb + done, kb + done + b) become 1/2 W^H A W. On a GPU one kernel makes
+/// the sums and the small products.
 template <class T>
-void set_zero(const HostContext& on, MatrixView<T> a) noexcept;
+void inner_sum(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
+               Index b, MatrixView<T> d) noexcept;
 template <class T>
-void set_zero(const CudaContext& on, MatrixView<T> a) noexcept;
+void inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done, Index kb,
+               Index b, MatrixView<T> d) noexcept;
 
 // On a GPU only:
-
-/// D := sum of the pieces; the rows [kb + done, kb + done + b) become 1/2 W^H A W. One kernel.
-template <class T>
-void launch_inner_sum(const CudaContext& on, std::span<const MatrixView<const T>> pieces, Index done,
-                      Index kb, Index b, MatrixView<T> d) noexcept;
 
 /// The inner products of a panel step, for double and float, in double on the tensor cores. One kernel
 /// computes the three products with long sums: D := [V^H W; Z^H W; W^H Y] at the rows 0, kb and 2 kb, with

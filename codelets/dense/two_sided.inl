@@ -114,6 +114,11 @@ void run(const Context& on, const InnerProducts<T>& task) {
 }
 
 template <class T, class Context>
+void run(const Context& on, const InnerSum<T>& task) {
+  inner_sum<T>(on, views_of(task.pieces), task.done, task.kb, task.b, *task.d);
+}
+
+template <class T, class Context>
 void run(const Context& on, const FormZ<T>& task) {
   const auto& [row, rows, done, kb, b] = task.window;
   form_z<T>(on, *task.d, task.y.view().block(row, 0, rows, b), done, kb,
@@ -131,7 +136,7 @@ void run(const Context& on, const PanelUpdate<T>& task) {
 
 template <class T, class Context>
 void run(const Context& on, const SetZero<T>& task) {
-  set_zero<T>(on, *task.a);
+  la::set_zero(on, *task.a);
 }
 
 template <class T, class Context>

@@ -67,49 +67,16 @@ TESSERA_BLAS3(double, dgemm_, dsyrk_, dsyr2k_, dsymm_, dtrsm_, dtrmm_)
 TESSERA_BLAS3(C, cgemm_, cherk_, cher2k_, chemm_, ctrsm_, ctrmm_)
 TESSERA_BLAS3(Z, zgemm_, zherk_, zher2k_, zhemm_, ztrsm_, ztrmm_)
 
-#define TESSERA_BLAS12(T, gemv_f, hemv_f, nrm2_f, axpy_f)                                                  \
-  extern "C" {                                                                                             \
-  void gemv_f(const char*, const int*, const int*, const T*, const T*, const int*, const T*, const int*,   \
-              const T*, T*, const int*);                                                                   \
-  void hemv_f(const char*, const int*, const T*, const T*, const int*, const T*, const int*, const T*, T*, \
-              const int*);                                                                                 \
-  RealOf<T> nrm2_f(const int*, const T*, const int*);                                                      \
-  void axpy_f(const int*, const T*, const T*, const int*, T*, const int*);                                 \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void gemv<T>(Op op, Index m, Index n, T alpha, const T* a, Index lda, const T* x, Index incx, T beta,    \
-               T* y, Index incy) noexcept {                                                                \
-    const char o = adjoint_letter<T>(op);                                                                  \
-    const int mi = i32(m), ni = i32(n), la = i32(lda), ix = i32(incx), iy = i32(incy);                     \
-    gemv_f(&o, &mi, &ni, &alpha, a, &la, x, &ix, &beta, y, &iy);                                           \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void hemv<T>(Uplo uplo, Index n, T alpha, const T* a, Index lda, const T* x, Index incx, T beta, T* y,   \
-               Index incy) noexcept {                                                                      \
-    const char u = letter(uplo);                                                                           \
-    const int ni = i32(n), la = i32(lda), ix = i32(incx), iy = i32(incy);                                  \
-    hemv_f(&u, &ni, &alpha, a, &la, x, &ix, &beta, y, &iy);                                                \
-  }                                                                                                        \
-  template <>                                                                                              \
-  RealOf<T> nrm2<T>(Index n, const T* x, Index incx) noexcept {                                            \
-    const int ni = i32(n), ix = i32(incx);                                                                 \
-    return nrm2_f(&ni, x, &ix);                                                                            \
-  }                                                                                                        \
-  template <>                                                                                              \
-  void axpy<T>(Index n, T alpha, const T* x, Index incx, T* y, Index incy) noexcept {                      \
-    const int ni = i32(n), ix = i32(incx), iy = i32(incy);                                                 \
-    axpy_f(&ni, &alpha, x, &ix, y, &iy);                                                                   \
-  }                                                                                                        \
-  template <>                                                                                              \
-  T dotc<T>(Index n, const T* x, Index incx, const T* y, Index incy) noexcept {                            \
-    /* Complex function results differ between Fortran ABIs: a plain loop avoids the question. */          \
-    T sum(0);                                                                                              \
-    for (Index i = 0; i < n; ++i) sum += conjugate(x[i * incx]) * y[i * incy];                             \
-    return sum;                                                                                            \
+#define TESSERA_AXPY(T, axpy_f)                                                       \
+  extern "C" void axpy_f(const int*, const T*, const T*, const int*, T*, const int*); \
+  template <>                                                                         \
+  void axpy<T>(Index n, T alpha, const T* x, Index incx, T* y, Index incy) noexcept { \
+    const int ni = i32(n), ix = i32(incx), iy = i32(incy);                            \
+    axpy_f(&ni, &alpha, x, &ix, y, &iy);                                              \
   }
-TESSERA_BLAS12(float, sgemv_, ssymv_, snrm2_, saxpy_)
-TESSERA_BLAS12(double, dgemv_, dsymv_, dnrm2_, daxpy_)
-TESSERA_BLAS12(C, cgemv_, chemv_, scnrm2_, caxpy_)
-TESSERA_BLAS12(Z, zgemv_, zhemv_, dznrm2_, zaxpy_)
+TESSERA_AXPY(float, saxpy_)
+TESSERA_AXPY(double, daxpy_)
+TESSERA_AXPY(C, caxpy_)
+TESSERA_AXPY(Z, zaxpy_)
 
 }  // namespace tessera::blas

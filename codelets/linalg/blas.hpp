@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <complex>
 #include <type_traits>
 
@@ -37,17 +38,6 @@ template <class T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* a, Index lda, T* b,
           Index ldb) noexcept;
 template <class T>
-void gemv(Op op, Index m, Index n, T alpha, const T* a, Index lda, const T* x, Index incx, T beta, T* y,
-          Index incy) noexcept;
-template <class T>
-void hemv(Uplo uplo, Index n, T alpha, const T* a, Index lda, const T* x, Index incx, T beta, T* y,
-          Index incy) noexcept;
-template <class T>
-RealOf<T> nrm2(Index n, const T* x, Index incx) noexcept;
-/// conj(x)^T y.
-template <class T>
-T dotc(Index n, const T* x, Index incx, const T* y, Index incy) noexcept;
-template <class T>
 void axpy(Index n, T alpha, const T* x, Index incx, T* y, Index incy) noexcept;
 
 template <class T>
@@ -73,6 +63,16 @@ template <class T>
 void lacpy(Uplo uplo, Index m, Index n, const T* a, Index lda, T* b, Index ldb) noexcept;
 template <class T>
 void laset(Uplo uplo, Index m, Index n, T off_diagonal, T diagonal, T* a, Index lda) noexcept;
+/// A := 0.
+template <class T>
+void set_zero(MatrixView<T> a) noexcept {
+  for (Index j = 0; j < a.cols; ++j) std::fill_n(a.data + j * a.ld, a.rows, T(0));
+}
+/// Makes a square matrix upper triangular.
+template <class T>
+void zero_below_diagonal(MatrixView<T> a) noexcept {
+  if (a.cols > 1) laset(Uplo::lower, a.cols - 1, a.cols - 1, T(0), T(0), &a(1, 0), a.ld);
+}
 
 /// Eigenvalues of a real symmetric tridiagonal matrix, ascending, in d (root-free QL); e is destroyed.
 template <class R>
@@ -205,5 +205,13 @@ void copy(const HostContext&, Factor<T> a, MatrixView<T> b) noexcept {
 }
 template <class T>
 void copy(const CudaContext& on, Factor<T> a, MatrixView<T> b) noexcept;
+
+/// A := 0.
+template <class T>
+void set_zero(const HostContext&, MatrixView<T> a) noexcept {
+  blas::set_zero(a);
+}
+template <class T>
+void set_zero(const CudaContext& on, MatrixView<T> a) noexcept;
 
 }  // namespace tessera::la

@@ -168,6 +168,13 @@ void copy(const CudaContext& on, Factor<T> a, MatrixView<T> b) noexcept {
                     static_cast<std::size_t>(a.ld) * sizeof(T), static_cast<std::size_t>(a.rows) * sizeof(T),
                     static_cast<std::size_t>(a.cols), cudaMemcpyDeviceToDevice, on.stream);
 }
+template <class T>
+void set_zero(const CudaContext& on, MatrixView<T> a) noexcept {
+  if (a.rows == 0 || a.cols == 0) return;
+  cudaMemset2DAsync(a.data, static_cast<std::size_t>(a.ld) * sizeof(T), 0,
+                    static_cast<std::size_t>(a.rows) * sizeof(T), static_cast<std::size_t>(a.cols),
+                    on.stream);
+}
 
 }  // namespace tessera::la
 

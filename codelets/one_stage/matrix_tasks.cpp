@@ -51,7 +51,7 @@ void run(const HostContext&, const TridiagonalizeExtract<T>& task) {
   const WorkTiles& tiles = *task.tiles;
   const Index number = task.group_number, column = task.column, count = task.count;
   const Index w = tiles.layout().w, first = column / w, last = (column + count - 1) / w;
-  for (Index c = 0; c < count; ++c) std::fill_n(&columns(0, c), columns.rows, T(0));
+  blas::set_zero(columns.block(0, 0, columns.rows, count));
   for (Index slot = tiles.first_slot(number, first), end = tiles.first_slot(number, last + 1); slot < end;
        ++slot) {
     const auto [i, j] = tiles.group(number)[static_cast<std::size_t>(slot)];
@@ -174,7 +174,7 @@ void run(const HostContext& on, const TridiagonalizeFactor<T>& task) {
       t(j, j) = tau;
     }
   }
-  if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), &t(1, 0), t.ld);
+  blas::zero_below_diagonal(t.block(0, 0, k, k));
 }
 
 #define TESSERA_DEFINE(T)                       \

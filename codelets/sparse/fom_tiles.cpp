@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
@@ -175,8 +176,7 @@ void run(const HostContext&, const FomTiles<V, T>& task) {
   const auto w = *task.w;
   kernels::fom_tiles<V, T>(piece, task.tiles, task.begins.view().data(), task.columns, task.steps, task.shift,
                            r.data, r.ld, w.data, w.ld, reinterpret_cast<T*>(task.scratch.view().data()));
-  if (w.rows > task.columns)
-    for (Index i = 0; i < w.cols; ++i) std::fill_n(&w(task.columns, i), w.rows - task.columns, T(0));
+  blas::set_zero(w.block(task.columns, 0, w.rows - task.columns, w.cols));
 }
 
 template <class V, class T>

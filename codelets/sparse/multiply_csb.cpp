@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <tessera/codelets/common/dispatch.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/error.hpp>
@@ -16,21 +17,8 @@ template <class V, class T>
 void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns, std::int64_t ldx_columns,
                   const T* x_rows, std::int64_t ldx_rows, T* y_rows, std::int64_t ldy_rows, T* y_columns,
                   std::int64_t ldy_columns) noexcept {
-#define TESSERA_CALL(LEVEL)                                                                             \
-  LEVEL::multiply_csb<V, T>(piece, columns, x_columns, ldx_columns, x_rows, ldx_rows, y_rows, ldy_rows, \
-                            y_columns, ldy_columns)
-#if defined(__x86_64__)
-  switch (cpu_level()) {
-    case 4:
-      return TESSERA_CALL(level4);
-    case 3:
-      return TESSERA_CALL(level3);
-    default:
-      break;
-  }
-#endif
-  TESSERA_CALL(level2);
-#undef TESSERA_CALL
+  TESSERA_DISPATCH(cpu_level(), multiply_csb<V, T>(piece, columns, x_columns, ldx_columns, x_rows, ldx_rows,
+                                                   y_rows, ldy_rows, y_columns, ldy_columns));
 }
 
 template <class V>
@@ -60,16 +48,10 @@ template void add_csb_magnitudes<float>(const CsbPieceView<float>&, double*, dou
 
 namespace {
 
-template <class T>
-void clear(const MatrixView<T>& y) {
-  for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), y.rows, T(0));
-}
-
 /// The sums of an operand, set to zero where the task writes it; null for an absent operand.
 double* sums_of(const WriteOrAdd<Matrix<double>>& operand) {
   const auto sums = *operand;
-  if (operand.first())
-    for (Index i = 0; i < sums.cols; ++i) std::fill_n(&sums(0, i), sums.rows, 0.0);
+  if (operand.first()) blas::set_zero(sums);
   return sums.data;
 }
 
@@ -82,8 +64,8 @@ void run(const HostContext&, const MultiplyCsb<V, T>& task) {
       csb_view<V>(task.piece.view().data(), shape.block_count, shape.entry_count, shape.on_diagonal);
   const auto x_columns = *task.x_columns, x_rows = shape.on_diagonal ? x_columns : *task.x_rows;
   const auto y_rows = *task.y_rows, y_columns = shape.on_diagonal ? y_rows : *task.y_columns;
-  if (task.y_rows.first()) clear(y_rows);
-  if (task.y_columns.first()) clear(y_columns);
+  if (task.y_rows.first()) blas::set_zero(y_rows);
+  if (task.y_columns.first()) blas::set_zero(y_columns);
   kernels::multiply_csb<V, T>(piece, task.columns, x_columns.data, x_columns.ld, x_rows.data, x_rows.ld,
                               y_rows.data, y_rows.ld, y_columns.data, y_columns.ld);
 }

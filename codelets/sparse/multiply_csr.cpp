@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <tessera/codelets/common/dispatch.hpp>
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/sparse/multiply_csr.hpp>
 
 namespace tessera {
@@ -10,17 +11,7 @@ namespace tessera {
 template <class V, class T>
 void kernels::multiply_csr(const CsrPieceView<V>& piece, int columns, const T* x, std::int64_t ldx, T* y,
                            std::int64_t ldy) noexcept {
-#if defined(__x86_64__)
-  switch (cpu_level()) {
-    case 4:
-      return level4::multiply_csr<V, T>(piece, columns, x, ldx, y, ldy);
-    case 3:
-      return level3::multiply_csr<V, T>(piece, columns, x, ldx, y, ldy);
-    default:
-      break;
-  }
-#endif
-  level2::multiply_csr<V, T>(piece, columns, x, ldx, y, ldy);
+  TESSERA_DISPATCH(cpu_level(), multiply_csr<V, T>(piece, columns, x, ldx, y, ldy));
 }
 
 template <class V, class T>
@@ -32,8 +23,7 @@ void run(const HostContext&, const MultiplyCsr<V, T>& task) {
                                       reinterpret_cast<const std::uint32_t*>(piece + sizes.columns_offset)};
   const auto x = *task.x;
   const auto y = *task.y;
-  if (task.y.first())
-    for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), y.rows, T(0));
+  if (task.y.first()) blas::set_zero(y);
   kernels::multiply_csr<V, T>(view, task.columns, x.data, x.ld, y.data, y.ld);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 
 namespace tessera {
@@ -10,7 +9,7 @@ template <class T, WorkerKind kind>
 void run(const HostContext& on, const CallPreconditioner<T, kind>& task) {
   const auto r = *task.r;
   const auto w = *task.w;
-  for (Index i = 0; i < w.cols; ++i) std::fill_n(&w.data[i * w.ld], w.rows, T(0));
+  la::set_zero(on, w);
   try {
     task.functions->host(task.first_row, w.cols, task.columns, r.data, r.ld, w.data, w.ld);
   } catch (...) {

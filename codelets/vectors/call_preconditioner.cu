@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/runtime/device_task.hpp>
 
@@ -9,8 +10,7 @@ template <class T>
 void run(const DeviceContext& on, const CallPreconditioner<T, WorkerKind::gpu>& task) {
   const MatrixView<const T> r = *task.r;
   const MatrixView<T> w = *task.w;
-  const auto bytes = [](Index count) { return static_cast<std::size_t>(count) * sizeof(T); };
-  cudaMemset2DAsync(w.data, bytes(w.ld), 0, bytes(w.rows), static_cast<std::size_t>(w.cols), on.stream);
+  la::set_zero(on, w);
   try {
     task.functions->device(task.first_row, w.cols, task.columns, r.data, r.ld, w.data, w.ld, on.stream);
   } catch (...) {

@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
 
 namespace tessera {
 namespace {
 
-/// Columns from `columns` on of row i := 0.
+/// The columns from `columns` on := 0.
 template <class T>
-void clear_rest(const MatrixView<T>& v, Index i, Index columns) {
-  std::fill_n(&v.data[i * v.ld] + columns, v.rows - columns, T(0));
+void clear_rest(const HostContext& on, const MatrixView<T>& v, Index columns) {
+  la::set_zero(on, v.block(columns, 0, v.rows - columns, v.cols));
 }
 
 }  // namespace
 
 template <class T>
-void run(const HostContext&, const DivideRows<T>& task) {
+void run(const HostContext& on, const DivideRows<T>& task) {
   const auto diagonal = *task.diagonal;
   const auto r = *task.r;
   const auto w = *task.w;
@@ -26,21 +27,20 @@ void run(const HostContext&, const DivideRows<T>& task) {
     const double sign = task.sign != 0 ? task.sign : std::copysign(1.0, x),
                  divisor = sign * std::max(sign * x, task.least);
     for (Index j = 0; j < task.columns; ++j) w(j, i) = T(double(r(j, i)) / divisor);
-    clear_rest(w, i, task.columns);
   }
+  clear_rest(on, w, task.columns);
 }
 
 template <class T>
-void run(const HostContext&, const ChebyshevStart<T>& task) {
+void run(const HostContext& on, const ChebyshevStart<T>& task) {
   const auto r = *task.r;
   const auto q = *task.q, d = *task.d, w = *task.w;
-  for (Index i = 0; i < w.cols; ++i) {
+  for (Index i = 0; i < w.cols; ++i)
     for (Index j = 0; j < task.columns; ++j) {
       q(j, i) = r(j, i);
       d(j, i) = w(j, i) = T(task.factor * double(r(j, i)));
     }
-    for (const MatrixView<T>& v : {q, d, w}) clear_rest(v, i, task.columns);
-  }
+  for (const MatrixView<T>& v : {q, d, w}) clear_rest(on, v, task.columns);
 }
 
 template <class T>

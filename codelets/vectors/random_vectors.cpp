@@ -1,19 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 
 namespace tessera {
 
 template <class T>
-void run(const HostContext&, const RandomVectors<T>& task) {
+void run(const HostContext& on, const RandomVectors<T>& task) {
   const MatrixView<T> v = *task.v;
-  for (Index i = 0; i < v.cols; ++i) {
-    if (task.v.first()) std::fill_n(&v(0, i), v.rows, T(0));
+  if (task.v.first()) la::set_zero(on, v);
+  for (Index i = 0; i < v.cols; ++i)
     for (std::int32_t j = task.first; j < task.first + task.columns; ++j)
       v(j, i) = random_vector_element(task.seed, task.first_row + i, j);
-  }
 }
 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(RandomVectors<T>)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
+#include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/user_function.hpp>
 
 namespace tessera {
@@ -18,7 +19,7 @@ void run(const HostContext& on, const CallUserFunction<T, kind>& task) {
     }
   }
   const auto y = *task.y;
-  for (Index i = 0; i < y.cols; ++i) std::fill_n(&y(0, i), y.rows, T(0));
+  la::set_zero(on, y);
   try {
     task.functions->host(task.first_row, task.end_row, task.columns, x.data, x.ld, y.data, y.ld);
   } catch (...) {

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/codelets/vectors/user_function.hpp>
 #include <tessera/runtime/device_task.hpp>
 
@@ -20,7 +21,7 @@ void run(const DeviceContext& on, const CallUserFunction<T, WorkerKind::gpu>& ta
     }
   }
   const auto y = *task.y;
-  cudaMemset2DAsync(y.data, bytes(y.ld), 0, bytes(y.rows), static_cast<std::size_t>(y.cols), on.stream);
+  la::set_zero(on, y);
   try {
     task.functions->device(task.first_row, task.end_row, task.columns, x.data, x.ld, y.data, y.ld, on.stream);
   } catch (...) {

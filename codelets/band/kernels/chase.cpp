@@ -9,13 +9,8 @@ template <class T>
 void chase_tile_at_level(int level, const BandView<T>& band, Index first_sweep, Index sweeps,
                          Index column_begin, Index column_end, const Reflectors<T>& reflectors,
                          RealOf<T>* workspace) noexcept {
-#if defined(__x86_64__)
-  if (level >= 4)
-    return level4::chase_tile<T>(band, first_sweep, sweeps, column_begin, column_end, reflectors, workspace);
-  if (level == 3)
-    return level3::chase_tile<T>(band, first_sweep, sweeps, column_begin, column_end, reflectors, workspace);
-#endif
-  level2::chase_tile<T>(band, first_sweep, sweeps, column_begin, column_end, reflectors, workspace);
+  TESSERA_DISPATCH(level,
+                   chase_tile<T>(band, first_sweep, sweeps, column_begin, column_end, reflectors, workspace));
 }
 
 template <class T>

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
-#include <tessera/codelets/linalg/blas.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.inl>
 
 namespace tessera::kernels {
 
 template <class T>
 void expand_panel(std::span<const DenseBlock> blocks, const T* values, MatrixView<T> dense) noexcept {
-  for (Index j = 0; j < dense.cols; ++j) std::fill_n(dense.data + j * dense.ld, dense.rows, T(0));
+  blas::set_zero(dense);
   for (const DenseBlock& block : blocks) {
     const T* from = values + block.offset;
     T* to = &dense(block.row, block.col);
@@ -45,15 +44,6 @@ namespace tessera {
 template <class T>
 void run(const HostContext&, const ExpandPanel<T>& task) {
   kernels::expand_panel<T>(*task.blocks, task.values.view().data(), *task.dense);
-}
-
-template <class T>
-void run(const HostContext&, const MultiplyDense<T>& task) {
-  const auto a = *task.a, b = *task.b;
-  const auto c = *task.c;
-  blas::gemm<T>(Op::none, Op::none, c.rows, c.cols, a.cols, T(1), a.data, a.ld, b.data, b.ld,
-                T(task.c.first() ? 0 : 1), c.data, c.ld);
-  *task.ran_on = ProductWorker::cpu;
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/codelets/block_sparse/product/dense_panels.hpp>
+#include <tessera/codelets/block_sparse/product/dense_panels.inl>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
@@ -84,15 +84,6 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 template <class T>
 void run(const DeviceContext& on, const ExpandPanel<T>& task) {
   device::launch_expand_panel<T>(on.stream, *task.blocks, task.values.view().data(), *task.dense);
-}
-
-template <class T>
-void run(const DeviceContext& on, const MultiplyDense<T>& task) {
-  const auto a = *task.a, b = *task.b;
-  const auto c = *task.c;
-  cublas::gemm<T>(on.cublas, Op::none, Op::none, c.rows, c.cols, a.cols, T(1), a.data, a.ld, b.data, b.ld,
-                  T(task.c.first() ? 0 : 1), c.data, c.ld);
-  *task.ran_on = ProductWorker::gpu;
 }
 
 template <class T>

@@ -22,12 +22,7 @@ namespace kernels {
 template <class T>
 void small_products(Index m, Index n, Index k, const T* a, const T* b, const StackEntry* entries, Index count,
                     T* c) noexcept {
-#if defined(__x86_64__)
-  const int level = cpu_level();
-  if (level >= 4) return level4::small_products<T>(m, n, k, a, b, entries, count, c);
-  if (level == 3) return level3::small_products<T>(m, n, k, a, b, entries, count, c);
-#endif
-  level2::small_products<T>(m, n, k, a, b, entries, count, c);
+  TESSERA_DISPATCH(cpu_level(), small_products<T>(m, n, k, a, b, entries, count, c));
 }
 
 namespace {

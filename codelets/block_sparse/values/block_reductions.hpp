@@ -37,14 +37,14 @@ inline double position_weight(Index i, Index j) noexcept {
 /// | blocks  | read    | array of PanelBlock                       | the panel's     |
 /// | values  | read    | array                                     | the panel's     |
 /// | result  | write   | array of two doubles                      | the numbers     |
-/// | work    | scratch | array of double, reduction_bytes at least | partial results |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results, on GPUs |
 template <class T>
 struct ReducePanel {
   static constexpr const char* name = "reduce_panel";
   Read<Array<PanelBlock>> blocks;
   Read<Array<T>> values;
   Write<Array<double>> result;
-  Scratch<Array<double>> work;
+  GpuScratch<Array<double>> work{};
   PanelSum sum;
   Symmetry symmetry;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
@@ -64,14 +64,14 @@ struct DotRun {
 /// | runs    | read    | array of DotRun                           | what both panels have   |
 /// | x, y    | read    | arrays; may be one                        | the panels' values      |
 /// | result  | write   | array of two doubles                      | real and imaginary part |
-/// | work    | scratch | array of double, reduction_bytes at least | partial results         |
+/// | work    | scratch | array of double, reduction_bytes at least | partial results, on GPUs |
 template <class T>
 struct DotPanels {
   static constexpr const char* name = "dot_panels";
   Read<Array<DotRun>> runs;
   Read<Array<T>> x, y;
   Write<Array<double>> result;
-  Scratch<Array<double>> work;
+  GpuScratch<Array<double>> work{};
   Symmetry symmetry_x, symmetry_y;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };

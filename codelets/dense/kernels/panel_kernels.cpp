@@ -36,9 +36,7 @@ void reconstruct_householder(MatrixView<T> q1, MatrixView<const T> r, MatrixView
   using R = RealOf<T>;
   const Index b = q1.cols;
   blas::laset(Uplo::general, b, b, T(0), T(1), v1.data, v1.ld);
-  blas::laset(Uplo::general, b, b, T(0), T(0), x.data, x.ld);
-  blas::laset(Uplo::general, b, b, T(0), T(0), t.data, t.ld);
-  blas::laset(Uplo::general, b, b, T(0), T(0), band.data, band.ld);
+  for (const auto& part : {x, t, band}) blas::set_zero(part);
   // LU by columns (left-looking in the rows above, so that every pivot is final when its sign is chosen).
   for (Index j = 0; j < b; ++j) {
     for (Index k = 0; k < j; ++k) {
@@ -57,7 +55,7 @@ void reconstruct_householder(MatrixView<T> q1, MatrixView<const T> r, MatrixView
   }
   blas::trsm(Side::right, Uplo::lower, Op::adjoint, Diag::unit, b, b, T(1), v1.data, v1.ld, t.data, t.ld);
   // The product is upper triangular; the solve leaves rounding errors below the diagonal.
-  if (b > 1) blas::laset(Uplo::lower, b - 1, b - 1, T(0), T(0), t.data + 1, t.ld);
+  blas::zero_below_diagonal(t);
   blas::trtri(Uplo::upper, Diag::non_unit, b, x.data, x.ld);
 }
 
@@ -65,20 +63,20 @@ template <class T>
 void householder_panel(MatrixView<T> v, MatrixView<T> t, MatrixView<T> r, T* tau, T* work) noexcept {
   const Index m = v.rows, n = v.cols, k = std::min(m, n);
   blas::geqrf(m, n, v.data, v.ld, tau, work, 64 * n);
-  blas::laset(Uplo::general, r.rows, r.cols, T(0), T(0), r.data, r.ld);
+  blas::set_zero(r);
   blas::lacpy(Uplo::upper, k, n, v.data, v.ld, r.data, r.ld);
-  blas::laset(Uplo::general, t.rows, t.cols, T(0), T(0), t.data, t.ld);
+  blas::set_zero(t);
   blas::laset(Uplo::upper, m, n, T(0), T(1), v.data, v.ld);
-  if (n > k) blas::laset(Uplo::general, m, n - k, T(0), T(0), v.data + k * v.ld, v.ld);
+  blas::set_zero(v.block(0, k, m, n - k));
   blas::larft(m, k, v.data, v.ld, tau, t.data, t.ld);
-  if (k > 1) blas::laset(Uplo::lower, k - 1, k - 1, T(0), T(0), t.data + 1, t.ld);
+  blas::zero_below_diagonal(t.block(0, 0, k, k));
 }
 
 template <class T>
 void thin_qr(MatrixView<T> a, MatrixView<T> r, T* tau, T* work) noexcept {
   const Index k = std::min(a.rows, a.cols);
   blas::geqrf(a.rows, a.cols, a.data, a.ld, tau, work, 64 * a.cols);
-  blas::laset(Uplo::general, r.rows, r.cols, T(0), T(0), r.data, r.ld);
+  blas::set_zero(r);
   blas::lacpy(Uplo::upper, k, a.cols, a.data, a.ld, r.data, r.ld);
   blas::ungqr(a.rows, k, k, a.data, a.ld, tau, work, 64 * a.cols);
 }

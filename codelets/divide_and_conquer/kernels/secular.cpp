@@ -9,14 +9,7 @@ namespace tessera::kernels {
 namespace {
 
 const SecularKernels& chosen() noexcept {
-#if defined(__x86_64__)
-  static const SecularKernels& kernels = cpu_level() >= 4   ? level4::secular_kernels
-                                         : cpu_level() == 3 ? level3::secular_kernels
-                                                            : level2::secular_kernels;
-  return kernels;
-#else
-  return level2::secular_kernels;
-#endif
+  TESSERA_DISPATCH(cpu_level(), secular_kernels);
 }
 
 }  // namespace

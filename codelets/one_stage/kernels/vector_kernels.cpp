@@ -5,31 +5,21 @@
 
 namespace tessera::kernels {
 
-#if defined(__x86_64__)
-#define TESSERA_DISPATCH(CALL)         \
-  const int level = cpu_level();       \
-  if (level >= 4) return level4::CALL; \
-  if (level == 3) return level3::CALL; \
-  level2::CALL
-#else
-#define TESSERA_DISPATCH(CALL) level2::CALL
-#endif
-
 template <class T>
 void two_sided_tile_product(Index rows, Index cols, const T* a, Index lda, const T* v_i, const T* v_j, T* y_i,
                             T* y_j) noexcept {
-  TESSERA_DISPATCH(two_sided_tile_product<T>(rows, cols, a, lda, v_i, v_j, y_i, y_j));
+  TESSERA_DISPATCH(cpu_level(), two_sided_tile_product<T>(rows, cols, a, lda, v_i, v_j, y_i, y_j));
 }
 
 template <class T>
 void adjoint_times_vector(Index rows, Index k, const T* v, Index ldv, const T* x, T* out) noexcept {
-  TESSERA_DISPATCH(adjoint_times_vector<T>(rows, k, v, ldv, x, out));
+  TESSERA_DISPATCH(cpu_level(), adjoint_times_vector<T>(rows, k, v, ldv, x, out));
 }
 
 template <class T>
 void subtract_combinations(Index rows, Index k, const T* v, Index ldv, const T* s, T* y, const T* t,
                            T* x) noexcept {
-  TESSERA_DISPATCH(subtract_combinations<T>(rows, k, v, ldv, s, y, t, x));
+  TESSERA_DISPATCH(cpu_level(), subtract_combinations<T>(rows, k, v, ldv, s, y, t, x));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                   \

@@ -216,12 +216,9 @@ TYPED_TEST(GpuCheck, RowSums) {
       // In two parts, the first of them possibly empty.
       const auto view = device.const_view();
       const Index first = shape.cols / 3;
-      if (first > 0)
-        device::launch_row_sums<T>(handles.stream, {view.data, view.rows, first, view.ld}, identity, 0,
-                                   sums.data());
-      device::launch_row_sums<T>(handles.stream,
-                                 {view.data + first * view.ld, view.rows, shape.cols - first, view.ld},
-                                 identity, first, sums.data());
+      if (first > 0) row_sums<T>(handles, {view.data, view.rows, first, view.ld}, identity, 0, sums.data());
+      row_sums<T>(handles, {view.data + first * view.ld, view.rows, shape.cols - first, view.ld}, identity,
+                  first, sums.data());
       const auto result = sums.get();
       for (Index d = 0; d < shape.rows; ++d) {
         double sum = 0;

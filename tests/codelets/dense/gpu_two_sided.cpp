@@ -117,7 +117,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
     }
     const DeviceMatrix<T> total(2 * kb + b, b);
     const MatrixView<const T> pieces[] = {device_d[0].const_view(), device_d[1].const_view()};
-    launch_inner_sum<T>(*this->handles_, pieces, done, kb, b, total.view());
+    inner_sum<T>(*this->handles_, pieces, done, kb, b, total.view());
     for (int i = 0; i < 2; ++i)
       form_z<T>(*this->handles_, total.const_view(), device_y[i].const_view(), done, kb, device_vz[i].view());
     // A W = Y - V Z^H W - Z V^H W;  Z := A W - V_new (W^H A W) / 2.
@@ -156,8 +156,8 @@ TYPED_TEST(GpuTwoSided, InnerSumOfManyPieces) {
     for (const auto& part : parts) pieces.push_back(part.const_view());
     const DeviceMatrix<T> whole(sum), once(2 * kb + b, b), many(2 * kb + b, b);
     const MatrixView<const T> one[] = {whole.const_view()};
-    launch_inner_sum<T>(*this->handles_, one, done, kb, b, once.view());
-    launch_inner_sum<T>(*this->handles_, pieces, done, kb, b, many.view());
+    inner_sum<T>(*this->handles_, one, done, kb, b, once.view());
+    inner_sum<T>(*this->handles_, pieces, done, kb, b, many.view());
     const auto expected = once.get(), result = many.get();
     const double scale = std::max(1.0, norm_1(sum) * norm_1(sum));
     for (const auto& [first, rows] : {std::pair{Index(0), done}, {kb, done + b}})
@@ -215,7 +215,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   const auto vz = random_matrix<T>(n, 2 * kb, 1, 1);
   for (const Index done : {kb, kb - 1}) {
     const DeviceMatrix<T> device_vz(vz), workspace(n, 2 * kb, 0), c(n, n, 0);
-    set_zero<T>(*this->handles_, c.view());
+    la::set_zero(*this->handles_, c.view());
     launch_hermitian_update<T>(*this->handles_, device_vz.const_view(), done, kb, workspace.view().data,
                                c.view());
     const auto result = c.get();
@@ -246,11 +246,11 @@ TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
 TYPED_TEST(GpuTwoSided, SetZeroLeavesThePaddingAlone) {
   using T = TypeParam;
   const DeviceMatrix<T> a(19, 7);
-  set_zero<T>(*this->handles_, a.view());
+  la::set_zero(*this->handles_, a.view());
   EXPECT_EQ(difference(a.get(), Matrix<T>(19, 7)), 0);
   auto b = random_matrix<T>(8, 4, 1);
   const DeviceMatrix<T> device_b(b);
-  set_zero<T>(*this->handles_, device_b.view().block(2, 1, 3, 2));
+  la::set_zero(*this->handles_, device_b.view().block(2, 1, 3, 2));
   b.set_block(2, 1, Matrix<T>(3, 2));
   EXPECT_EQ(difference(device_b.get(), b), 0);
 }

@@ -5,48 +5,35 @@
 
 namespace tessera::kernels {
 
-#if defined(__x86_64__)
-#define TESSERA_DISPATCH(CALL) \
-  switch (cpu_level()) {       \
-    case 4:                    \
-      return level4::CALL;     \
-    case 3:                    \
-      return level3::CALL;     \
-    default:                   \
-      return level2::CALL;     \
-  }
-#else
-#define TESSERA_DISPATCH(CALL) return level2::CALL;
-#endif
-
 template <class T>
 Index max_rows() noexcept {
-  TESSERA_DISPATCH(max_rows<T>())
+  TESSERA_DISPATCH(cpu_level(), max_rows<T>());
 }
 
 template <class T>
 Index padded_rows(Index m) noexcept {
-  TESSERA_DISPATCH(padded_rows<T>(m))
+  TESSERA_DISPATCH(cpu_level(), padded_rows<T>(m));
 }
 
 template <class T>
 void multiply_row(Index m, Index k, const T* a, Index lda, const RowOfBlocks<T>& row, T* sums) noexcept {
-  TESSERA_DISPATCH(multiply_row<T>(m, k, a, lda, row, sums))
+  TESSERA_DISPATCH(cpu_level(), multiply_row<T>(m, k, a, lda, row, sums));
 }
 
 template <class T>
 void multiply_listed(Index size, const ListedBlocks<T>& blocks) noexcept {
-  TESSERA_DISPATCH(multiply_listed<T>(size, blocks))
+  TESSERA_DISPATCH(cpu_level(), multiply_listed<T>(size, blocks));
 }
 
 template <class T>
 void pad_columns(Index m, Index columns, const T* from, T* to) noexcept {
-  TESSERA_DISPATCH(pad_columns<T>(m, columns, from, to))
+  TESSERA_DISPATCH(cpu_level(), pad_columns<T>(m, columns, from, to));
 }
 
 template <class T>
-void unpad_columns(Index m, Index columns, const T* from,
-                   T* to) noexcept {TESSERA_DISPATCH(unpad_columns<T>(m, columns, from, to))}
+void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept {
+  TESSERA_DISPATCH(cpu_level(), unpad_columns<T>(m, columns, from, to));
+}
 
 #define TESSERA_INSTANTIATE(T)                                                                      \
   template Index max_rows<T>() noexcept;                                                            \
