@@ -5,6 +5,7 @@
 #include <cooperative_groups.h>
 
 #include <tessera/codelets/common/device_launch.cuh>
+#include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/codelets/sparse/kernels/fom_coefficients.hpp>
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/vectors/kernels/row_kernels.cuh>
@@ -212,7 +213,6 @@ void run(const DeviceContext& on, const FomTiles<V, T>& task) {
                           reinterpret_cast<std::int32_t*>(memory + parts.dimension)};
   const auto tiles = static_cast<unsigned>(task.tiles);
   const unsigned blocks = blocks_of_tile(task.rows, task.tiles);
-  const auto product_width = static_cast<std::size_t>(task.columns) * sizeof(T);
   const auto launch_on_tiles = [&](auto kernel, auto... arguments) {
     launch_in_clusters(on.stream, blocks, tiles * blocks, column_threads, 0, kernel, state, arguments...);
   };
@@ -225,8 +225,7 @@ void run(const DeviceContext& on, const FomTiles<V, T>& task) {
       launch_multiply_csb<V, T>(on.stream, task.shape, task.columns, Store::overwrite, Store::overwrite,
                                 task.index.view().data(), v, v, product, product);
     } else {
-      cudaMemset2DAsync(w.data, static_cast<std::size_t>(w.ld) * sizeof(T), 0, product_width,
-                        static_cast<std::size_t>(task.rows), on.stream);
+      la::set_zero(on, w.block(0, 0, task.columns, task.rows));
     }
     launch_on_tiles(step_kernel<T>, j);
   }

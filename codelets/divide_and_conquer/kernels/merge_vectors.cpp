@@ -68,7 +68,7 @@ void update_rows(const MergeRecord& record, Child child, Index rows, const R* pa
     blas::gemm(Op::none, Op::none, rows, roots, inner, R(1), packed, ldp,
                s + record.header->first_pole_slot(child), lds, R(0), out, ldo);
   else
-    for (Index j = 0; j < roots; ++j) std::fill_n(out + j * ldo, rows, R(0));
+    blas::set_zero(MatrixView<R>{out, rows, roots, ldo});
   Index product = roots;
   for (Index c = end - 1; c >= begin; --c) {
     R* target = out + (c - begin) * ldo;
