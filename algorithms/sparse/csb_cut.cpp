@@ -13,17 +13,17 @@ Index max_rows(Index order, Index workers, Index of_worker) {
   return std::max<Index>(order / (of_worker * workers), 64);
 }
 
-/// Larger where blocks would hold hardly any entries otherwise, smaller where there are few rows.
+/// Larger where cells would hold hardly any entries otherwise, smaller where there are few rows.
 Index tile_rows(const RowSurvey& survey, Index order, Index workers) {
-  constexpr double least = 1024, entries_of_block = 64;
-  const double wanted = std::sqrt(entries_of_block * static_cast<double>(order) * static_cast<double>(order) /
+  constexpr double least = 1024, entries_of_cell = 64;
+  const double wanted = std::sqrt(entries_of_cell * static_cast<double>(order) * static_cast<double>(order) /
                                   std::max(survey.entries(), 1.0));
-  const double rows = std::clamp(wanted, least, static_cast<double>(csb_block_rows));
+  const double rows = std::clamp(wanted, least, static_cast<double>(csb_cell_rows));
   return std::min(static_cast<Index>(rows), max_rows(order, workers, 8));
 }
 
-/// A CPU goes through a block by rows, so wide blocks have long runs of entries to each time that a row of X
-/// and Y is fetched; those of a block's columns should stay in a core's second cache. A megabyte holds them
+/// A CPU goes through a cell by rows, so wide cells have long runs of entries to each time that a row of X
+/// and Y is fetched; those of a cell's columns should stay in a core's second cache. A megabyte holds them
 /// for up to 16 vectors. Each worker has two bands to build at least: more of them would be so narrow that
 /// products take longer. GPUs compute rows in another order.
 Index band_rows(Index usual, Index order, Index workers, bool on_gpus) {
@@ -43,7 +43,7 @@ std::vector<Index> cut_tiles(const SymmetricRows& rows, Index tile_rows) {
   if (given.empty())
     for (Index begin = 0; begin < rows.order(); begin += tile_rows) tiles.push_back(begin);
   for (std::size_t t = 0; t + 1 < given.size(); ++t)
-    append_parts(given[t], given[t + 1], csb_block_rows, tiles);
+    append_parts(given[t], given[t + 1], csb_cell_rows, tiles);
   tiles.push_back(rows.order());
   return tiles;
 }
@@ -78,7 +78,7 @@ CsbCut cut_csb_rows(const SymmetricRows& rows, const CsbOptions& options, const 
 }
 
 std::vector<Index> cut_csb_bands(const std::vector<Index>& tiles, const RowSegments& segments, Index usual) {
-  const Index max_band = std::min(2 * usual, csb_block_rows);
+  const Index max_band = std::min(2 * usual, csb_cell_rows);
   std::vector<Index> bands;
   for (std::size_t t = 0; t + 1 < tiles.size();) {
     const Index begin = tiles[t], limit = segments.end(segments.segment_of(begin));

@@ -35,7 +35,7 @@ struct Piece {
 
 template <class V>
 Index bytes_of(const CsbPieceShape& shape) {
-  return csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V)).total;
+  return csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V)).total;
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ CsbIndexBuilder<V> CsbMatrix<V, T>::Detail::index_builder(const CsbProduct& prod
   const auto add_part = [&](const Piece& part) {
     const CsbPieceShape& shape = part.contents.shape;
     accesses.emplace_back(part.data, HostAccess::Mode::read);
-    parts.push_back(csb_view<V>(accesses.back().template array<const std::byte>().data(), shape.block_count,
+    parts.push_back(csb_view<V>(accesses.back().template array<const std::byte>().data(), shape.cell_count,
                                 shape.entry_count, shape.on_diagonal));
   };
   add_part(pieces[product.piece]);
@@ -239,7 +239,7 @@ CsbMatrix<V, T> CsbMatrix<V, T>::made_of(Runtime& runtime, const SymmetricRows& 
   const Index piece_bytes = options.piece_bytes > 0 ? options.piece_bytes : usual_piece_bytes(runtime);
   auto detail = std::make_shared<Detail>(runtime, csb_partition(runtime, rows, options));
   {
-    // The builder frees its data about each block before the indices need memory.
+    // The builder frees its data about each cell before the indices need memory.
     CsbPieceBuilder<V> builder(runtime, rows, detail->partition, piece_bytes);
     agree(runtime, 0, [&] {
       builder.count();
@@ -313,12 +313,12 @@ void CsbMatrix<V, T>::Detail::visit_diagonal(const Visit& visit) const {
   for (const Piece& piece : pieces) {
     if (!piece.contents.diagonal_tiles || !piece.data.local()) continue;
     const HostAccess access(piece.data, HostAccess::Mode::read);
-    const auto view = csb_view<V>(access.array<const std::byte>().data(), piece.contents.shape.block_count,
+    const auto view = csb_view<V>(access.array<const std::byte>().data(), piece.contents.shape.cell_count,
                                   piece.contents.shape.entry_count, true);
     const Index begin = partition.segments->begin(piece.contents.row);
-    for (const CsbBlock& block : std::span(view.blocks, static_cast<std::size_t>(view.block_count)))
-      for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e)
-        if (view.rows[e] == view.columns[e]) visit(begin + block.first_row + view.rows[e], view.values[e]);
+    for (const CsbCell& cell : std::span(view.cells, static_cast<std::size_t>(view.cell_count)))
+      for (Index e = cell.first_entry; e < cell.first_entry + cell.entries; ++e)
+        if (view.rows[e] == view.columns[e]) visit(begin + cell.first_row + view.rows[e], view.values[e]);
   }
 }
 

@@ -35,7 +35,7 @@ void check_arguments(const SymmetricRows& rows, const CsbOptions& options) {
   at_least_0("segments", options.segments);
   at_least_0("tile_rows", options.tile_rows);
   at_least_0("piece_bytes", options.piece_bytes);
-  if (options.tile_rows > csb_block_rows)
+  if (options.tile_rows > csb_cell_rows)
     throw InvalidArgument("tile_rows", fmt::format("{}", options.tile_rows), "at most 65536");
   check_tiles(rows);
   if (!options.like) return;

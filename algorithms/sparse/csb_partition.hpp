@@ -17,7 +17,7 @@ namespace tessera {
 struct CsbPartition {
   std::vector<Index> tiles;  ///< first row of each and, last, the order; at most 65536 rows each
   std::vector<Index>
-      bands;  ///< the same of the rows of blocks: tiles, tiny ones taken together, large ones cut
+      bands;  ///< the same of the rows of cells: tiles, tiny ones taken together, large ones cut
   std::vector<Index> groups;  ///< first segment of each group and, last, the segments' number
   std::shared_ptr<const RowSegments> segments;
   std::vector<int> home;        ///< of each segment: the domain whose contributions go into y itself

@@ -123,7 +123,7 @@ void CsbPieceBuilder<V>::count_band(Index number, Space& space) {
       },
       [&](Index, Index tile) {
         if (in_tile > 0) {
-          if (band.diagonal.empty() || band.diagonal.back().block != tile) band.diagonal.push_back({tile, 0});
+          if (band.diagonal.empty() || band.diagonal.back().cell != tile) band.diagonal.push_back({tile, 0});
           band.diagonal.back().count += in_tile;
         }
         in_tile = 0;
@@ -137,20 +137,20 @@ void CsbPieceBuilder<V>::count_band(Index number, Space& space) {
 template <class V>
 void CsbPieceBuilder<V>::open_piece(Index row, Index column, int domain, bool diagonal_tiles) {
   contents_.push_back({row, column, domain, diagonal_tiles, {0, 0, row == column}});
-  blocks_.emplace_back();
+  cells_.emplace_back();
 }
 
-/// Appends the entries of a block to the last piece, as several blocks where they are many.
+/// Appends the entries of a cell to the last piece, as several cells where they are many.
 template <class V>
-void CsbPieceBuilder<V>::add_blocks(CsbBlock block, Index count) {
+void CsbPieceBuilder<V>::add_cells(CsbCell cell, Index count) {
   CsbPieceShape& shape = contents_.back().shape;
-  for (Index done = 0; done < count; done += csb_block_entries) {
-    block.first_entry = shape.entry_count + done;
-    block.entries = static_cast<std::uint32_t>(std::min(count - done, csb_block_entries));
-    blocks_.back().push_back(block);
+  for (Index done = 0; done < count; done += csb_cell_entries) {
+    cell.first_entry = shape.entry_count + done;
+    cell.entries = static_cast<std::uint32_t>(std::min(count - done, csb_cell_entries));
+    cells_.back().push_back(cell);
   }
   shape.entry_count += count;
-  shape.block_count = static_cast<Index>(blocks_.back().size());
+  shape.cell_count = static_cast<Index>(cells_.back().size());
 }
 
 template <class V>
@@ -171,32 +171,32 @@ void CsbPieceBuilder<V>::lay_out_diagonal(Index segment) {
       partition_.bands.begin();
   bool open = false;
   // A tile may be spread over several bands, and a band over several tiles: tiles come in ascending order.
-  std::vector<BandBlock*> of_tile;
+  std::vector<BandCell*> of_tile;
   const auto finish = [&] {
     if (of_tile.empty()) return;
     if (!std::exchange(open, true))
       open_piece(segment, segment, partition_.home[static_cast<std::size_t>(segment)], true);
-    const Index tile = of_tile.front()->block, begin = tile_begin(tile) - segments.begin(segment);
+    const Index tile = of_tile.front()->cell, begin = tile_begin(tile) - segments.begin(segment);
     Index sum = 0;
-    for (BandBlock* part : of_tile) {
+    for (BandCell* part : of_tile) {
       part->piece = static_cast<Index>(contents_.size()) - 1;
       part->first = contents_.back().shape.entry_count + sum;
       sum += part->count;
     }
     const auto last = static_cast<std::uint16_t>(tile_begin(tile + 1) - tile_begin(tile) - 1);
-    add_blocks({0, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin), 0, last, last}, sum);
+    add_cells({0, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(begin), 0, last, last}, sum);
     of_tile.clear();
   };
   for (Index band = first; band < bands() && band_begin(band) < segments.end(segment); ++band)
-    for (BandBlock& part : band_[static_cast<std::size_t>(band)].diagonal) {
-      if (!of_tile.empty() && of_tile.front()->block != part.block) finish();
+    for (BandCell& part : band_[static_cast<std::size_t>(band)].diagonal) {
+      if (!of_tile.empty() && of_tile.front()->cell != part.cell) finish();
       of_tile.push_back(&part);
     }
   finish();
 }
 
-/// Columns of blocks one after the other: a CPU reads and writes the vectors' rows of a band of columns at
-/// random, those of a band of rows in order. The former stay in its second cache for all of their blocks.
+/// Columns of cells one after the other: a CPU reads and writes the vectors' rows of a band of columns at
+/// random, those of a band of rows in order. The former stay in its second cache for all of their cells.
 template <class V>
 void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
   const RowSegments& segments = *partition_.segments;
@@ -206,20 +206,20 @@ void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
   };
   const Index first_row = band_at(segments.begin(row)), end_row = band_at(segments.end(row));
   const Index first_column = band_at(segments.begin(column)), end_column = band_at(segments.end(column));
-  std::vector<typename std::vector<BandBlock>::iterator> next;  // of each band of rows
+  std::vector<typename std::vector<BandCell>::iterator> next;  // of each band of rows
   for (Index band = first_row; band < end_row; ++band) {
-    std::vector<BandBlock>& pairs = band_[static_cast<std::size_t>(band)].pairs;
+    std::vector<BandCell>& pairs = band_[static_cast<std::size_t>(band)].pairs;
     next.push_back(std::lower_bound(pairs.begin(), pairs.end(), first_column,
-                                    [](const BandBlock& block, Index at) { return block.block < at; }));
+                                    [](const BandCell& cell, Index at) { return cell.cell < at; }));
   }
   bool open = false;
   for (Index other = first_column; other < end_column; ++other)
     for (Index band = first_row; band < end_row; ++band) {
       auto& part = next[static_cast<std::size_t>(band - first_row)];
-      if (part == band_[static_cast<std::size_t>(band)].pairs.end() || part->block != other) continue;
-      const Index blocks = (part->count + csb_block_entries - 1) / csb_block_entries;
+      if (part == band_[static_cast<std::size_t>(band)].pairs.end() || part->cell != other) continue;
+      const Index cells = (part->count + csb_cell_entries - 1) / csb_cell_entries;
       const auto larger = [&](const CsbPieceShape& shape) {
-        return csb_piece_sizes(shape.block_count + blocks, shape.entry_count + part->count, sizeof(V)).total;
+        return csb_piece_sizes(shape.cell_count + cells, shape.entry_count + part->count, sizeof(V)).total;
       };
       if (!open || larger(contents_.back().shape) > piece_bytes_)
         open_piece(row, column, domain_of(row, column), false);
@@ -229,10 +229,10 @@ void CsbPieceBuilder<V>::lay_out_pair(Index row, Index column) {
       const auto last = [&](Index of) {
         return static_cast<std::uint16_t>(band_begin(of + 1) - band_begin(of) - 1);
       };
-      add_blocks({0, static_cast<std::uint32_t>(band_begin(band) - segments.begin(row)),
-                  static_cast<std::uint32_t>(band_begin(other) - segments.begin(column)), 0, last(band),
-                  last(other)},
-                 part->count);
+      add_cells({0, static_cast<std::uint32_t>(band_begin(band) - segments.begin(row)),
+                 static_cast<std::uint32_t>(band_begin(other) - segments.begin(column)), 0, last(band),
+                 last(other)},
+                part->count);
       ++part;
     }
 }
@@ -242,14 +242,14 @@ void CsbPieceBuilder<V>::place(const std::vector<std::byte*>& memory) {
   std::vector<CsbPieceView<V>> views;
   for (std::size_t p = 0; p < contents_.size(); ++p) {
     const CsbPieceShape& shape = contents_[p].shape;
-    const CsbPieceSizes sizes = csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V));
-    const CsbPieceHeader header{shape.block_count,   shape.entry_count, sizes.blocks_offset,
+    const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
+    const CsbPieceHeader header{shape.cell_count,    shape.entry_count, sizes.cells_offset,
                                 sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
                                 sizeof(V),           shape.on_diagonal};
     std::memcpy(memory[p], &header, sizeof header);
-    std::memcpy(memory[p] + sizes.blocks_offset, blocks_[p].data(), blocks_[p].size() * sizeof(CsbBlock));
-    views.push_back(csb_view<V>(memory[p], shape.block_count, shape.entry_count, shape.on_diagonal));
-    std::vector<CsbBlock>().swap(blocks_[p]);
+    std::memcpy(memory[p] + sizes.cells_offset, cells_[p].data(), cells_[p].size() * sizeof(CsbCell));
+    views.push_back(csb_view<V>(memory[p], shape.cell_count, shape.entry_count, shape.on_diagonal));
+    std::vector<CsbCell>().swap(cells_[p]);
   }
   const int threads = host_threads(runtime_);
   std::vector<Space> spaces(static_cast<std::size_t>(threads));
@@ -264,7 +264,7 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
   Band& band = band_[static_cast<std::size_t>(number)];
   const Index diagonal_slot = static_cast<Index>(band.pairs.size());
   for (Index slot = 0; slot < diagonal_slot; ++slot)
-    space.of_band[static_cast<std::size_t>(band.pairs[static_cast<std::size_t>(slot)].block)] = slot;
+    space.of_band[static_cast<std::size_t>(band.pairs[static_cast<std::size_t>(slot)].cell)] = slot;
   for_chunks(
       number, space,
       [&](Index row, Index column, double value, bool of_tile) {
@@ -284,12 +284,12 @@ void CsbPieceBuilder<V>::place_band(Index number, Space& space, const std::vecto
       },
       [&](Index first_row, Index tile) { place_chunk(first_row, tile, band, space, views); });
   for (const auto* parts : {&band.pairs, &band.diagonal})
-    for (const BandBlock& part : *parts)
+    for (const BandCell& part : *parts)
       if (part.count != 0) throw changed();
-  for (const BandBlock& part : band.pairs) space.of_band[static_cast<std::size_t>(part.block)] = -1;
+  for (const BandCell& part : band.pairs) space.of_band[static_cast<std::size_t>(part.cell)] = -1;
 }
 
-/// Sorts a chunk's entries by block, row and column, and copies them to their pieces.
+/// Sorts a chunk's entries by cell, row and column, and copies them to their pieces.
 template <class V>
 void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Band& band, Space& space,
                                      const std::vector<CsbPieceView<V>>& views) const {
@@ -315,7 +315,7 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Band& band, Sp
     const auto part = slot + 1 < slots
                           ? band.pairs.begin() + static_cast<std::ptrdiff_t>(slot)
                           : std::find_if(band.diagonal.begin(), band.diagonal.end(),
-                                         [&](const BandBlock& block) { return block.block == tile; });
+                                         [&](const BandCell& cell) { return cell.cell == tile; });
     if (part == band.diagonal.end() || (part->count -= end - begin) < 0) throw changed();
     const CsbPieceView<V>& view = views[static_cast<std::size_t>(part->piece)];
     auto* const values = const_cast<V*>(view.values) + part->first;

@@ -18,7 +18,7 @@ struct CsbPieceContents {
 };
 
 /// Makes the pieces of one rank, in parallel, from two passes over its rows: the first counts the entries of
-/// every block and so gives the sizes of all; the second places them. Nothing but the pieces grows with the
+/// every cell and so gives the sizes of all; the second places them. Nothing but the pieces grows with the
 /// entries.
 template <class V>
 class CsbPieceBuilder {
@@ -35,15 +35,15 @@ class CsbPieceBuilder {
   void place(const std::vector<std::byte*>& memory);
 
  private:
-  /// The entries of a band of rows in one block: of a band of columns, or of a diagonal tile.
-  struct BandBlock {
-    Index block;  ///< number of the band of columns or of the tile
+  /// The entries of a band of rows in one cell: of a band of columns, or of a diagonal tile.
+  struct BandCell {
+    Index cell;   ///< number of the band of columns or of the tile
     Index count;  ///< to be placed
     Index piece = 0;
     Index first = 0;  ///< entry of the piece; the next one that is placed
   };
   struct Band {
-    std::vector<BandBlock> pairs, diagonal;  ///< ascending
+    std::vector<BandCell> pairs, diagonal;  ///< ascending
   };
   /// A thread's own.
   struct Space {
@@ -70,7 +70,7 @@ class CsbPieceBuilder {
   void lay_out();
   void lay_out_diagonal(Index segment);
   void lay_out_pair(Index row, Index column);
-  void add_blocks(CsbBlock block, Index count);
+  void add_cells(CsbCell cell, Index count);
   void open_piece(Index row, Index column, int domain, bool diagonal_tiles);
 
   const Runtime& runtime_;
@@ -79,7 +79,7 @@ class CsbPieceBuilder {
   Index piece_bytes_;
   std::vector<Band> band_;
   std::vector<CsbPieceContents> contents_;
-  std::vector<std::vector<CsbBlock>> blocks_;  ///< of each piece
+  std::vector<std::vector<CsbCell>> cells_;  ///< of each piece
 };
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Diagonal tiles of one segment of rows of a CsbMatrix: a piece of their own (segment x segment, blocks on
+/// Diagonal tiles of one segment of rows of a CsbMatrix: a piece of their own (segment x segment, cells on
 /// its diagonal), which the segment's owner has. They are part of A and take part in apply.
 struct CsbDiagonalTiles {
   const Data* piece = nullptr;  ///< null where a segment has no entries there

@@ -10,23 +10,23 @@
 /// code.
 namespace tessera {
 
-/// The most rows and columns of a block: its coordinates have 16 bits.
-inline constexpr std::int64_t csb_block_rows = 65536;
-/// The most entries of a block: a larger one is cut into several in the order of its entries (also within a
-/// row), so that positions in a block have 16 bits, too.
-inline constexpr std::int64_t csb_block_entries = 16384;
+/// The most rows and columns of a cell: its coordinates have 16 bits.
+inline constexpr std::int64_t csb_cell_rows = 65536;
+/// The most entries of a cell: a larger one is cut into several in the order of its entries (also within a
+/// row), so that positions in a cell have 16 bits, too.
+inline constexpr std::int64_t csb_cell_entries = 16384;
 
-/// A block of a piece: entries number first_entry, ..., first_entry + entries - 1 of the piece, sorted by
+/// A cell of a piece: entries number first_entry, ..., first_entry + entries - 1 of the piece, sorted by
 /// row, then by column.
-struct CsbBlock {
+struct CsbCell {
   std::int64_t first_entry;
-  std::uint32_t first_row;     ///< of the block, from the beginning of the piece's row segment
+  std::uint32_t first_row;     ///< of the cell, from the beginning of the piece's row segment
   std::uint32_t first_column;  ///< from the beginning of the piece's column segment
   std::uint32_t entries;
   std::uint16_t last_row,
       last_column;  ///< the largest local coordinates that may occur: rows - 1, columns - 1
 };
-static_assert(sizeof(CsbBlock) == 32 || sizeof(CsbBlock) == 24);
+static_assert(sizeof(CsbCell) == 32 || sizeof(CsbCell) == 24);
 
 /// Which products a piece off the diagonal takes part in: both Y_I += A_IJ X_J and Y_J += A_IJ^T X_I, only
 /// the first, or only the second. A piece on the diagonal always has both.
@@ -34,7 +34,7 @@ enum class CsbSides : std::uint8_t { both, rows, columns };
 
 /// What a task knows of a piece and its index without reading them.
 struct CsbPieceShape {
-  std::int64_t block_count = 0, entry_count = 0;
+  std::int64_t cell_count = 0, entry_count = 0;
   bool on_diagonal = false;
   CsbSides sides = CsbSides::both;  ///< that the index has
   bool index_in_two_passes = false;
@@ -45,38 +45,38 @@ struct CsbPieceShape {
   bool adds_to_columns() const noexcept { return !on_diagonal && sides != CsbSides::rows; }
 };
 
-/// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: blocks,
+/// The head of a piece; what it points to follows it in the same memory, at multiples of 64 bytes: cells,
 /// values (V, float or double), rows, columns (16 bits each).
 struct CsbPieceHeader {
-  std::int64_t block_count, entry_count;
-  std::int64_t blocks_offset, values_offset, rows_offset, columns_offset;  ///< bytes from the head
-  std::int32_t value_bytes;                                                ///< 4 or 8
-  std::int32_t on_diagonal;  ///< row segment = column segment: blocks on the diagonal hold entries with row =
+  std::int64_t cell_count, entry_count;
+  std::int64_t cells_offset, values_offset, rows_offset, columns_offset;  ///< bytes from the head
+  std::int32_t value_bytes;                                               ///< 4 or 8
+  std::int32_t on_diagonal;  ///< row segment = column segment: cells on the diagonal hold entries with row =
                              ///< column, which count once
 };
 
 /// A piece in use: pointers into its memory.
 template <class V>
 struct CsbPieceView {
-  std::int64_t block_count, entry_count;
+  std::int64_t cell_count, entry_count;
   bool on_diagonal;
-  const CsbBlock* blocks;
+  const CsbCell* cells;
   const V* values;
   const std::uint16_t *rows, *columns;
 };
 
-/// Where the sections of a piece begin, for a number of blocks and entries; total: bytes in all.
+/// Where the sections of a piece begin, for a number of cells and entries; total: bytes in all.
 struct CsbPieceSizes {
-  std::int64_t blocks_offset, values_offset, rows_offset, columns_offset, total;
+  std::int64_t cells_offset, values_offset, rows_offset, columns_offset, total;
 };
 constexpr std::int64_t csb_aligned(std::int64_t bytes) noexcept {
   return (bytes + 63) / 64 * 64;
 }
-constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entries,
+constexpr CsbPieceSizes csb_piece_sizes(std::int64_t cells, std::int64_t entries,
                                         std::int64_t value_bytes) noexcept {
   CsbPieceSizes s{};
-  s.blocks_offset = csb_aligned(sizeof(CsbPieceHeader));
-  s.values_offset = s.blocks_offset + csb_aligned(blocks * static_cast<std::int64_t>(sizeof(CsbBlock)));
+  s.cells_offset = csb_aligned(sizeof(CsbPieceHeader));
+  s.values_offset = s.cells_offset + csb_aligned(cells * static_cast<std::int64_t>(sizeof(CsbCell)));
   s.rows_offset = s.values_offset + csb_aligned(entries * value_bytes);
   s.columns_offset = s.rows_offset + csb_aligned(entries * 2);
   s.total = s.columns_offset + csb_aligned(entries * 2);
@@ -86,14 +86,14 @@ constexpr CsbPieceSizes csb_piece_sizes(std::int64_t blocks, std::int64_t entrie
 /// A view of a piece in host memory. The counts are task arguments and the offsets follow from
 /// csb_piece_sizes, so that a GPU need not read the header first.
 template <class V>
-CsbPieceView<V> csb_view(const void* piece, std::int64_t blocks, std::int64_t entries,
+CsbPieceView<V> csb_view(const void* piece, std::int64_t cells, std::int64_t entries,
                          bool on_diagonal) noexcept {
-  const CsbPieceSizes s = csb_piece_sizes(blocks, entries, sizeof(V));
+  const CsbPieceSizes s = csb_piece_sizes(cells, entries, sizeof(V));
   const char* const p = static_cast<const char*>(piece);
-  return {blocks,
+  return {cells,
           entries,
           on_diagonal,
-          reinterpret_cast<const CsbBlock*>(p + s.blocks_offset),
+          reinterpret_cast<const CsbCell*>(p + s.cells_offset),
           reinterpret_cast<const V*>(p + s.values_offset),
           reinterpret_cast<const std::uint16_t*>(p + s.rows_offset),
           reinterpret_cast<const std::uint16_t*>(p + s.columns_offset)};

@@ -105,15 +105,15 @@ class PieceRows {
     for (int side = 0; side < 2; ++side) {
       if (!on_diagonal_ && counts_[side] == 0) continue;
       for (const CsbPieceView<V>& part : parts)
-        for (const CsbBlock& block : std::span(part.blocks, static_cast<std::size_t>(part.block_count))) {
-          const std::int64_t begin = side ? second + block.first_column : std::int64_t(block.first_row),
-                             last = begin + (side ? block.last_column : block.last_row);
+        for (const CsbCell& cell : std::span(part.cells, static_cast<std::size_t>(part.cell_count))) {
+          const std::int64_t begin = side ? second + cell.first_column : std::int64_t(cell.first_row),
+                             last = begin + (side ? cell.last_column : cell.last_row);
           if (last < first || begin >= end) continue;
-          for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
+          for (std::int64_t e = cell.first_entry; e < cell.first_entry + cell.entries; ++e) {
             const std::int64_t at = begin + (side ? part.columns[e] : part.rows[e]);
             if (at < first || at >= end) continue;
-            const std::int64_t row = std::int64_t(block.first_row) + part.rows[e],
-                               column = std::int64_t(block.first_column) + part.columns[e];
+            const std::int64_t row = std::int64_t(cell.first_row) + part.rows[e],
+                               column = std::int64_t(cell.first_column) + part.columns[e];
             if (side == 0)
               visit(at, column, part.values[e]);
             else if (!part.on_diagonal || row != column)

@@ -101,7 +101,7 @@ const T* before_rows(const T* data, std::int64_t row, std::int64_t ld) noexcept 
                                     static_cast<std::uintptr_t>(row * ld) * sizeof(T));
 }
 
-/// One tile: rows first, ..., first + rows - 1 of the segment; `piece` has its blocks alone. `w_rows`: the
+/// One tile: rows first, ..., first + rows - 1 of the segment; `piece` has its cells alone. `w_rows`: the
 /// segment's.
 template <class V, class T>
 void fom_tile(const CsbPieceView<V>& piece, std::int64_t first, std::int64_t rows, int columns, int steps,
@@ -154,12 +154,12 @@ void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint
                int steps, double shift, const T* r, std::int64_t ldr, T* w, std::int64_t ldw,
                T* basis) noexcept {
   CsbPieceView<V> part = piece;
-  std::int64_t block = 0;
+  std::int64_t cell = 0;
   for (std::int64_t t = 0; t < tiles; ++t) {
-    const std::int64_t first = block;
-    while (block < piece.block_count && piece.blocks[block].first_row < begins[t + 1]) ++block;
-    part.blocks = piece.blocks + first;
-    part.block_count = block - first;
+    const std::int64_t first = cell;
+    while (cell < piece.cell_count && piece.cells[cell].first_row < begins[t + 1]) ++cell;
+    part.cells = piece.cells + first;
+    part.cell_count = cell - first;
     fom_tile<V, T>(part, begins[t], std::int64_t(begins[t + 1]) - begins[t], columns, steps, shift,
                    {r + begins[t] * ldr, ldr}, w, ldw, basis);
   }
@@ -171,7 +171,7 @@ template <class V, class T>
 void run(const HostContext&, const FomTiles<V, T>& task) {
   CsbPieceView<V> piece{0, 0, true, nullptr, nullptr, nullptr, nullptr};
   if (task.stored())
-    piece = csb_view<V>(task.piece.view().data(), task.shape.block_count, task.shape.entry_count, true);
+    piece = csb_view<V>(task.piece.view().data(), task.shape.cell_count, task.shape.entry_count, true);
   const auto r = *task.r;
   const auto w = *task.w;
   kernels::fom_tiles<V, T>(piece, task.tiles, task.begins.view().data(), task.columns, task.steps, task.shift,

@@ -56,7 +56,7 @@ constexpr std::int64_t fom_scratch_on_cpu(std::span<const Index> begins, int col
 /// | r       | read    | block of vectors                 | R                                               |
 /// | w       | write   | block of vectors                 | W; columns m, ..., width - 1 become zero        |
 /// | scratch | scratch | bytes: FomScratch::total         | without GPUs fom_scratch_on_cpu                 |
-/// Every block of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
+/// Every cell of the piece lies within a diagonal tile, in the order of the tiles. A segment without stored
 /// entries, K = 0, has neither piece nor index. A tile has 1 to about 6000 rows; a segment from one tile to
 /// some ten thousand. The recurrence's coefficients are sums in double, in a fixed order; the same bits in
 /// every run on the same kind of worker. Predicted by the bytes that the steps read and write. V: float or
@@ -82,7 +82,7 @@ struct FomTiles {
   int steps = 0;                     ///< s, 1 to fom_max_steps
   double shift = 0;
 
-  bool stored() const noexcept { return shape.block_count > 0; }
+  bool stored() const noexcept { return shape.cell_count > 0; }
   double flops() const noexcept {
     return double(steps) * columns * (4. * double(shape.entry_count) + 8. * double(rows));
   }

@@ -23,11 +23,11 @@ void multiply_csb(const CsbPieceView<V>& piece, int columns, const T* x_columns,
 
 template <class V>
 void add_csb_magnitudes(const CsbPieceView<V>& piece, double* rows, double* columns) noexcept {
-  for (std::int64_t b = 0; b < piece.block_count; ++b) {
-    const CsbBlock& block = piece.blocks[b];
-    for (std::int64_t e = block.first_entry; e < block.first_entry + block.entries; ++e) {
-      const std::int64_t row = std::int64_t(block.first_row) + piece.rows[e],
-                         column = std::int64_t(block.first_column) + piece.columns[e];
+  for (std::int64_t b = 0; b < piece.cell_count; ++b) {
+    const CsbCell& cell = piece.cells[b];
+    for (std::int64_t e = cell.first_entry; e < cell.first_entry + cell.entries; ++e) {
+      const std::int64_t row = std::int64_t(cell.first_row) + piece.rows[e],
+                         column = std::int64_t(cell.first_column) + piece.columns[e];
       const double value = piece.values[e], magnitude = value < 0 ? -value : value;
       if (rows) rows[row] += magnitude;
       if (columns && (!piece.on_diagonal || row != column)) columns[column] += magnitude;
@@ -61,7 +61,7 @@ template <class V, class T>
 void run(const HostContext&, const MultiplyCsb<V, T>& task) {
   const CsbPieceShape& shape = task.shape;
   const auto piece =
-      csb_view<V>(task.piece.view().data(), shape.block_count, shape.entry_count, shape.on_diagonal);
+      csb_view<V>(task.piece.view().data(), shape.cell_count, shape.entry_count, shape.on_diagonal);
   const auto x_columns = *task.x_columns, x_rows = shape.on_diagonal ? x_columns : *task.x_rows;
   const auto y_rows = *task.y_rows, y_columns = shape.on_diagonal ? y_rows : *task.y_columns;
   if (task.y_rows.first()) blas::set_zero(y_rows);
@@ -99,7 +99,7 @@ void run(const HostContext&, const CsbMagnitudes<V>& task) {
   const CsbPieceShape& shape = task.shape;
   double *const rows = sums_of(task.rows), *const columns = sums_of(task.columns);
   kernels::add_csb_magnitudes(
-      csb_view<V>(task.piece.view().data(), shape.block_count, shape.entry_count, shape.on_diagonal), rows,
+      csb_view<V>(task.piece.view().data(), shape.cell_count, shape.entry_count, shape.on_diagonal), rows,
       shape.on_diagonal ? rows : columns);
 }
 

@@ -25,7 +25,7 @@ namespace tessera {
 /// | x_rows    | read         | block of vectors         | X_I; absent if I = J or only Y_I is written |
 /// | y_columns | write or add | block, rows: A's columns | Y_J; absent with x_rows                     |
 /// Columns m, ..., width - 1 become zero in blocks that are written, and stay in blocks that are added to.
-/// Blocks in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
+/// Cells in the order of the piece, rows ascending: the same bits in every run on the same kind of worker.
 /// Predicted by the bytes (12 or 8 an entry, and the vectors'). V: float or double values, T: float or double
 /// vectors (V = double only with T = double).
 /// Source: Aktulga, Buluc, Williams, Yang, IPDPS 2014; Maris et al. 2022, Algorithm 2.

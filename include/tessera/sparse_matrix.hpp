@@ -40,7 +40,7 @@ class SymmetricRows {
   virtual Index order() const = 0;
 
   /// Rows that belong together (a shell model's configurations): first row of each tile and, last, the order;
-  /// strictly ascending from 0. Tiles become the matrix's blocks, and diagonal tiles the block-diagonal
+  /// strictly ascending from 0. Tiles become the matrix's cells, and diagonal tiles the block-diagonal
   /// preconditioner. Empty: the rows have no such structure.
   virtual std::span<const Index> tiles() const { return {}; }
 
@@ -144,7 +144,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
              Index columns) const override;
   double norm_bound() const override;     ///< the largest sum of magnitudes of a row; known from the start
   Index stored_entries() const override;  ///< of all ranks
-  double stored_bytes() const;            ///< values, coordinates and blocks, of all ranks
+  double stored_bytes() const;            ///< values, coordinates and cells, of all ranks
   double index_bytes() const;             ///< beside them on GPUs, of all ranks
   /// CsbOptions::groups, as chosen.
   Index groups() const;

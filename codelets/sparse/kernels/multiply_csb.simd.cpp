@@ -35,13 +35,13 @@ TESSERA_ALWAYS_INLINE void add_entry(V stored, std::int64_t row, std::int64_t co
 /// not fetch it early enough.
 constexpr std::uint32_t values_ahead = 128;
 
-/// One block, whose vectors begin with its first row and column. A row's sum stays in registers over its run
+/// One cell, whose vectors begin with its first row and column. A row's sum stays in registers over its run
 /// of entries: on the diagonal no entry of a run touches the row itself but the one with row = column.
 /// The loop takes pairs of entries, so that a pair needs one test for the end of the run, which is often
 /// mispredicted.
 template <bool on_diagonal, int columns, bool packed, class V, class T>
-TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values, const std::uint16_t* rows,
-                                          const std::uint16_t* cols, const Vectors<T>& v) noexcept {
+TESSERA_ALWAYS_INLINE void multiply_cell(std::uint32_t entries, const V* values, const std::uint16_t* rows,
+                                         const std::uint16_t* cols, const Vectors<T>& v) noexcept {
   const std::int64_t ldx = packed ? columns : v.ldx_columns, ldy = packed ? columns : v.ldy_columns;
   for (std::uint32_t e = 0; e < entries;) {
     const std::uint16_t row = rows[e];
@@ -63,20 +63,20 @@ TESSERA_ALWAYS_INLINE void multiply_block(std::uint32_t entries, const V* values
 
 template <int columns, bool packed, class V, class T>
 void multiply(const CsbPieceView<V>& piece, const Vectors<T>& v) noexcept {
-  for (std::int64_t b = 0; b < piece.block_count; ++b) {
-    const CsbBlock& block = piece.blocks[b];
-    const V* const values = piece.values + block.first_entry;
-    const std::uint16_t *const rows = piece.rows + block.first_entry, *const cols =
-                                                                          piece.columns + block.first_entry;
-    const std::int64_t row = block.first_row, column = block.first_column;
+  for (std::int64_t b = 0; b < piece.cell_count; ++b) {
+    const CsbCell& cell = piece.cells[b];
+    const V* const values = piece.values + cell.first_entry;
+    const std::uint16_t *const rows = piece.rows + cell.first_entry, *const cols =
+                                                                         piece.columns + cell.first_entry;
+    const std::int64_t row = cell.first_row, column = cell.first_column;
     const Vectors<T> here{v.x_columns + column * v.ldx_columns, v.ldx_columns,
                           v.x_rows + row * v.ldx_rows,          v.ldx_rows,
                           v.y_rows + row * v.ldy_rows,          v.ldy_rows,
                           v.y_columns + column * v.ldy_columns, v.ldy_columns};
     if (piece.on_diagonal && row == column)
-      multiply_block<true, columns, packed>(block.entries, values, rows, cols, here);
+      multiply_cell<true, columns, packed>(cell.entries, values, rows, cols, here);
     else
-      multiply_block<false, columns, packed>(block.entries, values, rows, cols, here);
+      multiply_cell<false, columns, packed>(cell.entries, values, rows, cols, here);
   }
 }
 

@@ -73,17 +73,17 @@ TYPED_TEST(CsbMatrixTest, EmptyAndDense) {
   Lists dense(200);
   for (Index i = 0; i < 200; ++i)
     for (Index j = 0; j <= i; ++j) dense[static_cast<std::size_t>(i)].emplace_back(j, 1 + (i * 7 + j) % 3);
-  // A block of more than 16384 entries, and the bytes of an entry.
+  // A cell of more than 16384 entries, and the bytes of an entry.
   for (const Index tile : {200, 30}) {
     const auto a = this->check(ListRows(dense), {.segments = 1, .tile_rows = tile});
     const double entries = 200 * 201 / 2, bytes = entries * (sizeof(V) + 4);
     EXPECT_GE(a.stored_bytes(), bytes);
-    EXPECT_LE(a.stored_bytes(), bytes + 2 * 64 * 5 + 40 * sizeof(CsbBlock));
+    EXPECT_LE(a.stored_bytes(), bytes + 2 * 64 * 5 + 40 * sizeof(CsbCell));
   }
 }
 
-/// In the shell model an entry takes its value and four bytes: what blocks and pieces add is next to nothing.
-/// Entries and blocks are counted here, from the rows.
+/// In the shell model an entry takes its value and four bytes: what cells and pieces add is next to nothing.
+/// Entries and cells are counted here, from the rows.
 TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
   using V = typename TypeParam::V;
   for (const char* nucleus : {"shell:44Ti", "shell:24Mg"}) {
@@ -108,12 +108,11 @@ TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
                            : std::pair(interval(partition.bands, row), interval(partition.bands, column))];
       }
     }
-    double blocks = 0;
-    for (const auto& [place, count] : of_bands)
-      blocks += std::ceil(double(count) / double(csb_block_entries));
+    double cells = 0;
+    for (const auto& [place, count] : of_bands) cells += std::ceil(double(count) / double(csb_cell_entries));
     const auto a = CsbMatrix<V, typename TypeParam::T>::build(this->runtime(), rows);
     EXPECT_EQ(a.stored_entries(), entries);
-    const double needed = double(entries) * (sizeof(V) + 4) + blocks * sizeof(CsbBlock);
+    const double needed = double(entries) * (sizeof(V) + 4) + cells * sizeof(CsbCell);
     const auto segments = double(partition.segments->count());
     EXPECT_GE(a.stored_bytes(), needed);
     // A head and four arrays, at multiples of 64 bytes, in each piece: a pair of segments, or diagonal tiles.
@@ -137,7 +136,7 @@ TYPED_TEST(CsbMatrixTest, LargeTiles) {
         rows[static_cast<std::size_t>(i)] = {{i / 3, 2}, {i, -1}};
     check_matrix<typename TypeParam::V, typename TypeParam::T>(
         this->runtime(), ListRows(rows, tiles),
-        {.segments = 2, .tile_rows = tiles.empty() ? csb_block_rows : 0}, {2});
+        {.segments = 2, .tile_rows = tiles.empty() ? csb_cell_rows : 0}, {2});
   }
 }
 
@@ -157,17 +156,17 @@ TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
     EXPECT_TRUE(of_segment.shape.on_diagonal);
     const HostAccess access(*of_segment.piece, HostAccess::Mode::read);
     const auto view = csb_view<V>(access.template array<const std::byte>().data(),
-                                  of_segment.shape.block_count, of_segment.shape.entry_count, true);
-    for (Index b = 0; b < view.block_count; ++b) {
-      const CsbBlock& block = view.blocks[b];
-      EXPECT_EQ(block.first_row, block.first_column);
-      EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s) + block.first_row));
+                                  of_segment.shape.cell_count, of_segment.shape.entry_count, true);
+    for (Index b = 0; b < view.cell_count; ++b) {
+      const CsbCell& cell = view.cells[b];
+      EXPECT_EQ(cell.first_row, cell.first_column);
+      EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s) + cell.first_row));
       const auto place = [&](Index e) { return std::pair(view.rows[e], view.columns[e]); };
-      for (Index e = block.first_entry + 1; e < block.first_entry + block.entries; ++e)
+      for (Index e = cell.first_entry + 1; e < cell.first_entry + cell.entries; ++e)
         EXPECT_LT(place(e - 1), place(e));
-      for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e)
-        found(a.segments()->begin(s) + block.first_row + view.rows[e],
-              a.segments()->begin(s) + block.first_column + view.columns[e]) = view.values[e];
+      for (Index e = cell.first_entry; e < cell.first_entry + cell.entries; ++e)
+        found(a.segments()->begin(s) + cell.first_row + view.rows[e],
+              a.segments()->begin(s) + cell.first_column + view.columns[e]) = view.values[e];
     }
   }
   EXPECT_EQ(begins, tiles);
@@ -347,7 +346,7 @@ TYPED_TEST(CsbMatrixTest, BadArguments) {
   refuse("groups", {.groups = -1});
   refuse("segments", {.segments = -1});
   refuse("tile_rows", {.tile_rows = -1});
-  refuse("tile_rows", {.tile_rows = csb_block_rows + 1});
+  refuse("tile_rows", {.tile_rows = csb_cell_rows + 1});
   refuse("piece_bytes", {.piece_bytes = -1});
   expect_refused("rows", [&] { CsbMatrix<V, T>::build(runtime, ListRows(Lists{})); });
   for (const auto& tiles : {std::vector<Index>{0, 9}, {1, 10}, {0, 5, 5, 10}, {0, 7, 3, 10}}) {

@@ -39,7 +39,7 @@ std::vector<CsbPieceContents> pieces_of(const CsbPartition& partition, int domai
   std::vector<CsbPieceContents> pieces;
   for (Index row = 0; row < partition.segments->count(); ++row)
     for (Index column = 0; column <= row; ++column) {
-      CsbPieceContents piece{row, column, domain, false, {.block_count = 1, .entry_count = 9}};
+      CsbPieceContents piece{row, column, domain, false, {.cell_count = 1, .entry_count = 9}};
       piece.shape.on_diagonal = row == column;
       pieces.insert(pieces.end(), 2, piece);
       if (row != column) continue;

@@ -9,7 +9,7 @@
 
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
-/// Pieces of CSB matrices for tests, made block by block and independently of the library's builder.
+/// Pieces of CSB matrices for tests, made cell by cell and independently of the library's builder.
 namespace tessera::test {
 
 struct PieceEntry {
@@ -20,21 +20,21 @@ struct PieceEntry {
 struct TestPiece {
   Index rows = 0, columns = 0;
   CsbPieceShape shape;
-  std::vector<CsbBlock> blocks;
-  std::vector<PieceEntry> entries;  ///< in the order of the blocks
+  std::vector<CsbCell> cells;
+  std::vector<PieceEntry> entries;  ///< in the order of the cells
 
   /// In memory as csb_layout.hpp says.
   template <class V>
   std::vector<std::byte> bytes() const {
-    const CsbPieceSizes sizes = csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V));
+    const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
     std::vector<std::byte> memory(static_cast<std::size_t>(sizes.total));
-    std::memcpy(memory.data() + sizes.blocks_offset, blocks.data(), blocks.size() * sizeof(CsbBlock));
-    for (const CsbBlock& block : blocks)
-      for (Index e = block.first_entry; e < block.first_entry + block.entries; ++e) {
+    std::memcpy(memory.data() + sizes.cells_offset, cells.data(), cells.size() * sizeof(CsbCell));
+    for (const CsbCell& cell : cells)
+      for (Index e = cell.first_entry; e < cell.first_entry + cell.entries; ++e) {
         const PieceEntry& entry = entries[static_cast<std::size_t>(e)];
         const V value = static_cast<V>(entry.value);
-        const auto row = static_cast<std::uint16_t>(entry.row - block.first_row),
-                   column = static_cast<std::uint16_t>(entry.column - block.first_column);
+        const auto row = static_cast<std::uint16_t>(entry.row - cell.first_row),
+                   column = static_cast<std::uint16_t>(entry.column - cell.first_column);
         std::memcpy(memory.data() + sizes.values_offset + e * static_cast<Index>(sizeof(V)), &value,
                     sizeof value);
         std::memcpy(memory.data() + sizes.rows_offset + 2 * e, &row, 2);
@@ -44,11 +44,11 @@ struct TestPiece {
   }
 };
 
-/// Blocks begin at the given rows and columns (last: the ends); a share `density` of the elements is stored,
-/// whole numbers. On the diagonal only the lower triangle is. Blocks are cut after `most` entries.
+/// Cells begin at the given rows and columns (last: the ends); a share `density` of the elements is stored,
+/// whole numbers. On the diagonal only the lower triangle is. Cells are cut after `most` entries.
 inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::vector<Index>& column_begins,
                               bool on_diagonal, double density, std::uint64_t seed,
-                              Index most = csb_block_entries) {
+                              Index most = csb_cell_entries) {
   TestPiece piece;
   piece.rows = row_begins.back();
   piece.columns = column_begins.back();
@@ -59,11 +59,11 @@ inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::v
       const auto close = [&] {
         const Index count = static_cast<Index>(piece.entries.size()) - first;
         if (count == 0) return;
-        piece.blocks.push_back({first, static_cast<std::uint32_t>(row_begins[i]),
-                                static_cast<std::uint32_t>(column_begins[j]),
-                                static_cast<std::uint32_t>(count),
-                                static_cast<std::uint16_t>(row_begins[i + 1] - row_begins[i] - 1),
-                                static_cast<std::uint16_t>(column_begins[j + 1] - column_begins[j] - 1)});
+        piece.cells.push_back({first, static_cast<std::uint32_t>(row_begins[i]),
+                               static_cast<std::uint32_t>(column_begins[j]),
+                               static_cast<std::uint32_t>(count),
+                               static_cast<std::uint16_t>(row_begins[i + 1] - row_begins[i] - 1),
+                               static_cast<std::uint16_t>(column_begins[j + 1] - column_begins[j] - 1)});
         first += count;
       };
       for (Index row = row_begins[i]; row < row_begins[i + 1]; ++row)
@@ -76,7 +76,7 @@ inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::v
         }
       close();
     }
-  piece.shape.block_count = static_cast<Index>(piece.blocks.size());
+  piece.shape.cell_count = static_cast<Index>(piece.cells.size());
   piece.shape.entry_count = static_cast<Index>(piece.entries.size());
   return piece;
 }

@@ -40,10 +40,10 @@ inline Tiles random_tiles(const std::vector<Index>& sizes, double share, double 
   return tiles;
 }
 
-/// The lower triangles in blocks of at most `most` entries; sub-blocks of `cut` rows and columns.
+/// The lower triangles in cells of at most `most` entries; sub-cells of `cut` rows and columns.
 template <class V>
 struct TilesPiece {
-  std::vector<CsbBlock> blocks;
+  std::vector<CsbCell> cells;
   std::vector<V> values;
   std::vector<std::uint16_t> rows, columns;
 
@@ -51,30 +51,30 @@ struct TilesPiece {
     for (std::size_t t = 0; t < tiles.dense.size(); ++t) {
       const Matrix<double>& k = tiles.dense[t];
       for (Index i0 = 0; i0 < k.rows(); i0 += cut)
-        for (Index j0 = 0; j0 <= i0; j0 += cut) add_block(k, tiles.begins[t], i0, j0, cut, most);
+        for (Index j0 = 0; j0 <= i0; j0 += cut) add_cell(k, tiles.begins[t], i0, j0, cut, most);
     }
   }
   CsbPieceView<V> view() const {
-    return {std::int64_t(blocks.size()),
+    return {std::int64_t(cells.size()),
             std::int64_t(values.size()),
             true,
-            blocks.data(),
+            cells.data(),
             values.data(),
             rows.data(),
             columns.data()};
   }
   /// As csb_layout.hpp says.
   std::vector<char> bytes() const {
-    const auto sizes = csb_piece_sizes(std::int64_t(blocks.size()), std::int64_t(values.size()), sizeof(V));
+    const auto sizes = csb_piece_sizes(std::int64_t(cells.size()), std::int64_t(values.size()), sizeof(V));
     std::vector<char> memory(static_cast<std::size_t>(sizes.total));
     const CsbPieceHeader header{
-        std::int64_t(blocks.size()), std::int64_t(values.size()), sizes.blocks_offset, sizes.values_offset,
-        sizes.rows_offset,           sizes.columns_offset,        sizeof(V),           1};
+        std::int64_t(cells.size()), std::int64_t(values.size()), sizes.cells_offset, sizes.values_offset,
+        sizes.rows_offset,          sizes.columns_offset,        sizeof(V),          1};
     const auto put = [&](std::int64_t offset, const auto& from) {
       if (!from.empty()) std::memcpy(memory.data() + offset, from.data(), from.size() * sizeof from[0]);
     };
     std::memcpy(memory.data(), &header, sizeof header);
-    put(sizes.blocks_offset, blocks);
+    put(sizes.cells_offset, cells);
     put(sizes.values_offset, values);
     put(sizes.rows_offset, rows);
     put(sizes.columns_offset, columns);
@@ -82,15 +82,15 @@ struct TilesPiece {
   }
 
  private:
-  void add_block(const Matrix<double>& k, std::uint32_t begin, Index i0, Index j0, Index cut,
-                 std::size_t most) {
+  void add_cell(const Matrix<double>& k, std::uint32_t begin, Index i0, Index j0, Index cut,
+                std::size_t most) {
     const Index end_row = std::min(i0 + cut, k.rows()), end_column = std::min(j0 + cut, k.cols());
     std::uint32_t entries = 0;
     const auto close = [&] {
       if (entries == 0) return;
-      blocks.push_back({std::int64_t(values.size() - entries), begin + std::uint32_t(i0),
-                        begin + std::uint32_t(j0), entries, std::uint16_t(end_row - i0 - 1),
-                        std::uint16_t(end_column - j0 - 1)});
+      cells.push_back({std::int64_t(values.size() - entries), begin + std::uint32_t(i0),
+                       begin + std::uint32_t(j0), entries, std::uint16_t(end_row - i0 - 1),
+                       std::uint16_t(end_column - j0 - 1)});
       entries = 0;
     };
     for (Index i = i0; i < end_row; ++i)

@@ -29,7 +29,7 @@ TileProblem<V> tile_problem(const std::vector<std::int64_t>& tiles) {
   TileProblem<V> problem{PieceProblem<V>("diagonal tiles", rows, rows, true), {0}};
   for (const std::int64_t t : tiles) {
     const std::int64_t first = problem.begins.back();
-    problem.piece.add_random_block(first, t, first, t, 8 * t);
+    problem.piece.add_random_cell(first, t, first, t, 8 * t);
     problem.begins.push_back(static_cast<std::uint32_t>(first + t));
   }
   problem.piece.finish();

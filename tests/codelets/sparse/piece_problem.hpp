@@ -29,38 +29,38 @@ class PieceProblem {
     shape.on_diagonal = on_diagonal;
   }
 
-  /// A block with these entries, coordinates within the block; cut where it has too many.
-  void add_block(std::int64_t first_row, std::int64_t block_rows, std::int64_t first_column,
-                 std::int64_t block_columns, const Coordinates& entries) {
+  /// A cell with these entries, coordinates within the cell; cut where it has too many.
+  void add_cell(std::int64_t first_row, std::int64_t cell_rows, std::int64_t first_column,
+                std::int64_t cell_columns, const Coordinates& entries) {
     for (auto entry = entries.begin(); entry != entries.end();) {
-      CsbBlock block{};
-      block.first_entry = static_cast<std::int64_t>(values_.size());
-      block.first_row = static_cast<std::uint32_t>(first_row);
-      block.first_column = static_cast<std::uint32_t>(first_column);
-      block.last_row = static_cast<std::uint16_t>(block_rows - 1);
-      block.last_column = static_cast<std::uint16_t>(block_columns - 1);
-      for (; entry != entries.end() && block.entries < csb_block_entries; ++entry, ++block.entries) {
+      CsbCell cell{};
+      cell.first_entry = static_cast<std::int64_t>(values_.size());
+      cell.first_row = static_cast<std::uint32_t>(first_row);
+      cell.first_column = static_cast<std::uint32_t>(first_column);
+      cell.last_row = static_cast<std::uint16_t>(cell_rows - 1);
+      cell.last_column = static_cast<std::uint16_t>(cell_columns - 1);
+      for (; entry != entries.end() && cell.entries < csb_cell_entries; ++entry, ++cell.entries) {
         rows_.push_back(static_cast<std::uint16_t>(entry->first));
         columns_.push_back(static_cast<std::uint16_t>(entry->second));
         values_.push_back(static_cast<V>(random_uniform(7, 0, static_cast<Index>(values_.size()), 0)));
       }
-      blocks_.push_back(block);
+      cells_.push_back(cell);
     }
   }
   /// About `count` random entries; on the diagonal of the piece only the lower triangle.
-  void add_random_block(std::int64_t first_row, std::int64_t block_rows, std::int64_t first_column,
-                        std::int64_t block_columns, std::int64_t count) {
+  void add_random_cell(std::int64_t first_row, std::int64_t cell_rows, std::int64_t first_column,
+                       std::int64_t cell_columns, std::int64_t count) {
     Coordinates entries;
     for (std::int64_t k = 0; k < count; ++k) {
       const auto pick = [&](Index which, std::int64_t size) {
         const double u =
-            (random_uniform(11 + which, static_cast<Index>(blocks_.size()), k, first_row) + 1) / 2;
+            (random_uniform(11 + which, static_cast<Index>(cells_.size()), k, first_row) + 1) / 2;
         return std::min(static_cast<std::int64_t>(u * static_cast<double>(size)), size - 1);
       };
-      const std::int64_t r = pick(0, block_rows), c = pick(1, block_columns);
+      const std::int64_t r = pick(0, cell_rows), c = pick(1, cell_columns);
       if (!shape.on_diagonal || first_column + c <= first_row + r) entries.emplace(r, c);
     }
-    add_block(first_row, block_rows, first_column, block_columns, entries);
+    add_cell(first_row, cell_rows, first_column, cell_columns, entries);
   }
   /// Row or column i is of the second family i % families.
   void make_two_passes(std::uint32_t families) {
@@ -74,35 +74,35 @@ class PieceProblem {
     make(column_order, columns);
   }
   void finish() {
-    shape.block_count = static_cast<std::int64_t>(blocks_.size());
+    shape.cell_count = static_cast<std::int64_t>(cells_.size());
     shape.entry_count = static_cast<std::int64_t>(values_.size());
-    const CsbPieceSizes sizes = csb_piece_sizes(shape.block_count, shape.entry_count, sizeof(V));
+    const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
     memory.assign(static_cast<std::size_t>(sizes.total) / 8, 0);
     char* const bytes = reinterpret_cast<char*>(memory.data());
-    const CsbPieceHeader header{shape.block_count,   shape.entry_count, sizes.blocks_offset,
+    const CsbPieceHeader header{shape.cell_count,    shape.entry_count, sizes.cells_offset,
                                 sizes.values_offset, sizes.rows_offset, sizes.columns_offset,
                                 sizeof(V),           shape.on_diagonal};
     std::memcpy(bytes, &header, sizeof(header));
     const auto copy = [bytes](std::int64_t offset, const auto& from) {
       if (!from.empty()) std::memcpy(bytes + offset, from.data(), from.size() * sizeof(from[0]));
     };
-    copy(sizes.blocks_offset, blocks_);
+    copy(sizes.cells_offset, cells_);
     copy(sizes.values_offset, values_);
     copy(sizes.rows_offset, rows_);
     copy(sizes.columns_offset, columns_);
   }
   CsbPieceView<V> view() const {
-    return csb_view<V>(memory.data(), shape.block_count, shape.entry_count, shape.on_diagonal);
+    return csb_view<V>(memory.data(), shape.cell_count, shape.entry_count, shape.on_diagonal);
   }
   /// visit(row, column, value) for the stored entries.
   template <class Visit>
   void for_entries(const Visit& visit) const {
     const CsbPieceView<V> piece = view();
-    for (std::int64_t b = 0; b < piece.block_count; ++b)
-      for (std::int64_t e = piece.blocks[b].first_entry;
-           e < piece.blocks[b].first_entry + piece.blocks[b].entries; ++e)
-        visit(std::int64_t(piece.blocks[b].first_row) + piece.rows[e],
-              std::int64_t(piece.blocks[b].first_column) + piece.columns[e], piece.values[e]);
+    for (std::int64_t b = 0; b < piece.cell_count; ++b)
+      for (std::int64_t e = piece.cells[b].first_entry;
+           e < piece.cells[b].first_entry + piece.cells[b].entries; ++e)
+        visit(std::int64_t(piece.cells[b].first_row) + piece.rows[e],
+              std::int64_t(piece.cells[b].first_column) + piece.columns[e], piece.values[e]);
   }
   std::vector<std::int64_t> index(int threads = 1) const {
     const CsbPieceView<V> parts[] = {view()};
@@ -124,7 +124,7 @@ class PieceProblem {
   Order row_order, column_order;
 
  private:
-  std::vector<CsbBlock> blocks_;
+  std::vector<CsbCell> cells_;
   std::vector<V> values_;
   std::vector<std::uint16_t> rows_, columns_;
 };
@@ -139,7 +139,7 @@ std::vector<PieceProblem<V>> piece_problems() {
     for (const std::int64_t r : {1, 5, 700, 1030, 1}) {
       std::int64_t column = 0;
       for (const std::int64_t c : {3, 513, 900}) {
-        p.add_random_block(row, r, column, c, std::max<std::int64_t>(r * c / 40, 1));
+        p.add_random_cell(row, r, column, c, std::max<std::int64_t>(r * c / 40, 1));
         column += c;
       }
       row += r;
@@ -161,8 +161,8 @@ std::vector<PieceProblem<V>> piece_problems() {
     for (std::size_t i = 0; i < tiles.size(); row += tiles[i++]) {
       std::int64_t column = 0;
       for (std::size_t j = 0; j <= i; column += tiles[j++])
-        p.add_random_block(row, tiles[i], column, tiles[j],
-                           std::max<std::int64_t>(tiles[i] * tiles[j] / 15, 2));
+        p.add_random_cell(row, tiles[i], column, tiles[j],
+                          std::max<std::int64_t>(tiles[i] * tiles[j] / 15, 2));
     }
     problems.push_back(p);
     p.name += ", in two passes";
@@ -170,21 +170,21 @@ std::vector<PieceProblem<V>> piece_problems() {
     problems.push_back(std::move(p));
   }
   {
-    PieceProblem<V> p("a wide block with few entries, and rows and columns without any", 70000, 66000, false);
-    p.add_random_block(3, 65536, 100, 65536, 900);
-    p.add_block(4000, 65536, 7, 65536, {{0, 0}, {0, 65535}, {65535, 0}, {65535, 65535}});
+    PieceProblem<V> p("a wide cell with few entries, and rows and columns without any", 70000, 66000, false);
+    p.add_random_cell(3, 65536, 100, 65536, 900);
+    p.add_cell(4000, 65536, 7, 65536, {{0, 0}, {0, 65535}, {65535, 0}, {65535, 65535}});
     problems.push_back(std::move(p));
   }
   {
-    // Blocks of exactly 16384 entries; a row longer than a chunk and rows that go on in the next block.
-    PieceProblem<V> p("full blocks", 600, 30000, false);
+    // Cells of exactly 16384 entries; a row longer than a chunk and rows that go on in the next cell.
+    PieceProblem<V> p("full cells", 600, 30000, false);
     typename PieceProblem<V>::Coordinates full, row, rest;
-    for (std::int64_t k = 0; k < csb_block_entries; ++k) full.emplace(k / 128, k % 128 * 3);
+    for (std::int64_t k = 0; k < csb_cell_entries; ++k) full.emplace(k / 128, k % 128 * 3);
     for (std::int64_t k = 0; k < 24000; ++k) row.emplace(2, k);
     for (std::int64_t k = 0; k < 20000; ++k) rest.emplace(k / 100, k % 100);
-    p.add_block(0, 128, 0, 400, full);
-    p.add_block(300, 5, 1000, 25000, row);
-    p.add_block(380, 220, 29000, 1000, rest);
+    p.add_cell(0, 128, 0, 400, full);
+    p.add_cell(300, 5, 1000, 25000, row);
+    p.add_cell(380, 220, 29000, 1000, rest);
     problems.push_back(std::move(p));
   }
   {
@@ -193,8 +193,8 @@ std::vector<PieceProblem<V>> piece_problems() {
     for (std::int64_t k = 0; k < 2500; ++k) column.emplace(k, 1);
     for (std::int64_t i = 0; i < 150; ++i)
       for (std::int64_t j = 0; j <= i; ++j) triangle.emplace(i, j);
-    p.add_block(0, 150, 0, 150, triangle);
-    p.add_block(400, 2600, 300, 2, column);
+    p.add_cell(0, 150, 0, 150, triangle);
+    p.add_cell(400, 2600, 300, 2, column);
     problems.push_back(std::move(p));
   }
   problems.emplace_back("no entries", 700, 513, false);

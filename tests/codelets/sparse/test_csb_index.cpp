@@ -215,11 +215,11 @@ TYPED_TEST(CsbIndex, MayHaveSeveralParts) {
   PieceProblem<TypeParam> both("both", 300, 300, true), parts[2] = {both, both};
   const typename PieceProblem<TypeParam>::Coordinates left{{7, 7}, {9, 3}, {200, 100}},
       right{{9, 2}, {200, 99}, {250, 250}};
-  both.add_block(0, 300, 0, 300, left);
-  both.add_block(0, 300, 0, 300, right);
-  parts[0].add_block(0, 300, 0, 300, left);
-  parts[1].add_block(0, 1, 0, 1, {});
-  parts[1].add_block(0, 300, 0, 300, right);
+  both.add_cell(0, 300, 0, 300, left);
+  both.add_cell(0, 300, 0, 300, right);
+  parts[0].add_cell(0, 300, 0, 300, left);
+  parts[1].add_cell(0, 1, 0, 1, {});
+  parts[1].add_cell(0, 300, 0, 300, right);
   for (PieceProblem<TypeParam>* p : {&both, &parts[0], &parts[1]}) p->finish();
   const CsbPieceView<TypeParam> views[] = {parts[0].view(), parts[1].view()};
   const CsbIndexBuilder<TypeParam> builder(views, 300, 300, {}, 2);
@@ -242,7 +242,7 @@ TYPED_TEST(CsbIndex, MayHaveSeveralParts) {
 TYPED_TEST(CsbIndex, IsSmall) {
   // Of sixteen runs of about the same length the longest decides.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
-  p.add_random_block(0, 3000, 0, 3000, 200000);
+  p.add_random_cell(0, 3000, 0, 3000, 200000);
   p.finish();
   const CsbPieceView<TypeParam> parts[] = {p.view()};
   const CsbIndexHeader header = CsbIndexBuilder<TypeParam>(parts, p.rows, p.columns, {}, 2).header();

@@ -153,7 +153,7 @@ TYPED_TEST(FomTiles, ASingularShiftGivesFiniteNumbers) {
   for (const T x : this->fom(tiles, 2, 4, 1.25, r)) EXPECT_TRUE(std::isfinite(x));
 }
 
-TYPED_TEST(FomTiles, BlocksDoNotMatter) {
+TYPED_TEST(FomTiles, CellsDoNotMatter) {
   using T = typename TestFixture::T;
   const Tiles tiles = random_tiles(sizes, 0.6, 3, 21);
   const auto r = random_rows<T>(tiles.rows(), 6, 5);
@@ -178,7 +178,7 @@ TYPED_TEST(FomTiles, AsATask) {
   Runtime& runtime = this->runtime();
   for (const bool stored : {true, false}) {
     const CsbPieceShape shape =
-        stored ? CsbPieceShape{std::int64_t(piece.blocks.size()), std::int64_t(piece.values.size()), true}
+        stored ? CsbPieceShape{std::int64_t(piece.cells.size()), std::int64_t(piece.values.size()), true}
                : CsbPieceShape{};
     {
       const Data piece_data = Data::wrap_bytes(runtime, bytes.data(), bytes.size());

@@ -46,7 +46,7 @@ void check_kernels(const TestPiece& piece, int columns, Index width) {
   multiply_plainly(piece, columns, width, x_columns, x_rows, expected_rows,
                    diagonal ? expected_rows : expected_columns);
   const auto memory = piece.bytes<V>();
-  const auto view = csb_view<V>(memory.data(), piece.shape.block_count, piece.shape.entry_count, diagonal);
+  const auto view = csb_view<V>(memory.data(), piece.shape.cell_count, piece.shape.entry_count, diagonal);
   int number = 0;
   for (const Kernel<V, T> kernel : kernels_here<V, T>()) {
     auto rows = y_rows, cols = y_columns;
@@ -86,21 +86,21 @@ TYPED_TEST(MultiplyCsb, Shapes) {
         check_kernels<V, T>(random_piece({0, rows}, {0, columns}, false, density, 7, 64), 5, 6);
         check_kernels<V, T>(random_piece({0, rows}, {0, rows}, true, density, 8, 64), 4, 4);
       }
-  // Full blocks of 16384 entries, and cuts within a row.
+  // Full cells of 16384 entries, and cuts within a row.
   check_kernels<V, T>(random_piece({0, 150}, {0, 230}, false, 1, 9), 8, 8);
   check_kernels<V, T>(random_piece({0, 300}, {0, 300}, true, 1, 10), 3, 4);
 }
 
-/// All of the 16 bits, in a block far from the beginning.
+/// All of the 16 bits, in a cell far from the beginning.
 TYPED_TEST(MultiplyCsb, LargestCoordinates) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
   TestPiece piece;
-  piece.rows = piece.columns = 100 + csb_block_rows;
+  piece.rows = piece.columns = 100 + csb_cell_rows;
   for (const Index row : {0, 1, 32767, 32768, 65534, 65535})
     for (const Index column : {0, 32768, 65535})
       piece.entries.push_back({100 + row, 100 + column, static_cast<double>(1 + row % 7 + column % 3)});
-  piece.blocks.push_back({0, 100, 100, static_cast<std::uint32_t>(piece.entries.size()), 65535, 65535});
+  piece.cells.push_back({0, 100, 100, static_cast<std::uint32_t>(piece.entries.size()), 65535, 65535});
   piece.shape = {1, static_cast<Index>(piece.entries.size()), false};
   check_kernels<V, T>(piece, 2, 3);
 }
