@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # cmake -DTESSERA_SOURCE_DIR=... -DTESSERA_FILES="a;b" -DTESSERA_OUTPUT=... -P EmbedText.cmake
-# Writes a C++ file that defines tessera::device::stack_kernel_files(): the names, as they are included, and the text of
+# Writes a C++ file that defines tessera::detail::device::stack_kernel_files(): the names, as they are included, and the text of
 # the files.
 cmake_minimum_required(VERSION 3.25)
 set(arrays "")
@@ -18,7 +18,7 @@ endforeach()
 file(CONFIGURE OUTPUT "${TESSERA_OUTPUT}" @ONLY CONTENT
 "#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 @arrays@}
 std::span<const SourceFile> stack_kernel_files() noexcept {

@@ -8,7 +8,8 @@
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/sequence_state.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 std::exception_ptr failure_of(const std::function<void()>& check) {
@@ -22,8 +23,7 @@ std::exception_ptr failure_of(const std::function<void()>& check) {
 
 /// @param all_reduce_max of a few numbers over the ranks
 template <class Reduce>
-detail::Votes vote_of(int rank, int ranks, bool failed, std::uint64_t arguments,
-                      const Reduce& all_reduce_max) {
+Votes vote_of(int rank, int ranks, bool failed, std::uint64_t arguments, const Reduce& all_reduce_max) {
   const auto high = double(arguments >> 32), low = double(arguments & 0xFFFFFFFFU);
   double votes[] = {-double(failed ? rank : ranks), high, -high, low, -low};
   all_reduce_max(votes, 5);
@@ -55,12 +55,12 @@ std::exception_ptr differing_arguments() {
 
 }  // namespace
 
-detail::Votes detail::vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
+Votes vote(const Runtime& runtime, bool failed, std::uint64_t arguments) {
   return vote_of(runtime.rank(), runtime.size(), failed, arguments,
                  [&](double* values, Index count) { runtime.all_reduce_max(values, count); });
 }
 
-void detail::throw_different(const Runtime& runtime) {
+void throw_different(const Runtime& runtime) {
   throw_agreed(runtime, differing_arguments());
 }
 
@@ -82,15 +82,15 @@ void agree(const Runtime& runtime, std::uint64_t arguments, const std::function<
     Runtime::Detail& detail = runtime.detail();
     ++detail.checks;
     const std::exception_ptr caught = failure_of([&] {
-      detail::fault_point();
+      fault_point();
       check();
     });
     --detail.checks;
     // No vote if all ranks have thrown it together, or if the others may wait inside the check.
     if (caught && (caught == detail.agreed || caught == detail.broken)) std::rethrow_exception(caught);
-    const detail::Votes votes = detail::vote(runtime, caught != nullptr, arguments);
+    const Votes votes = vote(runtime, caught != nullptr, arguments);
     if (votes.failed < runtime.size()) throw_everywhere(runtime, votes.failed, caught);
-    if (!votes.equal) detail::throw_different(runtime);
+    if (!votes.equal) throw_different(runtime);
   });
 }
 
@@ -101,18 +101,15 @@ void agree(Communicator communicator, std::uint64_t arguments, const std::functi
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const std::exception_ptr caught = failure_of(check);
-  const detail::Votes votes =
-      vote_of(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
-        MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
-      });
+  const Votes votes = vote_of(rank, size, caught != nullptr, arguments, [&](double* values, int count) {
+    MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm);
+  });
   if (votes.failed < size)
     std::rethrow_exception(failure_of_root(rank, votes.failed, caught, [&](void* bytes, Index count) {
       MPI_Bcast(bytes, static_cast<int>(count), MPI_BYTE, votes.failed, comm);
     }));
   if (!votes.equal) std::rethrow_exception(differing_arguments());
 }
-
-namespace detail {
 
 std::atomic<FaultHook> fault_hook = nullptr;
 
@@ -161,8 +158,6 @@ void CollectiveCall::enter(std::string_view name, std::uint64_t arguments,
   agree(runtime_, argument_hash(hash_of(name), arguments), check);
 }
 
-}  // namespace detail
-
 ComingAgreement::~ComingAgreement() {
   if (!runtime_ || runtime_->size() == 1 || std::uncaught_exceptions() <= exceptions_) return;
   if (runtime_->detail().calls > 0)
@@ -176,4 +171,4 @@ ComingAgreement::~ComingAgreement() {
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

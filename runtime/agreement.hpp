@@ -24,7 +24,7 @@
 ///
 /// In both ways an exception that is not of this library (of a callback, std::bad_alloc) leaves the call
 /// unchanged on its rank and as a RemoteError on the others.
-namespace tessera {
+namespace tessera::detail {
 
 /// Runs `check`, which may throw. If it has thrown on any rank, every rank throws the exception of the lowest
 /// such rank. `arguments`: a hash of the arguments that must be equal on all ranks (argument_hash).
@@ -52,8 +52,6 @@ std::uint64_t argument_hash(const Values&... values) {
   return hash_of({bytes, used});
 }
 
-namespace detail {
-
 /// The lowest rank with a failure, or size() if there is none, and whether the hashes are equal.
 struct Votes {
   int failed;
@@ -72,8 +70,6 @@ class CollectiveCall : public Guard {
   void enter(std::string_view name, std::uint64_t arguments, const std::function<void()>& check);
 };
 
-}  // namespace detail
-
 /// A public call that all ranks make together: `check` looks at the arguments (agree), then `work` does it.
 /// Whatever it throws on a rank, no other rank waits for that one. Every public function and constructor that
 /// communicates, or inserts tasks, enters through this. Within another one it just runs both.
@@ -83,7 +79,7 @@ class CollectiveCall : public Guard {
 template <class Check, class Work>
 auto collectively(const Runtime& runtime, std::string_view name, std::uint64_t arguments, const Check& check,
                   const Work& work) {
-  detail::CollectiveCall call(runtime);
+  CollectiveCall call(runtime);
   try {
     call.enter(name, arguments, check);
     return work();
@@ -132,4 +128,4 @@ class ComingAgreement {
   std::exception_ptr caught_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 
 #include <tessera/runtime/alarm.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int alarm_tag = 1;
@@ -95,4 +96,4 @@ bool Alarm::look() noexcept {
   return true;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

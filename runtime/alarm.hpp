@@ -11,7 +11,7 @@
 #include <tessera/runtime/mpi_headers.hpp>
 
 /// Included by runtime/*.cpp only.
-namespace tessera {
+namespace tessera::detail {
 
 /// A message of a rank to the others that it has failed, where they expect none. A rank that waits for
 /// another polls the alarm (Runtime's collectives, Sequence::wait, HostAccess), so that no rank waits for one
@@ -48,4 +48,4 @@ class Alarm {
   ErrorParts failure_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,8 @@
 
 #include <tessera/runtime/blas_threads.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class Function>
@@ -37,4 +38,4 @@ std::string blas_description() {
   return "unknown BLAS";
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <string>
 
 /// The thread count of the BLAS library in use (OpenBLAS, MKL or BLIS, found at run time).
-namespace tessera {
+namespace tessera::detail {
 
 /// Threads that BLAS calls use; 1 when the library cannot be asked.
 int blas_threads();
@@ -13,4 +13,4 @@ void set_blas_threads(int threads);
 /// Name and configuration of the library, for reports.
 std::string blas_description();
 
-}  // namespace tessera
+}  // namespace tessera::detail

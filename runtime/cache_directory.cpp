@@ -5,7 +5,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/cache_directory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 std::filesystem::path cache_directory() {
   // A relative path would name another folder in each working directory.
@@ -27,4 +27,4 @@ std::uint64_t hash_of(std::string_view text) noexcept {
   return value;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <string_view>
 
 /// What the library keeps between runs.
-namespace tessera {
+namespace tessera::detail {
 
 /// $XDG_CACHE_HOME/tessera, else $HOME/.cache/tessera; it need not exist, but HOME must. Relative paths do
 /// not count.
@@ -17,4 +17,4 @@ std::filesystem::path cache_directory();
 /// FNV-1a of a text: for names of files that change with what they hold.
 std::uint64_t hash_of(std::string_view text) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,8 @@
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 std::vector<Codelet*>& registry() {
@@ -164,7 +165,7 @@ void prepare_codelets([[maybe_unused]] bool gpus, [[maybe_unused]] bool hybrid) 
   }
 }
 
-detail::RawBuffer detail::raw_buffer(const void* buffer) noexcept {
+RawBuffer raw_buffer(const void* buffer) noexcept {
   if (*static_cast<const starpu_data_interface_id*>(buffer) == STARPU_MATRIX_INTERFACE_ID) {
     const auto& matrix = *static_cast<const starpu_matrix_interface*>(buffer);
     return {reinterpret_cast<void*>(matrix.ptr), static_cast<Index>(matrix.nx), static_cast<Index>(matrix.ny),
@@ -175,7 +176,7 @@ detail::RawBuffer detail::raw_buffer(const void* buffer) noexcept {
   return {reinterpret_cast<void*>(vector.ptr), size, 1, size};
 }
 
-int detail::AccessList::add(const Data& data, AccessMode mode) {
+int AccessList::add(const Data& data, AccessMode mode) {
   for (int i = 0; i < count_; ++i) {
     Access& access = begin()[i];
     if (access.data != &data) continue;
@@ -185,7 +186,7 @@ int detail::AccessList::add(const Data& data, AccessMode mode) {
   return append(data, mode);
 }
 
-int detail::AccessList::append(const Data& data, AccessMode mode) {
+int AccessList::append(const Data& data, AccessMode mode) {
   const auto used = static_cast<std::size_t>(count_);
   if (used == few_.size() && many_.empty()) many_.assign(few_.begin(), few_.end());
   if (used >= few_.size())
@@ -195,4 +196,4 @@ int detail::AccessList::append(const Data& data, AccessMode mode) {
   return count_++;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -18,15 +18,13 @@
 /// Codelets: what StarPU knows of a task (task.hpp), one object for each kind of task and scalar type, with a
 /// body for CPUs and maybe one for GPUs. A codelet registers itself at load time, so the program can list
 /// them all.
-namespace tessera {
+namespace tessera::detail {
 
-namespace detail {
 struct SequenceState;
-}
 
 /// Precedes the arguments in every task's argument block.
 struct TaskHeader {
-  detail::SequenceState* sequence;
+  SequenceState* sequence;
   std::uint32_t stage;
   int codelet;  ///< Codelet::index()
   double flops;
@@ -105,8 +103,6 @@ struct CudaOptions {
 bool register_cuda_implementation(const std::string& codelet_name, Codelet::Function function,
                                   const CudaOptions& options, const Codelet* codelet);
 
-namespace detail {
-
 /// Notes the start; false when the sequence has failed: the task does nothing.
 bool begin_task(TaskHeader& header) noexcept;
 /// Counts a task that has ended for its worker.
@@ -133,6 +129,4 @@ double cost_entry(const void* argument, WorkerKind kind, double bytes) {
   return static_cast<const TaskBlock<Task>*>(argument)->task.seconds(kind, bytes);
 }
 
-}  // namespace detail
-
-}  // namespace tessera
+}  // namespace tessera::detail

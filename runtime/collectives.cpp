@@ -9,7 +9,7 @@
 #include <tessera/runtime/fault_points.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -36,7 +36,7 @@ class Buffer {
   /// Waits for the operation that start(request) starts, or throws the failure of another rank.
   template <class Start>
   void transfer(Runtime::Detail& detail, const Start& start) {
-    detail::fault_point();
+    fault_point();
     detail.require_no_alarm();
     MPI_Request request;
     start(&request);
@@ -81,6 +81,12 @@ std::vector<Index> all_counts(Runtime::Detail& detail, Index mine, int ranks) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 void Runtime::all_reduce_max(double* values, Index count) const {
   if (size_ > 1) guarded(*this, [&] { all_reduce(*detail_, values, count, MPI_MAX); });

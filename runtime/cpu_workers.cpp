@@ -9,7 +9,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) {
   struct Shared {
@@ -39,4 +39,4 @@ void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work) 
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

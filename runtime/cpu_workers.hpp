@@ -6,7 +6,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Runs `work(thread)`, thread = 0 to info().cpu_workers - 1, on all CPU workers at once, where they compute
 /// tasks; where there are none, work(0) on the calling thread. Returns when all are done. For peers and
@@ -15,4 +15,4 @@ namespace tessera {
 /// @throws what `work` throws, of one thread.
 void run_on_cpu_workers(Runtime& runtime, const std::function<void(int)>& work);
 
-}  // namespace tessera
+}  // namespace tessera::detail

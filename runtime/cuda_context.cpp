@@ -14,7 +14,7 @@
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 struct DeviceFailure::Slot {
   long long index = 0;
@@ -152,8 +152,6 @@ void close_cuda_handles() noexcept {
   starpu_execute_on_each_worker(close, nullptr, STARPU_CUDA);
 }
 
-namespace detail {
-
 CudaContext cuda_context() noexcept {
   const CudaHandles& handles = local_handles();
   return {starpu_cuda_get_local_stream(), handles.cublas, handles.cusolver};
@@ -170,7 +168,6 @@ void require_cuda_success(const TaskHeader& header) noexcept {
   TaskContext(header).fail(fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error)));
 }
 
-}  // namespace detail
-}  // namespace tessera
+}  // namespace tessera::detail
 
 #endif  // TESSERA_WITH_CUDA

@@ -16,7 +16,8 @@
 #include <cuda_runtime.h>
 #endif
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Tells StarPU-MPI who owns the piece; every rank passes here in the same order, so the tags agree.
@@ -97,7 +98,7 @@ bool keeps_memory(const Runtime& runtime, std::size_t bytes) {
 /// @throws what another rank has failed with, meanwhile
 void acquire(const Data& data, starpu_data_access_mode mode) {
   Runtime& runtime = *data.runtime();
-  detail::fault_point();
+  fault_point();
   if (runtime.size() == 1) {
     starpu_data_acquire(starpu_handle(data), mode);
     return;
@@ -178,6 +179,12 @@ int memory_node_of([[maybe_unused]] const Runtime& runtime, [[maybe_unused]] con
   return STARPU_MAIN_RAM;
 #endif
 }
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 Data Data::matrix(Runtime& runtime, Index rows, Index cols, std::size_t element_bytes, int owner) {
   return wrap_matrix(runtime, nullptr, rows, cols, rows, element_bytes, owner);

@@ -6,7 +6,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/default_runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 std::mutex default_mutex;
@@ -54,11 +55,17 @@ void begin_default() {
 
 }  // namespace
 
-std::atomic<Runtime*> detail::alive_runtime = nullptr;
+std::atomic<Runtime*> alive_runtime = nullptr;
 
-bool detail::default_runtime_alive() noexcept {
+bool default_runtime_alive() noexcept {
   return made_by_default;
 }
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 Runtime& default_runtime() {
   const std::lock_guard lock(default_mutex);

@@ -18,7 +18,7 @@
 /// With RuntimeOptions::hybrid any small task may run on either side: what the two bodies leave in a piece
 /// must be the same to every reader, also what is stored and of no meaning to one of them. Where that is not
 /// so, or where a task is made for a whole GPU, the task's `gpu_instead_of_cpu` keeps CPUs away.
-namespace tessera {
+namespace tessera::detail {
 
 /// The worker's stream, and library handles that are bound to it.
 struct CudaContext {
@@ -50,8 +50,6 @@ class DeviceFailure {
   static void finish(TaskHeader& header) noexcept;
   Slot* slot_;
 };
-
-namespace detail {
 
 CudaContext cuda_context() noexcept;
 /// Fails the task if a call of the CUDA runtime since `forget_cuda_errors` has failed on this thread: a
@@ -104,9 +102,7 @@ const bool TaskOnGpu<Task>::defined = [] {
                                       &TaskCodelet<Task>::codelet);
 }();
 
-}  // namespace detail
-
-}  // namespace tessera
+}  // namespace tessera::detail
 
 #define TESSERA_DEFINE_ON_GPU(...) template struct ::tessera::detail::TaskOnGpu<__VA_ARGS__>;
 

@@ -3,7 +3,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/error_parts.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 ErrorParts parts_of(const std::exception_ptr& caught, int rank) {
   try {
@@ -41,4 +41,4 @@ void throw_parts(const ErrorParts& parts) {
   throw RemoteError(parts.rank, first);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

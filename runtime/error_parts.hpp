@@ -8,7 +8,7 @@
 #include <tessera/types.hpp>
 
 /// An exception as data, which can be sent to another rank; included by runtime/*.cpp only.
-namespace tessera {
+namespace tessera::detail {
 
 enum class ErrorKind : std::int32_t { argument, input, runtime, error, other };
 
@@ -26,4 +26,4 @@ ErrorParts parts_of(const std::exception_ptr& caught, int rank);
 /// what is none of them.
 [[noreturn]] void throw_parts(const ErrorParts& parts);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 bool mpi_is_cuda_aware() noexcept {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
@@ -26,4 +26,4 @@ void receive_on_gpu(const Data& data, int gpu) {
   pass_on_node(starpu_handle(data), memory_node_of_gpu(gpu), STARPU_W);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

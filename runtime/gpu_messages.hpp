@@ -9,7 +9,7 @@
 /// they go through the host's. The thread that makes the Runtime has its first GPU as CUDA's current one
 /// then: MPI moves all messages on while it waits in a collective. Other threads that call the collectives
 /// need a current one, too.
-namespace tessera {
+namespace tessera::detail {
 
 /// Whether MPI takes pointers to the memory of GPUs, by what MPIX_Query_cuda_support says.
 bool mpi_is_cuda_aware() noexcept;
@@ -22,4 +22,4 @@ bool sends_from_gpus(const Runtime& runtime) noexcept;
 /// Returns at once (within a Sequence that has not ended); an earlier copy is lost.
 void receive_on_gpu(const Data& data, int gpu);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -19,7 +19,8 @@
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/system_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// What the C library keeps by itself anyway.
@@ -284,4 +285,4 @@ void let_host_memory_go(std::size_t bytes) noexcept {
   live -= bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Large pieces of the host's memory, kept when they are given back, for the next of about their size: pages
 /// that are new to the process must be cleared by the system one by one, which takes longer than to compute
@@ -85,4 +85,4 @@ std::string memory_refusal(std::string_view what, double needed, std::string_vie
 void hold_host_memory(std::size_t bytes);
 void let_host_memory_go(std::size_t bytes) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -17,7 +17,8 @@
 #include <tessera/runtime/kept_files.hpp>
 #include <tessera/runtime/output_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -178,4 +179,4 @@ TemporaryEntry make_private_directory(std::size_t bytes) {
       bytes >> 20));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/runtime/temporary_files.hpp>
 
 /// Files that the library keeps between runs, where several processes, other users and full disks may meddle.
-namespace tessera {
+namespace tessera::detail {
 
 /// The content of a file, or why it is rejected.
 struct FileContent {
@@ -44,4 +44,4 @@ std::string replace_files(const std::vector<NewFile>& files);
 /// @throws RuntimeError if there is none
 TemporaryEntry make_private_directory(std::size_t bytes);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/system_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 Machine inspect_machine() {
   Machine machine;
@@ -52,4 +52,4 @@ int cores_for_workers(int cores, int gpus, int ranks) {
   return std::max(1, cores - gpus - (ranks > 1 ? 2 : 1));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

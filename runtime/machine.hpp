@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// What hwloc says of the part of the machine that this process may use.
 struct Machine {
@@ -32,4 +32,4 @@ int first_gpu_of_rank(int local_rank, int local_ranks, int gpus, int visible);
 /// waits for it. Without GPUs and with up to 8 cores, one more worker outweighs that.
 int cores_for_workers(int cores, int gpus, int ranks);
 
-}  // namespace tessera
+}  // namespace tessera::detail

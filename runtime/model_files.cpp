@@ -13,7 +13,8 @@
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/model_files.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// What is wrong, thrown to the one that asked.
@@ -251,4 +252,4 @@ std::size_t hash_of_lines(std::string_view text) noexcept {
   return sum;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

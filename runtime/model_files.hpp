@@ -8,7 +8,7 @@
 
 /// Whether StarPU can take a file of performance models. StarPU ends the program on most of what is wrong in
 /// one: every file is read whole here first.
-namespace tessera {
+namespace tessera::detail {
 
 /// Version of StarPU 1.4's model files. StarPU ends the program when it meets another one under this name.
 inline constexpr int model_file_version = 45;
@@ -34,4 +34,4 @@ std::string flaw_of_bus_matrix(std::string_view text, const std::optional<BusNod
 /// around each time it writes them.
 std::size_t hash_of_lines(std::string_view text) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

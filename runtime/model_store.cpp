@@ -10,7 +10,8 @@
 #include <tessera/runtime/kept_files.hpp>
 #include <tessera/runtime/model_store.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +183,4 @@ void ModelStore::keep() noexcept {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -12,7 +12,7 @@
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/performance_models.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Brings performance models from where they are kept to the directory that StarPU works in, and back.
 ///
@@ -53,4 +53,4 @@ class ModelStore {
   bool told_ = false;                                                         ///< that nothing can be kept
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

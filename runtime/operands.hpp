@@ -32,7 +32,7 @@
 /// An operand that may be absent is declared with `{}`. S, the shape, is Matrix<T> (the view is a
 /// MatrixView) or Array<T> (a std::span). One piece may stand for several operands of a task.
 /// `std::array<Read<S>, n>` has up to n; `ReadAll<S>` and `WriteAll<S, ...>` any number.
-namespace tessera {
+namespace tessera::detail {
 
 /// How a task uses a piece of data.
 enum class AccessMode { read, write, read_write, accumulate, scratch };
@@ -51,8 +51,6 @@ struct Array {
   using View = std::span<T>;
   using ConstView = std::span<const T>;
 };
-
-namespace detail {
 
 /// The memory of a buffer of a running task. Bytes are one column.
 struct RawBuffer {
@@ -106,30 +104,28 @@ struct Destination {
   bool keeps;
 };
 
-}  // namespace detail
-
 /// For a WriteOrAdd operand: the task adds to the content of the piece, also from before its sequence.
-inline detail::Destination add_to(const Data& data) noexcept {
+inline Destination add_to(const Data& data) noexcept {
   return {&data, true};
 }
 /// For a WriteOrAdd operand: the task writes, also if an earlier one of its sequence has.
-inline detail::Destination overwrite(const Data& data) noexcept {
+inline Destination overwrite(const Data& data) noexcept {
   data.forget();
   return {&data, false};
 }
 
-template <class Shape, AccessMode access, detail::OperandKind operand_kind = detail::OperandKind::plain>
-class Operand : public detail::OperandBase {
+template <class Shape, AccessMode access, OperandKind operand_kind = OperandKind::plain>
+class Operand : public OperandBase {
  public:
   static constexpr AccessMode mode = access;
-  static constexpr detail::OperandKind kind = operand_kind;
+  static constexpr OperandKind kind = operand_kind;
   using View =
       std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
 
   Operand() = default;
   Operand(const Data& data) noexcept : OperandBase(&data) {}
   Operand(const Data* data) noexcept : OperandBase(data) {}
-  Operand(const detail::Destination& to) noexcept requires(operand_kind == detail::OperandKind::write_or_add)
+  Operand(const Destination& to) noexcept requires(operand_kind == OperandKind::write_or_add)
       : OperandBase(to.data) {
     keeps_ = to.keeps;
   }
@@ -146,14 +142,12 @@ class Operand : public detail::OperandBase {
   explicit operator bool() const noexcept { return there(); }
 
   // In the body:
-  View view() const noexcept { return detail::view_of<View>(raw_); }
+  View view() const noexcept { return view_of<View>(raw_); }
   View operator*() const noexcept { return view(); }
   /// WriteOrAdd: the piece holds nothing yet.
-  bool first() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) { return first_; }
+  bool first() const noexcept requires(operand_kind == OperandKind::write_or_add) { return first_; }
   /// WriteOrAdd: the factor of the piece's content, as BLAS' beta: 0 if it has no content yet, else 1.
-  int beta() const noexcept requires(operand_kind == detail::OperandKind::write_or_add) {
-    return first_ ? 0 : 1;
-  }
+  int beta() const noexcept requires(operand_kind == OperandKind::write_or_add) { return first_ ? 0 : 1; }
 };
 
 template <class Shape>
@@ -165,13 +159,13 @@ using ReadWrite = Operand<Shape, AccessMode::read_write>;
 template <class Shape>
 using Accumulate = Operand<Shape, AccessMode::accumulate>;
 template <class Shape>
-using WriteOrAdd = Operand<Shape, AccessMode::read_write, detail::OperandKind::write_or_add>;
+using WriteOrAdd = Operand<Shape, AccessMode::read_write, OperandKind::write_or_add>;
 template <class Shape>
 using Scratch = Operand<Shape, AccessMode::scratch>;
 template <class Shape>
-using GpuScratch = Operand<Shape, AccessMode::scratch, detail::OperandKind::gpu_scratch>;
+using GpuScratch = Operand<Shape, AccessMode::scratch, OperandKind::gpu_scratch>;
 template <class Shape>
-using ReadOnHost = Operand<Shape, AccessMode::read, detail::OperandKind::on_host>;
+using ReadOnHost = Operand<Shape, AccessMode::read, OperandKind::on_host>;
 
 /// Any number of pieces that are read, or written; no other operand of the task is one of them. With several
 /// shapes they come in groups: one of each shape, and again.
@@ -210,7 +204,7 @@ class OperandList {
   auto view(int piece) const noexcept {
     using View =
         std::conditional_t<access == AccessMode::read, typename Shape::ConstView, typename Shape::View>;
-    return detail::view_of<View>(detail::raw_buffer(buffers_[first_ + piece]));
+    return view_of<View>(raw_buffer(buffers_[first_ + piece]));
   }
   const Data* const* data_ = nullptr;
   void** buffers_ = nullptr;
@@ -237,4 +231,4 @@ inline std::vector<const Data*> pointers_to(std::span<const Data> pieces) {
   return pointers;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -15,7 +15,8 @@
 #include <tessera/runtime/output_directory.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +123,4 @@ int write_directory(const fs::path& directory, const std::vector<std::string>& p
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Replaces the entries `parts` of a directory, which is made if it does not exist, by those that
 /// `fill(draft)` makes in an empty directory beside it. The new directory is complete and on the disk before
@@ -21,4 +21,4 @@ int write_directory(const std::filesystem::path& directory, const std::vector<st
 /// Why write_directory would refuse the directory; empty: it would not. Nothing is changed.
 std::string refusal_to_write_directory(const std::filesystem::path& directory);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -20,7 +20,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/output_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -358,4 +359,4 @@ std::string new_stamp() {
   return fmt::format("solve {:08x}{:08x}", random(), random());
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 
 #include <tessera/runtime/temporary_files.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A file that is written whole or not at all. Every output of Tessera goes through this class.
 ///
@@ -73,4 +73,4 @@ void write_file(const std::string& path, std::string_view text);
 /// `solve 0123456789abcdef`, another one each time: for comments of files that belong together.
 std::string new_stamp();
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Threads for work on the host while no tasks run.
 inline int host_threads(const Runtime& runtime) {
@@ -52,4 +52,4 @@ void parallel_for(int threads, Index count, const Work& work) {
   if (caught) std::rethrow_exception(caught);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

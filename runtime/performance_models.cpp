@@ -18,7 +18,8 @@
 #include <tessera/runtime/output_file.hpp>
 #include <tessera/runtime/performance_models.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -260,4 +261,4 @@ std::string model_set_name(const ModelMachine& machine) {
   return cpu.empty() ? gpu : gpu + '_' + cpu;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -15,7 +15,7 @@
 /// `bus/<host>.<what>`. In a set the same files have no host name (`codelets/45/<codelet>`, `bus/<what>`),
 /// and `machine.json` says what they were measured on. A run works in a directory of its own with copies of
 /// the files (model_store.hpp).
-namespace tessera {
+namespace tessera::detail {
 
 /// What decides whether models of one machine hold on another.
 struct ModelMachine {
@@ -71,4 +71,4 @@ ModelSetDescription read_model_set_description(const std::filesystem::path& file
 /// Name of a set's directory: `nvidia-h200_intel-xeon-platinum-8468`.
 std::string model_set_name(const ModelMachine& machine);
 
-}  // namespace tessera
+}  // namespace tessera::detail

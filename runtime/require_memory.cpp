@@ -9,7 +9,8 @@
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// What the ranks of this rank's host need together, and what they hold without use.
@@ -64,4 +65,4 @@ void require_memory(const Runtime& runtime, std::string_view what, double host_b
   });
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Refuses work that needs more memory than there is, before it begins. Collective: all ranks refuse what one
 /// refuses. Ranks of one host share its memory.
@@ -15,4 +15,4 @@ namespace tessera {
 /// @throws RuntimeError "WHAT needs 5.1 GiB of host memory on this rank, and 2.0 GiB may be used"
 void require_memory(const Runtime& runtime, std::string_view what, double host_bytes, double gpu_bytes = 0);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Throws what every rank throws here, since all decide by the same numbers: the Runtime stays usable.
 template <class Exception>
@@ -27,4 +27,4 @@ inline void finish(Sequence& sequence) {
   require_success(sequence.runtime(), sequence.wait());
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

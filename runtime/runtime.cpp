@@ -27,7 +27,8 @@
 #include <cuda_runtime.h>
 #endif
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Of the one Runtime of a process.
@@ -45,7 +46,7 @@ void claim_process() {
   require_same_process(alive_in);
   if (before == Life::poisoned)
     throw RuntimeError("a Runtime of this process was ended by a failure that StarPU does not survive");
-  if (detail::default_runtime_alive())
+  if (default_runtime_alive())
     throw RuntimeError("the default Runtime is alive: end_default_runtime() makes room for another one");
   throw RuntimeError("a Runtime is alive already: there can be one at a time in a process");
 }
@@ -94,7 +95,7 @@ void initialise_mpi() {
     MPI_Finalized(&finalised);
     if (finalised) return;
     // The other ranks may wait for this process.
-    if (const Runtime* const alive = detail::alive_runtime; alive && alive->size() > 1) leave_alive(*alive);
+    if (const Runtime* const alive = alive_runtime; alive && alive->size() > 1) leave_alive(*alive);
     // The other ranks do not come to the end: to wait for them would last for ever.
     if (life == Life::poisoned) MPI_Abort(MPI_COMM_WORLD, 2);
     MPI_Finalize();
@@ -185,6 +186,12 @@ bool any_cuda_codelet() {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 Communicator Communicator::world() {
   initialise_mpi();

@@ -11,7 +11,8 @@
 #include <tessera/version.hpp>
 
 /// What a Runtime tells of itself: what it found at its start, and what its workers do.
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 std::string mpi_version() {
@@ -29,6 +30,12 @@ std::string host_name() {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 void Runtime::fill_info() {
   info_.version = TESSERA_VERSION_STRING;

@@ -16,7 +16,8 @@
 #include <tessera/runtime/sequence_state.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 starpu_data_access_mode starpu_mode(AccessMode mode) {
@@ -116,6 +117,12 @@ void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size
                     "or slabs, or another solver, are needed",
                     task, (bytes >> 20) + 1, memory >> 20));
 }
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 Sequence::Sequence(Runtime& runtime) : runtime_(runtime) {
   require_same_process(runtime.detail().process);

@@ -12,13 +12,11 @@
 #include <tessera/sequence.hpp>
 
 /// How a Sequence inserts tasks: for the sources of the library.
-namespace tessera {
+namespace tessera::detail {
 
 /// Whether every GPU has room for the buffers of a task, so many bytes: StarPU would wait for it for ever.
 /// @throws RuntimeError, naming the task, if not
 void require_gpu_memory(const Runtime& runtime, std::string_view task, std::size_t bytes);
-
-namespace detail {
 
 /// Gives the operands of a task their places among its buffers.
 class OperandPlaces {
@@ -58,7 +56,9 @@ class OperandPlaces {
   AccessList list_;
 };
 
-}  // namespace detail
+}  // namespace tessera::detail
+
+namespace tessera {
 
 template <class Task>
 requires requires {
@@ -67,7 +67,7 @@ requires requires {
 void Sequence::insert(const Task& task, const TaskOptions& options, std::source_location where) {
   double flops = 0;
   if constexpr (requires { task.flops(); }) flops = task.flops();
-  Codelet& codelet = detail::TaskCodelet<Task>::codelet;
+  detail::Codelet& codelet = detail::TaskCodelet<Task>::codelet;
   detail::TaskBlock<Task> block{
       {.sequence = state_.get(), .stage = current_stage_, .codelet = codelet.index(), .flops = flops}, task};
   detail::OperandPlaces places(*this);

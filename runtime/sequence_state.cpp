@@ -191,14 +191,14 @@ void fail_task(const TaskHeader& header) noexcept {
 
 }  // namespace tessera::detail
 
-namespace tessera {
+namespace tessera::detail {
 
 void TaskContext::fail(StatusCode code, Index index) const noexcept {
   header_->sequence->fail({code, header_->stage, index});
 }
 
 void TaskContext::fail(std::string_view reason) const noexcept {
-  detail::Failure failure{StatusCode::task_failed, header_->stage};
+  Failure failure{StatusCode::task_failed, header_->stage};
   try {
     const Codelet& codelet = *Codelet::all()[static_cast<std::size_t>(header_->codelet)];
     failure.reason = fmt::format("{}: {}", codelet.name(), reason);
@@ -208,7 +208,7 @@ void TaskContext::fail(std::string_view reason) const noexcept {
 }
 
 void TaskContext::fail_by_callback(std::exception_ptr thrown) const noexcept {
-  detail::Failure failure{StatusCode::task_failed, header_->stage};
+  Failure failure{StatusCode::task_failed, header_->stage};
   try {
     failure.reason = text_of(thrown);
   } catch (...) {  // no memory for the text
@@ -216,6 +216,12 @@ void TaskContext::fail_by_callback(std::exception_ptr thrown) const noexcept {
   failure.callback = std::move(thrown);
   header_->sequence->fail(std::move(failure));
 }
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 Runtime::Detail::Detail() = default;
 Runtime::Detail::~Detail() = default;

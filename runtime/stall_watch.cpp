@@ -11,7 +11,8 @@
 #include <tessera/runtime/stall_watch.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 struct Sums {
@@ -44,7 +45,7 @@ std::string exhausted_node() {
 StallWatch::StallWatch(const Runtime::Detail& runtime)
     : runtime_(runtime),
       limit_(runtime.ranks > 1 ? 4 * patience : patience),
-      since_(detail::now()),
+      since_(now()),
       ended_(sums(runtime).ended),
       refusals_(host_memory_refusals()) {}
 
@@ -62,4 +63,4 @@ void StallWatch::check() {
       fmt::format("tasks have waited {:.0f} s for memory that is not there ({})", now - since_, where));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Detects that tasks wait for memory that no task will free: StarPU would try for ever. The needs are
 /// computed before the work, so this covers what the computation cannot know: address space, memory that
@@ -31,4 +31,4 @@ class StallWatch {
   std::uint64_t ended_ = 0, refusals_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -20,7 +20,7 @@
 #include <tessera/runtime/mpi_headers.hpp>
 
 /// StarPU's and MPI's side of the runtime; included by runtime/*.cpp only.
-namespace tessera {
+namespace tessera::detail {
 
 class StarpuSurroundings;
 
@@ -28,63 +28,6 @@ class StarpuSurroundings;
 struct alignas(64) RunningKernels {
   std::atomic<int> count = 0;
   std::atomic<std::uint64_t> ended = 0;
-};
-
-struct Runtime::Detail {
-  MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
-  MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
-  MPI_Comm alarm_communicator = MPI_COMM_NULL;
-  int rank = 0, ranks = 1;
-  Alarm alarm;
-  bool claimed = false;                         ///< the process is this Runtime's
-  int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
-  std::atomic<int> guards = 0, calls = 0;       ///< that are under way, one in another (agreement.hpp)
-  std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
-  std::exception_ptr broken;    ///< the last that has ended a guarded work within the check of an agreement
-  std::atomic<int> checks = 0;  ///< of agreements, under way
-  /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
-  /// to have thrown it (finish_abandoned), never where they are not.
-  std::vector<std::unique_ptr<detail::SequenceState>> abandoned;
-  std::vector<starpu_data_handle_t> abandoned_data;
-  bool finishes_abandoned = false;
-  std::mutex abandoned_mutex;                    ///< of abandoned_data
-  std::atomic<bool> any_abandoned_data = false;  ///< tasks that use it do nothing: its memory may be gone
-  std::array<RunningKernels, STARPU_NMAXWORKERS> running;
-  std::atomic<bool> gpu_lost = false;      ///< its kernels never end
-  std::atomic<bool> idle_kernels = false;  ///< tasks do nothing from now on: the Runtime is poisoned
-  starpu_mpi_tag_t next_tag = 0;
-  bool sends_from_gpus = false;  ///< see gpu_messages.hpp
-  unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
-  int saved_blas_threads = 1;
-  const pid_t process = ::getpid();  ///< that made the Runtime
-  std::unique_ptr<StarpuSurroundings> surroundings;
-  std::atomic<std::uint64_t> sequences = 0;  ///< made so far
-  std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
-  std::mutex pause_mutex;
-  bool paused = false;
-  /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
-  std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
-
-  Detail();
-  ~Detail();
-  void activate();
-  void deactivate();
-  /// Within guarded work that an exception is about to leave on this rank, and maybe not on others.
-  bool leaving_call(int size, int exceptions_before) const noexcept {
-    return size > 1 && guards > 0 && std::uncaught_exceptions() > exceptions_before;
-  }
-  /// Waits until the kernels that run now have ended; others may have begun by then.
-  void wait_for_running_kernels() noexcept;
-  /// Wrapped data that an exception takes from the tasks which were to use it.
-  void abandon_data(starpu_data_handle_t handle) noexcept;
-  /// Whether the worker's present task is to use such data.
-  bool uses_abandoned_data() noexcept;
-  /// Lets no further kernel begin and waits for those that run: then the caller's memory is left alone.
-  void stop_kernels() noexcept;
-  /// Poisons the Runtime, on all ranks. Called by the worker of a GPU that no longer works.
-  void lose_gpu(const std::string& reason) noexcept;
-  /// Throws what has failed, on this rank or another, if anything has.
-  void require_no_alarm();
 };
 
 struct Codelet::Detail {
@@ -116,5 +59,66 @@ int memory_node_of_gpu(int gpu);
 /// they are copied there (a prefetch of StarPU would not wait for tasks that have not begun), with STARPU_W
 /// get memory there.
 void pass_on_node(starpu_data_handle_t handle, int node, starpu_data_access_mode mode);
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+struct Runtime::Detail {
+  MPI_Comm communicator = MPI_COMM_NULL;       ///< StarPU-MPI's own duplicate
+  MPI_Comm host_communicator = MPI_COMM_NULL;  ///< ours, for the collectives of the submitting thread
+  MPI_Comm alarm_communicator = MPI_COMM_NULL;
+  int rank = 0, ranks = 1;
+  detail::Alarm alarm;
+  bool claimed = false;                         ///< the process is this Runtime's
+  int exceptions = std::uncaught_exceptions();  ///< in flight when the Runtime was made
+  std::atomic<int> guards = 0, calls = 0;       ///< that are under way, one in another (agreement.hpp)
+  std::exception_ptr agreed;                    ///< the last that all ranks have thrown together
+  std::exception_ptr broken;    ///< the last that has ended a guarded work within the check of an agreement
+  std::atomic<int> checks = 0;  ///< of agreements, under way
+  /// Left behind by an exception within guarded work of several ranks: waited for when all ranks are known
+  /// to have thrown it (finish_abandoned), never where they are not.
+  std::vector<std::unique_ptr<detail::SequenceState>> abandoned;
+  std::vector<starpu_data_handle_t> abandoned_data;
+  bool finishes_abandoned = false;
+  std::mutex abandoned_mutex;                    ///< of abandoned_data
+  std::atomic<bool> any_abandoned_data = false;  ///< tasks that use it do nothing: its memory may be gone
+  std::array<detail::RunningKernels, STARPU_NMAXWORKERS> running;
+  std::atomic<bool> gpu_lost = false;      ///< its kernels never end
+  std::atomic<bool> idle_kernels = false;  ///< tasks do nothing from now on: the Runtime is poisoned
+  starpu_mpi_tag_t next_tag = 0;
+  bool sends_from_gpus = false;  ///< see gpu_messages.hpp
+  unsigned next_receiver = 0;    ///< GPU that gets the next copy from another rank, counted on without end
+  int saved_blas_threads = 1;
+  const pid_t process = ::getpid();  ///< that made the Runtime
+  std::unique_ptr<detail::StarpuSurroundings> surroundings;
+  std::atomic<std::uint64_t> sequences = 0;  ///< made so far
+  std::atomic<int> active_sequences = 0;     ///< workers are paused at 0
+  std::mutex pause_mutex;
+  bool paused = false;
+  /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
+  std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
+
+  Detail();
+  ~Detail();
+  void activate();
+  void deactivate();
+  /// Within guarded work that an exception is about to leave on this rank, and maybe not on others.
+  bool leaving_call(int size, int exceptions_before) const noexcept {
+    return size > 1 && guards > 0 && std::uncaught_exceptions() > exceptions_before;
+  }
+  /// Waits until the kernels that run now have ended; others may have begun by then.
+  void wait_for_running_kernels() noexcept;
+  /// Wrapped data that an exception takes from the tasks which were to use it.
+  void abandon_data(starpu_data_handle_t handle) noexcept;
+  /// Whether the worker's present task is to use such data.
+  bool uses_abandoned_data() noexcept;
+  /// Lets no further kernel begin and waits for those that run: then the caller's memory is left alone.
+  void stop_kernels() noexcept;
+  /// Poisons the Runtime, on all ranks. Called by the worker of a GPU that no longer works.
+  void lose_gpu(const std::string& reason) noexcept;
+  /// Throws what has failed, on this rank or another, if anything has.
+  void require_no_alarm();
+};
 
 }  // namespace tessera

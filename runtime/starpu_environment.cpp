@@ -22,7 +22,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/starpu_environment.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -312,4 +313,4 @@ std::string starpu_host_name(int rank) {
   return host.substr(0, host.find('.'));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <string>
 
 /// StarPU's environment variables, read before StarPU reads them: it ends the program where a number is none.
-namespace tessera {
+namespace tessera::detail {
 
 /// Every STARPU_ variable that StarPU 1.4 reads as a number, a list of numbers, a name or a place has a value
 /// that it can take. Those that are not known here pass.
@@ -20,4 +20,4 @@ void require_scheduler(const char* name, const std::string& scheduler);
 /// file's
 std::string starpu_host_name(int rank = 0);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -14,7 +14,8 @@
 #include <tessera/runtime/starpu_detail.hpp>
 #include <tessera/runtime/starpu_surroundings.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +165,4 @@ void require_same_process(pid_t owner) {
         "this process was forked from the one that made the Runtime: StarPU's threads are not in it");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

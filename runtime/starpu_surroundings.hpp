@@ -19,7 +19,7 @@
 #include <tessera/runtime/temporary_files.hpp>
 
 /// The environment of StarPU while it runs: its directory, and a process that it can run in.
-namespace tessera {
+namespace tessera::detail {
 
 /// The directory of StarPU for one run. It is made with the kept measurements (ModelStore) and removed at the
 /// end. StarPU never uses the user's home, since it ends the program where it cannot write.
@@ -84,4 +84,4 @@ void require_stopped_starpu();
 /// one that was forked from it: StarPU's threads are not there. @throws RuntimeError
 void require_same_process(pid_t owner);
 
-}  // namespace tessera
+}  // namespace tessera::detail

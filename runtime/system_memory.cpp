@@ -13,7 +13,8 @@
 
 #include <tessera/runtime/system_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -122,4 +123,4 @@ std::size_t physical_memory() noexcept {
          static_cast<std::size_t>(std::max(sysconf(_SC_PAGE_SIZE), 0L));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

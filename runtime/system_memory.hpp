@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <limits>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Where the system's figures are read; tests have their own.
 struct SystemFiles {
@@ -30,4 +30,4 @@ SystemMemory system_memory(const SystemFiles& files = {});
 /// The machine's memory as the system reports it, bytes.
 std::size_t physical_memory() noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -39,7 +39,7 @@
 /// | static PerformanceModel model                  | history                                               |
 /// | static bool gpu_instead_of_cpu                 | false; true: with GPUs no CPU runs it                 |
 /// The runtime calls flops and footprint before the operands have views.
-namespace tessera {
+namespace tessera::detail {
 
 /// Where a task's body runs: a CPU.
 class HostContext : public TaskContext {
@@ -50,8 +50,6 @@ class HostContext : public TaskContext {
 /// A GPU with its task, and the part of it that needs no task (device_task.hpp).
 class DeviceContext;
 struct CudaContext;
-
-namespace detail {
 
 template <class Task>
 std::string task_name() {
@@ -125,11 +123,9 @@ class AccessList {
   int count_ = 0;
 };
 
-}  // namespace detail
-
-#define TESSERA_DEFINE_TASK(...)                                          \
-  template <>                                                             \
-  ::tessera::Codelet tessera::detail::TaskCodelet<__VA_ARGS__>::codelet = \
+#define TESSERA_DEFINE_TASK(...)                                                  \
+  template <>                                                                     \
+  ::tessera::detail::Codelet tessera::detail::TaskCodelet<__VA_ARGS__>::codelet = \
       ::tessera::detail::make_task_codelet<__VA_ARGS__>();
 
-}  // namespace tessera
+}  // namespace tessera::detail

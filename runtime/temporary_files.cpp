@@ -19,7 +19,8 @@
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/temporary_files.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -210,4 +211,4 @@ void abandon_temporaries() noexcept {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

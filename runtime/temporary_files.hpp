@@ -14,7 +14,7 @@
 /// object that made them. While it lives, the object holds a lock (flock) on its file: a file without a lock
 /// was left by a process that was killed, and the next process of the same user and host that makes something
 /// in that folder removes it.
-namespace tessera {
+namespace tessera::detail {
 
 /// A file or directory under a temporary name; the destructor removes it, if it is still there.
 class TemporaryEntry {
@@ -63,4 +63,4 @@ std::unique_lock<std::mutex> lock_temporaries();
 /// that. The process must end now.
 void abandon_temporaries() noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

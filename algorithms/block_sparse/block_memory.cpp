@@ -6,7 +6,7 @@
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 double pattern_memory(const PatternSize& size) noexcept {
   // Six numbers of a block row or column, in vectors that have grown; one of a row in each panel.
@@ -38,4 +38,4 @@ double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockP
   return bytes;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/block_pattern.hpp>
 
 /// What block-sparse matrices take of the host's memory.
-namespace tessera {
+namespace tessera::detail {
 
 /// How much a pattern is of everything. As floating-point numbers: sizes to come may be beyond all integers.
 struct PatternSize {
@@ -25,4 +25,4 @@ double values_memory(const BlockPattern& pattern, std::size_t element_bytes);
 double product_memory(const BlockPattern& a, const BlockPattern& b, const BlockPattern& c, bool new_c,
                       std::size_t element_bytes);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,8 @@
 #include <tessera/runtime/io/input_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr std::string_view separator = "columns";
@@ -27,6 +28,12 @@ Index parse_size(const TextLines& lines, std::string_view word) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 BlockSizes read_block_sizes(const std::string& path) {
   TextLines lines(path);

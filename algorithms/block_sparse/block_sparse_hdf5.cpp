@@ -11,7 +11,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr std::string_view format_name = "tessera block-sparse matrix 1";
@@ -212,6 +213,12 @@ void write_blocks(const std::string& path, const BlockSparseMatrix<T>& a) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 BlockSparseMatrix<T> read_hdf5(Runtime& runtime, const std::string& path) {

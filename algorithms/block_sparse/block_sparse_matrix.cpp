@@ -13,7 +13,8 @@
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 std::string text(Index row, Index col) {
@@ -68,6 +69,12 @@ void for_each_place(const BlockPattern& pattern, Index panel, const Visit& visit
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 BlockSparseMatrix<T>::BlockSparseMatrix(BlockPatternPointer pattern) : pattern_(std::move(pattern)) {

@@ -7,7 +7,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// How stored blocks become blocks of factor op(A).
@@ -211,6 +212,12 @@ void require_image(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op 
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 void copy_blocks(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,

@@ -9,7 +9,8 @@
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Elements along each panel of a dimension.
@@ -239,4 +240,4 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, Prod
   template class DenseProducts<T>;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

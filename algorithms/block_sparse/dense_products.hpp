@@ -8,7 +8,7 @@
 #include <tessera/multiply.hpp>
 
 /// The part of a block-sparse product that is computed with dense panels.
-namespace tessera {
+namespace tessera::detail {
 
 /// What the symbolic phase goes by when it chooses. `never` where element limits leave something out, or
 /// where the dense arrays of the panels that store enough for it would take more than a quarter of the memory
@@ -52,4 +52,4 @@ class DenseProducts {
   Expanded a_, b_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 std::vector<Index> broadcast_list(const Runtime& runtime, std::vector<Index> list) {
   auto size = static_cast<Index>(list.size());
@@ -47,4 +47,4 @@ BlockSparseMatrix<T> in_layout(BlockSparseMatrix<T> a, const BlockLayout& layout
   template BlockSparseMatrix<T> in_layout<T>(BlockSparseMatrix<T>, const BlockLayout&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/block_sparse_files.hpp>
 
 /// What the readers of files share.
-namespace tessera {
+namespace tessera::detail {
 
 /// A vector of rank 0, everywhere. Collective.
 std::vector<Index> broadcast_list(const Runtime& runtime, std::vector<Index> list);
@@ -22,4 +22,4 @@ BlockLayout layout_in_file(const std::string& path, const BlockLayout& layout, S
 template <class T>
 BlockSparseMatrix<T> in_layout(BlockSparseMatrix<T> a, const BlockLayout& layout);
 
-}  // namespace tessera
+}  // namespace tessera::detail

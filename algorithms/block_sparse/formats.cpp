@@ -12,7 +12,8 @@
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Largest number of elements that a rank sends at a time.
@@ -57,40 +58,6 @@ std::vector<T> dense_of(const BlockSparseMatrix<T>& a) {
 }
 
 }  // namespace
-
-template <class T>
-std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
-  return collectively(runtime_of("a", a), "to_dense", shape_hash(a), [&] { return dense_of(a); });
-}
-
-template <class T>
-BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, const BlockLayout& layout,
-                                double threshold) {
-  const auto check = [&] {
-    layout.require_valid(runtime);
-    if (dense.rows != layout.rows->elements() || dense.cols != layout.cols->elements())
-      throw InvalidArgument("dense", fmt::format("{} x {}", dense.rows, dense.cols),
-                            fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
-  };
-  const std::uint64_t hash = argument_hash(threshold, layout.hash(runtime));
-  return collectively(runtime, "from_dense", hash, check, [&] {
-    BlockSparseBuilder<T> builder(runtime, layout);
-    const auto matters = [&](MatrixView<const T> block) {
-      for (Index j = 0; j < block.cols; ++j)
-        for (Index i = 0; i < block.rows; ++i)
-          if (!(std::abs(block(i, j)) <= threshold)) return true;  // NaN does, too
-      return threshold < 0;
-    };
-    for (Index j = 0; j < layout.cols->blocks(); ++j)
-      for (Index i = 0; i < layout.rows->blocks(); ++i) {
-        if (!layout.stores(i, j) || builder.owner(i, j) != runtime.rank()) continue;
-        const auto block = dense.block(layout.rows->first(i), layout.cols->first(j), layout.rows->size(i),
-                                       layout.cols->size(j));
-        if (matters(block)) builder.put(i, j, block);
-      }
-    return builder.finalize();
-  });
-}
 
 namespace {
 
@@ -154,13 +121,6 @@ CompressedRows<T> rows_of(const BlockSparseMatrix<T>& a, double threshold, bool 
 }
 
 }  // namespace
-
-template <class T>
-CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double threshold, bool on_root) {
-  return collectively(runtime_of("a", a), "to_compressed_rows",
-                      argument_hash(threshold, on_root, shape_hash(a)),
-                      [&] { return rows_of(a, threshold, on_root); });
-}
 
 namespace {
 
@@ -235,6 +195,53 @@ BlockSparseMatrix<T> matrix_of(Runtime& runtime, const CompressedRows<T>& rows, 
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+template <class T>
+std::vector<T> to_dense(const BlockSparseMatrix<T>& a) {
+  return collectively(runtime_of("a", a), "to_dense", shape_hash(a), [&] { return dense_of(a); });
+}
+
+template <class T>
+BlockSparseMatrix<T> from_dense(Runtime& runtime, MatrixView<const T> dense, const BlockLayout& layout,
+                                double threshold) {
+  const auto check = [&] {
+    layout.require_valid(runtime);
+    if (dense.rows != layout.rows->elements() || dense.cols != layout.cols->elements())
+      throw InvalidArgument("dense", fmt::format("{} x {}", dense.rows, dense.cols),
+                            fmt::format("{} x {}", layout.rows->elements(), layout.cols->elements()));
+  };
+  const std::uint64_t hash = argument_hash(threshold, layout.hash(runtime));
+  return collectively(runtime, "from_dense", hash, check, [&] {
+    BlockSparseBuilder<T> builder(runtime, layout);
+    const auto matters = [&](MatrixView<const T> block) {
+      for (Index j = 0; j < block.cols; ++j)
+        for (Index i = 0; i < block.rows; ++i)
+          if (!(std::abs(block(i, j)) <= threshold)) return true;  // NaN does, too
+      return threshold < 0;
+    };
+    for (Index j = 0; j < layout.cols->blocks(); ++j)
+      for (Index i = 0; i < layout.rows->blocks(); ++i) {
+        if (!layout.stores(i, j) || builder.owner(i, j) != runtime.rank()) continue;
+        const auto block = dense.block(layout.rows->first(i), layout.cols->first(j), layout.rows->size(i),
+                                       layout.cols->size(j));
+        if (matters(block)) builder.put(i, j, block);
+      }
+    return builder.finalize();
+  });
+}
+
+template <class T>
+CompressedRows<T> to_compressed_rows(const BlockSparseMatrix<T>& a, double threshold, bool on_root) {
+  return collectively(runtime_of("a", a), "to_compressed_rows",
+                      argument_hash(threshold, on_root, shape_hash(a)),
+                      [&] { return rows_of(a, threshold, on_root); });
+}
 
 template <class T>
 BlockSparseMatrix<T> from_compressed_rows(Runtime& runtime, const CompressedRows<T>& rows,

@@ -6,7 +6,7 @@
 
 #include <tessera/block_sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Host access to all panels of this rank at a time. Waits for their tasks, and holds later ones back while
 /// it lives.
@@ -48,4 +48,4 @@ class LocalElements {
   std::vector<std::unique_ptr<HostAccess>> panels_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -14,7 +14,8 @@
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -251,6 +252,12 @@ void write_elements(const std::string& path, const BlockSparseMatrix<T>& a, doub
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 BlockSparseMatrix<T> read_matrix_market(Runtime& runtime, const std::string& path,

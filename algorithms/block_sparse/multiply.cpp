@@ -29,7 +29,8 @@
 #include <tessera/runtime/require_success.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 double now() {
@@ -315,7 +316,7 @@ void fetch(const BlockSparseMatrix<T>& c) {
 
 /// A product under way: its members live as long as its tasks.
 template <class T>
-class ProductWork final : public detail::Work {
+class ProductWork final : public Work {
  public:
   /// All phases are submitted. With `waits`, C is there until finish() has returned; else it gets the blocks
   /// and the values to come at once.
@@ -458,6 +459,12 @@ Completion<MultiplyResult> submit(std::string_view name, Runtime& runtime, const
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 Completion<MultiplyResult> submit_multiply(Runtime& runtime, const ProductProblem<T>& problem,

@@ -10,7 +10,7 @@
 #include <tessera/runtime/agreement.hpp>
 
 /// What the operations on block-sparse matrices ask of their arguments.
-namespace tessera {
+namespace tessera::detail {
 
 /// The symmetry in effect: real hermitian matrices are symmetric.
 template <class T>
@@ -84,4 +84,4 @@ void require_factor(const char* name, T factor, Symmetry symmetry) {
     throw InvalidArgument(name, text_of(factor), "a real number for a hermitian matrix");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

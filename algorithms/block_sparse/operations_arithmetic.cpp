@@ -8,7 +8,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Calls visit(panel number, values) for the panels that have blocks.
@@ -81,6 +82,12 @@ void require_function(ElementFunction f, T first, T second, const BlockSparseMat
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const BlockSparseMatrix<T>& b) {

@@ -9,7 +9,8 @@
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The symmetry of the diagonal blocks of a half-stored matrix that got those of a matrix without.
@@ -38,13 +39,6 @@ BlockSparseMatrix<T> part_of(Sequence& sequence, const BlockSparseMatrix<T>& a, 
 }
 
 }  // namespace
-
-template <class T>
-BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
-  return collectively(
-      sequence.runtime(), "copy", shape_hash(a), [&] { require_made("a", a); },
-      [&] { return part_of(sequence, a, a.pattern_pointer()); });
-}
 
 namespace {
 
@@ -93,6 +87,19 @@ BlockSparseMatrix<T> submit_upper_triangle(Sequence& sequence, const BlockSparse
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+template <class T>
+BlockSparseMatrix<T> copy(Sequence& sequence, const BlockSparseMatrix<T>& a) {
+  return collectively(
+      sequence.runtime(), "copy", shape_hash(a), [&] { require_made("a", a); },
+      [&] { return part_of(sequence, a, a.pattern_pointer()); });
+}
 
 template <class T>
 void copy_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,

@@ -4,7 +4,8 @@
 
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Calls visit(row, number in a, number in b) for the blocks in panel p that a or b stores, in order; -1
@@ -120,4 +121,4 @@ std::vector<Index> panels_on_diagonal(const BlockPattern& pattern) {
   return panels;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/block_pattern.hpp>
 
 /// Patterns made of patterns. Every rank knows both as a whole, so nothing is communicated.
-namespace tessera {
+namespace tessera::detail {
 
 /// Elements that two panels of the same place both store, one after the other in both.
 struct CommonRun {
@@ -36,4 +36,4 @@ std::vector<BlockCoordinate> blocks_on_diagonal(const BlockLayout& layout);
 /// The panels that store some of them, ascending.
 std::vector<Index> panels_on_diagonal(const BlockPattern& pattern);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -3,7 +3,8 @@
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/block_operations.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 bool same_grid(const ProcessGrid& a, const ProcessGrid& b) {
@@ -80,4 +81,4 @@ std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a) {
   template std::vector<Index> blocks_in_rows<T>(Op, const BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <tessera/multiply.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The operands of C = A B as the product needs them: A has C's row dimension, B its column dimension, both
 /// C's grid, no symmetry, and inner dimensions of equal panels. They are the caller's matrices where these
@@ -30,4 +30,4 @@ class ProductOperands {
 template <class T>
 std::vector<Index> blocks_in_rows(Op op, const BlockSparseMatrix<T>& a);
 
-}  // namespace tessera
+}  // namespace tessera::detail

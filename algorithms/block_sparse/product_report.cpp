@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/block_sparse/product_report.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
                                        const SymbolicProduct& symbolic, const RanOn& ran_on) {
@@ -61,4 +61,4 @@ double codelet_seconds(const SequenceStatistics& statistics, std::string_view na
   return 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/multiply.hpp>
 
 /// What a block-sparse product tells about itself when its tasks are over.
-namespace tessera {
+namespace tessera::detail {
 
 /// Where the stacks of this rank were computed, for each panel of C and inner panel.
 using RanOn = std::vector<ProductWorker>;
@@ -25,4 +25,4 @@ void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c
 /// Seconds of workers in one kind of tasks.
 double codelet_seconds(const SequenceStatistics& statistics, std::string_view name);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,8 @@
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The results of a task for each panel, a few E, which every rank gets.
@@ -285,6 +286,12 @@ auto reduction(std::string_view name, const BlockSparseMatrix<T>& a, const Work&
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 std::vector<std::vector<double>> block_norms_squared(const BlockSparseMatrix<T>& a) {

@@ -3,7 +3,8 @@
 #include <tessera/algorithms/block_sparse/root_stream.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 void stream_from_root(const Runtime& runtime,
                       const std::function<void(const std::function<void(Bytes)>& emit)>& produce,
                       const std::function<void(Bytes)>& consume) {
@@ -47,4 +48,4 @@ void on_root(const Runtime& runtime, const std::function<void()>& work) {
       runtime, [&](const auto&) { work(); }, [](Bytes) {});
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 using Bytes = std::span<const std::byte>;
 
@@ -21,4 +21,4 @@ void stream_from_root(const Runtime& runtime,
 /// Rank 0 does what may fail, for its input say; a failure is thrown on every rank. Collective.
 void on_root(const Runtime& runtime, const std::function<void()>& work);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/algorithms/block_sparse/local_elements.hpp>
 #include <tessera/algorithms/block_sparse/root_stream.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A stored block on rank 0.
 template <class T>
@@ -89,4 +89,4 @@ class RowGather {
   std::vector<GatheredBlock<T>> blocks_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

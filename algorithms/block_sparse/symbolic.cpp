@@ -10,7 +10,8 @@
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>>* norms, Index panel) {
@@ -151,4 +152,4 @@ BlockPatternPointer SymbolicProduct::grown_pattern(const BlockPattern& c) {
   return BlockPattern::from_panels(c.runtime(), c.layout(), std::move(index));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

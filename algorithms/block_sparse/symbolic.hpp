@@ -8,7 +8,7 @@
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
 /// The symbolic phase of a block-sparse product C = A B.
-namespace tessera {
+namespace tessera::detail {
 
 /// Norms of the blocks, panel by panel, and for each row of blocks the smallest ||A_ik|| ||B_kj|| that is
 /// multiplied.
@@ -78,4 +78,4 @@ class SymbolicProduct {
   BlockPatternPointer pattern_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/block_reflector.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int merge_priority = 1, apply_priority = 0;
@@ -163,4 +164,4 @@ void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T
   template void to_general<T>(Sequence&, const TiledMatrix<T>&, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

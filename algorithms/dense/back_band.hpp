@@ -5,7 +5,7 @@
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/column_slabs.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Z := Q Z with the orthogonal factor of reduce_to_band (Eq. 6e of the GPU-ELPA2 paper): the panels of each
 /// tile column, or of each block of columns in column groups, are merged into one block reflector as wide as
@@ -24,4 +24,4 @@ void back_band(Sequence& sequence, BandReflectors<T>&& reflectors, const ColumnS
 template <class T>
 void to_general(Sequence& sequence, const TiledMatrix<T>& l, const ColumnSlabs<T>& x);
 
-}  // namespace tessera
+}  // namespace tessera::detail

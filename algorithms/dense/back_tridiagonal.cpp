@@ -7,7 +7,8 @@
 #include <tessera/codelets/band/back_transform_tasks.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Sweeps a WY group: enough columns for a register tile, few zeros in the parallelogram.
@@ -226,4 +227,4 @@ void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const
   template void back_tridiagonal<T>(Sequence&, ChaseReflectors<T>&&, const ColumnSlabs<T>&, ReflectorKernel);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/algorithms/dense/band_to_tridiagonal.hpp>
 #include <tessera/column_slabs.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// How the reflectors of a chase on a GPU are applied there.
 enum class ReflectorKernel {
@@ -39,4 +39,4 @@ template <class T>
 void back_tridiagonal(Sequence& sequence, ChaseReflectors<T>&& reflectors, const ColumnSlabs<T>& z,
                       ReflectorKernel kernel = ReflectorKernel::blocked);
 
-}  // namespace tessera
+}  // namespace tessera::detail

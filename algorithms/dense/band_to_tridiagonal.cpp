@@ -5,7 +5,7 @@
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/band/band_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 Index chase_sweeps_per_task(Index n, Index bandwidth, Index workers) noexcept {
   const Index product = std::clamp<Index>(n / (10 * std::max<Index>(workers, 1)), 128, 320);
@@ -245,4 +245,4 @@ void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d
                                        ChaseReflectors<T>*, const ChaseOptions&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

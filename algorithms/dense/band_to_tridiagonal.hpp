@@ -8,7 +8,7 @@
 #include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The reflectors of a band's reduction to tridiagonal form, as the chase leaves them: pieces of some
 /// consecutive sweeps each, on the ranks whose tasks made them; n^2 / 2 elements altogether. A chase on CPUs
@@ -98,4 +98,4 @@ template <class T>
 void band_to_tridiagonal(Sequence& sequence, BandMatrix<T>&& band, const Data& d, const Data& e,
                          ChaseReflectors<T>* reflectors, const ChaseOptions& options = {});
 
-}  // namespace tessera
+}  // namespace tessera::detail

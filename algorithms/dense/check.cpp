@@ -9,7 +9,8 @@
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/codelets/dense/check.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Pieces of sums with the place of each in the whole vector.
@@ -227,4 +228,4 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 template double check_values<float>(std::span<const float>, std::span<const float>, Index, double);
 template double check_values<double>(std::span<const double>, std::span<const double>, Index, double);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Scaled errors of computed eigenpairs; below 30 is right, below 1 is good. eps = LAPACK's dlamch('P').
 struct EigenCheck {
@@ -41,4 +41,4 @@ double hermitian_norm(Runtime& runtime, const TiledMatrix<T>& a);
 template <class R>
 double check_values(std::span<const R> values, std::span<const R> reference, Index n, double norm_a);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,8 @@
 #include <tessera/algorithms/dense/stage_arguments.hpp>
 #include <tessera/codelets/dense/blas3.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Of a task of step k of nt on tile (i, j): early steps first, and in a step what is near its first tile.
@@ -139,4 +140,4 @@ void to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<
   template void to_standard<T>(Sequence&, const TiledMatrix<T>&, const TiledMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

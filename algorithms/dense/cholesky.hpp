@@ -5,7 +5,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Cholesky factorisation of a Hermitian positive definite matrix, A = L L^H, in place: the lower tiles of
 /// `a` become L (the upper triangles of the diagonal tiles are not touched).
@@ -26,4 +26,4 @@ void cholesky(Sequence& sequence, const TiledMatrix<T>& a);
 template <class T>
 void to_standard(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& l);
 
-}  // namespace tessera
+}  // namespace tessera::detail

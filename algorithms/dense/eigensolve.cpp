@@ -23,7 +23,8 @@
 #include <tessera/runtime/require_memory.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// What a solve is once its stages are submitted.
@@ -236,7 +237,7 @@ class Solve {
 
 /// A solve whose vectors go to the caller's array.
 template <class T>
-class WorkIntoArray final : public detail::Work {
+class WorkIntoArray final : public Work {
  public:
   explicit WorkIntoArray(SubmittedSolve<T> solve) : solve_(std::move(solve)) {}
   bool ready() const override { return solve_.sequence->ready(); }
@@ -299,7 +300,7 @@ void check_problem(const Runtime& runtime, const EigenProblem<T>& problem, bool 
 
 /// Of what must be the same on all ranks.
 template <class T>
-std::uint64_t hash_of(const MatrixInput<T>& input) {
+std::uint64_t hash_of_input(const MatrixInput<T>& input) {
   return argument_hash(sizeof(T), is_complex<T>, input.kind(), hash_of(input.layout()));
 }
 
@@ -350,6 +351,12 @@ Completion<EigenResult<T>> submit(Runtime& runtime, const EigenProblem<T>& probl
 
 }  // namespace
 
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
 template <class T>
 Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProblem<T>& problem,
                                              const EigensolveOptions& options) {
@@ -358,7 +365,8 @@ Completion<EigenResult<T>> submit_eigensolve(Runtime& runtime, const EigenProble
     check_problem(runtime, problem, options.vectors);
     used = resolve_options<T>(runtime, problem.a.order(), options);
   };
-  const std::uint64_t arguments = argument_hash(hash_of(problem.a), hash_of(problem.b), hash_of(options));
+  const std::uint64_t arguments =
+      argument_hash(hash_of_input(problem.a), hash_of_input(problem.b), hash_of(options));
   return collectively(runtime, "submit_eigensolve", arguments, check,
                       [&] { return submit(runtime, problem, used); });
 }

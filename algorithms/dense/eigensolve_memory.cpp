@@ -11,7 +11,8 @@
 #include <tessera/algorithms/dense/tridiagonal_sizes.hpp>
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// A task and its pieces as StarPU keeps them until it has ended; tasks are submitted faster than they end.
@@ -162,4 +163,4 @@ double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, boo
   template double check_eigenpairs_memory<T>(const Runtime&, Index, Index, bool);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

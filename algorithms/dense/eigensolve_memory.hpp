@@ -4,7 +4,7 @@
 
 #include <tessera/eigensolve.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// For calls whose options must be the same on all ranks (agreement.hpp).
 std::uint64_t hash_of(const EigensolveOptions& options) noexcept;
@@ -24,4 +24,4 @@ double eigensolve_memory(const Runtime& runtime, Index n, const EigensolveOption
 template <class T>
 double check_eigenpairs_memory(const Runtime& runtime, Index n, Index count, bool generalized);
 
-}  // namespace tessera
+}  // namespace tessera::detail

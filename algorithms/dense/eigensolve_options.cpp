@@ -14,7 +14,8 @@
 #include <tessera/eigensolve.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 struct Named {
@@ -220,6 +221,12 @@ void check_task_memory(const EigensolveOptions& o, const Problem& problem, std::
 
 }  // namespace
 
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
 std::string_view to_string(Solver solver) {
   for (const Named& named : solvers)
     if (named.solver == solver) return named.name;
@@ -232,7 +239,7 @@ Solver solver_from_string(std::string_view name) {
   throw InvalidArgument("solver", name, "auto, two_stage, one_stage or vendor");
 }
 
-std::uint64_t hash_of(const EigensolveOptions& options) noexcept {
+std::uint64_t detail::hash_of(const EigensolveOptions& options) noexcept {
   const auto& [solver, range, vectors, tile, band, update_width, slab_width, column_groups] = options;
   return argument_hash(solver, range.kind, range.lo, range.hi, range.above, range.upto, vectors, tile, band,
                        update_width, slab_width, column_groups);

@@ -13,7 +13,8 @@
 #include <tessera/codelets/one_stage/panel_tasks.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int column_priority = 2, product_priority = 1, matrix_priority = 0, factor_priority = 1,
@@ -447,4 +448,4 @@ void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, cons
   template void back_one_stage<T>(Sequence&, OneStageReflectors<T>&&, const ColumnSlabs<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

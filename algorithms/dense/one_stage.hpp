@@ -8,7 +8,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The orthogonal factor of tridiagonalize: A = Q T Q^H, Q = H_0 H_1 ..., in blocks of consecutive
 /// reflectors.
@@ -67,4 +67,4 @@ void tridiagonalize(Sequence& sequence, TiledMatrix<T>&& a, const Data& d, const
 template <class T>
 void back_one_stage(Sequence& sequence, OneStageReflectors<T>&& reflectors, const ColumnSlabs<T>& z);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The piece of the destination tile (i, j) that source tile rows and columns cover, in entries of the source
@@ -192,4 +193,4 @@ ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block
   template ColumnGroups<T> deal_columns<T>(Sequence&, TiledMatrix<T>&&, Index, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Checks a Hermitian matrix for NaN and infinities and finds its scale: one real, every_rank, a power of two
 /// that brings the largest entry to [1/2, 1). It reads only the triangle that the layout names (of a
@@ -33,4 +33,4 @@ void copy_hermitian(Sequence& sequence, const TiledMatrix<T>& source, const Data
 template <class T>
 ColumnGroups<T> deal_columns(Sequence& sequence, TiledMatrix<T>&& a, Index block, int groups);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -12,7 +12,8 @@
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The algorithm: outer blocks of kb columns, which are panels of b columns each.
@@ -97,4 +98,4 @@ void reduce_to_band(Sequence& sequence, TiledMatrix<T>&& a, Index update_width, 
                                   BandReflectors<T>*, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The orthogonal factor of reduce_to_band: A = Q B Q^H, Q = H_0 H_1 ..., H_p = I - V_p T_p V_p^H. V_p (rows
 /// from (p + 1) b on) lies in the columns of panel p of the reduced matrix, in its lower tiles or in its
@@ -61,4 +61,4 @@ inline int reduction_groups(const EigensolveOptions& options) noexcept {
   return options.column_groups > 1 ? static_cast<int>(options.column_groups) : 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/algorithms/dense/solver_choice.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Largest order for which cuSOLVER's driver on one GPU is preferred to our two stages: from here on two
@@ -24,4 +25,4 @@ Solver choose_solver(Index n, Index wanted, int workers, bool gpu_driver) {
   return choose_on_cpus(n, wanted > n / 2, workers);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

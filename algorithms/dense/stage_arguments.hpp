@@ -12,7 +12,7 @@
 #include <tessera/tiled_matrix.hpp>
 
 /// What the stages' calls have in common: hashes of what must be the same on all ranks, and checks.
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 std::uint64_t hash_of(const TiledMatrix<T>& a) {
@@ -46,4 +46,4 @@ inline void require_made(const char* name, const Data& data) {
   if (!data.valid()) throw InvalidArgument(name, "nothing", "a piece of data");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

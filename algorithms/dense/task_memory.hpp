@@ -8,7 +8,7 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Bytes that the buffers of one task, work space included, may take together: a quarter of the memory of the
 /// smallest GPU. StarPU moves what no task needs to the host, but while a task runs the buffers of the next
@@ -59,4 +59,4 @@ inline Index square_of(Index elements) noexcept {
   return static_cast<Index>(std::sqrt(static_cast<double>(elements)));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

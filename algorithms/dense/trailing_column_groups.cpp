@@ -5,7 +5,8 @@
 #include <tessera/codelets/dense/column_groups.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -154,4 +155,4 @@ std::unique_ptr<TrailingMatrix<T>> trailing_column_groups(Sequence& sequence, Ti
                                                                         const BandMatrix<T>&, int);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

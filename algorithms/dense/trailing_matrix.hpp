@@ -7,7 +7,7 @@
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/codelets/dense/panel_step.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Priorities of the tasks of reduce_to_band.
 struct ReductionPriority {
@@ -78,4 +78,4 @@ std::unique_ptr<TrailingMatrix<T>> trailing_column_groups(Sequence& sequence, Ti
                                                           Index update_width, const BandMatrix<T>& band,
                                                           int groups);
 
-}  // namespace tessera
+}  // namespace tessera::detail

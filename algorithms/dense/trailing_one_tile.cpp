@@ -4,7 +4,8 @@
 #include <tessera/codelets/dense/panel_step.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -89,4 +90,4 @@ std::unique_ptr<TrailingMatrix<T>> trailing_one_tile(Sequence& sequence, TiledMa
                                                                    const BandMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

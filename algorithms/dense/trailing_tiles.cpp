@@ -7,7 +7,8 @@
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/dense/two_sided.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr TaskOptions panel_options{.priority = ReductionPriority::panel},
@@ -366,4 +367,4 @@ std::unique_ptr<TrailingMatrix<T>> trailing_tiles(Sequence& sequence, TiledMatri
                                                                 const BandMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -13,7 +13,8 @@
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using divide_and_conquer::Child;
@@ -462,4 +463,4 @@ void TridiagonalEigen<T>::submit_vectors(Sequence& sequence, Index lo, Index hi,
 #define TESSERA_INSTANTIATE(T) template class TridiagonalEigen<T>;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

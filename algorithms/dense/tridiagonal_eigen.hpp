@@ -7,7 +7,7 @@
 #include <tessera/column_slabs.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Eigenvalues, and afterwards eigenvectors of any index range, of a real symmetric tridiagonal matrix T by
 /// Cuppen's divide and conquer.
@@ -101,4 +101,4 @@ class TridiagonalEigen {
   Data values_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

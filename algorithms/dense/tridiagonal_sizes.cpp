@@ -5,7 +5,8 @@
 #include <tessera/algorithms/dense/task_memory.hpp>
 #include <tessera/algorithms/dense/tridiagonal_sizes.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Rows of a leaf: n over a power of two, so that the tree is balanced, at most `largest` and a multiple
@@ -66,4 +67,4 @@ Index merge_parts(const Runtime& runtime, Index m, int depth) {
   return std::max<Index>(1, std::min<Index>(wanted, static_cast<Index>(2 * milliseconds)));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

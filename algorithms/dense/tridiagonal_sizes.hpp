@@ -5,7 +5,7 @@
 #include <tessera/runtime.hpp>
 
 /// How TridiagonalEigen cuts its work into tasks.
-namespace tessera {
+namespace tessera::detail {
 
 /// Rows of a leaf. On CPUs the work of a leaf is cubic with vectors, so small problems on many workers want
 /// small leaves; tiles of 256 make good GEMMs. On a GPU the kernel of the leaves is itself
@@ -29,4 +29,4 @@ Index choose_tile_columns(const Runtime& runtime, Index n, Index leaf, std::size
 /// workers beside the other merges of that depth.
 Index merge_parts(const Runtime& runtime, Index m, int depth);
 
-}  // namespace tessera
+}  // namespace tessera::detail

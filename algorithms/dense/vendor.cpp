@@ -9,7 +9,8 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -82,4 +83,4 @@ void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, const TiledM
                                      const Data&, const ColumnSlabs<T>*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// LAPACK counts its work array of 2 n^2 elements in 32 bits, and so does cuSOLVER's sygvd.
 inline constexpr Index vendor_largest_order = 32000;
@@ -35,4 +35,4 @@ template <class T>
 void vendor_eigensolve(Sequence& sequence, const TiledMatrix<T>& a, const TiledMatrix<T>& b, Index lo,
                        Index hi, const Data& values, const ColumnSlabs<T>* z);
 
-}  // namespace tessera
+}  // namespace tessera::detail

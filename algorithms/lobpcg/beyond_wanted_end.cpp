@@ -10,6 +10,8 @@
 
 namespace tessera {
 
+using namespace detail;
+
 BeyondWantedEnd::BeyondWantedEnd(EigenEnd end, std::optional<double> given, double range, double b_norm)
     : end_(end), shift_(given), given_(given.has_value()), range_(range), b_norm_(b_norm) {
   if (given && !std::isfinite(*given))

@@ -10,7 +10,8 @@
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -62,6 +63,12 @@ UnwantedInterval unwanted_interval(double sigma, double first, double last, int 
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 ChebyshevPreconditioner<T>::ChebyshevPreconditioner(Runtime& runtime, const SymmetricOperator<T>& a,

@@ -5,7 +5,7 @@
 
 #include <tessera/algorithms/lobpcg/convergence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 bool ResidualNorms::finite() const {
   return std::none_of(norms.begin(), norms.end(), [](double r) { return !std::isfinite(r); });
@@ -56,4 +56,4 @@ void Progress::note(Index converged, double largest, double sum, double rounding
   since_ = 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

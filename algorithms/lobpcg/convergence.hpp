@@ -8,7 +8,7 @@
 #include <tessera/algorithms/lobpcg/vector_tasks.hpp>
 #include <tessera/lobpcg.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Norms of A and B from below: the largest that vectors have shown.
 struct NormEstimates {
@@ -72,4 +72,4 @@ class Progress {
   double largest_ = std::numeric_limits<double>::infinity(), sum_ = std::numeric_limits<double>::infinity();
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,8 @@
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 #include <tessera/preconditioners.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 int checked_steps(const Runtime& runtime, const FomOptions& options) {
@@ -24,6 +25,12 @@ int checked_steps(const Runtime& runtime, const FomOptions& options) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class V, class T>
 FomPreconditioner<V, T>::FomPreconditioner(Runtime& runtime, const CsbMatrix<V, T>& a,

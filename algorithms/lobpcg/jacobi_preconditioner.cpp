@@ -10,7 +10,8 @@
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The segments, if all ranks have given the same ones and nothing is wrong.
@@ -33,6 +34,12 @@ std::shared_ptr<const RowSegments> checked_segments(const Runtime& runtime,
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 JacobiPreconditioner<T>::JacobiPreconditioner(Runtime& runtime, std::shared_ptr<const RowSegments> segments,

@@ -12,7 +12,7 @@
 #include <tessera/algorithms/lobpcg/wanted_end.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -331,4 +331,4 @@ LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
 template LobpcgResult<float> solve_lobpcg(Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
 template LobpcgResult<double> solve_lobpcg(Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 void require(bool condition, std::string_view name, const std::string& value, const std::string& expected) {
@@ -139,4 +140,4 @@ template std::uint64_t problem_hash(const LobpcgProblem<double>&, const LobpcgOp
 template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<float>&, const LobpcgOptions&);
 template LobpcgOptions checked_options(const Runtime&, const LobpcgProblem<double>&, const LobpcgOptions&);
 
-}  // namespace tessera
+}  // namespace tessera::detail

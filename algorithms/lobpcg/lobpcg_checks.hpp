@@ -5,7 +5,7 @@
 #include <tessera/error.hpp>
 #include <tessera/lobpcg.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Bytes of the vectors of a solve on a rank with `rows` rows.
 double lobpcg_memory(double rows, Index block, bool generalized, std::size_t element_bytes) noexcept;
@@ -28,4 +28,4 @@ LobpcgResult<T> solve_lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem,
 template <class T>
 std::uint64_t problem_hash(const LobpcgProblem<T>& problem, const LobpcgOptions& options);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_result.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 LobpcgStep history_step(const LobpcgState<T>& s, const ConvergenceTest& test, Index count,
@@ -58,4 +58,4 @@ void fill_result(LobpcgState<T>& s, const ConvergenceTest& test, Index count, Lo
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_state.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The state as a line of the history. @param count wanted eigenpairs @param seconds since the start
 template <class T>
@@ -16,4 +16,4 @@ LobpcgStep history_step(const LobpcgState<T>& s, const ConvergenceTest& test, In
 template <class T>
 void fill_result(LobpcgState<T>& s, const ConvergenceTest& test, Index count, LobpcgResult<T>& result);
 
-}  // namespace tessera
+}  // namespace tessera::detail

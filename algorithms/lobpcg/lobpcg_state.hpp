@@ -10,7 +10,7 @@
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 #include <tessera/algorithms/lobpcg/vector_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Multiplications by A.
 struct MultiplicationCounts {
@@ -67,4 +67,4 @@ struct LobpcgState {
   BasisColumns columns() const { return {.x = x.columns, .w = w.columns, .p = p.columns}; }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,8 @@
 #include <tessera/codelets/common/splitmix.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -208,4 +209,4 @@ bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s) {
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 
 /// The steps of which a LOBPCG iteration consists, on its state. All ranks call them, in the same order;
 /// where a step needs small matrices the host waits for them, and rank 0 decides for all.
-namespace tessera {
+namespace tessera::detail {
 
 /// What stays the same in a solve.
 template <class T>
@@ -95,4 +95,4 @@ FreshResiduals verify(LobpcgContext<T>& on, LobpcgState<T>& s);
 template <class T>
 bool projects_all(const LobpcgContext<T>& on, const LobpcgState<T>& s);
 
-}  // namespace tessera
+}  // namespace tessera::detail

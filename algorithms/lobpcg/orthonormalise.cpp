@@ -6,7 +6,8 @@
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 struct OrthonormalGoal {
@@ -186,4 +187,4 @@ StepOutcome orthonormalise_constraints(LobpcgContext<T>& on, LobpcgState<T>& s, 
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -15,7 +15,7 @@
 #include <tessera/runtime/agreement.hpp>
 
 /// What several preconditioners have in common.
-namespace tessera {
+namespace tessera::detail {
 
 /// Least and largest; zeros of nothing.
 inline std::pair<double, double> least_and_largest(std::span<const double> values) {
@@ -59,4 +59,4 @@ Data owned_array(Runtime& runtime, const std::vector<E>& elements, int owner) {
   return data;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

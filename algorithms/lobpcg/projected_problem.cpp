@@ -6,7 +6,8 @@
 
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr double unit_roundoff = precision<double>;
@@ -246,4 +247,4 @@ RitzStep ritz_step(const ProjectedProblem& problem) {
   return step;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 /// The computations of LOBPCG with small matrices, in double and on one rank: orthonormal new directions, and
 /// the Rayleigh-Ritz problem. Sources: Hetmaniuk and Lehoucq, J. Comput. Phys. 218 (2006) 324; Stathopoulos
 /// and Wu, SIAM J. Sci. Comput. 23 (2002) 2165; Duersch, Shao, Yang, Gu, SIAM J. Sci. Comput. 40 (2018) C655.
-namespace tessera {
+namespace tessera::detail {
 
 /// How exact vectors are, and which orthogonality they need.
 struct OrthonormalRules {
@@ -75,4 +75,4 @@ struct RitzStep {
 };
 RitzStep ritz_step(const ProjectedProblem& problem);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,8 @@
 #include <tessera/algorithms/lobpcg/lobpcg_steps.hpp>
 #include <tessera/algorithms/lobpcg/share_result.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The accepted growth of rounding errors for directions that are not orthonormal: before the step, estimated
@@ -231,4 +232,4 @@ StepOutcome rayleigh_ritz(LobpcgContext<T>& on, LobpcgState<T>& s) {
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera
+}  // namespace tessera::detail

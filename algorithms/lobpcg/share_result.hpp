@@ -11,8 +11,7 @@
 
 /// What rank 0 has computed is sent to all ranks, so that all decide the same: BLAS and LAPACK need not give
 /// the same bits on different processors.
-namespace tessera {
-namespace detail {
+namespace tessera::detail {
 
 class FieldWriter {
  public:
@@ -55,15 +54,13 @@ class FieldReader {
   const std::byte* from_;
 };
 
-}  // namespace detail
-
 /// `result` of rank 0 on all ranks; collective. Its member each_field(visit) names its parts.
 template <class Result>
 void share_result(const Runtime& runtime, Result& result) {
   if (runtime.size() == 1) return;
   // The length goes before; with it as much as a usual result has, so that one message does.
   constexpr Index usual = 1 << 13;
-  detail::FieldWriter writer;
+  FieldWriter writer;
   writer(Index{0});
   if (runtime.rank() == 0) result.each_field([&](const auto& field) { writer(field); });
   auto length = static_cast<Index>(writer.bytes.size());
@@ -76,9 +73,9 @@ void share_result(const Runtime& runtime, Result& result) {
     runtime.broadcast(writer.bytes.data() + usual, length - usual, 0);
   }
   if (runtime.rank() == 0) return;
-  detail::FieldReader reader(writer.bytes);
+  FieldReader reader(writer.bytes);
   reader(length);
   result.each_field([&](auto& field) { reader(field); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

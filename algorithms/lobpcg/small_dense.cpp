@@ -6,7 +6,7 @@
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 SmallMatrix SmallMatrix::block(Index row, Index col, Index m, Index n) const {
   SmallMatrix part(m, n);
@@ -80,4 +80,4 @@ bool symmetric_eigen(SmallMatrix& a, std::vector<double>& values) {
                      static_cast<Index>(integers.size())) == 0;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/types.hpp>
 
 /// Matrices of a hundred rows or so, on the thread that submits: the projected problems of block methods.
-namespace tessera {
+namespace tessera::detail {
 
 /// Column-major, without gaps, zero at first.
 struct SmallMatrix {
@@ -40,4 +40,4 @@ void solve_lower(Op op, const SmallMatrix& l, SmallMatrix& b);
 /// fails.
 bool symmetric_eigen(SmallMatrix& a, std::vector<double>& values);
 
-}  // namespace tessera
+}  // namespace tessera::detail

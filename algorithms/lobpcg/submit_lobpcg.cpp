@@ -9,12 +9,13 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// A solve on a thread of its own, in a process of one rank.
 template <class T>
-class LobpcgThread final : public detail::Work {
+class LobpcgThread final : public Work {
  public:
   LobpcgThread(Runtime& runtime, LobpcgProblem<T> problem, LobpcgOptions resolved,
                std::shared_ptr<LobpcgResult<T>> result)
@@ -56,7 +57,7 @@ class LobpcgThread final : public detail::Work {
 
 /// A solve that is over.
 template <class T>
-class FinishedLobpcg final : public detail::Work {
+class FinishedLobpcg final : public Work {
  public:
   explicit FinishedLobpcg(std::shared_ptr<const LobpcgResult<T>> result) : result_(std::move(result)) {}
   bool ready() const override { return true; }
@@ -78,6 +79,12 @@ auto checked(const Runtime& runtime, const LobpcgProblem<T>& problem, const Lobp
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class T>
 LobpcgResult<T> lobpcg(Runtime& runtime, const LobpcgProblem<T>& problem, const LobpcgOptions& options) {

@@ -9,6 +9,8 @@
 
 namespace tessera {
 
+using namespace detail;
+
 template <class T>
 UserPreconditioner<T>::UserPreconditioner(PreconditionRows<T> rows,
                                           std::function<void(std::span<const double>, Index)> prepare)

@@ -8,7 +8,8 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int priority = 0;
@@ -182,4 +183,4 @@ ResidualSquares VectorTasks<T>::wait_for_norms() {
 template class VectorTasks<float>;
 template class VectorTasks<double>;
 
-}  // namespace tessera
+}  // namespace tessera::detail

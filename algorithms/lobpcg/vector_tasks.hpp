@@ -13,7 +13,7 @@
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Columns of a block of vectors.
 template <class T>
@@ -96,4 +96,4 @@ class VectorTasks {
   Data work_;                             ///< scratch of GPUs
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

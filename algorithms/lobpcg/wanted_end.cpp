@@ -6,7 +6,7 @@
 #include <tessera/algorithms/lobpcg/wanted_end.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void expect_wanted_end(Sequence& sequence, const LobpcgProblem<T>& problem, const LobpcgOptions& options,
@@ -43,4 +43,4 @@ template void expect_wanted_end(Sequence&, const LobpcgProblem<float>&, const Lo
 template void expect_wanted_end(Sequence&, const LobpcgProblem<double>&, const LobpcgOptions&,
                                 MultiplicationCounts&);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/lobpcg/lobpcg_state.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Gives the preconditioner an estimate of the wanted end of the spectrum (Preconditioner::expect): the Ritz
 /// value and the residual of a few iterations with one vector and no preconditioner. Nothing where that
@@ -14,4 +14,4 @@ template <class T>
 void expect_wanted_end(Sequence& sequence, const LobpcgProblem<T>& problem, const LobpcgOptions& options,
                        MultiplicationCounts& count);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/matgen/bit_combinations.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 // The rank of p_1 < p_2 < ... is binomial(p_1, 1) + binomial(p_2, 2) + ...: the number of smaller ones. What
 // the high bits add depends on them alone, since the number of set low bits is ones minus theirs.
@@ -41,4 +41,4 @@ std::uint64_t BitCombinations::combination(Index rank) const noexcept {
   return mask;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

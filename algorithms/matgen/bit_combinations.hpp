@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The numbers of `bits` bits of which `ones` are set, in ascending order: a rank is the sum of two table
 /// entries, one for each half of the bits. Source: H. Q. Lin, Phys. Rev. B 42, 6561 (1990).
@@ -30,4 +30,4 @@ class BitCombinations {
   Index binomial(int n, int k) const noexcept { return binomials_[n * (ones_ + 2) + k]; }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

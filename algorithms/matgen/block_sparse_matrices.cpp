@@ -13,7 +13,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Streams of random numbers that have nothing in common.
@@ -218,6 +219,41 @@ class WaterBox {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+BlockSparseMatrix<T> make_water(Runtime& runtime, const BlockLayout& layout, double occupation,
+                                std::uint64_t seed, Index blocks_per_molecule) {
+  const Index blocks = layout.rows->blocks();
+  const WaterBox box(ceil_div(blocks, blocks_per_molecule), blocks_per_molecule, seed);
+  // One rank's number for all: what decides the pattern must not depend on the processor.
+  double cutoff = box.cutoff_squared(occupation);
+  runtime.broadcast(&cutoff, sizeof cutoff, 0);
+  Index molecule = -1;
+  std::vector<Index> near, columns;
+  auto pattern = pattern_by_rows(runtime, layout, [&](Index i) -> const std::vector<Index>& {
+    if (i / blocks_per_molecule == molecule) return columns;
+    molecule = i / blocks_per_molecule;
+    box.neighbours(molecule, cutoff, near);
+    columns.clear();
+    for (const Index other : near)
+      for (Index j = other * blocks_per_molecule; j < std::min(blocks, (other + 1) * blocks_per_molecule);
+           ++j)
+        columns.push_back(j);
+    return columns;
+  });
+  const Symmetry symmetry = layout.symmetry == Symmetry::none ? Symmetry::hermitian : layout.symmetry;
+  return random_values<T>(runtime, std::move(pattern), seed, symmetry, &box.sites());
+}
+
+}  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
 std::vector<Index> repeated_block_sizes(std::span<const Index> pattern, Index elements) {
   if (pattern.empty()) throw InvalidArgument("block sizes", "none", "at least one");
   for (const Index size : pattern)
@@ -251,35 +287,6 @@ BlockSparseMatrix<T> random_block_sparse(Runtime& runtime, const BlockLayout& la
     return random_values<T>(runtime, std::move(pattern), seed, layout.symmetry, nullptr);
   });
 }
-
-namespace {
-
-template <class T>
-BlockSparseMatrix<T> make_water(Runtime& runtime, const BlockLayout& layout, double occupation,
-                                std::uint64_t seed, Index blocks_per_molecule) {
-  const Index blocks = layout.rows->blocks();
-  const WaterBox box(ceil_div(blocks, blocks_per_molecule), blocks_per_molecule, seed);
-  // One rank's number for all: what decides the pattern must not depend on the processor.
-  double cutoff = box.cutoff_squared(occupation);
-  runtime.broadcast(&cutoff, sizeof cutoff, 0);
-  Index molecule = -1;
-  std::vector<Index> near, columns;
-  auto pattern = pattern_by_rows(runtime, layout, [&](Index i) -> const std::vector<Index>& {
-    if (i / blocks_per_molecule == molecule) return columns;
-    molecule = i / blocks_per_molecule;
-    box.neighbours(molecule, cutoff, near);
-    columns.clear();
-    for (const Index other : near)
-      for (Index j = other * blocks_per_molecule; j < std::min(blocks, (other + 1) * blocks_per_molecule);
-           ++j)
-        columns.push_back(j);
-    return columns;
-  });
-  const Symmetry symmetry = layout.symmetry == Symmetry::none ? Symmetry::hermitian : layout.symmetry;
-  return random_values<T>(runtime, std::move(pattern), seed, symmetry, &box.sites());
-}
-
-}  // namespace
 
 template <class T>
 BlockSparseMatrix<T> water_block_sparse(Runtime& runtime, const BlockLayout& layout, double occupation,

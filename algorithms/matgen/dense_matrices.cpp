@@ -14,7 +14,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -74,25 +74,6 @@ std::vector<double> tabulate(Index n, Function f) {
 }
 
 }  // namespace
-
-double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j) noexcept {
-  std::uint64_t x = mix(seed ^ mix(stream));
-  x = mix(x ^ static_cast<std::uint64_t>(i));
-  x = mix(x + static_cast<std::uint64_t>(j));
-  return static_cast<double>(static_cast<std::int64_t>(x) >> 11) * 0x1p-52;
-}
-
-template <class T>
-class MatrixGenerator<T>::Rule {
- public:
-  using S = Wide<T>;
-  explicit Rule(Index order) : n(order) {}
-  virtual ~Rule() = default;
-  /// i >= j.
-  virtual S lower(Index i, Index j) const noexcept = 0;
-  virtual std::optional<std::vector<double>> eigenvalues() const { return std::nullopt; }
-  const Index n;
-};
 
 namespace {
 
@@ -332,6 +313,31 @@ std::vector<double> prescribed_spectrum(std::string_view kind, Index n) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+double random_uniform(std::uint64_t seed, std::uint64_t stream, Index i, Index j) noexcept {
+  std::uint64_t x = mix(seed ^ mix(stream));
+  x = mix(x ^ static_cast<std::uint64_t>(i));
+  x = mix(x + static_cast<std::uint64_t>(j));
+  return static_cast<double>(static_cast<std::int64_t>(x) >> 11) * 0x1p-52;
+}
+
+template <class T>
+class MatrixGenerator<T>::Rule {
+ public:
+  using S = Wide<T>;
+  explicit Rule(Index order) : n(order) {}
+  virtual ~Rule() = default;
+  /// i >= j.
+  virtual S lower(Index i, Index j) const noexcept = 0;
+  virtual std::optional<std::vector<double>> eigenvalues() const { return std::nullopt; }
+  const Index n;
+};
 
 std::span<const GeneratorKind> generator_kinds() noexcept {
   return kinds;

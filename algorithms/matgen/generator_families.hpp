@@ -6,7 +6,7 @@
 #include <tessera/matgen.hpp>
 
 /// What make_sparse_generator chooses from: one function per kind.
-namespace tessera {
+namespace tessera::detail {
 
 // Finite differences and graphs (grid_matrices.cpp). On a grid the first direction runs fastest.
 /// 2 d on the diagonal and -1 for neighbours in d directions, zero beyond the boundary.
@@ -45,4 +45,4 @@ SparseGenerator pairing_model_generator(const KindArguments& arguments);
 SparseGenerator shell_model_generator(const KindArguments& arguments, const SparseGeneratorOptions& options);
 SparseGenerator matrix_market_generator(const KindArguments& arguments);
 
-}  // namespace tessera
+}  // namespace tessera::detail

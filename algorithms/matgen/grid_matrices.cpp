@@ -9,7 +9,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -92,4 +92,4 @@ SparseGenerator graph_grid_generator(const KindArguments& arguments) {
               std::move(lists))};
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -82,4 +82,4 @@ SparseGenerator hubbard_chain_generator(const KindArguments& arguments) {
   return made;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

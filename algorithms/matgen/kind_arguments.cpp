@@ -8,7 +8,7 @@
 #include <tessera/algorithms/matgen/kind_arguments.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 KindArguments::KindArguments(std::string_view text) : text_(text) {
   for (std::size_t begin = 0;;) {
@@ -61,4 +61,4 @@ void KindArguments::fail(std::string_view expected) const {
   throw InvalidArgument("kind", text_, expected);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The text NAME:ARGUMENT:ARGUMENT... of a kind of matrix. What does not fit is an InvalidArgument named
 /// "kind".
@@ -37,4 +37,4 @@ class KindArguments {
   std::vector<std::string> words_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

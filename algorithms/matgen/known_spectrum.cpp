@@ -5,7 +5,7 @@
 
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -66,4 +66,4 @@ KnownSpectrum spectrum_of_largest(std::string text, std::vector<double> values) 
   return {std::move(text), {}, first_of(std::move(values))};
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

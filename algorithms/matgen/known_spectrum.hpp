@@ -8,7 +8,7 @@
 
 #include <tessera/matgen.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Numbers in ascending order: value(k) for 0 <= k < length.
 struct AscendingList {
@@ -24,4 +24,4 @@ KnownSpectrum spectrum_of_sums(std::string text, std::vector<AscendingList> list
 KnownSpectrum spectrum_of_lowest(std::string text, std::vector<double> values);
 KnownSpectrum spectrum_of_largest(std::string text, std::vector<double> values);
 
-}  // namespace tessera
+}  // namespace tessera::detail

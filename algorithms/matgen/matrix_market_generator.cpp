@@ -6,7 +6,7 @@
 #include <tessera/algorithms/matgen/generator_families.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 SparseGenerator matrix_market_generator(const KindArguments& arguments) {
   if (arguments.rest().empty()) arguments.fail("a path after matrix-market:");
@@ -17,4 +17,4 @@ SparseGenerator matrix_market_generator(const KindArguments& arguments) {
   return made;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

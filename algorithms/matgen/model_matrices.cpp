@@ -7,7 +7,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -97,4 +97,4 @@ SparseGenerator hard_diagonal_generator(const KindArguments& arguments) {
       "All eigenvalues: 10^(d i / (n - 1)), i = 0, ..., n - 1, d the powers of ten.");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -63,4 +63,4 @@ SparseGenerator pairing_model_generator(const KindArguments& arguments) {
   return made;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

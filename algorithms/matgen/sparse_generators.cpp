@@ -6,7 +6,7 @@
 #include <tessera/algorithms/matgen/generator_families.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -40,6 +40,12 @@ std::optional<std::vector<double>> known(const std::function<std::vector<double>
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 std::span<const SparseGeneratorKind> sparse_generator_kinds() noexcept {
   return kinds;

@@ -10,7 +10,7 @@
 #include <tessera/algorithms/matgen/known_spectrum.hpp>
 #include <tessera/algorithms/sparse/function_rows.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -89,4 +89,4 @@ SparseGenerator heisenberg_ladder_generator(const KindArguments& arguments) {
                               highest_levels(bonds.size(), gap, 1))};
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

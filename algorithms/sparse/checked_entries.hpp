@@ -10,7 +10,7 @@
 #include <tessera/error.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Calls visit(row, column, value) for the entries of a part of the matrix, with rows and columns of the
 /// whole. V: the type in which the values must be finite.
@@ -36,4 +36,4 @@ void for_checked_entries(const SymmetricRows& rows, Index first_row, Index end_r
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -13,7 +13,40 @@
 #include <tessera/runtime/host_memory.hpp>
 #include <tessera/sparse_matrix.hpp>
 
+namespace tessera::detail {
+
+namespace {
+
+void require_order(Index order) {
+  if (order < 0) throw InvalidArgument("order", std::to_string(order), "0 or more");
+}
+
+void require_lengths(std::size_t places, std::size_t values) {
+  if (places != values)
+    throw InvalidArgument("values", fmt::format("{} values for {} places", values, places),
+                          "as many as places");
+}
+
+void require_tiles(const std::vector<Index>& tiles, Index order) {
+  if (tiles.empty()) return;
+  const bool ascending =
+      std::adjacent_find(tiles.begin(), tiles.end(), std::greater_equal<>()) == tiles.end();
+  if (!ascending || tiles.front() != 0 || tiles.back() != order || tiles.size() < 2)
+    throw InvalidArgument("tiles", fmt::format("{} numbers", tiles.size()),
+                          "strictly ascending from 0 to the matrix's order");
+}
+
+void refuse_argument(Index row, Index column, const char* expected) {
+  throw InvalidArgument("entries", fmt::format("({}, {})", row, column), expected);
+}
+
+}  // namespace
+
+}  // namespace tessera::detail
+
 namespace tessera {
+
+using namespace detail;
 
 /// Gathers entries, sorts them and keeps the lower triangle.
 class CoordinateRows::Collector {
@@ -68,33 +101,6 @@ class CoordinateRows::Collector {
   double largest_ = 0;
   std::vector<Entry> entries_;
 };
-
-namespace {
-
-void require_order(Index order) {
-  if (order < 0) throw InvalidArgument("order", std::to_string(order), "0 or more");
-}
-
-void require_lengths(std::size_t places, std::size_t values) {
-  if (places != values)
-    throw InvalidArgument("values", fmt::format("{} values for {} places", values, places),
-                          "as many as places");
-}
-
-void require_tiles(const std::vector<Index>& tiles, Index order) {
-  if (tiles.empty()) return;
-  const bool ascending =
-      std::adjacent_find(tiles.begin(), tiles.end(), std::greater_equal<>()) == tiles.end();
-  if (!ascending || tiles.front() != 0 || tiles.back() != order || tiles.size() < 2)
-    throw InvalidArgument("tiles", fmt::format("{} numbers", tiles.size()),
-                          "strictly ascending from 0 to the matrix's order");
-}
-
-void refuse_argument(Index row, Index column, const char* expected) {
-  throw InvalidArgument("entries", fmt::format("({}, {})", row, column), expected);
-}
-
-}  // namespace
 
 CoordinateRows CoordinateRows::from_coordinates(Index order, std::span<const Index> rows,
                                                 std::span<const Index> columns,

@@ -5,7 +5,8 @@
 
 #include <tessera/algorithms/sparse/csb_cut.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The most rows of a part, so that every worker gets `of_worker` parts.
@@ -90,4 +91,4 @@ std::vector<Index> cut_csb_bands(const std::vector<Index>& tiles, const RowSegme
   return bands;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <tessera/algorithms/sparse/csb_sharing.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Rows of tiles and bands when nothing else says.
 struct CsbUsualRows {
@@ -21,4 +21,4 @@ CsbCut cut_csb_rows(const SymmetricRows& rows, const CsbOptions& options, const 
 /// `usual` rows.
 std::vector<Index> cut_csb_bands(const std::vector<Index>& tiles, const RowSegments& segments, Index usual);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -17,7 +17,8 @@
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/runtime/require_success.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// On GPUs as few pieces as possible: rows of Y are worked on together that have rows of X in common, and a
@@ -39,6 +40,12 @@ Index bytes_of(const CsbPieceShape& shape) {
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 template <class V, class T>
 struct CsbMatrix<V, T>::Detail {

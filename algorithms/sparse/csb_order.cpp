@@ -8,7 +8,8 @@
 
 #include <tessera/algorithms/sparse/csb_order.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 class OpenShop {
@@ -100,4 +101,4 @@ std::vector<Index> order_csb_tasks(std::span<const CsbTask> tasks, Index sums, I
   return order;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

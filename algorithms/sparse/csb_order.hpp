@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A task of a product: the sums that it adds to, by number (one: rows = columns), and its cost, in any unit.
 struct CsbTask {
@@ -24,4 +24,4 @@ struct CsbTask {
 /// @returns the tasks' numbers
 std::vector<Index> order_csb_tasks(std::span<const CsbTask> tasks, Index sums, Index workers);
 
-}  // namespace tessera
+}  // namespace tessera::detail

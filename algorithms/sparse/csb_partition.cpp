@@ -11,7 +11,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 void check_tiles(const SymmetricRows& rows) {
@@ -141,4 +142,4 @@ CsbPartition csb_partition(const Runtime& runtime, const SymmetricRows& rows, co
       [&] { return partition_of(runtime, rows, options, on); });
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

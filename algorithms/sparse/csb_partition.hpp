@@ -9,7 +9,7 @@
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// How a half-stored symmetric matrix is cut and dealt; equal on all ranks. A domain has its own
 /// memory and sums: a GPU of a rank, a rank without GPUs, or, on a single rank without GPUs, a set of sums
@@ -85,4 +85,4 @@ struct CsbSubMatrix {
 };
 std::vector<CsbSubMatrix> balanced_sub_matrices(Index groups);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,8 @@
 #include <tessera/algorithms/sparse/csb_pieces.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Rows whose entries are requested at a time.
@@ -336,4 +337,4 @@ void CsbPieceBuilder<V>::place_chunk(Index first_row, Index tile, Band& band, Sp
 template class CsbPieceBuilder<float>;
 template class CsbPieceBuilder<double>;
 
-}  // namespace tessera
+}  // namespace tessera::detail

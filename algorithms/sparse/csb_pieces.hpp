@@ -7,7 +7,7 @@
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// What a piece holds: entries of a pair of segments, row >= column; or the diagonal tiles of a segment.
 struct CsbPieceContents {
@@ -82,4 +82,4 @@ class CsbPieceBuilder {
   std::vector<std::vector<CsbCell>> cells_;  ///< of each piece
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

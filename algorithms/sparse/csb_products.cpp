@@ -8,7 +8,8 @@
 #include <tessera/algorithms/sparse/csb_order.hpp>
 #include <tessera/algorithms/sparse/csb_products.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Tasks in this order: diagonal tiles, pairs of segments that are at home in the task's domain, which need
@@ -135,4 +136,4 @@ void CsbProducts::note_visits() {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The work of one task of y := A x: a piece, or one side of it. A task of a domain that is not a segment's
 /// home adds to a partial sum of y.
@@ -126,4 +126,4 @@ void CsbProducts::insert(Sequence& sequence, const BlockVectors<U>& y, Index col
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,8 @@
 
 #include <tessera/algorithms/sparse/csb_sharing.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Cuts segments into at most max_runs runs of about the same cost, none of them empty: the run of each
@@ -179,4 +180,4 @@ std::unique_ptr<const CsbSharing> csb_sharing(const CsbDomains& on) {
   return std::make_unique<SubMatricesOfDomains>(on);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/algorithms/sparse/row_survey.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// How the rows of a matrix are cut, before they are dealt to ranks.
 struct CsbCut {
@@ -64,4 +64,4 @@ inline constexpr double csb_bytes_of_row = 40. * 12 * sizeof(double);
 std::vector<double> csb_work(const RowSurvey& survey, const CsbCut& cut,
                              const std::vector<CsbSubMatrix>& all);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 
 #include <tessera/algorithms/sparse/csb_sharing.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Where the workers of a single rank add up: for each domain and group a sum, if anything is dealt to it.
@@ -133,4 +134,4 @@ std::unique_ptr<const CsbSharing> share_among_workers(Index workers) {
   return std::make_unique<SumsOfWorkers>(workers);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

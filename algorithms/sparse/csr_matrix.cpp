@@ -13,14 +13,7 @@
 #include <tessera/runtime/parallel_for.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
-
-template <class V, class T>
-struct CsrMatrix<V, T>::Piece {
-  Index row, column;  ///< segments
-  CsrPieceShape shape;
-  Data data;
-};
+namespace tessera::detail {
 
 namespace {
 
@@ -127,6 +120,19 @@ void fill_rows(const CsrArrays& arrays, const RowSegments& segments, Index s,
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+template <class V, class T>
+struct CsrMatrix<V, T>::Piece {
+  Index row, column;  ///< segments
+  CsrPieceShape shape;
+  Data data;
+};
 
 template <class V, class T>
 CsrMatrix<V, T> CsrMatrix<V, T>::build(Runtime& runtime, const CsrArrays& arrays, Index segments) {

@@ -7,7 +7,7 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/data.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Diagonal tiles of one segment of rows of a CsbMatrix: a piece of their own (segment x segment, cells on
 /// its diagonal), which the segment's owner has. They are part of A and take part in apply.
@@ -18,4 +18,4 @@ struct CsbDiagonalTiles {
   std::vector<Index> begins;  ///< first row of each tile, from the segment's, and last the segment's rows
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The orders of a segment's rows for GPUs (CsbOrder); all empty where rows have no families.
 struct FamilyOrders {
@@ -38,4 +38,4 @@ struct FamilyOrders {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A matrix given by a function that lists one row: row(i, store) calls store(j, value) once for each entry
 /// of row i with j <= i, and may call it for others.
@@ -40,4 +40,4 @@ std::shared_ptr<const SymmetricRows> function_rows(Index order, Row row, std::ve
   return std::make_shared<FunctionRows<Row>>(order, std::move(row), std::move(tiles));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

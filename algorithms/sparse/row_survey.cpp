@@ -7,7 +7,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr Index max_cells = 256, samples_of_cell = 16;
@@ -111,4 +112,4 @@ std::vector<Index> RowSurvey::cut(Index begin, Index end, Index parts, const std
   return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/runtime.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Where a matrix has its entries, about: rows are cut into cells, and some rows of each are counted. Equal
 /// on all ranks.
@@ -37,4 +37,4 @@ class RowSurvey {
   double entries_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

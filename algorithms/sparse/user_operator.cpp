@@ -6,7 +6,25 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
 
+namespace tessera::detail {
+
+namespace {
+
+std::shared_ptr<const RowSegments> one_segment(const Runtime& runtime, Index order) {
+  std::shared_ptr<const RowSegments> segments;
+  collectively(
+      runtime, "UserOperator in one segment", argument_hash(order),
+      [&] { segments = RowSegments::even(runtime, order, 1); }, [] {});
+  return segments;
+}
+
+}  // namespace
+
+}  // namespace tessera::detail
+
 namespace tessera {
+
+using namespace detail;
 
 template <class T>
 UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments,
@@ -27,18 +45,6 @@ UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegment
                                              static_cast<std::size_t>(max_block_columns));
   });
 }
-
-namespace {
-
-std::shared_ptr<const RowSegments> one_segment(const Runtime& runtime, Index order) {
-  std::shared_ptr<const RowSegments> segments;
-  collectively(
-      runtime, "UserOperator in one segment", argument_hash(order),
-      [&] { segments = RowSegments::even(runtime, order, 1); }, [] {});
-  return segments;
-}
-
-}  // namespace
 
 template <class T>
 UserOperator<T>::UserOperator(Runtime& runtime, std::shared_ptr<const RowSegments> segments,

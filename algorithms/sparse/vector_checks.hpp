@@ -7,7 +7,7 @@
 #include <tessera/block_vectors.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// What y := A x asks of its vectors. @throws InvalidArgument
 template <class T>
@@ -32,4 +32,4 @@ void check_operands(const RowSegments& segments, const BlockVectors<T>& x, const
   if (x.segment(0).handle() == y.segment(0).handle()) throw InvalidArgument("y", "x", "other vectors than x");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

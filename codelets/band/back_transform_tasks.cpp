@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/band/back_transform_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext&, const FormChaseT<T>& task) {
@@ -52,4 +52,4 @@ void run(const HostContext&, const ApplyWy<T>& task) {
   TESSERA_DEFINE_TASK(ApplyOneByOne<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

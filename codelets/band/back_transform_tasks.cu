@@ -4,7 +4,7 @@
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const DeviceContext& on, const FormChaseT<T>& task) {
@@ -31,4 +31,4 @@ void run(const DeviceContext& on, const ApplyOneByOne<T>& task) {
   TESSERA_DEFINE_ON_GPU(ApplyOneByOne<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

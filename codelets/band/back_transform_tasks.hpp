@@ -11,7 +11,7 @@
 /// ApplyChase and ApplyOneByOne after ChaseSweeps, a piece of the sweeps at a time; FormWy and ApplyWy after
 /// ChaseTile. The first three fill a GPU, and their bodies for CPUs are plain loops: with GPUs no CPU runs
 /// them. The last two run on CPUs alone.
-namespace tessera {
+namespace tessera::detail {
 
 /// The flops of applying a piece's reflectors: those of sweep s cover n - 1 - s rows once.
 template <class T>
@@ -144,4 +144,4 @@ struct ApplyWy {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

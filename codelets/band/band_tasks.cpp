@@ -5,7 +5,7 @@
 #include <tessera/codelets/band/band_tasks.hpp>
 #include <tessera/codelets/band/kernels/band_storage.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 Index ChaseTilePlace::hops() const noexcept {
   Index sum = 0;
@@ -78,4 +78,4 @@ TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 TESSERA_DEFINE_TASK(TridiagonalAssemble<float>)
 TESSERA_DEFINE_TASK(TridiagonalAssemble<double>)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const DeviceContext& on, const BandGather<T>& task) {
@@ -42,4 +42,4 @@ void run(const DeviceContext& on, const TridiagonalPiece<T>& task) {
   TESSERA_DEFINE_ON_GPU(TridiagonalPiece<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 /// The tasks of a chase, from the columns of a BandMatrix to the tridiagonal matrix. A task without flops
 /// moves data. All sweeps of a matrix must run on one kind of worker, because a GPU does not keep the room
 /// for the bulge zero.
-namespace tessera {
+namespace tessera::detail {
 
 /// The columns first .. first + columns - 1 of a band matrix of order n.
 struct BandColumns {
@@ -122,4 +122,4 @@ struct TridiagonalAssemble {
   Index piece_columns = 1;  ///< of each piece; the last may have fewer
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 #include <tessera/data.hpp>
 
 /// Helpers for launches of kernels.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// The number of thread blocks that fills a GPU, for kernels that loop in steps of the grid.
 inline constexpr Index full_grid = 132 * 16;
@@ -48,4 +48,4 @@ MatrixView<const DeviceScalar<T>> device_view(const MatrixView<const T>& a) noex
   return {device_cast(a.data), a.rows, a.cols, a.ld};
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -9,7 +9,7 @@
 /// Scalars in device code: float, double, and a complex type with the layout of std::complex whose product is
 /// four multiplications (no repair of infinities). Kernels are templates over DeviceScalar<T>; `device_cast`
 /// changes pointers.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 template <class R>
 struct Complex {
@@ -132,4 +132,4 @@ __device__ inline Complex<double> fast_reciprocal(Complex<double> x) {
   return {x.re * scale, -x.im * scale};
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

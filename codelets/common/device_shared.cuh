@@ -4,7 +4,7 @@
 
 /// Shared memory by its 32-bit addresses: barriers (mbarrier) and copies in the background. A phase of a
 /// barrier completes when its `count` threads have arrived; phases have the parities 0, 1, 0, ...
-namespace tessera::device {
+namespace tessera::detail::device {
 
 __device__ inline void barrier_init(unsigned barrier, unsigned count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
@@ -39,4 +39,4 @@ __device__ inline void thread_copy(unsigned to, const void* from, int valid) {
                  : "memory");
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -8,7 +8,7 @@
 
 /// Exchanges and reductions among the 32 lanes of a warp, all of which call them. Reductions go through the
 /// lanes in a fixed order, and all lanes get the same bits.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// The x of the lane whose number differs from this lane's in the bits of `mask`.
 template <class R>
@@ -62,4 +62,4 @@ __device__ inline R warp_max(R x) {
   return x;
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -9,7 +9,7 @@
 /// for x86-64-v4 (AVX-512), with TESSERA_CPU_LEVEL = 2, 3 or 4 and TESSERA_CPU_LEVEL_NAMESPACE = level2,
 /// level3 or level4. It must not call functions of the standard library that the compiler might not inline,
 /// because the linker could then pick a weak symbol compiled for AVX-512 for the whole program.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// The highest level (2, 3, 4 as in the x86-64 psABI) that this processor supports; 2 on other architectures.
 inline int cpu_level() noexcept {
@@ -42,4 +42,4 @@ inline int cpu_level() noexcept {
   return level2::__VA_ARGS__
 #endif
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -6,7 +6,7 @@
 
 #include <tessera/codelets/common/host_device.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Random number k of the stream `key`: one step of the generator splitmix64.
 /// Source: G. Steele, D. Lea, C. Flood, Fast splittable pseudorandom number generators (2014).
@@ -17,4 +17,4 @@ TESSERA_HOST_DEVICE constexpr std::uint64_t splitmix(std::uint64_t key, std::uin
   return x ^ (x >> 31);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Whether a kernel overwrites its result or adds to it.
 enum class Store : std::uint8_t { overwrite, add };
@@ -15,4 +15,4 @@ Store store_of(const Operand& result) noexcept {
   return result.first() ? Store::overwrite : Store::add;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

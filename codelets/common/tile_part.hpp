@@ -6,7 +6,7 @@
 
 #include <tessera/data.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The rectangle of a tile that a task works on.
 struct TilePart {
@@ -37,4 +37,4 @@ std::uint32_t footprint_of(Values... values) noexcept {
   return seed;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/runtime.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 // On a GPU the updates of large triangles are general products, and potrf and hegst work differently
 // (blas3.cu).
@@ -54,4 +54,4 @@ void run(const HostContext&, const Hegst<T>& task) {
   template Data potrf_work<T>(Runtime&, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,8 @@
 #include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/linalg/cusolver.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using namespace device;
@@ -158,4 +159,4 @@ void run(const DeviceContext& on, const Hegst<T>& task) {
   TESSERA_DEFINE_ON_GPU(Hegst<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 /// hemm, trsm and a pair of products on whole tiles, after BLAS 3; potrf and hegst, after LAPACK. Tiles are
 /// column-major. A Hermitian tile is given by its lower triangle. A GPU may change the entries above the
 /// diagonal of a Hermitian or triangular tile that it writes. Flops in brackets (complex: x 4).
-namespace tessera {
+namespace tessera::detail {
 
 /// C := [C +] alpha op(A) op(B) on parts of three tiles, after BLAS gemm.       [2 m n k]
 /// | operand | mode         | shape | what                                                                |
@@ -180,4 +180,4 @@ template <class T>
 void launch_hegst(const CudaContext& on, MatrixView<T> a, MatrixView<const T> l,
                   Index base = hegst_base) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/codelets/dense/blas3.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T, class Context>
 void run(const Context& on, const Gemm<T>& task) {
@@ -31,4 +31,4 @@ void run(const Context& on, const Trsm<T>& task) {
   la::trsm(on, task.side, Uplo::lower, task.op, Diag::non_unit, 1, *task.l, *task.b);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/codelets/dense/block_reflector.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void gather_reflectors(const HostContext& on, std::span<const MatrixView<const T>> pieces, Index b,
@@ -42,4 +42,4 @@ void merge_t(const HostContext& on, std::span<const MatrixView<const T>> v,
   TESSERA_DEFINE_TASK(SolveAdjointRow<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

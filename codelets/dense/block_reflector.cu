@@ -4,7 +4,8 @@
 #include <tessera/codelets/dense/block_reflector.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using namespace device;
@@ -124,4 +125,4 @@ void merge_t(const CudaContext& on, std::span<const MatrixView<const T>> v,
   TESSERA_DEFINE_ON_GPU(SolveAdjointRow<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

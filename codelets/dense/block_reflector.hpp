@@ -9,7 +9,7 @@
 /// one block reflector H = I - V T V^H of up to a tile's width, which is applied to slabs; V (rows x k) is
 /// one piece or several pieces below each other. Flops in brackets (complex: x 4).
 /// Source: LAPACK larft, larfb; Bischof and Van Loan's WY accumulation.
-namespace tessera {
+namespace tessera::detail {
 
 /// V := the reflectors of the columns [first_col, first_col + k) of a tile column (or column group), from row
 /// `first_row` of the first tile on, in one piece: a slab then takes two large products instead of two small
@@ -87,4 +87,4 @@ struct SolveAdjointRow {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 #include <tessera/codelets/dense/block_reflector.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 // On a CPU copies and a triangular update column block by column block; on a GPU kernels, and products of all
 // pairs of neighbouring factors in one batch: block_reflector.cpp, block_reflector.cu.
@@ -101,4 +101,4 @@ void run(const Context& on, const SolveAdjointRow<T>& task) {
   solve_adjoint_row<T>(on, task.l_row, task.tile, *task.x);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

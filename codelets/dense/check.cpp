@@ -6,7 +6,7 @@
 #include <tessera/codelets/dense/check.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void row_sums(const HostContext&, MatrixView<const T> p, bool identity, Index first, double* sums) noexcept {
@@ -55,4 +55,4 @@ void run(const HostContext&, const AbsoluteTileSums<T>& task) {
   TESSERA_DEFINE_TASK(AbsoluteTileSums<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

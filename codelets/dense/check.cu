@@ -6,7 +6,7 @@
 #include <tessera/codelets/dense/check.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 
 constexpr int threads = 256;
@@ -114,9 +114,9 @@ void launch_tile_sums(cudaStream_t stream, MatrixView<const T> a, bool diagonal,
   template void launch_tile_sums<T>(cudaStream_t, MatrixView<const T>, bool, double*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void row_sums(const CudaContext& on, MatrixView<const T> p, bool identity, Index first,
@@ -149,4 +149,4 @@ void run(const DeviceContext& on, const AbsoluteTileSums<T>& task) {
   TESSERA_DEFINE_ON_GPU(AbsoluteTileSums<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@ struct CUstream_st;  // cudaStream_t points to it
 /// Tasks of the accuracy checks: products with a Hermitian matrix in lower tiles, and sums of absolute
 /// values. Sums are always double. One task writes each piece of sums, and the host adds them up. No flops
 /// are counted, because a check is not part of a solve.
-namespace tessera {
+namespace tessera::detail {
 
 /// Y := [Y +] the part of A X from the lower tile A = A(i, j): rows i (from row0) with X's rows j (from
 /// col0) and, off the diagonal, rows j with rows i.
@@ -90,11 +90,11 @@ template <class T>
 void row_sums(const CudaContext& on, MatrixView<const T> p, bool identity, Index first,
               double* sums) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
 /// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
 /// stream. The order of the sums depends on the sizes only.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// sums[c] := sum_i |R(i, c) - values[c] Y(i, c)|, or of |R| if y is null. Reads R once.
 template <class T>
@@ -106,4 +106,4 @@ void launch_column_sums(CUstream_st* stream, MatrixView<const T> r, const Matrix
 template <class T>
 void launch_tile_sums(CUstream_st* stream, MatrixView<const T> a, bool diagonal, double* sums);
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -7,7 +7,7 @@
 #include <tessera/codelets/dense/check.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T, class Context>
 void run(const Context& on, const HermitianTimesSlab<T>& task) {
@@ -38,4 +38,4 @@ void run(const Context& on, const AbsoluteInnerSums<T>& task) {
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -3,7 +3,7 @@
 #include <tessera/codelets/dense/column_groups.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void form_y(const HostContext& on, std::span<const GroupRows<T>> parts, const CyclicColumns& columns,
@@ -37,4 +37,4 @@ void exchanged_rows(const HostContext&, MatrixView<const T> vz, const CyclicColu
   TESSERA_DEFINE_TASK(GroupUpdate<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

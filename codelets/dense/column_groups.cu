@@ -5,7 +5,8 @@
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using namespace device;
@@ -129,4 +130,4 @@ void exchanged_rows(const CudaContext& on, MatrixView<const T> vz, const CyclicC
   TESSERA_DEFINE_ON_GPU(GroupUpdate<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

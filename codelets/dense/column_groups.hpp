@@ -31,7 +31,7 @@
 /// `columns` describes how the groups share the columns, in blocks of kb. All tasks run on CPUs and GPUs.
 /// Flops in brackets (complex: x 4). Sources: those of panel_qr.hpp and two_sided.hpp; ELPA's and MAGMA's
 /// distribution of columns over GPUs.
-namespace tessera {
+namespace tessera::detail {
 
 /// A kernel gets the pieces of at most this many groups as an argument.
 inline constexpr int max_column_groups = 32;
@@ -156,8 +156,6 @@ struct GroupUpdate {
   }
 };
 
-namespace detail {
-
 /// The matrix in an array: ld = rows.
 template <class T>
 MatrixView<T> matrix_in(std::span<T> array, Index rows, Index cols) noexcept {
@@ -172,5 +170,4 @@ MatrixView<const T> rows_of_panel(const GroupUpdate<T>& task, std::span<const T>
       .block(task.part.row - top, 0, task.part.rows(), task.b);
 }
 
-}  // namespace detail
-}  // namespace tessera
+}  // namespace tessera::detail

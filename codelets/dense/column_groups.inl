@@ -11,7 +11,7 @@
 #include <tessera/codelets/dense/panel_step.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Rows of a group: those of its columns from number `first` on.
 template <class T>
@@ -60,7 +60,7 @@ void run(const Context& on, const GroupPanel<T>& task) {
   const StepSpace<T> space(*task.workspace, p);
   factor_panel<T>(on, p, task.first_column, space, group.block(r, task.local_column, m, p.b), vz, segment,
                   *task.t, task.w.view().block(r, 0, m, p.b));
-  la::copy(on, vz.block(r, p.done, m, p.b), detail::matrix_in(*task.v, m, p.b));
+  la::copy(on, vz.block(r, p.done, m, p.b), matrix_in(*task.v, m, p.b));
 }
 
 template <class T, class Context>
@@ -68,8 +68,8 @@ void run(const Context& on, const GroupProduct<T>& task) {
   const auto group = *task.group;
   const Index row = task.part.row, first = task.part.first();
   const Index m = group.rows - row, cols = group.cols - first;
-  la::gemm(on, Op::adjoint, Op::none, 1, group.block(row, first, m, cols),
-           detail::matrix_in(*task.v, m, task.b), 0, detail::matrix_in(*task.y, cols, task.b));
+  la::gemm(on, Op::adjoint, Op::none, 1, group.block(row, first, m, cols), matrix_in(*task.v, m, task.b), 0,
+           matrix_in(*task.y, cols, task.b));
 }
 
 template <class T, class Context>
@@ -81,13 +81,13 @@ void run(const Context& on, const GroupFormZ<T>& task) {
   std::vector<GroupRows<T>> parts;
   for (int g = 0; g < task.columns.groups; ++g)
     if (const Index rows = task.columns.from(g, r); rows > 0)
-      parts.push_back({detail::matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g,
-                       task.columns.before(g, r)});
+      parts.push_back(
+          {matrix_in(task.y[static_cast<int>(parts.size())], rows, p.b), g, task.columns.before(g, r)});
   // W is a separate piece here, so its place in the work space holds A0 V.
   const auto a_v = space.w.block(r, 0, m, p.b), y = space.y.block(r, 0, m, p.b);
   form_y<T>(on, parts, task.columns, r, *task.t, a_v, y);
   panel_steps::form_z_of_step<T>(on, space, p, vz, task.w.view().block(r, 0, m, p.b), y);
-  la::copy(on, vz.block(0, p.kb + p.done, m, p.b), detail::matrix_in(*task.z, m, p.b));
+  la::copy(on, vz.block(0, p.kb + p.done, m, p.b), matrix_in(*task.z, m, p.b));
 }
 
 template <class T, class Context>
@@ -98,18 +98,18 @@ void run(const Context& on, const GroupUpdate<T>& task) {
   std::vector<MatrixView<const T>> pieces;
   std::vector<Index> places;
   for (int p = 0; p < task.v.size(); ++p) {
-    pieces.push_back(detail::rows_of_panel(task, task.v[p], p));
+    pieces.push_back(rows_of_panel(task, task.v[p], p));
     places.push_back(p * task.b);
-    pieces.push_back(detail::rows_of_panel(task, task.z[p], p));
+    pieces.push_back(rows_of_panel(task, task.z[p], p));
     places.push_back(p * task.b + kb);
   }
   if (task.gathered) place_pieces<T>(on, pieces, places, task.gathered.view().block(row, 0, m, 2 * kb));
   const MatrixView<const T> vz = task.vz ? *task.vz : MatrixView<const T>(*task.gathered);
   const Index cols = group.cols - first;
-  const MatrixView<T> right = detail::matrix_in(*task.workspace, cols, 2 * kb);
+  const MatrixView<T> right = matrix_in(*task.workspace, cols, 2 * kb);
   exchanged_rows<T>(on, vz, part.columns, part.number, first, right);
   la::gemm(on, Op::none, Op::adjoint, -1, vz.block(row, 0, m, 2 * kb), right, 1,
            group.block(row, first, m, cols));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/dense/copy.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext& on, const MaxAbs<T>& task) {
@@ -104,4 +104,4 @@ TESSERA_FOR_SCALARS(TESSERA_DEFINE)
   TESSERA_DEFINE_TASK(DivideScales<R>)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 #include <tessera/codelets/dense/copy.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 
 constexpr int threads = 256;
@@ -253,9 +253,9 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
   template void launch_divide_by<R>(cudaStream_t, const R*, const R*, Index, R*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const DeviceContext& on, const MaxAbs<T>& task) {
@@ -313,4 +313,4 @@ TESSERA_FOR_SCALARS(TESSERA_DEFINE)
   TESSERA_DEFINE_ON_GPU(DivideScales<R>)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 
-}  // namespace tessera
+}  // namespace tessera::detail

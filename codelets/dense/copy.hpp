@@ -11,7 +11,7 @@ struct CUstream_st;  // cudaStream_t points to it
 
 /// Tasks that copy a caller's matrix into the solver's own tiles, and results back. They count no flops. R is
 /// the real type of T.
-namespace tessera {
+namespace tessera::detail {
 
 /// out := largest absolute value among the entries (row0 + i, col0 + j) of the lower, upper or whole matrix
 /// in a tile. Real and imaginary parts count separately, which avoids overflow.
@@ -112,11 +112,11 @@ struct ScaleByRoot {
   ReadWrite<Matrix<T>> x;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
 /// The kernels of these tasks on a GPU. All pointers are device memory, and the functions enqueue on the
 /// stream. Sizes of zero are allowed; a kernel that has a result writes it even then.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// *out := the number of MaxAbs. If such an entry is not finite, *out is NaN, and *bad_column becomes the
 /// lowest column of the tile with one, from 1; otherwise *bad_column stays. `bad_column` may be host memory
@@ -144,4 +144,4 @@ void launch_divide_by(CUstream_st* stream, const R* values, const R* scale, Inde
 template <class T>
 void launch_scale_by_root(CUstream_st* stream, const RealOf<T>* scale, MatrixView<T> x);
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -4,7 +4,8 @@
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using kernels::PanelFactor;
@@ -170,4 +171,4 @@ std::size_t panel_workspace_bytes(Index rows, Index b) {
   template std::size_t panel_workspace_bytes<T>(Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 #include <tessera/codelets/dense/panel_qr.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 using kernels::PanelFactor;
 
@@ -100,4 +100,4 @@ void run(const DeviceContext& on, const PanelVectors<T>& task) {
   TESSERA_DEFINE_ON_GPU(PanelVectors<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

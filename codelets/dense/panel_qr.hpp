@@ -24,9 +24,7 @@
 /// panel_cuda::widest_cholesky_panel columns. Flops in brackets (complex: x 4). Source: Yamamoto et
 /// al., "Roundoff error analysis of the CholeskyQR2 algorithm" (2015); Demmel et al., "Communication-optimal
 /// parallel and sequential QR" (2012); Ballard et al. (2015).
-namespace tessera {
-
-namespace detail {
+namespace tessera::detail {
 
 template <class T>
 double panel_flops(Index rows, Index b, double passes) noexcept {
@@ -40,8 +38,6 @@ struct PanelSizes {
 inline std::uint32_t panel_footprint(const PanelSizes& s) noexcept {
   return footprint_of(s.panel_rows, s.v_rows, s.b, s.top, s.formed);
 }
-
-}  // namespace detail
 
 /// G := P^H P (upper triangle).                                                                    [rows b^2]
 /// | operand   | mode    |         |
@@ -57,8 +53,8 @@ struct PanelGram {
   GpuScratch<Array<T>> workspace{};
   TilePart panel;
 
-  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 1); }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.panel_rows = panel.rows}); }
+  double flops() const noexcept { return panel_flops<T>(panel.rows, panel.cols, 1); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.panel_rows = panel.rows}); }
 };
 
 /// factor.r1 := Cholesky factor of the sum of the G, fallback set if there is none.               [b^3 / 3]
@@ -73,8 +69,8 @@ struct PanelCholesky {
   Write<Array<char>> factor;
   Index b = 0;
 
-  double flops() const noexcept { return detail::panel_flops<T>(b, b, 1. / 3); }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
+  double flops() const noexcept { return panel_flops<T>(b, b, 1. / 3); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.b = b}); }
 };
 
 /// Q := P r1^-1 into V's place; G := Q^H Q.                                                      [2 rows b^2]
@@ -95,9 +91,9 @@ struct PanelOrthogonalize {
   GpuScratch<Array<T>> workspace{};
   TilePart panel, v;
 
-  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, panel.cols, 2); }
+  double flops() const noexcept { return panel_flops<T>(panel.rows, panel.cols, 2); }
   std::uint32_t footprint() const noexcept {
-    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+    return panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
   }
 };
 
@@ -113,8 +109,8 @@ struct PanelCheck {
   ReadWrite<Array<char>> factor;
   Index b = 0;
 
-  double flops() const noexcept { return detail::panel_flops<T>(b, b, 4. / 3); }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
+  double flops() const noexcept { return panel_flops<T>(b, b, 4. / 3); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.b = b}); }
 };
 
 /// If fallback: Q, L := thin QR of P.                                [4 rows b^2 when it runs: not counted]
@@ -136,7 +132,7 @@ struct TsqrLeaf {
   TilePart panel, v;
 
   std::uint32_t footprint() const noexcept {
-    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
+    return panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows});
   }
 };
 
@@ -161,7 +157,7 @@ struct TsqrCombine {
   Index rows_of(int leaf) const noexcept {
     return leaf == 0 ? first_rows : leaf == triangles.size() - 1 ? last_rows : b;
   }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.b = b}); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.b = b}); }
 };
 
 /// Q := Q r2^-1, or, if fallback, Q times its rows of M.                                           [rows b^2]
@@ -181,8 +177,8 @@ struct PanelFinish {
   TilePart v;
   Index stack_row = 0;  ///< the first of Q's rows of M
 
-  double flops() const noexcept { return detail::panel_flops<T>(v.rows, v.cols, 1); }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.v_rows = v.rows}); }
+  double flops() const noexcept { return panel_flops<T>(v.rows, v.cols, 1); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.v_rows = v.rows}); }
 };
 
 /// Householder reconstruction from the top of Q: v1, x, band in factor, and T.                       [2 b^3]
@@ -200,8 +196,8 @@ struct PanelReconstruct {
   TilePart v;
   Index b = 0;
 
-  double flops() const noexcept { return detail::panel_flops<T>(b, b, 2); }
-  std::uint32_t footprint() const noexcept { return detail::panel_footprint({.v_rows = v.rows, .b = b}); }
+  double flops() const noexcept { return panel_flops<T>(b, b, 2); }
+  std::uint32_t footprint() const noexcept { return panel_footprint({.v_rows = v.rows, .b = b}); }
 };
 
 /// Whole factorisation of a panel in one tile, of any shape. On a CPU by Householder reflections; on a GPU by
@@ -225,9 +221,9 @@ struct PanelHouseholder {
   TilePart panel, v;
   Index b = 0;
 
-  double flops() const noexcept { return detail::panel_flops<T>(panel.rows, b, 3); }
+  double flops() const noexcept { return panel_flops<T>(panel.rows, b, 3); }
   std::uint32_t footprint() const noexcept {
-    return detail::panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .b = b});
+    return panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .b = b});
   }
 };
 
@@ -250,10 +246,9 @@ struct PanelVectors {
   bool top = false;     ///< the first b rows are v1
   bool formed = false;  ///< vz holds V already
 
-  double flops() const noexcept { return detail::panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
+  double flops() const noexcept { return panel_flops<T>(v.rows, v.cols, formed ? 1 : 2); }
   std::uint32_t footprint() const noexcept {
-    return detail::panel_footprint(
-        {.panel_rows = panel.rows, .v_rows = v.rows, .top = top, .formed = formed});
+    return panel_footprint({.panel_rows = panel.rows, .v_rows = v.rows, .top = top, .formed = formed});
   }
 };
 
@@ -262,4 +257,4 @@ struct PanelVectors {
 template <class T>
 std::size_t panel_workspace_bytes(Index rows, Index b);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,8 @@
 #include <tessera/codelets/dense/panel_step.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace panel_steps {
 
 template <class T>
@@ -64,4 +65,4 @@ std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb) {
   template std::size_t panel_step_workspace_bytes<T>(Index, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

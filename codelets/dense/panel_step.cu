@@ -6,7 +6,8 @@
 #include <tessera/codelets/dense/panel_step.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace panel_steps {
 
 template <class T>
@@ -42,4 +43,4 @@ void form_z_of_step(const CudaContext& on, const StepSpace<T>& space, const Pane
   TESSERA_DEFINE_ON_GPU(PanelStep<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

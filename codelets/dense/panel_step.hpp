@@ -10,7 +10,7 @@
 /// A whole panel step of reduce_to_band for a matrix in one tile, as one task on a CPU or a GPU: the work of
 /// the tasks of panel_qr.hpp and two_sided.hpp on one panel. On a GPU a panel is a chain of short kernels; a
 /// task for each of them would take longer than the kernel.
-namespace tessera {
+namespace tessera::detail {
 
 /// The panel in the columns [column, column + b) of an n x n matrix; `done` columns of V and Z are in use in
 /// this outer block of kb columns.
@@ -55,4 +55,4 @@ struct PanelStep {
 template <class T>
 std::size_t panel_step_workspace_bytes(Index n, Index b, Index kb);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,8 @@
 #include <tessera/codelets/dense/two_sided.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace panel_steps {
 
 /// The layout of the work space of the tasks of panel_step.hpp and column_groups.hpp. Each view begins at a
@@ -98,4 +99,4 @@ void run(const Context& on, const PanelStep<T>& task) {
   form_z_of_step<T>(on, space, p, vz.block(r, 0, m, 2 * p.kb), w, y);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -3,7 +3,7 @@
 #include <tessera/codelets/dense/two_sided.inl>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void sum_parts(const HostContext&, std::span<const MatrixView<const T>> parts, int beta,
@@ -79,9 +79,9 @@ TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 template <class T>
 bool keeps_both_triangles(const Runtime& runtime) noexcept {
-  return detail::TaskCodelet<MirrorLower<T>>::codelet.has_cuda() && runtime.any_gpus();
+  return TaskCodelet<MirrorLower<T>>::codelet.has_cuda() && runtime.any_gpus();
 }
 #define TESSERA_INSTANTIATE(T) template bool keeps_both_triangles<T>(const Runtime&) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/dense/two_sided.inl>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using namespace device;
@@ -223,4 +224,4 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
   TESSERA_DEFINE_ON_GPU(CopyToBand<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -19,7 +19,7 @@
 /// All tasks run on CPUs and GPUs. Flops in brackets (complex: x 4).
 /// Source: Wang et al., "Rethinking back transformation in 2-stage eigenvalue decomposition ..." (2025),
 /// double-blocked reduction; ELPA2's bandred for the single-blocked form.
-namespace tessera {
+namespace tessera::detail {
 
 /// The rows of a tile row from the panel's first reflector on, `rows` from number `row`; `done` columns of
 /// Vacc and Zacc are in use in this outer block of kb columns; the panel has b.
@@ -278,4 +278,4 @@ template <class T>
 void launch_hermitian_update(const CudaContext& on, MatrixView<const T> vz, Index done, Index kb,
                              T* workspace, MatrixView<T> c) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

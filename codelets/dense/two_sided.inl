@@ -12,7 +12,7 @@
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The number of rows up to which launch_tall_inner_products is faster than cuBLAS. It is larger for float,
 /// whose tall products cuBLAS computes more slowly than those of double.
@@ -149,4 +149,4 @@ void run(const Context& on, const CopyToBand<T>& task) {
   copy_to_band<T>(on, task.part.of(source), task.place, *task.segment);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

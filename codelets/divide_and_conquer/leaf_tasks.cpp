@@ -5,7 +5,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 template <class R>
 void run(const HostContext& on, const ScaleAndCut<R>& task) {
@@ -59,9 +59,9 @@ void run(const HostContext& on, const SubtreeValues& task) {
   if (info != 0) on.fail(StatusCode::no_convergence, start + 1);
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer
 
-namespace tessera {
+namespace tessera::detail {
 
 #define TESSERA_DEFINE(R)                                 \
   TESSERA_DEFINE_TASK(divide_and_conquer::ScaleAndCut<R>) \
@@ -70,4 +70,4 @@ namespace tessera {
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 TESSERA_DEFINE_TASK(divide_and_conquer::SubtreeValues)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 template <class R>
 void run(const DeviceContext& on, const ScaleAndCut<R>& task) {
@@ -53,9 +53,9 @@ void run(const DeviceContext& on, const SubtreeValues& task) {
   failure.report(start);
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer
 
-namespace tessera {
+namespace tessera::detail {
 
 #define TESSERA_DEFINE(R)                                   \
   TESSERA_DEFINE_ON_GPU(divide_and_conquer::ScaleAndCut<R>) \
@@ -64,4 +64,4 @@ namespace tessera {
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 TESSERA_DEFINE_ON_GPU(divide_and_conquer::SubtreeValues)
 
-}  // namespace tessera
+}  // namespace tessera::detail

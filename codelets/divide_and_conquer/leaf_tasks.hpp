@@ -9,7 +9,7 @@
 
 /// Both ends of the tridiagonal divide and conquer, with the kernels of leaf.hpp: scaling T, the leaves, and
 /// scaling the eigenvalues back.
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 /// kernels::scale_and_cut. All pieces are of owner every_rank. Fails with not_finite, index: the row from 1.
 /// | operand | mode  | shape                    | what                                   |
@@ -104,4 +104,4 @@ struct SubtreeValues {
   std::uint32_t footprint() const noexcept { return footprint_of(rows.m, boundary_rows); }
 };
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer

@@ -9,7 +9,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 #include <tessera/codelets/divide_and_conquer/merge_tasks.hpp>
 
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 std::size_t merge_scratch_bytes(Index m) noexcept {
   const std::size_t on_host = static_cast<std::size_t>(kernels::deflate_real_scratch(m)) * sizeof(double) +
@@ -139,9 +139,9 @@ void run(const HostContext&, const FillSlab<T>& task) {
   }
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer
 
-namespace tessera {
+namespace tessera::detail {
 
 TESSERA_DEFINE_TASK(divide_and_conquer::Merge)
 TESSERA_DEFINE_TASK(divide_and_conquer::Deflate)
@@ -161,9 +161,9 @@ TESSERA_DEFINE_TASK(divide_and_conquer::OutlinePanel)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 namespace {
 
 template <SecularStep step>
@@ -206,4 +206,4 @@ void insert_merge_in_parts(Sequence& sequence, const Merge& merge, std::span<con
   sequence.insert(order, options);
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer

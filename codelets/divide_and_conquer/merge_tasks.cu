@@ -6,7 +6,7 @@
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 void run(const DeviceContext& on, const Merge& task) {
   const MergeShape& shape = task.shape;
@@ -78,9 +78,9 @@ void run(const DeviceContext& on, const FillSlab<T>& task) {
   }
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer
 
-namespace tessera {
+namespace tessera::detail {
 
 TESSERA_DEFINE_ON_GPU(divide_and_conquer::Merge)
 
@@ -93,4 +93,4 @@ TESSERA_DEFINE_ON_GPU(divide_and_conquer::OutlinePanel)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

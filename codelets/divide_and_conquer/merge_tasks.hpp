@@ -21,7 +21,7 @@
 /// | merged      | array of double, 3 m                             | NodeSpectrum of the merged node    |
 /// | part, parts | array of double, 2 merge_part_capacity(m, parts) | two halves of one part of a step   |
 /// | work        | array of double, merge_scratch_bytes(m)          | of Merge or Deflate                |
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 std::size_t merge_scratch_bytes(Index m) noexcept;
 
@@ -274,4 +274,4 @@ struct TileList {
   }
 };
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer

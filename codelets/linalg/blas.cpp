@@ -3,7 +3,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/linalg/fortran_arguments.hpp>
 
-namespace tessera::blas {
+namespace tessera::detail::blas {
 
 #define TESSERA_BLAS3(T, gemm_f, herk_f, her2k_f, hemm_f, trsm_f, trmm_f)                                   \
   extern "C" {                                                                                              \
@@ -79,4 +79,4 @@ TESSERA_AXPY(double, daxpy_)
 TESSERA_AXPY(C, caxpy_)
 TESSERA_AXPY(Z, zaxpy_)
 
-}  // namespace tessera::blas
+}  // namespace tessera::detail::blas

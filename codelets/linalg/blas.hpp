@@ -14,8 +14,8 @@
 /// Sizes must fit into 32 bits (tiles are small). The functions check no arguments and allocate nothing;
 /// LAPACK routines return `info`.
 ///
-/// Tasks use tessera::la below: BLAS as functions of a context and views.
-namespace tessera::blas {
+/// Tasks use tessera::detail::la below: BLAS as functions of a context and views.
+namespace tessera::detail::blas {
 
 template <class T>
 void gemm(Op op_a, Op op_b, Index m, Index n, Index k, T alpha, const T* a, Index lda, const T* b, Index ldb,
@@ -107,41 +107,37 @@ template <class T>
 void unmtr(Uplo uplo, Index n, Index columns, const T* a, Index lda, const T* tau, T* c, Index ldc, T* work,
            Index lwork) noexcept;
 
-}  // namespace tessera::blas
+}  // namespace tessera::detail::blas
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Whether a body for this context runs on a CPU.
 template <class Context>
 inline constexpr bool on_host = std::is_same_v<Context, HostContext>;
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
 /// BLAS 3 on views, by the context of a task's body: BLAS on a CPU, cuBLAS on a GPU (defined in cublas.hpp,
 /// on device memory, enqueued on the stream). The written view gives the sizes and T; op(A) gives the inner
 /// size of a product.
-namespace tessera::la {
+namespace tessera::detail::la {
 
 template <class T>
 using Scalar = std::type_identity_t<T>;
 template <class T>
 using Factor = std::type_identity_t<MatrixView<const T>>;
 
-namespace detail {
-
 template <class T>
 Index inner_size(Op op, const MatrixView<const T>& a) noexcept {
   return op == Op::none ? a.cols : a.rows;
 }
 
-}  // namespace detail
-
 /// C := alpha op(A) op(B) + beta C.
 template <class T>
 void gemm(const HostContext&, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
           MatrixView<T> c) noexcept {
-  blas::gemm<T>(op_a, op_b, c.rows, c.cols, detail::inner_size(op_a, a), alpha, a.data, a.ld, b.data, b.ld,
-                beta, c.data, c.ld);
+  blas::gemm<T>(op_a, op_b, c.rows, c.cols, inner_size(op_a, a), alpha, a.data, a.ld, b.data, b.ld, beta,
+                c.data, c.ld);
 }
 template <class T>
 void gemm(const CudaContext& on, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
@@ -151,7 +147,7 @@ void gemm(const CudaContext& on, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a,
 template <class T>
 void herk(const HostContext&, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
           MatrixView<T> c) noexcept {
-  blas::herk<T>(uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, beta, c.data, c.ld);
+  blas::herk<T>(uplo, op, c.rows, inner_size(op, a), alpha, a.data, a.ld, beta, c.data, c.ld);
 }
 template <class T>
 void herk(const CudaContext& on, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
@@ -161,8 +157,7 @@ void herk(const CudaContext& on, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a,
 template <class T>
 void her2k(const HostContext&, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
            MatrixView<T> c) noexcept {
-  blas::her2k<T>(uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld, beta, c.data,
-                 c.ld);
+  blas::her2k<T>(uplo, op, c.rows, inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld, beta, c.data, c.ld);
 }
 template <class T>
 void her2k(const CudaContext& on, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
@@ -214,4 +209,4 @@ void set_zero(const HostContext&, MatrixView<T> a) noexcept {
 template <class T>
 void set_zero(const CudaContext& on, MatrixView<T> a) noexcept;
 
-}  // namespace tessera::la
+}  // namespace tessera::detail::la

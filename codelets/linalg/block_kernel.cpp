@@ -9,7 +9,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 namespace {
 
@@ -65,4 +65,4 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
   template void multiply_blocks<T>(Index, Index, Index, const T*, const T*, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -5,7 +5,7 @@
 #include <tessera/codelets/linalg/stack_entry.hpp>
 #include <tessera/types.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// C (m x n) += A (m x k) B (k x n), column-major: called with A, B, C.
 template <class T>
@@ -53,4 +53,4 @@ TESSERA_DECLARE_SMALL_PRODUCTS(level3)
 TESSERA_DECLARE_SMALL_PRODUCTS(level4)
 #undef TESSERA_DECLARE_SMALL_PRODUCTS
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

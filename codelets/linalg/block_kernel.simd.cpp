@@ -13,7 +13,7 @@
 
 #include <tessera/codelets/linalg/block_kernel.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -138,4 +138,4 @@ void small_products(Index m, Index n, Index k, const T* a, const T* b, const Sta
                                   T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

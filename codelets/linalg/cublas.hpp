@@ -15,7 +15,7 @@
 /// cuBLAS for the four scalar types, one template for each routine, with the conventions of blas.hpp:
 /// column-major, 64-bit sizes, scalars on the host. All routines run on the handle's stream. A result with a
 /// size of zero is not touched.
-namespace tessera::cublas {
+namespace tessera::detail::cublas {
 
 template <class T>
 struct CudaType {
@@ -123,26 +123,26 @@ void trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, Index m
 
 #undef TESSERA_CUBLAS
 
-}  // namespace tessera::cublas
+}  // namespace tessera::detail::cublas
 
-namespace tessera::la {
+namespace tessera::detail::la {
 
 template <class T>
 void gemm(const CudaContext& on, Op op_a, Op op_b, Scalar<T> alpha, Factor<T> a, Factor<T> b, Scalar<T> beta,
           MatrixView<T> c) noexcept {
-  cublas::gemm<T>(on.cublas, op_a, op_b, c.rows, c.cols, detail::inner_size(op_a, a), alpha, a.data, a.ld,
+  cublas::gemm<T>(on.cublas, op_a, op_b, c.rows, c.cols, inner_size(op_a, a), alpha, a.data, a.ld,
                   b.data, b.ld, beta, c.data, c.ld);
 }
 template <class T>
 void herk(const CudaContext& on, Uplo uplo, Op op, RealOf<T> alpha, Factor<T> a, RealOf<T> beta,
           MatrixView<T> c) noexcept {
-  cublas::herk<T>(on.cublas, uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, beta, c.data,
+  cublas::herk<T>(on.cublas, uplo, op, c.rows, inner_size(op, a), alpha, a.data, a.ld, beta, c.data,
                   c.ld);
 }
 template <class T>
 void her2k(const CudaContext& on, Uplo uplo, Op op, Scalar<T> alpha, Factor<T> a, Factor<T> b, RealOf<T> beta,
            MatrixView<T> c) noexcept {
-  cublas::her2k<T>(on.cublas, uplo, op, c.rows, detail::inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld,
+  cublas::her2k<T>(on.cublas, uplo, op, c.rows, inner_size(op, a), alpha, a.data, a.ld, b.data, b.ld,
                    beta, c.data, c.ld);
 }
 template <class T>
@@ -176,6 +176,6 @@ void set_zero(const CudaContext& on, MatrixView<T> a) noexcept {
                     on.stream);
 }
 
-}  // namespace tessera::la
+}  // namespace tessera::detail::la
 
 #endif  // TESSERA_WITH_CUDA

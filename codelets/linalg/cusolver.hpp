@@ -12,7 +12,7 @@
 /// the real routines), lower triangles. Matrices, values, tau and info are device memory. The routines run on
 /// the handle's stream, and cuSOLVER may wait for it inside. Work sizes are in elements unless a name says
 /// bytes; a size query reads no memory.
-namespace tessera::cusolver {
+namespace tessera::detail::cusolver {
 
 template <class T>
 inline constexpr cudaDataType data_type = is_complex<T> ? (sizeof(RealOf<T>) == 4 ? CUDA_C_32F : CUDA_C_64F)
@@ -198,6 +198,6 @@ cusolverStatus_t unmtr(cusolverDnHandle_t handle, int n, int columns, const T* a
 
 #undef TESSERA_CUSOLVER
 
-}  // namespace tessera::cusolver
+}  // namespace tessera::detail::cusolver
 
 #endif  // TESSERA_WITH_CUDA

@@ -10,7 +10,7 @@
 #include <cusparse.h>
 
 /// cuSPARSE's product of a sparse matrix and row-major vectors, for comparison.
-namespace tessera::cusparse {
+namespace tessera::detail::cusparse {
 
 template <class T>
 inline constexpr cudaDataType data_type = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
@@ -67,6 +67,6 @@ class RowProduct {
   cusparseStatus_t status_ = CUSPARSE_STATUS_SUCCESS;
 };
 
-}  // namespace tessera::cusparse
+}  // namespace tessera::detail::cusparse
 
 #endif  // TESSERA_WITH_CUDA

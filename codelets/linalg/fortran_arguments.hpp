@@ -10,7 +10,7 @@
 /// scalar type, so that no vendor's C header is needed. Character arguments have hidden lengths in the
 /// Fortran ABI; for one-letter options every implementation in use ignores them, and the C interfaces of
 /// those libraries rely on that as well.
-namespace tessera::blas {
+namespace tessera::detail::blas {
 
 using C = std::complex<float>;
 using Z = std::complex<double>;
@@ -27,4 +27,4 @@ inline char adjoint_letter(Op op) noexcept {
   return !is_complex<T> && op == Op::adjoint ? 'T' : letter(op);
 }
 
-}  // namespace tessera::blas
+}  // namespace tessera::detail::blas

@@ -3,7 +3,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/linalg/fortran_arguments.hpp>
 
-namespace tessera::blas {
+namespace tessera::detail::blas {
 
 #define TESSERA_LAPACK(T, potrf_f, hegst_f, trtri_f, geqrf_f, ungqr_f, larft_f, larfg_f, lacpy_f, laset_f, \
                        hetrd_f)                                                                            \
@@ -235,4 +235,4 @@ TESSERA_APPLY(double, dormtr_)
 TESSERA_APPLY(C, cunmtr_)
 TESSERA_APPLY(Z, zunmtr_)
 
-}  // namespace tessera::blas
+}  // namespace tessera::detail::blas

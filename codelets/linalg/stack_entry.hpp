@@ -4,7 +4,7 @@
 
 /// The entries of the two lists of a stack (stack.hpp), for host and device code. This file includes no
 /// headers, because it is also compiled at run time.
-namespace tessera {
+namespace tessera::detail {
 
 /// The products for one block of C, which begins at `c`: entries [first, first + count).
 struct StackRun {
@@ -18,4 +18,4 @@ struct StackEntry {
 
 static_assert(sizeof(StackRun) == 12 && sizeof(StackEntry) == 8);
 
-}  // namespace tessera
+}  // namespace tessera::detail

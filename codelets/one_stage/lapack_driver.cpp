@@ -6,7 +6,8 @@
 #include <tessera/codelets/one_stage/lapack_driver.hpp>
 #include <tessera/runtime/blas_threads.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Work array sizes of heevd and hegvd, with room for blocked reductions.
@@ -37,7 +38,7 @@ struct Workspace {
     std::size_t at = 0;
     const auto take = [&](Index count, std::size_t element) {
       char* const place = memory + at;
-      at += detail::aligned_part(static_cast<std::size_t>(count) * element);
+      at += aligned_part(static_cast<std::size_t>(count) * element);
       return place;
     };
     a = reinterpret_cast<T*>(take(n * n, sizeof(T)));
@@ -139,4 +140,4 @@ std::size_t lapack_eigensolve_workspace_bytes([[maybe_unused]] const Runtime& ru
   template std::size_t lapack_eigensolve_workspace_bytes<T>(const Runtime&, Index, bool, bool, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,8 @@
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -60,7 +61,7 @@ EigenDriverSpace<T>::EigenDriverSpace(cusolverDnHandle_t handle, const EigenDriv
   std::size_t at = 0;
   const auto take = [&](std::size_t size) {
     char* const place = memory + at;
-    at += detail::aligned_part(size);
+    at += aligned_part(size);
     return place;
   };
   a = reinterpret_cast<T*>(take(sizeof(T) * n * n));
@@ -157,4 +158,4 @@ void run(const DeviceContext& on, const LapackEigensolve<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(LapackEigensolve<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

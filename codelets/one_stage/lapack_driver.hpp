@@ -10,7 +10,7 @@
 struct CUstream_st;        // cudaStream_t points to it
 struct cusolverDnContext;  // cusolverDnHandle_t points to it
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A x = lambda x by heevd, or A x = lambda B x by hegvd, as one task.
 ///                                  [4/3 n^3 flops, with vectors 9 n^3, complex x 4, as LAPACK's own counts]
@@ -59,18 +59,15 @@ template <class T>
 std::size_t lapack_eigensolve_workspace_bytes(const Runtime& runtime, Index n, bool generalized, bool vectors,
                                               Index lo, Index hi);
 
-namespace detail {
-
 /// A part of the work space starts at a multiple of this.
 constexpr std::size_t aligned_part(std::size_t bytes) noexcept {
   return (bytes + 255) / 256 * 256;
 }
 
-}  // namespace detail
-}  // namespace tessera
+}  // namespace tessera::detail
 
 /// LapackEigensolve on a GPU: cuSOLVER's drivers on the whole matrix.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// One problem for a driver, with the vectors number [lo, hi) from 0 of n or without vectors.
 struct EigenDriver {
@@ -109,4 +106,4 @@ void launch_eigen_driver(cusolverDnContext* handle, CUstream_st* stream, const E
                          const EigenDriverSpace<T>& space, RealOf<T>* values, long long* no_convergence,
                          long long* not_positive_definite);
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -5,7 +5,8 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/one_stage/matrix_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr Index hetrd_block = 32;
@@ -188,4 +189,4 @@ void run(const HostContext& on, const TridiagonalizeFactor<T>& task) {
   template std::size_t rest_workspace_bytes<T>(Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 /// Tasks of the one-stage tridiagonalisation on whole groups of work tiles, and its last tasks (layout and
 /// panels: panel_tasks.hpp). They run where the group lives unless stated otherwise. A task without flops
 /// moves data; complex: x 4. All run on CPUs only.
-namespace tessera {
+namespace tessera::detail {
 
 /// Copies the part of tile (i, j) of A that belongs to a group into the group.
 /// | operand | mode         | shape         | what                           |
@@ -136,4 +136,4 @@ struct TridiagonalizeFactor {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

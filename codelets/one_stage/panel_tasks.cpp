@@ -7,7 +7,8 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/one_stage/panel_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -337,4 +338,4 @@ void insert_column_update(Sequence& sequence, int priority, const ColumnStep& st
                                         std::span<const Data* const>, const PanelPieces&);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -22,7 +22,7 @@
 /// A rank deals its work tiles in turn, column by column, to its `groups`. A group is one handle, w x (w
 /// tiles), which a product task reads. After some columns the remaining work tiles are a suffix of every
 /// group, so the groups stay balanced without moving data.
-namespace tessera {
+namespace tessera::detail {
 
 struct WorkLayout {
   Index n = 0;       ///< order of A
@@ -273,4 +273,4 @@ template <class T>
 void insert_column_update(Sequence& sequence, int priority, const ColumnStep& step, Index chunk,
                           std::span<const Data* const> parts, const PanelPieces& pieces);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// LAPACK's largest block of columns, and the size of the triangular factor in unmtr's work space.
@@ -73,4 +74,4 @@ std::size_t apply_tridiagonalize_whole_workspace_bytes([[maybe_unused]] const Ru
   template std::size_t apply_tridiagonalize_whole_workspace_bytes<T>(const Runtime&, Index, Index);
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

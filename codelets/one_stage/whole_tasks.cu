@@ -6,7 +6,8 @@
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -95,4 +96,4 @@ void run(const DeviceContext& on, const ApplyTridiagonalizeWhole<T>& task) {
   TESSERA_DEFINE_ON_GPU(ApplyTridiagonalizeWhole<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -14,7 +14,7 @@ struct cusolverDnContext;  // cusolverDnHandle_t points to it
 /// wait for the stream, but enqueues several kernels for each column, so that the worker is busy nearly as
 /// long as the GPU. With GPUs no CPU runs these tasks, because the library that made the reflectors must
 /// apply them. Source: LAPACK hetrd, unmtr.
-namespace tessera {
+namespace tessera::detail {
 
 /// A := reflectors below the first subdiagonal, T := Q^H A Q.          [4/3 n^3 flops, complex x 4]
 /// | operand   | mode       | shape                                       | what                      |
@@ -64,10 +64,10 @@ struct ApplyTridiagonalizeWhole {
 template <class T>
 std::size_t apply_tridiagonalize_whole_workspace_bytes(const Runtime& runtime, Index n, Index columns);
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
 /// The tasks on a GPU. All pointers are device memory.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// Sizes of the work spaces.
 template <class T>
@@ -83,4 +83,4 @@ template <class T>
 bool launch_unmtr(cusolverDnContext* handle, MatrixView<const T> a, const T* tau, MatrixView<T> z, char* work,
                   std::size_t bytes);
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

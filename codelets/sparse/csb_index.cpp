@@ -17,7 +17,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The entries of a row of a strip in a stage. A run of length 0 fills up a slice.
@@ -433,4 +434,4 @@ void CsbIndexBuilder<V>::write(void* index) const {
 template class CsbIndexBuilder<float>;
 template class CsbIndexBuilder<double>;
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -31,7 +31,7 @@
 ///
 /// Source: Monakov, Lokhmotov, Avetisyan, HiPEAC 2010 (sliced ELLPACK); Hong, Sukumaran-Rajam, Nisa, Singh,
 /// Sadayappan, PPoPP 2019 (a stage of X in shared memory).
-namespace tessera {
+namespace tessera::detail {
 
 inline constexpr std::int64_t csb_slice_rows = 16, csb_quad_steps = 4, csb_strip_warps = 12,
                               csb_max_strip_rows = 512;
@@ -142,4 +142,4 @@ class CsbIndexBuilder {
   std::unique_ptr<Plan> plan_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

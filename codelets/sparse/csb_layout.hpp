@@ -8,7 +8,7 @@
 /// How a piece of a CSB matrix lies in memory (compressed sparse blocks; Buluc et al., SPAA 2009; the
 /// half-stored form of Maris et al., J. Comput. Sci. 59 (2022) 101554, Sec. 3). For CPU and CUDA
 /// code.
-namespace tessera {
+namespace tessera::detail {
 
 /// The most rows and columns of a cell: its coordinates have 16 bits.
 inline constexpr std::int64_t csb_cell_rows = 65536;
@@ -99,4 +99,4 @@ CsbPieceView<V> csb_view(const void* piece, std::int64_t cells, std::int64_t ent
           reinterpret_cast<const std::uint16_t*>(p + s.columns_offset)};
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

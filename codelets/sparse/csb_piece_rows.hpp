@@ -12,7 +12,7 @@
 #include <tessera/codelets/sparse/csb_index.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The triangles by rows of Y: those of Y_I, then those of Y_J, or one of them (CsbSides). Of a row, the
 /// entries of the first pass stand before those of the second one. A row of X is numbered by its place in the
@@ -152,4 +152,4 @@ class PieceRows {
   const std::vector<std::uint32_t> order_of_x_[2];  ///< by side; empty: as they are
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,8 @@
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace kernels {
 namespace {
 
@@ -198,4 +199,4 @@ TESSERA_DEFINE(float, float)
 TESSERA_DEFINE(float, double)
 TESSERA_DEFINE(double, double)
 
-}  // namespace tessera
+}  // namespace tessera::detail

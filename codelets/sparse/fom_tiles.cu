@@ -11,7 +11,8 @@
 #include <tessera/codelets/vectors/kernels/row_kernels.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -242,4 +243,4 @@ TESSERA_DEFINE(float, float)
 TESSERA_DEFINE(float, double)
 TESSERA_DEFINE(double, double)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The most steps: their coefficients fit a thread's local arrays.
 inline constexpr int fom_max_steps = 32;
@@ -117,4 +117,5 @@ void fom_tiles(const CsbPieceView<V>& piece, std::int64_t tiles, const std::uint
                T* basis) noexcept;
 
 }  // namespace kernels
-}  // namespace tessera
+
+}  // namespace tessera::detail

@@ -10,7 +10,8 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace kernels {
 
 template <class V, class T>
@@ -112,4 +113,4 @@ TESSERA_DEFINE(float, float)
 TESSERA_DEFINE_TASK(CsbMagnitudes<double>)
 TESSERA_DEFINE_TASK(CsbMagnitudes<float>)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,8 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -111,4 +112,4 @@ TESSERA_DEFINE(double, double)
 TESSERA_DEFINE(float, double)
 TESSERA_DEFINE(float, float)
 
-}  // namespace tessera
+}  // namespace tessera::detail

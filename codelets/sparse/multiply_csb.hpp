@@ -8,7 +8,7 @@
 #include <tessera/codelets/sparse/csb_layout.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// One piece A_IJ of a half-stored symmetric matrix times blocks of row-major vectors, both it and its
 /// transpose in one pass over its entries:
@@ -78,4 +78,4 @@ struct CsbMagnitudes {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

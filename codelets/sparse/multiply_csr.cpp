@@ -6,7 +6,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/sparse/multiply_csr.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class V, class T>
 void kernels::multiply_csr(const CsrPieceView<V>& piece, int columns, const T* x, std::int64_t ldx, T* y,
@@ -35,4 +35,4 @@ TESSERA_DEFINE(double, double)
 TESSERA_DEFINE(float, double)
 TESSERA_DEFINE(float, float)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// In memory: begins (32 bits; of each row and, last, the entries' number), values (V), columns (32 bits), at
 /// multiples of 64 bytes.
@@ -82,4 +82,5 @@ TESSERA_DECLARE_MULTIPLY_CSR
 #undef TESSERA_DECLARE_MULTIPLY_CSR
 
 }  // namespace kernels
-}  // namespace tessera
+
+}  // namespace tessera::detail

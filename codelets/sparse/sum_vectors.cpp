@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void kernels::sum_vectors(std::int64_t rows, int columns, int width, Store store, int inputs,
@@ -54,4 +54,4 @@ void insert_sum_vectors(Sequence& sequence, SumVectors<T> task, std::span<const 
                                       const TaskOptions&);
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,8 @@
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int threads = 256;
@@ -51,4 +52,4 @@ void run(const DeviceContext& on, const SumVectors<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(SumVectors<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

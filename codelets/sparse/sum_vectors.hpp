@@ -10,7 +10,7 @@
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 inline constexpr int sum_vectors_inputs = 7;
 
@@ -49,4 +49,5 @@ void sum_vectors(std::int64_t rows, int columns, int width, Store store, int inp
                  const std::int64_t* ldz, T* y, std::int64_t ldy) noexcept;
 
 }  // namespace kernels
-}  // namespace tessera
+
+}  // namespace tessera::detail

@@ -3,7 +3,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T, WorkerKind kind>
 void run(const HostContext& on, const CallPreconditioner<T, kind>& task) {
@@ -22,4 +22,4 @@ void run(const HostContext& on, const CallPreconditioner<T, kind>& task) {
   TESSERA_DEFINE_TASK(CallPreconditioner<T, WorkerKind::gpu>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

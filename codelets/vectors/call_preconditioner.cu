@@ -4,7 +4,7 @@
 #include <tessera/codelets/vectors/call_preconditioner.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const DeviceContext& on, const CallPreconditioner<T, WorkerKind::gpu>& task) {
@@ -21,4 +21,4 @@ void run(const DeviceContext& on, const CallPreconditioner<T, WorkerKind::gpu>& 
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(CallPreconditioner<T, WorkerKind::gpu>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 
 #include <tessera/codelets/vectors/columns.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Rows that a task computes at once: those of its blocks stay in the first cache, and the next ones in the
 /// second.
@@ -44,4 +44,4 @@ WideRows wide_rows(const VectorBlock<const T>& block, std::int64_t first, std::i
   }
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

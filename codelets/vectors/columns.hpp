@@ -10,7 +10,7 @@
 
 /// Blocks of row-major vectors as operands. The piece of a block of `width` vectors of one segment of rows is
 /// `width` x rows elements for StarPU, column-major: element j of row i is at i * ld + j.
-namespace tessera {
+namespace tessera::detail {
 
 /// The most columns of a block of row-major vectors.
 inline constexpr int max_block_columns = 32;
@@ -76,4 +76,4 @@ BlockList<Element, max> blocks_of(const std::array<Operand, max>& operands) noex
   return BlockList<Element, max>(operands);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 #include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/combine.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
@@ -44,9 +44,10 @@ void combine(std::int64_t rows, std::span<const VectorBlock<const T>> inputs,
                            std::span<const VectorBlock<T>>, const double*) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The columns of its block outside the operand := 0.
@@ -73,4 +74,4 @@ void run(const HostContext&, const Combine<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Combine<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,8 @@
 #include <tessera/codelets/vectors/kernels/row_tiles.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -154,4 +155,4 @@ void run(const DeviceContext& on, const Combine<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Combine<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,7 @@
 
 struct CUstream_st;  // cudaStream_t points to one
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Linear combinations of blocks of row-major vectors, of one segment of rows, in one pass:
 ///   [O_0 O_1] := [I_0 I_1 I_2 I_3] C                                            [2 i o a row]
@@ -63,4 +63,5 @@ void launch_combine(CUstream_st* stream, std::int64_t rows, std::span<const Vect
                     std::span<const CombineOutput<T>> outputs, const double* c);
 
 }  // namespace device
-}  // namespace tessera
+
+}  // namespace tessera::detail

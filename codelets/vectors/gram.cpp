@@ -6,7 +6,7 @@
 #include <tessera/codelets/vectors/chunk_rows.hpp>
 #include <tessera/codelets/vectors/gram.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
@@ -46,9 +46,9 @@ void gram(std::int64_t rows, std::span<const VectorBlock<const T>> left,
                         std::span<const VectorBlock<const T>>, double*) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext&, const Gram<T>& task) {
@@ -59,4 +59,4 @@ void run(const HostContext&, const Gram<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(Gram<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

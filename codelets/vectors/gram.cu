@@ -7,7 +7,8 @@
 #include <tessera/codelets/vectors/kernels/row_tiles.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -165,4 +166,4 @@ void run(const DeviceContext& on, const Gram<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(Gram<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

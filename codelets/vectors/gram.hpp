@@ -11,7 +11,7 @@
 
 struct CUstream_st;  // cudaStream_t points to one
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The most thread blocks of the kernel for GPUs; each leaves its sums, which a second kernel adds up.
 inline constexpr Index gram_parts = 2 * 132;
@@ -62,4 +62,5 @@ void launch_gram(CUstream_st* stream, std::int64_t rows, std::span<const VectorB
                  std::span<const VectorBlock<const T>> right, double* g, double* parts);
 
 }  // namespace device
-}  // namespace tessera
+
+}  // namespace tessera::detail

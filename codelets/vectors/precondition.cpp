@@ -6,7 +6,8 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/precondition.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// The columns from `columns` on := 0.
@@ -63,4 +64,4 @@ void run(const HostContext&, const ChebyshevStep<T>& task) {
   TESSERA_DEFINE_TASK(ChebyshevStep<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

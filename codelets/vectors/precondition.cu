@@ -6,7 +6,8 @@
 #include <tessera/codelets/vectors/precondition.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -83,4 +84,4 @@ void run(const DeviceContext& on, const ChebyshevStep<T>& task) {
   TESSERA_DEFINE_ON_GPU(ChebyshevStep<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 
 /// The tasks of the simple preconditioners, on one segment of rows of row-major vectors. Of what is written,
 /// columns from `columns` on become zero. The bytes predict the time.
-namespace tessera {
+namespace tessera::detail {
 
 /// w_i := r_i / g(d_i - shift), where g keeps away from zero: with sign != 0 the operator is
 /// definite with that sign, and g(x) = sign max(sign x, least); with sign = 0, |g(x)| = max(|x|, least) > 0.
@@ -60,4 +60,4 @@ struct ChebyshevStep {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

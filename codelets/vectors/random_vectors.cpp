@@ -3,7 +3,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/random_vectors.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext& on, const RandomVectors<T>& task) {
@@ -17,4 +17,4 @@ void run(const HostContext& on, const RandomVectors<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(RandomVectors<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -34,4 +35,4 @@ void run(const DeviceContext& on, const RandomVectors<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(RandomVectors<T>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Columns first, ..., first + columns - 1 of a block of row-major vectors, of one segment of rows, := random
 /// numbers of mean zero, about normally distributed, each of which depends on the seed, its column and its
@@ -38,4 +38,4 @@ TESSERA_HOST_DEVICE constexpr float random_vector_element(std::uint64_t seed, st
   return static_cast<float>(sum - 131070) * (1.0f / 32768.0f);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

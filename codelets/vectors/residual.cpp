@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/vectors/residual.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext&, const Residual<T>& task) {
@@ -37,4 +37,4 @@ void run(const HostContext&, const Residual<T>& task) {
   template void run<T>(const HostContext&, const Residual<T>&);
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

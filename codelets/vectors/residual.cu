@@ -6,7 +6,8 @@
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -74,4 +75,4 @@ void run(const DeviceContext& on, const Residual<T>& task) {
   template void run<T>(const DeviceContext&, const Residual<T>&);
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -8,7 +8,7 @@
 #include <tessera/codelets/vectors/columns.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 inline constexpr Index residual_norms = 4 * max_block_columns;
 /// The most thread blocks of the kernel for GPUs; each leaves its sums, which a second kernel adds up.
@@ -51,4 +51,4 @@ void run(const HostContext& on, const Residual<T>& task);
 template <class T>
 void run(const DeviceContext& on, const Residual<T>& task);
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 #include <tessera/codelets/vectors/user_function.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T, WorkerKind kind>
 void run(const HostContext& on, const CallUserFunction<T, kind>& task) {
@@ -32,4 +32,4 @@ void run(const HostContext& on, const CallUserFunction<T, kind>& task) {
   TESSERA_DEFINE_TASK(CallUserFunction<T, WorkerKind::gpu>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -4,7 +4,7 @@
 #include <tessera/codelets/vectors/user_function.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const DeviceContext& on, const CallUserFunction<T, WorkerKind::gpu>& task) {
@@ -32,4 +32,4 @@ void run(const DeviceContext& on, const CallUserFunction<T, WorkerKind::gpu>& ta
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(CallUserFunction<T, WorkerKind::gpu>)
 TESSERA_FOR_REALS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/runtime/task.hpp>
 #include <tessera/user_functions.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 struct UserFunctions {
@@ -40,4 +40,4 @@ struct CallUserFunction {
   static double seconds(WorkerKind worker, double bytes) noexcept { return memory_seconds(worker, bytes); }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -16,7 +16,9 @@
 /// 64 bits.
 namespace tessera {
 
+namespace detail {
 class OutputFile;
+}
 
 /// Whether entries have coordinates.
 enum class MatrixMarketFormat { coordinate, array };
@@ -124,7 +126,7 @@ class MatrixMarketWriter {
   MatrixMarketWriter(const std::string& path, Index rows, Index columns, bool complex,
                      std::string_view comment = {});
   /// Into a file that the caller commits after close(), with others that belong to it.
-  MatrixMarketWriter(OutputFile& file, Index rows, Index columns, bool complex,
+  MatrixMarketWriter(detail::OutputFile& file, Index rows, Index columns, bool complex,
                      std::string_view comment = {});
   ~MatrixMarketWriter();
   MatrixMarketWriter(const MatrixMarketWriter&) = delete;

@@ -14,8 +14,10 @@
 /// Real symmetric operators on blocks of vectors, and what preconditions them.
 namespace tessera {
 
+namespace detail {
 template <class T>
 struct UserFunctions;
+}
 
 /// A real symmetric operator on blocks of row-major vectors: CsbMatrix, CsrMatrix, or the user's own
 /// (UserOperator). T is the vectors' type, float or double.
@@ -104,7 +106,7 @@ class UserOperator final : public SymmetricOperator<T> {
  private:
   void submit(Sequence& sequence, const BlockVectors<T>& x, const BlockVectors<T>& y, Index columns) const;
   std::shared_ptr<const RowSegments> segments_;
-  std::shared_ptr<const UserFunctions<T>> functions_;
+  std::shared_ptr<const detail::UserFunctions<T>> functions_;
   bool on_device_;
   double norm_bound_;
   Data gathered_;  ///< scratch for all rows

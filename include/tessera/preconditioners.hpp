@@ -28,8 +28,10 @@
 /// is better.
 namespace tessera {
 
+namespace detail {
 template <class T>
 struct PreconditionFunctions;
+}
 
 /// The shift: as given, or from the Ritz values times b_norm, sigma = outermost one ever seen -/+
 /// max(spread of the present ones, `range` / 100), minus for the smallest eigenvalues. `range`: of the
@@ -217,7 +219,7 @@ class UserPreconditioner final : public Preconditioner<T> {
              Index columns) const override;
 
  private:
-  std::shared_ptr<const PreconditionFunctions<T>> functions_;
+  std::shared_ptr<const detail::PreconditionFunctions<T>> functions_;
   bool on_device_;
   std::function<void(std::span<const double>, Index)> prepare_;
 };

@@ -16,11 +16,11 @@
 /// Sequences: what operations submit their tasks to.
 namespace tessera {
 
-class Codelet;
 class Data;
-struct Access;
 
 namespace detail {
+class Codelet;
+struct Access;
 struct SequenceState;
 class OperandPlaces;
 }  // namespace detail
@@ -94,8 +94,9 @@ class Sequence {
   static void require_data(const Data& data);
   /// A task of this sequence that was inserted before writes the piece.
   bool has_written(const Data& data) const noexcept;
-  void insert_block(Codelet& codelet, const void* block, std::size_t bytes, const TaskOptions& options,
-                    std::span<const Access> accesses, const std::source_location& where);
+  void insert_block(detail::Codelet& codelet, const void* block, std::size_t bytes,
+                    const TaskOptions& options, std::span<const detail::Access> accesses,
+                    const std::source_location& where);
   Status wait_guarded();
   void wait_for_all_ranks();
   void agree_on_failure();

@@ -16,7 +16,9 @@
 namespace tessera {
 
 class Data;
+namespace detail {
 struct CsbDiagonalTiles;
+}
 
 /// An entry of a sparse matrix: row and column count from the beginnings of the ranges that were asked for.
 struct SparseEntry {
@@ -155,7 +157,7 @@ class CsbMatrix final : public SymmetricOperator<T> {
   Index stored_diagonal_entries() const;
 
   /// For preconditioners: the diagonal tiles of one segment of rows.
-  const CsbDiagonalTiles& diagonal_tiles(Index segment) const;
+  const detail::CsbDiagonalTiles& diagonal_tiles(Index segment) const;
 
  private:
   struct Detail;

@@ -46,8 +46,10 @@ struct TileLayout {
   }
 };
 
+namespace detail {
 /// For calls whose layouts must be the same on all ranks.
 std::uint64_t hash_of(const TileLayout& layout) noexcept;
+}  // namespace detail
 
 /// A matrix in 2-D block-cyclic tiles, one handle a tile. It wraps the caller's memory or allocates each tile
 /// where and when it is first written. In a triangular layout the diagonal tiles are whole squares of which

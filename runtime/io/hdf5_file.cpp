@@ -14,7 +14,7 @@
 #include <tessera/runtime/io/hdf5_file.hpp>
 #include <tessera/runtime/output_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -285,4 +285,4 @@ TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 TESSERA_INSTANTIATE(Index)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera
+}  // namespace tessera::detail

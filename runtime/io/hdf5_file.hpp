@@ -9,7 +9,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// An HDF5 file of dense arrays of scalars or of Index (64-bit integers). A rows x columns matrix is a data
 /// set of shape (columns, rows): HDF5 is row-major, so that each column of ours is contiguous, and
@@ -59,4 +59,4 @@ class Hdf5File {
   std::unique_ptr<Detail> detail_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

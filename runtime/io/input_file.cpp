@@ -13,7 +13,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 InputFile::InputFile(const std::string& path) : path_(path) {
   const auto refuse = [&](std::string_view reason) {
@@ -94,4 +94,4 @@ std::string shown_input(std::string_view text) {
   return "'" + word + (text.size() > 24 ? "...'" : "'");
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

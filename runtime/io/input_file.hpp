@@ -9,7 +9,7 @@
 #include <tessera/types.hpp>
 
 /// Files that come from outside: whatever is in them, reading ends, with the content or with an InputError.
-namespace tessera {
+namespace tessera::detail {
 
 /// A regular file, open for reading. Pipes, devices and folders are refused: files are read more than once,
 /// and a pipe without a writer would block for ever.
@@ -63,4 +63,4 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// A piece of an input for a message: short, printable, and in quotes.
 std::string shown_input(std::string_view text);
 
-}  // namespace tessera
+}  // namespace tessera::detail

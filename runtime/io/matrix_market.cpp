@@ -9,7 +9,7 @@
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/host_memory.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -37,35 +37,6 @@ std::string shown(std::complex<double> value) {
 }
 
 }  // namespace
-
-template <class T>
-T matrix_market_value(const MatrixMarketReader& reader, std::complex<double> value) {
-  require_type_of_field<T>(reader);
-  using Real = RealOf<T>;
-  if constexpr (sizeof(Real) < sizeof(double)) {
-    constexpr double largest = std::numeric_limits<Real>::max();
-    if (std::abs(value.real()) > largest || std::abs(value.imag()) > largest)
-      throw InputError(reader.path(), reader.line(),
-                       fmt::format("the value {} is too large for single precision", shown(value)));
-  }
-  if constexpr (is_complex<T>)
-    return T(static_cast<Real>(value.real()), static_cast<Real>(value.imag()));
-  else
-    return static_cast<T>(value.real());
-}
-
-template <class T>
-void require_hermitian_header(const MatrixMarketReader& reader) {
-  const MatrixMarketHeader& header = reader.header();
-  if (header.rows != header.columns)
-    throw InputError(
-        reader.path(), 0,
-        fmt::format("a square matrix is needed, this one is {} x {}", header.rows, header.columns));
-  require_type_of_field<T>(reader);
-  if (header.symmetry == MatrixMarketSymmetry::skew_symmetric)
-    throw InputError(reader.path(), 1,
-                     "a symmetric or Hermitian matrix is needed, this one is skew-symmetric");
-}
 
 namespace {
 
@@ -153,6 +124,41 @@ class HermitianInput {
 };
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+template <class T>
+T matrix_market_value(const MatrixMarketReader& reader, std::complex<double> value) {
+  require_type_of_field<T>(reader);
+  using Real = RealOf<T>;
+  if constexpr (sizeof(Real) < sizeof(double)) {
+    constexpr double largest = std::numeric_limits<Real>::max();
+    if (std::abs(value.real()) > largest || std::abs(value.imag()) > largest)
+      throw InputError(reader.path(), reader.line(),
+                       fmt::format("the value {} is too large for single precision", shown(value)));
+  }
+  if constexpr (is_complex<T>)
+    return T(static_cast<Real>(value.real()), static_cast<Real>(value.imag()));
+  else
+    return static_cast<T>(value.real());
+}
+
+template <class T>
+void require_hermitian_header(const MatrixMarketReader& reader) {
+  const MatrixMarketHeader& header = reader.header();
+  if (header.rows != header.columns)
+    throw InputError(
+        reader.path(), 0,
+        fmt::format("a square matrix is needed, this one is {} x {}", header.rows, header.columns));
+  require_type_of_field<T>(reader);
+  if (header.symmetry == MatrixMarketSymmetry::skew_symmetric)
+    throw InputError(reader.path(), 1,
+                     "a symmetric or Hermitian matrix is needed, this one is skew-symmetric");
+}
 
 template <class T>
 void read_hermitian(MatrixMarketReader& reader, const std::function<T*(Index, Index)>& slot,

@@ -14,7 +14,7 @@
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -259,6 +259,12 @@ void require_room_for_entries(const LineSource& source, const MatrixMarketHeader
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 std::string_view to_string(MatrixMarketFormat format) noexcept {
   return format == MatrixMarketFormat::array ? "array" : "coordinate";

@@ -11,7 +11,7 @@
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/output_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -90,6 +90,12 @@ class TextFile {
 };
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 struct MatrixMarketWriter::Detail {
   template <class Target>

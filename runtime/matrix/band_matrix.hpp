@@ -10,7 +10,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The lower band of a Hermitian n x n matrix, with room for the bulge of a chase. Column j is stored from
 /// its diagonal down: entry (i, j) at offset i - j of a column of ld = 2 b entries, of which the first b + 1
@@ -55,4 +55,4 @@ class BandMatrix {
   std::vector<Data> segments_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,8 @@
 #include <tessera/block_layout.hpp>
 #include <tessera/runtime/agreement.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr Index fewest_panels = 8, least_panel = 256;
@@ -24,6 +25,23 @@ Index choose_panel_elements(Index elements, int owner_count, Index panels = fewe
 }
 
 }  // namespace
+
+namespace {
+
+std::uint64_t hash_of(const BlockDimension& dimension) {
+  std::uint64_t hash = argument_hash(dimension.blocks(), dimension.owner_count());
+  for (Index block = 0; block < dimension.blocks(); ++block)
+    hash = argument_hash(hash, dimension.size(block), dimension.panel_of(block), dimension.owner(block));
+  return hash;
+}
+
+}  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> sizes, int owner_count,
                                                            std::vector<int> owners, Index panel_elements) {
@@ -127,17 +145,6 @@ void BlockLayout::require_valid(const Runtime& runtime) const {
     throw InvalidArgument("symmetry", std::string(1, static_cast<char>(symmetry)),
                           "N where rows and columns have other block sizes");
 }
-
-namespace {
-
-std::uint64_t hash_of(const BlockDimension& dimension) {
-  std::uint64_t hash = argument_hash(dimension.blocks(), dimension.owner_count());
-  for (Index block = 0; block < dimension.blocks(); ++block)
-    hash = argument_hash(hash, dimension.size(block), dimension.panel_of(block), dimension.owner(block));
-  return hash;
-}
-
-}  // namespace
 
 std::uint64_t BlockLayout::hash(const Runtime& runtime) const {
   if (runtime.size() == 1) return 0;

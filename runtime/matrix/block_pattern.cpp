@@ -9,7 +9,8 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -52,6 +53,12 @@ std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& row
 }
 
 }  // namespace
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
 
 void BlockPattern::require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks) {
   for (const auto& [row, col] : blocks) {

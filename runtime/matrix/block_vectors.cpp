@@ -11,6 +11,8 @@
 
 namespace tessera {
 
+using namespace detail;
+
 RowSegments::RowSegments(std::vector<Index> begins, std::vector<int> owners, std::vector<int> gpus)
     : begins_(std::move(begins)), owners_(std::move(owners)), gpus_(std::move(gpus)) {
   if (begins_.size() != owners_.size() + 1)

@@ -8,7 +8,7 @@
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// n columns (or rows) dealt to groups in turn, in blocks of `block`: the 1-D block-cyclic distribution. A
 /// group keeps its columns in ascending order: those beyond a given one are contiguous.
@@ -66,4 +66,4 @@ inline int gpu_of_group(const Runtime& runtime, int group) noexcept {
   return runtime.gpus() > 0 ? group % runtime.gpus() : -1;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

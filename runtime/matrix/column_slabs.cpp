@@ -8,6 +8,8 @@
 
 namespace tessera {
 
+using namespace detail;
+
 template <class T>
 void ColumnSlabs<T>::check() const {
   if (rows_ < 0 || cols_ < 0)

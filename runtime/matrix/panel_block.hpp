@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// One block of a panel, as tasks read it.
 struct PanelBlock {
@@ -16,4 +16,4 @@ struct PanelBlock {
   Index first_row, first_col;         ///< element of the matrix at which it begins
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -7,6 +7,8 @@
 
 namespace tessera {
 
+using namespace detail;
+
 ProcessGrid ProcessGrid::squarest(int ranks) {
   int rows = 1;
   for (int p = 1; p * p <= ranks; ++p)
@@ -22,7 +24,7 @@ Index local_extent(Index n, Index block, int index, int count) {
   return extent;
 }
 
-std::uint64_t hash_of(const TileLayout& layout) noexcept {
+std::uint64_t detail::hash_of(const TileLayout& layout) noexcept {
   return argument_hash(layout.rows, layout.cols, layout.tile_rows, layout.tile_cols, layout.grid.rows,
                        layout.grid.cols, layout.grid.column_major, layout.uplo);
 }

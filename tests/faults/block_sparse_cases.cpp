@@ -17,6 +17,7 @@
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 const std::string different = "not the same on all ranks";

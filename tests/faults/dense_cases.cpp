@@ -19,6 +19,7 @@
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 constexpr Index order = 48;

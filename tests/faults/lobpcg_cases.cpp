@@ -13,6 +13,7 @@
 #include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 const std::string different = "not the same on all ranks";

@@ -21,6 +21,7 @@
 #include <tessera/runtime/fault_points.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 std::vector<FaultCase>& fault_cases() {
   static std::vector<FaultCase> cases;

@@ -18,6 +18,7 @@
 #include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 const std::string different = "not the same on all ranks";
@@ -38,10 +39,12 @@ void run(const HostContext&, const Slow& task) {
 }  // namespace tessera::test
 
 namespace tessera {
+using namespace detail;
 TESSERA_DEFINE_TASK(test::Slow)
 }  // namespace tessera
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// An exception, on one rank or on all, destroys memory that a running kernel writes.

@@ -22,6 +22,7 @@
 #include "tuning.hpp"
 
 namespace tessera::fuzz {
+using namespace detail;
 
 namespace {
 

@@ -13,6 +13,7 @@
 
 /// Calls of CUDA that fail become statuses; a GPU that is lost ends the work, not the process.
 namespace tessera {
+using namespace detail;
 namespace {
 
 enum class Fault { none, refused_call, exception, illegal_access };

@@ -7,6 +7,7 @@
 #include <tessera/codelets/dense/two_sided.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 using test::Matrix;

@@ -11,6 +11,7 @@
 #include <tessera/runtime/host_memory.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 constexpr std::size_t mib = std::size_t(1) << 20;

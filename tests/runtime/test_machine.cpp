@@ -7,6 +7,7 @@
 #include <tessera/runtime/machine.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 std::vector<int> firsts(int ranks, int gpus, int visible) {

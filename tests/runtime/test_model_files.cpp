@@ -20,6 +20,7 @@
 
 /// StarPU's models and files of buses: what is sound, and how it is kept.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

@@ -23,6 +23,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 namespace fs = std::filesystem;
 
 class Output : public ::testing::Test {

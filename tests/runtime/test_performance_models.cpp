@@ -19,6 +19,7 @@
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

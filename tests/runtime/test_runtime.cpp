@@ -18,6 +18,7 @@
 #include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// C := A B in tiles.

@@ -13,6 +13,7 @@
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Fail {
@@ -81,6 +82,7 @@ void run(const HostContext&, const FillScratch& task) {
 }  // namespace tessera::test
 
 namespace tessera {
+using namespace detail;
 TESSERA_DEFINE_TASK(test::Fail)
 TESSERA_DEFINE_TASK(test::Count)
 TESSERA_DEFINE_TASK(test::CountInAnyOrder)
@@ -89,6 +91,7 @@ TESSERA_DEFINE_TASK(test::FillScratch)
 }  // namespace tessera
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 class SequenceTest : public RuntimeTest<double> {

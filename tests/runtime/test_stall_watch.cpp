@@ -20,6 +20,7 @@
 #include <tessera/runtime/stall_watch.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 constexpr std::size_t mib = std::size_t(1) << 20;

@@ -27,6 +27,7 @@
 #endif
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

@@ -13,6 +13,7 @@
 #include <tessera/runtime/system_memory.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

@@ -10,6 +10,7 @@
 
 /// Tasks that are structs: what is inserted is what the body finds.
 namespace tessera {
+using namespace detail;
 namespace task_test {
 
 /// c := scale (a_0 + a_1 + ...) + b, c of any kind.

@@ -14,6 +14,7 @@
 /// Device memory, handles and a fixture for tests of kernels on raw pointers. Constructors and `get` wait for
 /// the device, so they are in order with work on any stream.
 namespace tessera::test {
+using namespace detail;
 
 inline bool has_gpu() {
   int count = 0;

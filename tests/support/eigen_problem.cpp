@@ -9,6 +9,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 template <class T>
 Matrix<T> generate(const std::string& kind, Index n, std::uint64_t seed, double scale) {

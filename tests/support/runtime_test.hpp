@@ -12,6 +12,7 @@
 /// A runtime of two workers that all tests of a suite share. `cpu_only`: no GPUs, for tests that compare with
 /// the CPU's kernels bit for bit.
 namespace tessera::test {
+using namespace detail;
 
 template <class T, bool cpu_only = false>
 class RuntimeTest : public ::testing::Test {

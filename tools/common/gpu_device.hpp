@@ -15,6 +15,7 @@
 
 /// Memory, a stream and a clock on the first GPU, beside StarPU's. Everything throws RuntimeError.
 namespace tessera::program {
+using namespace detail;
 
 inline void require(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw RuntimeError(fmt::format("{} failed: {}", what, cudaGetErrorString(error)));

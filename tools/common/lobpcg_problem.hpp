@@ -17,6 +17,7 @@
 
 /// The sparse symmetric matrices that `tessera lobpcg` and `bench_spmm` work on.
 namespace tessera::program {
+using namespace detail;
 
 /// A file, or a kind of test matrix; empty: not given.
 struct SparseSource {

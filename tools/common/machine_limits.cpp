@@ -19,6 +19,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 int cpu_threads(const Runtime& runtime) {
   return std::max(1, runtime.info().cpu_workers);

@@ -11,6 +11,7 @@
 
 /// What the machine can do at most: rates of dense products and of copies, measured where tasks compute.
 namespace tessera::program {
+using namespace detail;
 
 /// Threads of a library that runs in place of the CPU workers; at least one.
 int cpu_threads(const Runtime& runtime);

@@ -14,6 +14,7 @@
 #include "session.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "common_options.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 void require_plain_words(const std::vector<std::string>& words) {
   for (std::size_t k = 1; k < words.size(); ++k) {

@@ -12,6 +12,7 @@
 /// Cheap checks of single stages: products with a random vector and quantities that a similarity keeps. In
 /// double precision, on the host, O(n^2); collective, the same result on every rank.
 namespace tessera::program {
+using namespace detail;
 
 using Vector = std::vector<std::complex<double>>;
 

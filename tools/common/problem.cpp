@@ -19,6 +19,7 @@
 #include "machine_limits.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

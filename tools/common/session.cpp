@@ -22,6 +22,7 @@
 #include "usage_error.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

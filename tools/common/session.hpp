@@ -18,6 +18,7 @@
 
 /// What every command does around its work: start the runtime, agree on errors, print and write the record.
 namespace tessera::program {
+using namespace detail;
 
 /// Exit codes of every executable.
 inline constexpr int exit_good = 0, exit_check_failed = 1, exit_bad_input = 2;

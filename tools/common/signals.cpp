@@ -20,6 +20,7 @@
 #include "session.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 std::atomic<void (*)(int code)> abort_ranks{nullptr};
 

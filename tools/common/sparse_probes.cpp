@@ -11,6 +11,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

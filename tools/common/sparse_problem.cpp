@@ -17,6 +17,7 @@
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const {
   const auto sum = [](const std::vector<Index>& list) {

@@ -25,6 +25,7 @@
 #endif
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include <tessera/runtime/io/input_file.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

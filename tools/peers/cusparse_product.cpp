@@ -13,6 +13,7 @@
 #include <tessera/error.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 #if TESSERA_WITH_CUDA
 

@@ -11,6 +11,7 @@
 #endif
 
 namespace tessera::program {
+using namespace detail;
 
 #if TESSERA_WITH_CUDA
 

@@ -12,6 +12,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

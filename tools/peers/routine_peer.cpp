@@ -15,6 +15,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "process.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "stack_peer.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

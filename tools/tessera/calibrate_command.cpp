@@ -23,6 +23,7 @@
 #include "session.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

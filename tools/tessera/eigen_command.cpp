@@ -22,6 +22,7 @@
 #include "tuning.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

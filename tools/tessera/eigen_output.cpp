@@ -15,6 +15,7 @@
 #include "problem.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

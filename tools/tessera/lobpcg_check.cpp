@@ -8,6 +8,7 @@
 #include <tessera/runtime/parallel_for.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -24,6 +24,7 @@
 #include "sparse_eigen_peer.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -15,6 +15,7 @@
 /// What the user can ask for on the command line. Bad values are errors of the parser, so nothing has been
 /// started yet.
 namespace tessera::program {
+using namespace detail;
 
 struct EigenProgramOptions {
   CommonOptions common;

@@ -8,6 +8,7 @@
 #include "trace_summary.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 int run_trace(const TraceProgramOptions& options) {
   const Trace trace = read_trace(options.directory);

@@ -12,6 +12,7 @@
 #include <tessera/runtime/output_file.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 Json to_json(const TuningEntry& entry) {
   return {{"n", entry.n},

@@ -7,7 +7,7 @@
 
 #include <tessera/algorithms/matgen/shell_model/angular_momentum.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -87,4 +87,4 @@ double six_j(int twice_a, int twice_b, int twice_c, int twice_d, int twice_e, in
                                              triangle_coefficient(twice_d, twice_e, twice_c)));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

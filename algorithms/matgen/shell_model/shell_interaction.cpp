@@ -13,7 +13,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -211,4 +211,4 @@ ShellInteraction pairing_quadrupole_interaction(std::vector<ShellOrbit> orbits, 
   return interaction;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

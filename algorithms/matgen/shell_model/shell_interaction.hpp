@@ -10,7 +10,7 @@
 /// Interactions of the nuclear shell model: one- and two-body, isospin-invariant, the same orbits for protons
 /// and neutrons. Source: P. J. Brussaard, P. W. M. Glaudemans, Shell-Model Applications in Nuclear
 /// Spectroscopy (1977).
-namespace tessera {
+namespace tessera::detail {
 
 /// One orbit n l j; n is a label.
 struct ShellOrbit {
@@ -104,4 +104,4 @@ double reduced_quadrupole(const ShellOrbit& a, const ShellOrbit& b) noexcept;
 std::vector<ShellOrbit> read_shell_orbits(const std::string& path);
 ShellInteraction read_shell_interaction(const std::string& path, std::vector<ShellOrbit> orbits);
 
-}  // namespace tessera
+}  // namespace tessera::detail

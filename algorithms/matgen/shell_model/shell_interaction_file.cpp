@@ -12,7 +12,7 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/io/input_file.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -136,4 +136,4 @@ ShellInteraction read_shell_interaction(const std::string& path, std::vector<She
   return interaction;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The request of a call of entries().
 struct ShellModelRows::Window {
@@ -281,4 +281,4 @@ void ShellModelRows::add_neutrons(const Window& window, const RowGroup& group, i
     }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_nucleons.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 struct ShellModelSpace {
   int protons, neutrons;  ///< valence particles
@@ -88,4 +88,4 @@ class ShellModelRows final : public SymmetricRows {
   std::vector<double> neutron_field_, proton_field_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_nucleons.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -309,4 +309,4 @@ void ShellNucleons::store_elements(const Class& from, std::uint64_t own,
   }
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

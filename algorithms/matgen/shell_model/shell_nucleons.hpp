@@ -8,7 +8,7 @@
 
 #include <tessera/algorithms/matgen/shell_model/shell_interaction.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// The operators c+_i c_k of one kind of nucleon, numbered within those that change 2M by the same amount. An
 /// amount is counted as `change` = (2m_i - 2m_k) / 2 + (largest 2j), from 0 to changes() - 1.
@@ -137,4 +137,4 @@ class ShellNucleons {
   std::vector<Element> elements_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

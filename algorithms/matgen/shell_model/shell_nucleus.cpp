@@ -14,7 +14,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 #include <tessera/error.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 namespace {
 
@@ -133,4 +133,4 @@ SparseGenerator shell_model_generator(const KindArguments& arguments, const Spar
   return made;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -3,7 +3,7 @@
 #include <tessera/codelets/band/kernels/apply_chase.cuh>
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace apply_chase_detail;
@@ -67,4 +67,4 @@ void launch_apply_chase(cudaStream_t stream, const DeviceReflectors& piece, cons
                                       Index, void*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

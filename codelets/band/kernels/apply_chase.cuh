@@ -8,7 +8,7 @@
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
 /// The kernel of launch_apply_chase (chase_blocks.hpp).
-namespace tessera::kernels::apply_chase_detail {
+namespace tessera::detail::kernels::apply_chase_detail {
 
 constexpr int warps = 8;
 
@@ -407,4 +407,4 @@ __global__ void __launch_bounds__(32 * warps, 1) apply_kernel(const __grid_const
   }
 }
 
-}  // namespace tessera::kernels::apply_chase_detail
+}  // namespace tessera::detail::kernels::apply_chase_detail

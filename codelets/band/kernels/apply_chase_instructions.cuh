@@ -7,7 +7,7 @@
 #include <tessera/codelets/common/device_shared.cuh>
 
 /// The GPU instructions of the kernel in apply_chase.cuh.
-namespace tessera::kernels::apply_chase_detail {
+namespace tessera::detail::kernels::apply_chase_detail {
 
 template <class S>
 struct PairOf;
@@ -109,4 +109,4 @@ __device__ inline void store_relaxed(unsigned* flag, unsigned value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
 }
 
-}  // namespace tessera::kernels::apply_chase_detail
+}  // namespace tessera::detail::kernels::apply_chase_detail

@@ -3,7 +3,7 @@
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/codelets/common/device_warp.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 /// Thread t holds row s + 1 + h b + t of the block's column; from a sweep to the sweep before it the rows
@@ -74,4 +74,4 @@ void launch_apply_elpa(cudaStream_t stream, const DeviceReflectors& piece, const
                                      Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

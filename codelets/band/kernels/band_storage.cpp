@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/band/kernels/band_storage.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 Index band_to_segment(Index n, Index bandwidth, Index first, Index count, const T* from, Index ld, T* segment,
@@ -45,4 +45,4 @@ void segment_to_tridiagonal(Index n, Index bandwidth, Index first, Index count, 
                                           RealOf<T>*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

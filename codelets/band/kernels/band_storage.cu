@@ -3,7 +3,7 @@
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/common/device_launch.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 constexpr int threads = 256;
@@ -86,4 +86,4 @@ void launch_segment_to_tridiagonal(cudaStream_t stream, Index n, Index bandwidth
                                                  RealOf<T>*, RealOf<T>*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -6,7 +6,7 @@
 
 struct CUstream_st;  // cudaStream_t points to it
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Layout of a segment of a lower band matrix with room for the bulge: `width` consecutive columns, each of
 /// `leading_dimension(b)` elements. Element (i, j), 0 <= i - j < 2b, is at `front() + (j - first column) * ld
@@ -77,4 +77,4 @@ template <class T>
 void launch_segment_to_tridiagonal(CUstream_st* stream, Index n, Index bandwidth, Index first, Index count,
                                    const T* segment, RealOf<T>* d, RealOf<T>* e) noexcept;
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -3,7 +3,7 @@
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 void chase_tile_at_level(int level, const BandView<T>& band, Index first_sweep, Index sweeps,
@@ -90,4 +90,4 @@ void chase_sweeps(const DeviceReflectors& shape, T* segment, T* kept, void* work
   template void chase_sweeps<T>(const DeviceReflectors&, T*, T*, void*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

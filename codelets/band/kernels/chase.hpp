@@ -23,7 +23,7 @@ struct CUstream_st;  // cudaStream_t points to it
 ///
 /// Source: Bischof, Lang, Sun, A framework for symmetric band reduction, ACM TOMS 26 (2000); Haidar, Ltaief,
 /// Dongarra, Parallel reduction to condensed forms for symmetric eigenvalue problems, SC 2011.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// sum over 0 <= k < count of floor((a k + c) / m) for a, c >= 0, m > 0, by Euclid's algorithm.
 TESSERA_HOST_DEVICE inline Index floor_sum(Index count, Index m, Index a, Index c) noexcept {
@@ -194,4 +194,4 @@ TESSERA_DECLARE_CHASE(level3)
 TESSERA_DECLARE_CHASE(level4)
 #undef TESSERA_DECLARE_CHASE
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

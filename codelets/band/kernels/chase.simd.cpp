@@ -15,7 +15,7 @@
 
 #include <tessera/codelets/band/kernels/chase.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #include <tessera/codelets/common/simd.inl>
@@ -460,4 +460,4 @@ void chase_tile(const BandView<T>& band, Index first_sweep, Index sweeps, Index 
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

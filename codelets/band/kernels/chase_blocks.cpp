@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 /// Double precision, real or complex as T.
@@ -146,4 +146,4 @@ void apply_one_by_one(const DeviceReflectors& piece, const T* reflectors, T* c, 
   template void apply_one_by_one<T>(const DeviceReflectors&, const T*, T*, Index, Index) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

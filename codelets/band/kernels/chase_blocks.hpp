@@ -28,7 +28,7 @@ struct CUstream_st;  // cudaStream_t points to it
 /// (B + 16 groups rows) moves by B rows a hop. Bundles are counted from the piece's first sweep. The blocks
 /// are sorted by ascending bundle, then hop, then descending group; bundles are applied from the last to the
 /// first.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// sum over 0 <= k < count of the hops of sweep `first + k step`, all of which have at least one.
 TESSERA_HOST_DEVICE inline Index hop_sum(Index n, Index bandwidth, Index first, Index step,
@@ -158,4 +158,4 @@ template <class T>
 void launch_apply_elpa(CUstream_st* stream, const DeviceReflectors& piece, const T* reflectors, T* c,
                        Index columns, Index ldc) noexcept;
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

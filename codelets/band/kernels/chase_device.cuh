@@ -6,7 +6,7 @@
 
 /// The parts of the chase's kernel (chase_sweeps.cu): messages between thread blocks, sums over a warp,
 /// Householder reflectors, storage of the elements.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using device::Complex;
@@ -207,4 +207,4 @@ struct Part<S, K, C, Keep::global> {
 };
 
 }  // namespace
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -22,7 +22,7 @@
 #include <tessera/codelets/band/kernels/chase.hpp>
 #include <tessera/codelets/band/kernels/chase_device.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 template <class S>
@@ -473,4 +473,4 @@ void launch_chase_sweeps(cudaStream_t stream, const DeviceReflectors& shape, T* 
   template void launch_chase_sweeps<T>(cudaStream_t, const DeviceReflectors&, T*, T*, void*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -3,7 +3,7 @@
 #include <tessera/codelets/band/kernels/chase_blocks.hpp>
 #include <tessera/codelets/common/device_scalar.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 constexpr int form_threads = 128;
@@ -140,4 +140,4 @@ void launch_form_chase_t(cudaStream_t stream, const DeviceReflectors& piece, con
   template void launch_form_chase_t<T>(cudaStream_t, const DeviceReflectors&, const T*, double*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -5,7 +5,7 @@
 #include <tessera/codelets/band/kernels/wy_blocks.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 template <class R>
@@ -195,4 +195,4 @@ void apply_wy(Index n, Index bandwidth, const WyGroup<T>* groups, Index group_co
                                      Index, RealOf<T>*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -16,7 +16,7 @@
 /// cache).
 ///
 /// Source: the grouping is that of Bischof, Lang, Sun, ACM TOMS 26 (2000), Sec. 4; T as in LAPACK's larft.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Storage of the WY blocks of one group. For complex types every matrix is stored as the real one of twice
 /// the size that acts on interleaved real and imaginary parts, so that one real kernel serves all types.
@@ -118,4 +118,4 @@ TESSERA_DECLARE_WY(level3)
 TESSERA_DECLARE_WY(level4)
 #undef TESSERA_DECLARE_WY
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -7,7 +7,7 @@
 
 #include <tessera/codelets/band/kernels/wy_blocks.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #include <tessera/codelets/common/simd.inl>
@@ -118,4 +118,4 @@ void wy_apply(const WyBlock<R>& block, R* c, Index ldc, Index count, R* x) noexc
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

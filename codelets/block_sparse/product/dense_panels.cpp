@@ -4,7 +4,7 @@
 
 #include <tessera/codelets/block_sparse/product/dense_panels.inl>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 void expand_panel(std::span<const DenseBlock> blocks, const T* values, MatrixView<T> dense) noexcept {
@@ -37,9 +37,9 @@ void extract_blocks(std::span<const DenseBlock> blocks, MatrixView<const T> dens
   template void extract_blocks<T>(std::span<const DenseBlock>, MatrixView<const T>, Store, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T>
 void run(const HostContext&, const ExpandPanel<T>& task) {
@@ -57,4 +57,4 @@ void run(const HostContext&, const ExtractBlocks<T>& task) {
   TESSERA_DEFINE_TASK(ExtractBlocks<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

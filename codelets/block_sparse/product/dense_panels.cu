@@ -5,7 +5,8 @@
 #include <tessera/codelets/linalg/cublas.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -98,4 +99,4 @@ void run(const DeviceContext& on, const ExtractBlocks<T>& task) {
   TESSERA_DEFINE_ON_GPU(ExtractBlocks<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -14,7 +14,7 @@ struct CUstream_st;  // cudaStream_t points to one
 
 /// Tasks that compute the products of a panel of C as one product of dense matrices: where nearly all blocks
 /// are stored, many small products take longer than a large one with some zeros.
-namespace tessera {
+namespace tessera::detail {
 
 /// One block of a panel and its place in the dense array of the panel, whose rows and columns are those of
 /// the panel's blocks without gaps.
@@ -101,4 +101,5 @@ void launch_extract_blocks(CUstream_st* stream, std::span<const DenseBlock> bloc
                            Store store, T* values);
 
 }  // namespace device
-}  // namespace tessera
+
+}  // namespace tessera::detail

@@ -7,7 +7,7 @@
 #include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 template <class T, class Context>
 void run(const Context& on, const MultiplyDense<T>& task) {
@@ -15,4 +15,4 @@ void run(const Context& on, const MultiplyDense<T>& task) {
   *task.ran_on = on_host<Context> ? ProductWorker::cpu : ProductWorker::gpu;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

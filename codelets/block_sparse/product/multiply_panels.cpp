@@ -7,7 +7,8 @@
 #include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
 #include <tessera/codelets/linalg/block_kernel.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -244,4 +245,4 @@ void run(const HostContext&, const MultiplyPanels<T>& task) {
   TESSERA_DEFINE_TASK(MultiplyPanels<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

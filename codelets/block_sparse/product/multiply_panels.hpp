@@ -8,7 +8,7 @@
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Inner panels that one task can take.
 inline constexpr std::size_t max_inner_panels = 32;
@@ -52,4 +52,4 @@ template <class T>
 void multiply_panels(const ProductPanel& panel, const InnerPanel& inner, const T* a, const T* b, T* c);
 }  // namespace kernels
 
-}  // namespace tessera
+}  // namespace tessera::detail

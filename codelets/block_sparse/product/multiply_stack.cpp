@@ -16,7 +16,8 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 #endif
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace kernels {
 
 template <class T>
@@ -203,4 +204,4 @@ void run(const HostContext&, const MultiplyStack<T>& task) {
   TESSERA_DEFINE_TASK(MultiplyStack<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

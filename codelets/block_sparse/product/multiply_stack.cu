@@ -5,7 +5,8 @@
 #include <tessera/codelets/common/device_launch.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -132,4 +133,4 @@ void run(const DeviceContext& on, const MultiplyStack<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_ON_GPU(MultiplyStack<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 #include <tessera/runtime.hpp>
 #include <tessera/runtime/task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 /// Kind of worker that computed a stack.
 enum class ProductWorker : std::uint8_t { none, cpu, gpu };
@@ -75,4 +75,5 @@ void multiply_stack(std::span<const StackClass> classes, const StackEntry* entri
                     const T* a, const T* b, T* c) noexcept;
 
 }  // namespace kernels
-}  // namespace tessera
+
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
-namespace tessera {
+namespace tessera::detail {
 
 bool ProductPanel::masked() const noexcept {
   return only_old || lower || std::any_of(cols.of_block, cols.of_block + cols.blocks, [&](std::int32_t c) {
@@ -333,4 +333,4 @@ void run(const HostContext&, const CountProducts& task) {
 }
 TESSERA_DEFINE_TASK(CountProducts)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Rates of a kind of worker in double precision. Products of blocks: seconds for each of any size, flops and
@@ -56,4 +57,4 @@ bool choose_dense(const DenseRule& rule, std::span<const StackClass> classes, In
          seconds >= least_gain * dense_seconds(rule.worker, (rule.complex ? 4 : 1) * flops, rule.real_bytes);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

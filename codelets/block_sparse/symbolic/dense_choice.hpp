@@ -8,7 +8,7 @@
 #include <tessera/runtime/codelet.hpp>
 
 /// When the products of blocks that two panels have are computed as one product of dense matrices.
-namespace tessera {
+namespace tessera::detail {
 
 /// The share of a dense product's flops below which the products of blocks stay what they are. The share is
 /// at most that of the elements that either panel stores, so dense arrays take at most so many times the
@@ -34,4 +34,4 @@ double dense_seconds(WorkerKind kind, Index m, Index n, Index k) noexcept {
   return dense_seconds(kind, flop_factor<T> * 2 * double(m) * double(n) * double(k), sizeof(RealOf<T>));
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Where the next run and the next product of a class go.
@@ -168,4 +169,4 @@ void run(const HostContext&, const ListProducts& task) {
 }
 TESSERA_DEFINE_TASK(ListProducts)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 
 /// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended,
 /// and the tasks that count and list its products.
-namespace tessera {
+namespace tessera::detail {
 
 /// The blocks of a panel in compressed rows, by positions within the panel.
 struct PanelRows {
@@ -128,4 +128,5 @@ void list_products(const ProductPanel& panel, const InnerPanel& inner, std::span
                    StackEntry* entries, StackRun* runs);
 
 }  // namespace kernels
-}  // namespace tessera
+
+}  // namespace tessera::detail

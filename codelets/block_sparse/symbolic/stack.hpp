@@ -17,7 +17,7 @@
 /// Offsets are elements of the panels' data; panels have fewer than 2^31 elements. Within a class no two runs
 /// have the same block of C, so that runs may be computed in any order; the products of a run are in
 /// ascending order of the inner index.
-namespace tessera {
+namespace tessera::detail {
 
 /// The products C (m x n) += A (m x k) B (k x n) of one shape; runs and entries are consecutive.
 struct StackClass {
@@ -39,4 +39,4 @@ inline Index stack_runs(std::span<const StackClass> classes) noexcept {
   return classes.empty() ? 0 : Index(classes.back().first_run) + classes.back().runs;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

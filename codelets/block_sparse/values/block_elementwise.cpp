@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Calls change(element (i, i), i) for the elements of the diagonal that the panel stores, in order.
@@ -100,4 +101,4 @@ void run(const HostContext&, const ScaleWindow<T>& task) {
   TESSERA_DEFINE_TASK(ScaleWindow<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

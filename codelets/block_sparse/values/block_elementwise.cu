@@ -4,7 +4,8 @@
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -173,4 +174,4 @@ void run(const DeviceContext& on, const ScaleWindow<T>& task) {
   TESSERA_DEFINE_ON_GPU(ScaleWindow<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -11,7 +11,7 @@
 /// Tasks on the values of one panel that need to know where in the matrix they stand. In all of them
 /// `blocks` has the panel's blocks, `values` all their elements. They run at the speed of memory, whose cost
 /// predicts their time: no flops are counted. On CPUs and GPUs, with the same bits.
-namespace tessera {
+namespace tessera::detail {
 
 /// In the diagonal blocks (equal block numbers; square) the strict upper triangle := the mirror image of the
 /// lower one; the diagonal := its real part (hermitian), zero (antisymmetric).
@@ -135,4 +135,4 @@ constexpr Index diagonal_place(const PanelBlock& block, Index i) noexcept {
   return block.offset + (i - block.first_row) + (i - block.first_col) * block.rows;
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail

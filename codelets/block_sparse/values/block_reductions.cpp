@@ -5,7 +5,8 @@
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 template <class T>
@@ -173,4 +174,4 @@ void run(const HostContext&, const SumLines<T>& task) {
   TESSERA_DEFINE_TASK(SumLines<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -176,4 +177,4 @@ void run(const DeviceContext& on, const DotPanels<T>& task) {
   TESSERA_DEFINE_ON_GPU(DotPanels<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,7 @@
 /// mirror images of the blocks off the diagonal count, too. They run at the speed of memory, whose cost
 /// predicts their time; flops are not counted. On GPUs, which have reduce_panel and dot_panels, sums are
 /// formed in another order, the same for the same panel.
-namespace tessera {
+namespace tessera::detail {
 
 /// Thread blocks on a GPU; each has a partial result of two doubles.
 inline constexpr int reduction_parts = 528;
@@ -108,4 +108,4 @@ struct SumLines {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

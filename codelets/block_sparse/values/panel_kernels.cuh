@@ -12,7 +12,7 @@
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 /// What the kernels on the values of panels share: arithmetic, and the loops over the blocks of a panel.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// `times` and `plus` are products and sums that the compiler does not contract to one operation: they have
 /// the bits that a CPU without fused multiply-add gives them.
@@ -87,4 +87,4 @@ void for_elements(cudaStream_t stream, std::span<const PanelBlock> blocks, const
         static_cast<Index>(blocks.size()), blocks.data(), change);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -5,7 +5,8 @@
 
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// to := factor from (+ to) on `count` contiguous elements that lie `step` apart in `from`.
@@ -152,4 +153,4 @@ void run(const HostContext&, const BlockNorms<T>& task) {
   TESSERA_DEFINE_TASK(BlockNorms<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -6,7 +6,8 @@
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace device {
 namespace {
 
@@ -239,4 +240,4 @@ void run(const DeviceContext& on, const BlockNorms<T>& task) {
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 TESSERA_FOR_REALS(TESSERA_DEFINE_REAL)
 
-}  // namespace tessera
+}  // namespace tessera::detail

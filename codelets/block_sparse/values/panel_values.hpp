@@ -10,7 +10,7 @@
 /// that a task takes have the same blocks, except for MoveBlocks. All run at the speed of memory, whose cost
 /// predicts their time: no flops are counted. They run on CPUs and GPUs (functions of complex elements on
 /// CPUs alone) and give the same bits on both, except for functions and for sums.
-namespace tessera {
+namespace tessera::detail {
 
 /// values := factor values.
 /// | operand | mode       | shape |
@@ -133,4 +133,4 @@ struct BlockNorms {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,8 @@
 #include <tessera/codelets/block_sparse/values/random_blocks.hpp>
 #include <tessera/codelets/common/splitmix.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 /// Uniform in [-1, 1): as many leading bits as the type holds.
@@ -81,4 +82,4 @@ void run(const HostContext&, const RandomBlocks<T>& task) {
 #define TESSERA_DEFINE(T) TESSERA_DEFINE_TASK(RandomBlocks<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

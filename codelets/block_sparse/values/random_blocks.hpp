@@ -10,7 +10,7 @@
 #include <tessera/runtime/task.hpp>
 
 /// Random values for the blocks of a panel of a block-sparse matrix.
-namespace tessera {
+namespace tessera::detail {
 
 /// Points in a periodic cube to which the block rows (and columns) of a square matrix belong.
 struct PeriodicSites {
@@ -43,4 +43,4 @@ struct RandomBlocks {
   const PeriodicSites* sites;  ///< or null; must live until the sequence has ended
 };
 
-}  // namespace tessera
+}  // namespace tessera::detail

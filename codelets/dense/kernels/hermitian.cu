@@ -4,7 +4,8 @@
 #include <tessera/codelets/dense/kernels/hermitian.hpp>
 #include <tessera/codelets/linalg/cublas.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 using namespace device;
@@ -71,4 +72,4 @@ void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, Matrix
                                           MatrixView<T>) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -9,7 +9,7 @@
 /// Hermitian matrices given by their lower triangles, by context: completion of the upper triangle, and on a
 /// GPU updates by general products in block columns, because cuBLAS' triangular product is much slower than
 /// its general one.
-namespace tessera {
+namespace tessera::detail {
 
 /// Upper triangle := adjoint of the lower one, diagonal := its real part; A is square. [no flops, reads and
 /// writes n^2 / 2]
@@ -32,4 +32,4 @@ template <class T>
 void subtract_lower_product(const CudaContext& on, MatrixView<const T> x, MatrixView<const T> y,
                             MatrixView<T> c) noexcept;
 
-}  // namespace tessera
+}  // namespace tessera::detail

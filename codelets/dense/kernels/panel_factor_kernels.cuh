@@ -8,7 +8,7 @@
 /// The kernels in which one thread block factors the b x b matrices of a panel. It keeps a matrix in
 /// registers: thread (tx, ty) of N x N holds the entries (ty + N r, tx + N c), r, c < E, of an (N E) x (N E)
 /// matrix, whose leading b x b part is the matrix. S is the storage type, M a SmallMatrix that holds b x b.
-namespace tessera::panel_cuda {
+namespace tessera::detail::panel_cuda {
 
 using device::fast_reciprocal;
 
@@ -423,4 +423,4 @@ __global__ void __launch_bounds__(M::threads)
   });
 }
 
-}  // namespace tessera::panel_cuda
+}  // namespace tessera::detail::panel_cuda

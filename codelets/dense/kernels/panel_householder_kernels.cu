@@ -8,7 +8,7 @@
 
 /// Householder QR of a panel by one cluster of thread blocks, column by column, for panels on which Cholesky
 /// QR is not safe. The GPU schedules a cluster as a whole, so its barrier cannot block beside other kernels.
-namespace tessera::panel_cuda {
+namespace tessera::detail::panel_cuda {
 namespace {
 
 namespace cg = cooperative_groups;
@@ -215,4 +215,4 @@ void launch_thin_qr(cudaStream_t stream, const std::int32_t* flag, MatrixView<co
                                   MatrixView<T>, void*);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::panel_cuda
+}  // namespace tessera::detail::panel_cuda

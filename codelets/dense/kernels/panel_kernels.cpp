@@ -5,7 +5,7 @@
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 bool gram_cholesky(MatrixView<const T> g, MatrixView<T> r) noexcept {
@@ -90,4 +90,4 @@ void thin_qr(MatrixView<T> a, MatrixView<T> r, T* tau, T* work) noexcept {
   template void thin_qr<T>(MatrixView<T>, MatrixView<T>, T*, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -10,7 +10,7 @@
 struct CUstream_st;  // cudaStream_t points to it
 
 /// Kernels of the panel factorisation in reduce_to_band, on column-major memory.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// The small matrices of one panel of width b, in one block of memory (each b x b, ld = b).
 template <class T>
@@ -71,7 +71,7 @@ void householder_panel(MatrixView<T> v, MatrixView<T> t, MatrixView<T> r, T* tau
 template <class T>
 void thin_qr(MatrixView<T> a, MatrixView<T> r, T* tau, T* work) noexcept;
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels
 
 /// The panel factorisation on a GPU. All pointers are device memory. The functions enqueue and return; they
 /// never wait, allocate or read a result back: the kernels decide by PanelFactor::fallback. Cholesky QR and
@@ -80,7 +80,7 @@ void thin_qr(MatrixView<T> a, MatrixView<T> r, T* tau, T* work) noexcept;
 /// Gram matrices are formed and factored in double precision whatever T is, because tensor cores multiply
 /// doubles as fast as the other units multiply floats: panels in single precision then rarely need the
 /// fall-back.
-namespace tessera::panel_cuda {
+namespace tessera::detail::panel_cuda {
 
 /// The Gram matrix is the sum over at most `gram_chunks` chunks of at least `gram_chunk_rows` rows.
 inline constexpr std::int64_t gram_chunks = 132, gram_chunk_rows = 64;
@@ -162,4 +162,4 @@ template <class T>
 void launch_householder_reflections(CUstream_st* stream, const std::int32_t* flag, MatrixView<const T> p,
                                     MatrixView<T> v, MatrixView<T> t, MatrixView<T> r);
 
-}  // namespace tessera::panel_cuda
+}  // namespace tessera::detail::panel_cuda

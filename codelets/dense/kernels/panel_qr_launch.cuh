@@ -9,7 +9,7 @@
 
 /// The launches of panel_kernels.hpp. Two files compile them, for real and for complex scalars, which builds
 /// in parallel.
-namespace tessera::panel_cuda {
+namespace tessera::detail::panel_cuda {
 
 using device::device_cast;
 using device::DeviceScalar;
@@ -298,4 +298,4 @@ void launch_times_upper(cudaStream_t stream, MatrixView<const T> a, MatrixView<c
                                         MatrixView<T>, bool, bool, MatrixView<T>, MatrixView<T>);       \
   template void launch_times_upper<T>(cudaStream_t, MatrixView<const T>, MatrixView<const T>, MatrixView<T>);
 
-}  // namespace tessera::panel_cuda
+}  // namespace tessera::detail::panel_cuda

@@ -8,7 +8,7 @@
 /// triangle, product with a small matrix. Products use the FP64 tensor cores (mma m16n8k8) for every scalar
 /// type. The tensor cores take column-major operands in an order that reads whole 32-byte sectors of global
 /// memory, so that shared memory is not needed.
-namespace tessera::panel_cuda {
+namespace tessera::detail::panel_cuda {
 
 using device::Real;
 
@@ -390,4 +390,4 @@ void launch_tall_product(cudaStream_t stream, const TallProduct<S>& product) {
   tall_product_kernel<S><<<blocks, product_threads, shared, stream>>>(product);
 }
 
-}  // namespace tessera::panel_cuda
+}  // namespace tessera::detail::panel_cuda

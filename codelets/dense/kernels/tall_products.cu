@@ -6,7 +6,8 @@
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-namespace tessera {
+namespace tessera::detail {
+
 namespace {
 
 constexpr int tile = 64, depth = 16, stages = 4, threads = 256;
@@ -198,4 +199,4 @@ void launch_tall_inner_products(const CudaContext& on, MatrixView<const T> vz, M
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/deflate.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using divide_and_conquer::MergeRecord;
@@ -166,4 +166,4 @@ void place_weights(const double* ascending, MergeRecord& record) noexcept {
   for (Index i = 0; i < record.poles(); ++i) record.weight[record.pole_slot[i]] = ascending[i];
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

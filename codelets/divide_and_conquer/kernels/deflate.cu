@@ -4,7 +4,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace device;
@@ -382,4 +382,4 @@ void launch_merge(cudaStream_t stream, const MergeBatch& batch, bool weights, bo
   launch_order_spectrum(stream, batch, rows);
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

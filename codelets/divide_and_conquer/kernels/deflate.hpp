@@ -6,7 +6,7 @@
 
 /// The first and the last step of a merge: deflation, and the ascending order of the result. Both are serial
 /// and O(m).
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Doubles and Indexes of scratch that deflate needs for a merged order m.
 constexpr Index deflate_real_scratch(Index m) noexcept {
@@ -46,4 +46,4 @@ void order_spectrum(divide_and_conquer::MergeRecord& record, bool rows,
 /// ascending[i].
 void place_weights(const double* ascending, divide_and_conquer::MergeRecord& record) noexcept;
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -8,7 +8,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 using divide_and_conquer::MergeRecord;
 using divide_and_conquer::NodeSpectrum;
@@ -152,4 +152,4 @@ int subtree_values(Index m, const double* d, const double* e, double epsilon, bo
                                  int*) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -5,7 +5,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace device;
@@ -276,4 +276,4 @@ void launch_leaf_vectors(cudaStream_t stream, const LeafForest& leaves, double* 
                                     const Index*, void*);
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -8,7 +8,7 @@ struct CUstream_st;  // cudaStream_t points to it
 
 /// The first and the last steps of the tridiagonal divide and conquer: scaling and cutting T, the leaves,
 /// scaling the eigenvalues back.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Copies T to double, scaled by a power of two so that its largest element lies in [1/2, 1), and cuts it:
 /// the elements of the diagonal on both sides of a cut lose |e| (Cuppen's rank-one tearing).
@@ -94,4 +94,4 @@ template <class R>
 void launch_leaf_vectors(CUstream_st* stream, const LeafForest& leaves, double* const* spectra, R* const* q,
                          const Index* ldq, void* scratch);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -4,7 +4,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace device;
@@ -152,4 +152,4 @@ void launch_tree_update(cudaStream_t stream, const MergeBatch& batch, TreeMatrix
       batch, q, turned, secular);
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

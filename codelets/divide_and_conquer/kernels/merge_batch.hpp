@@ -11,7 +11,7 @@ struct CUstream_st;  // cudaStream_t points to it
 /// Merges on a GPU: all merges of one level of a forest of equal trees, or a single merge, which is one tree
 /// of two pieces. The kernels of deflate.hpp and secular.hpp work on such a batch. Records and spectra are
 /// those of the host (roots, rotations and slots up to rounding).
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 /// A forest. Tree t has the rows [t leaf, min((t + 1) leaf, rows)) of the forest, and its T starts at element
 /// t stride of d and e. A tree of r rows is cut into `pieces` (a power of two) pieces: piece j has the rows
@@ -113,11 +113,11 @@ inline std::size_t forest_scratch_bytes(const Forest& forest, bool vectors) noex
          (vectors ? static_cast<std::size_t>(3 * forest.trees() * order * order) * sizeof(double) : 0);
 }
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer
 
 /// The kernels of deflate.hpp and secular.hpp for all merges of a batch, on the device. They enqueue and
 /// return; records and spectra are as on the host (roots, rotations and slots up to rounding).
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// kernels::deflate, one thread block for each merge. Sorting by rank, z, the tolerance, slots and gathering
 /// are parallel; in the pass over the ascending columns one warp visits only the columns that a rotation may
@@ -147,4 +147,4 @@ template <class R>
 void launch_secular_vectors(CUstream_st* stream, Index m, const void* record, Index poles, Index first,
                             Index count, R* s, Index lds);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

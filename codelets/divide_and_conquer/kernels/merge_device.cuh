@@ -6,7 +6,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_batch.hpp>
 
 /// Views and collective operations in the kernels of the tridiagonal divide and conquer.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// MergeRecord on the device. It computes pointers where they are used, so that they take no registers.
 struct Record {
@@ -101,9 +101,9 @@ class BlockScan {
   Count* shared_;
 };
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// One square matrix for each tree of a forest; a node owns the diagonal block of its rows.
 struct TreeMatrix {
@@ -122,4 +122,4 @@ struct TreeMatrix {
 void launch_tree_update(cudaStream_t stream, const divide_and_conquer::MergeBatch& batch, TreeMatrix q,
                         TreeMatrix turned, TreeMatrix secular);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -28,7 +28,7 @@
 ///
 /// OUTPUT. Column c of the merged eigenvector matrix belongs to the c-th smallest eigenvalue: it is secular
 /// vector `output[c]` if that is below K and the deflated column of slot `output[c]` otherwise.
-namespace tessera::divide_and_conquer {
+namespace tessera::detail::divide_and_conquer {
 
 /// A child of a merge.
 enum class Child : int { left = 0, right = 1 };
@@ -188,4 +188,4 @@ struct RowRange {
   Index n = 0, start = 0, m = 0;
 };
 
-}  // namespace tessera::divide_and_conquer
+}  // namespace tessera::detail::divide_and_conquer

@@ -6,7 +6,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 using divide_and_conquer::Child;
 using divide_and_conquer::MergeRecord;
@@ -93,4 +93,4 @@ void update_rows(const MergeRecord& record, Child child, Index rows, const R* pa
                             Index, R*, Index) noexcept;
 TESSERA_FOR_REALS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -6,7 +6,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_device.cuh>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace device;
@@ -228,4 +228,4 @@ TESSERA_FOR_REALS(TESSERA_INSTANTIATE_REAL)
   template void launch_widen(cudaStream_t, Index, Index, const RealOf<T>*, Index, T*, Index);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -11,7 +11,7 @@ struct CUstream_st;  // cudaStream_t points to it
 ///
 ///     new rows = [rows of the child, 0] * rotations * [S, deflated columns], columns in ascending order of
 ///     the eigenvalues.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Gathers and turns the columns of a row block that a merge needs: the poles' columns first, in the order of
 /// the rows of S, then the deflated columns, without columns that are zero in this child's rows.
@@ -70,4 +70,4 @@ void launch_outline(CUstream_st* stream, Index m, const void* record, Index begi
 template <class T, class R>
 void launch_widen(CUstream_st* stream, Index rows, Index cols, const R* from, Index ldf, T* to, Index ldt);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -5,7 +5,7 @@
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 const SecularKernels& chosen() noexcept {
@@ -40,4 +40,4 @@ void secular_vectors(const divide_and_conquer::MergeRecord& record, Index begin,
 template void secular_vectors(const divide_and_conquer::MergeRecord&, Index, Index, float*, Index) noexcept;
 template void secular_vectors(const divide_and_conquer::MergeRecord&, Index, Index, double*, Index) noexcept;
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

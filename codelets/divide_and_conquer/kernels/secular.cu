@@ -9,7 +9,7 @@
 // A warp works on four roots (or poles) at once, and its lanes share the loop over the poles: each load
 // serves four roots, and four lanes do the scalar steps of an iteration for the four roots.
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 using namespace device;
@@ -317,4 +317,4 @@ void launch_secular_vectors(cudaStream_t stream, Index m, const void* record, In
 template void launch_secular_vectors(cudaStream_t, Index, const void*, Index, Index, Index, float*, Index);
 template void launch_secular_vectors(cudaStream_t, Index, const void*, Index, Index, Index, double*, Index);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -7,7 +7,7 @@
 /// The O(K^2) part of a merge: roots of the secular equation, weights, boundary rows and secular vectors,
 /// each for a range, so that several workers share a merge. Compiled for each instruction set level and
 /// chosen at run time.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Roots [begin, end) of f(lambda) = 1/rho + sum_i z_i^2 / (d_i - lambda), with d_k < lambda_k < d_{k+1}.
 ///
@@ -78,4 +78,4 @@ namespace level4 {
 extern const SecularKernels secular_kernels;
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

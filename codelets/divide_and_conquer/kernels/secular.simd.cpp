@@ -9,7 +9,7 @@
 
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 using divide_and_conquer::MergeRecord;
@@ -249,4 +249,4 @@ void vectors(const MergeRecord& r, Index begin, Index end, R* s, Index lds) noex
 extern const SecularKernels secular_kernels;
 const SecularKernels secular_kernels{roots, weights, rows, vectors<float>, vectors<double>};
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

@@ -3,7 +3,7 @@
 #include <tessera/codelets/common/dispatch.hpp>
 #include <tessera/codelets/one_stage/kernels/vector_kernels.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 void two_sided_tile_product(Index rows, Index cols, const T* a, Index lda, const T* v_i, const T* v_j, T* y_i,
@@ -29,4 +29,4 @@ void subtract_combinations(Index rows, Index k, const T* v, Index ldv, const T* 
   template void subtract_combinations<T>(Index, Index, const T*, Index, const T*, T*, const T*, T*) noexcept;
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -8,7 +8,7 @@
 /// run time. Memory limits their speed: each reads its matrix once. The number of rows is always a multiple
 /// of `row_granularity` (tiles and vectors are padded with zeros), so that no kernel has a remainder loop.
 /// Pointers need no alignment.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 inline constexpr Index row_granularity = 16;
 
@@ -42,4 +42,4 @@ TESSERA_DECLARE(level3)
 TESSERA_DECLARE(level4)
 #undef TESSERA_DECLARE
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

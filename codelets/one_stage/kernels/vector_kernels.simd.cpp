@@ -6,7 +6,7 @@
 // real multiply-adds, and so is a term of an inner product.
 #include <tessera/codelets/one_stage/kernels/vector_kernels.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #include <tessera/codelets/common/simd.inl>
@@ -212,4 +212,4 @@ void subtract_combinations(Index rows, Index k, const T* v, Index ldv, const T* 
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 #undef TESSERA_INSTANTIATE
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

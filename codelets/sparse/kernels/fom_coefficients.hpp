@@ -8,7 +8,7 @@
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 
 /// Functions of the Lanczos coefficients of one tile and column, in double, for CPU and CUDA code.
-namespace tessera {
+namespace tessera::detail {
 
 #ifdef __CUDACC__
 #define TESSERA_FOM_FUNCTION __host__ __device__ inline
@@ -63,4 +63,4 @@ TESSERA_FOM_FUNCTION void fom_solution(int k, const double* alpha, const double*
 
 #undef TESSERA_FOM_FUNCTION
 
-}  // namespace tessera
+}  // namespace tessera::detail

@@ -10,7 +10,8 @@
 struct CUstream_st;  // cudaStream_t points to one
 
 /// The kernels behind MultiplyCsb and CsbMagnitudes (multiply_csb.hpp).
-namespace tessera {
+namespace tessera::detail {
+
 namespace kernels {
 
 /// Both sides of a piece (MultiplyCsb), at the level of instructions that the processor has (cpu_level). For
@@ -63,4 +64,5 @@ void launch_multiply_csb(CUstream_st* stream, const CsbPieceShape& shape, int co
                          const DeviceVectors<T>& y_columns);
 
 }  // namespace device
-}  // namespace tessera
+
+}  // namespace tessera::detail

@@ -5,7 +5,7 @@
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 #include <tessera/codelets/sparse/kernels/row_registers.inl>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 template <class T>
@@ -107,4 +107,4 @@ TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

@@ -5,7 +5,7 @@
 #include <tessera/codelets/sparse/kernels/row_registers.inl>
 #include <tessera/codelets/sparse/multiply_csr.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 template <int columns, class V, class T>
@@ -38,4 +38,4 @@ TESSERA_INSTANTIATE(double, double)
 TESSERA_INSTANTIATE(float, double)
 TESSERA_INSTANTIATE(float, float)
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

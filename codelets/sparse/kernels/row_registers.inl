@@ -3,7 +3,7 @@
 //
 // A row of row-major vectors in the registers of one instruction set level (see dispatch.hpp).
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -105,4 +105,4 @@ struct Row<T, 0, before> {
 };
 
 }  // namespace
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

@@ -22,7 +22,7 @@
 /// wavefront the lanes of 4 runs read 32 bytes of a row each, different ones for neighbouring places. Rows of
 /// two parts fill all banks, so these never conflict; with one part rows of even and of odd slots lie in
 /// different banks.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// Warps that copy the rows of X, behind the csb_strip_warps others. Fewer could not keep up with these, and
 /// more would take registers: with one part there are two thread blocks a multiprocessor.
@@ -413,4 +413,4 @@ __global__ void __launch_bounds__(strip_threads<parts>, parts == 1 ? 2 : 1)
                         sums);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -8,7 +8,7 @@
 
 /// What kernels on row-major vectors share: loops over their elements, sums over columns, and sums of the
 /// parts that thread blocks leave.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// Threads of a block on vectors of up to 32 columns: a power of two, at least 32. Neighbouring threads have
 /// neighbouring columns.
@@ -90,4 +90,4 @@ void for_elements_of_rows(cudaStream_t stream, Index width, Index rows, const Ch
                           stream>>>(width, width * rows, change);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

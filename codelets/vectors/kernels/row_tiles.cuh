@@ -9,7 +9,7 @@
 
 /// What the products of tall and skinny blocks of row-major vectors share: rows of several blocks side by
 /// side in shared memory, and the tensor cores' instruction in double precision.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// Blocks side by side.
 template <class T, int most>
@@ -84,4 +84,4 @@ __device__ inline void copy_rows(const BlockRow<const T, most>& from, std::int64
   }
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

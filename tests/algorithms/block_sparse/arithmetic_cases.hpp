@@ -6,6 +6,7 @@
 
 /// Checks of the arithmetic with block-sparse matrices against loops over dense ones.
 namespace tessera::operations_test {
+using namespace detail;
 
 /// A := alpha A + beta B for a B in layout `other`, and then for a B with A's blocks.
 template <class T>

@@ -6,6 +6,7 @@
 
 /// Checks of the copying operations for matrices of the given block sizes; `seed` of the distributions.
 namespace tessera::operations_test {
+using namespace detail;
 
 template <class T>
 void check_copy(Runtime& runtime, const BlockLayout& layout) {

@@ -8,6 +8,7 @@
 #include <tessera/matgen.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// A number of every bit of every stored element and of where it is, the same on all ranks and for any
 /// distribution: a sum, modulo 2^64, of hashes. Collective.

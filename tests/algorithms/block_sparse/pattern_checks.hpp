@@ -9,6 +9,7 @@
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// Everything that a pattern says about itself agrees with the blocks that it should have.
 inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {

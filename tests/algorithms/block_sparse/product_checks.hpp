@@ -14,6 +14,7 @@
 
 /// Block-sparse products against dense ones.
 namespace tessera::test {
+using namespace detail;
 
 using Wide = std::complex<double>;
 using DenseMatrix = Matrix<Wide>;

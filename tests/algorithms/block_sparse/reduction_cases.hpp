@@ -6,6 +6,7 @@
 
 /// Checks of reductions against loops over dense matrices.
 namespace tessera::operations_test {
+using namespace detail;
 
 /// Numbers that all ranks must have bitwise alike; compared when it is destroyed.
 class SameEverywhere {

@@ -8,6 +8,7 @@
 #include <tessera/runtime/io/hdf5_file.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -9,6 +9,7 @@
 
 /// Long loops over block-sparse matrices give back what they take.
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace operations_test;

@@ -4,6 +4,7 @@
 #include "copy_operation_cases.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace operations_test;

@@ -3,6 +3,7 @@
 #include "reduction_cases.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace operations_test;

@@ -14,6 +14,7 @@
 /// A random band matrix reduced to tridiagonal form and back through the task graph, on any number of ranks:
 /// what the tests of the two stages share.
 namespace tessera::testing {
+using namespace detail;
 
 /// Entry (i, j), i >= j, of the test matrix: cheap, the same on every rank, of order one.
 template <class T>

@@ -12,6 +12,7 @@
 /// The reduction in column groups on GPUs: several groups on one GPU, and one group on each of several. Small
 /// orders have their groups asked for.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 int gpus() {

@@ -19,6 +19,7 @@
 /// sizes that are chosen for GPUs, several tiles, short memory, device memory as input and output, and
 /// errors.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 int gpus() {

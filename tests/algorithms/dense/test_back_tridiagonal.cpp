@@ -9,6 +9,7 @@
 
 /// The back-transform with reflectors in the layout of a GPU's chase, on whatever the machine has.
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace testing;

@@ -3,6 +3,7 @@
 #include "chase_problem.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 template <class T>

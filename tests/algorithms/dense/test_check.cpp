@@ -9,6 +9,7 @@
 #include <tessera/algorithms/dense/check.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <tessera/algorithms/dense/cholesky.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

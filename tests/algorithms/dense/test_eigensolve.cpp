@@ -13,6 +13,7 @@
 /// eigensolve as a caller sees it: ranges, generalized problems, tiled input, several solves at once,
 /// failures.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 constexpr Solver solvers[] = {Solver::two_stage, Solver::one_stage, Solver::vendor};

@@ -7,6 +7,7 @@
 #include <tessera/algorithms/dense/redistribute.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -11,6 +11,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <tessera/algorithms/dense/solver_choice.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {

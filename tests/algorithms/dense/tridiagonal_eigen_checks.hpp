@@ -12,6 +12,7 @@
 
 /// Runs the tridiagonal solver as a task graph, on one rank or many, and checks what it returns.
 namespace tessera::test {
+using namespace detail;
 
 /// Every rank's own copy of some reals.
 template <class R>

@@ -14,6 +14,7 @@
 
 /// LOBPCG on a GPU: that all of its stages run there, and with functions of the user's on device memory.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// The codelets of a stage that no CPU should run: a registration may get lost without any other sign.

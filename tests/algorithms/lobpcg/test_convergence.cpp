@@ -8,6 +8,7 @@
 
 /// The test of convergence and the watch over progress, by numbers worked out by hand.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Column {

@@ -9,6 +9,7 @@
 
 /// Small matrices of LOBPCG's steps, beside the dense vectors that they stand for.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 constexpr Index n = 40, x = 3, w = 4, p = 2, s = x + w + p;

@@ -14,6 +14,7 @@
 #include <tessera/algorithms/matgen/shell_model/shell_model.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// The shell model's Hamiltonian by second quantisation alone: protons and neutrons are the states of one
 /// determinant (protons first), every element comes from the formula with isospin, every term c+_i c+_j c_l

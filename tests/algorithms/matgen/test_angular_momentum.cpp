@@ -9,6 +9,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 
 TEST(AngularMomentum, ClebschGordanCoefficientsOfTheTables) {
   EXPECT_NEAR(clebsch_gordan(1, 1, 1, -1, 2, 0), std::sqrt(0.5), 1e-15);

@@ -11,6 +11,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 
 template <class T>
 std::vector<T> whole(const MatrixGenerator<T>& generator) {

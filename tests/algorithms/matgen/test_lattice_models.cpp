@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 using namespace tessera::test;
 using tessera::test::Matrix;
 

@@ -10,6 +10,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 using namespace tessera::test;
 
 const std::vector<ShellOrbit> sd = sd_shell_orbits();

@@ -15,6 +15,7 @@
 
 /// Reduces a matrix, on one rank or many, applies Q to the identity and checks Q T Q^H = A and Q^H Q = I.
 namespace tessera::test {
+using namespace detail;
 
 enum class Kind { random, zero, identity, tridiagonal, rank_one, tiny, huge, block_diagonal };
 

@@ -6,6 +6,7 @@
 #include <tessera/algorithms/dense/vendor.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

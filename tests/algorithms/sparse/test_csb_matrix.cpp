@@ -14,6 +14,7 @@
 #include <tessera/sparse_matrix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using List = ListRows::List;

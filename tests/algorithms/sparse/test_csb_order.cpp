@@ -8,6 +8,7 @@
 #include <tessera/algorithms/sparse/csb_order.hpp>
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 /// When the last task ends if tasks that add to the same sum wait for each other in this order, and a free

@@ -11,6 +11,7 @@
 
 /// How matrices are dealt to ranks and GPUs, of which this machine needs to have none.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// All elements of the triangle, in tiles of eight rows.

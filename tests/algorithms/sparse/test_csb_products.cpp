@@ -10,6 +10,7 @@
 
 /// Which tasks a product consists of on ranks and GPUs, of which this machine needs to have none.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// Groups of one segment, of ten rows each.

@@ -14,6 +14,7 @@
 
 /// A random band matrix in segments, chased tile by tile: what the tests of the band kernels share.
 namespace tessera::testing {
+using namespace detail;
 
 template <class T>
 struct BandProblem {

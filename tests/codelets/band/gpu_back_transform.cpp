@@ -14,6 +14,7 @@
 
 /// The tridiagonal back-transform on a GPU against reflectors applied one by one on the host.
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace testing;

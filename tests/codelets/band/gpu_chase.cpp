@@ -12,6 +12,7 @@
 #include "band_problem.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 using kernels::DeviceReflectors;

@@ -14,6 +14,7 @@
 /// Random reflectors in the layout of a chase on a GPU, and their plain application: what the tests of the
 /// back-transform share.
 namespace tessera::testing {
+using namespace detail;
 
 using kernels::DeviceReflectors;
 

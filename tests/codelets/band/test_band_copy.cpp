@@ -7,6 +7,7 @@
 #include "band_problem.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 template <class T>

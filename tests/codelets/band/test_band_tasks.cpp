@@ -14,6 +14,7 @@
 #include "band_problem.hpp"
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Shape {

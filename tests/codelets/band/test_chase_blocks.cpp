@@ -5,6 +5,7 @@
 #include "tests/codelets/band/reflector_pieces.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 using namespace testing;

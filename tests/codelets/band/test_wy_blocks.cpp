@@ -9,6 +9,7 @@
 #include "band_problem.hpp"
 
 namespace tessera {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -5,6 +5,7 @@
 #include <tessera/codelets/dense/blas3.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

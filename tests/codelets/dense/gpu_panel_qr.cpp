@@ -10,6 +10,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using kernels::PanelFactor;

@@ -6,6 +6,7 @@
 #include <tessera/codelets/linalg/cublas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <tessera/codelets/dense/blas3.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// Every operand that a codelet must not read has NaN there; every result triangle that it must not write is

@@ -6,6 +6,7 @@
 #include <tessera/codelets/dense/block_reflector.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

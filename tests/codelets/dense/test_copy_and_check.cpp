@@ -7,6 +7,7 @@
 #include <tessera/codelets/dense/copy.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

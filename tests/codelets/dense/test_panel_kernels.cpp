@@ -6,6 +6,7 @@
 #include <tessera/codelets/dense/kernels/panel_kernels.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <tessera/codelets/dense/panel_qr.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using kernels::PanelFactor;

@@ -8,6 +8,7 @@
 #include <tessera/codelets/dense/two_sided.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

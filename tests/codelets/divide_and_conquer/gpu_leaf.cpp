@@ -14,6 +14,7 @@
 #include "matrices.hpp"
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using divide_and_conquer::Forest;

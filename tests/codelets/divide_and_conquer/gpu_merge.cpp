@@ -17,6 +17,7 @@
 #include "matrices.hpp"
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using divide_and_conquer::Child;

@@ -13,6 +13,7 @@
 /// The whole divide and conquer as plain recursion over the kernels, with chunks and tiles as the task graph
 /// has them.
 namespace tessera::test {
+using namespace detail;
 
 template <class R>
 class SequentialSolver {

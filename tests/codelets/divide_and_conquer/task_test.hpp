@@ -14,6 +14,7 @@
 /// What the tests of the tasks of the tridiagonal divide and conquer share; these run on CPUs, and are compared
 /// with the kernels bit for bit.
 namespace tessera::test {
+using namespace detail;
 
 /// Of the matrices used here: four pieces, the last of 11 rows.
 inline constexpr Index order = 50, leaf = 13;

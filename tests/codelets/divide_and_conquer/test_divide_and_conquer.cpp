@@ -12,6 +12,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class R>

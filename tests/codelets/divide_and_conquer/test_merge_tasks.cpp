@@ -13,6 +13,7 @@
 #include <tessera/codelets/linalg/blas.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using divide_and_conquer::Child;

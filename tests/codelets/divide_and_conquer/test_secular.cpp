@@ -11,6 +11,7 @@
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using divide_and_conquer::MergeRecord;

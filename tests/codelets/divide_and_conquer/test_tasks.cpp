@@ -10,6 +10,7 @@
 #include <tessera/codelets/divide_and_conquer/leaf_tasks.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using divide_and_conquer::Forest;

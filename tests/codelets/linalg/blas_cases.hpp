@@ -8,8 +8,9 @@
 
 #include <tessera/codelets/linalg/blas.hpp>
 
-/// Calls of tessera::la on odd shapes with what they must give, formed by loops.
+/// Calls of tessera::detail::la on odd shapes with what they must give, formed by loops.
 namespace tessera::test {
+using namespace detail;
 
 /// operation(on, a, b, c) turns C into `expected`, of which `part` counts.
 template <class T>

@@ -9,6 +9,7 @@
 #include <tessera/codelets/linalg/block_kernel.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -8,6 +8,7 @@
 #include <tessera/codelets/one_stage/whole_tasks.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

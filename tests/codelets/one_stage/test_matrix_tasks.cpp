@@ -7,6 +7,7 @@
 #include <tessera/codelets/one_stage/matrix_tasks.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -11,6 +11,7 @@
 #include <tessera/codelets/one_stage/panel_tasks.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// Work rows of 5 and 4 rows, two in a tile, the last tile with one of 5 rows.

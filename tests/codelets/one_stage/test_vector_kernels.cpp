@@ -10,6 +10,7 @@
 #include <tessera/codelets/one_stage/kernels/vector_kernels.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -10,6 +10,7 @@
 
 /// A Hermitian matrix as the one-stage tridiagonalisation lays it out, by plain loops.
 namespace tessera::test {
+using namespace detail;
 
 template <class T>
 struct WorkProblem {

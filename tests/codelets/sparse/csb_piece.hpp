@@ -11,6 +11,7 @@
 
 /// Pieces of CSB matrices for tests, made cell by cell and independently of the library's builder.
 namespace tessera::test {
+using namespace detail;
 
 struct PieceEntry {
   Index row, column;  ///< of the piece

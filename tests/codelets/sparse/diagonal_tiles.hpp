@@ -13,6 +13,7 @@
 
 /// Diagonal tiles for tests: dense symmetric matrices, and the piece that stores them.
 namespace tessera::test {
+using namespace detail;
 
 struct Tiles {
   std::vector<std::uint32_t> begins{0};

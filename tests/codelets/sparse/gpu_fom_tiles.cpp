@@ -9,6 +9,7 @@
 #include <tessera/runtime/device_task.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class P>

@@ -10,6 +10,7 @@
 #include <tessera/codelets/sparse/kernels/multiply_csb.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class P>

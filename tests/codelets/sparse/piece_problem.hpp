@@ -18,6 +18,7 @@
 /// Pieces of CSB matrices with all that can be odd about them, and what their product should be, by a plain
 /// loop.
 namespace tessera::test {
+using namespace detail;
 
 template <class V>
 class PieceProblem {

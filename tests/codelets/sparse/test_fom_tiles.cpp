@@ -7,6 +7,7 @@
 #include <tessera/codelets/sparse/fom_tiles.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// Row-major vectors, `width` elements a row.
@@ -191,17 +192,17 @@ TYPED_TEST(FomTiles, AsATask) {
                 steps * columns * *std::max_element(sizes.begin(), sizes.end()) * Index(sizeof(T)));
       const Data scratch = Data::scratch(runtime, std::size_t(scratch_bytes));
       const Status status = this->run([&](Sequence& sequence) {
-        insert_fom_tiles(sequence, tessera::FomTiles<V, T>{.piece = stored ? &piece_data : nullptr,
-                                                           .begins = begin_data,
-                                                           .r = r_data,
-                                                           .w = w_data,
-                                                           .scratch = scratch,
-                                                           .shape = shape,
-                                                           .rows = rows,
-                                                           .tiles = count,
-                                                           .columns = columns,
-                                                           .steps = steps,
-                                                           .shift = -1});
+        insert_fom_tiles(sequence, detail::FomTiles<V, T>{.piece = stored ? &piece_data : nullptr,
+                                                          .begins = begin_data,
+                                                          .r = r_data,
+                                                          .w = w_data,
+                                                          .scratch = scratch,
+                                                          .shape = shape,
+                                                          .rows = rows,
+                                                          .tiles = count,
+                                                          .columns = columns,
+                                                          .steps = steps,
+                                                          .shift = -1});
       });
       EXPECT_TRUE(status) << status.message();
     }

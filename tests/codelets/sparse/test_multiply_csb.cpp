@@ -10,6 +10,7 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class P>
@@ -134,13 +135,13 @@ TYPED_TEST(MultiplyCsb, Tasks) {
     {
       Sequence sequence(runtime);
       for (int time = 0; time < 2; ++time)
-        insert_multiply_csb(sequence, tessera::MultiplyCsb<V, T>{.piece = stored,
-                                                                 .x_columns = xc,
-                                                                 .y_rows = yr,
-                                                                 .x_rows = on_diagonal ? xc : xr,
-                                                                 .y_columns = on_diagonal ? yr : yc,
-                                                                 .shape = piece.shape,
-                                                                 .columns = columns});
+        insert_multiply_csb(sequence, detail::MultiplyCsb<V, T>{.piece = stored,
+                                                                .x_columns = xc,
+                                                                .y_rows = yr,
+                                                                .x_rows = on_diagonal ? xc : xr,
+                                                                .y_columns = on_diagonal ? yr : yc,
+                                                                .shape = piece.shape,
+                                                                .columns = columns});
       ASSERT_TRUE(sequence.wait().ok());
       statistics = sequence.statistics();
     }
@@ -169,13 +170,13 @@ TYPED_TEST(MultiplyCsb, RefusesWhatOnlyAnIndexCanSay) {
   one_side.sides = CsbSides::rows;
   for (const CsbPieceShape& shape : {more, one_side})
     expect_refused("shape", [&] {
-      insert_multiply_csb(sequence, tessera::MultiplyCsb<V, T>{.piece = stored,
-                                                               .x_columns = x,
-                                                               .y_rows = y,
-                                                               .x_rows = x,
-                                                               .y_columns = y,
-                                                               .shape = shape,
-                                                               .columns = 2});
+      insert_multiply_csb(sequence, detail::MultiplyCsb<V, T>{.piece = stored,
+                                                              .x_columns = x,
+                                                              .y_rows = y,
+                                                              .x_rows = x,
+                                                              .y_columns = y,
+                                                              .shape = shape,
+                                                              .columns = 2});
     });
 }
 

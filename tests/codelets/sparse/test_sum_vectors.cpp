@@ -5,6 +5,7 @@
 #include <tessera/codelets/sparse/sum_vectors.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>
@@ -35,9 +36,9 @@ TYPED_TEST(SumVectors, AddsAndOverwrites) {
         Sequence sequence(this->runtime());
         sequence.begin_stage("before");
         if (!overwrite)
-          sequence.insert(tessera::SumVectors<T>{.y = y, .z = {first}, .columns = int(width), .rows = rows});
+          sequence.insert(detail::SumVectors<T>{.y = y, .z = {first}, .columns = int(width), .rows = rows});
         sequence.begin_stage("sum");
-        insert_sum_vectors(sequence, tessera::SumVectors<T>{.y = y, .columns = columns, .rows = rows}, terms);
+        insert_sum_vectors(sequence, detail::SumVectors<T>{.y = y, .columns = columns, .rows = rows}, terms);
         ASSERT_TRUE(sequence.wait().ok());
         EXPECT_EQ(sequence.statistics().stages.at(1).flops, static_cast<double>(rows * columns * count));
         EXPECT_EQ(difference(download<T>(y), expected), 0) << columns << ' ' << overwrite << ' ' << count;

@@ -11,6 +11,7 @@
 
 /// Kernels on tall and skinny blocks of vectors against those of CPUs.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -9,6 +9,7 @@
 /// The tasks on tall vectors against plain loops in long double. A test matrix of width x rows is a block of
 /// row-major vectors: element (j, i) is element i of vector j.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// Columns of block number `block`.

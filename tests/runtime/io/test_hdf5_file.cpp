@@ -13,6 +13,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 
 template <class T>
 class Hdf5 : public ::testing::Test {

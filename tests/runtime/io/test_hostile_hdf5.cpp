@@ -16,6 +16,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 
 /// Files made by HDF5 itself, of which `a` or the attribute `text` is not what a reader may expect.
 class HostileHdf5 : public ::testing::Test {

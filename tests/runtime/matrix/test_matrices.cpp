@@ -10,6 +10,7 @@
 #include <tessera/tiled_matrix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 TEST(LocalExtent, CountsTheEntriesThatAProcessOwns) {

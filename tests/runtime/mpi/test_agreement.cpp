@@ -6,6 +6,7 @@
 #include <tessera/runtime/agreement.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 class Agreement : public ::testing::Test {

@@ -15,6 +15,7 @@
 /// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
 /// are shared.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Fail {
@@ -60,6 +61,7 @@ void run(const HostContext&, const AddNumber& task) {
 }  // namespace tessera::test
 
 namespace tessera {
+using namespace detail;
 TESSERA_DEFINE_TASK(test::AddNumber)
 TESSERA_DEFINE_TASK(test::Fail)
 TESSERA_DEFINE_TASK(test::Add)
@@ -67,6 +69,7 @@ TESSERA_DEFINE_TASK(test::Set)
 }  // namespace tessera
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 class DistributedTasks : public MpiTest {

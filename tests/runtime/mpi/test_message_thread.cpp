@@ -16,6 +16,7 @@
 
 /// StarPU's thread that brings the messages, of ranks that have no core for it.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Sleep {
@@ -40,11 +41,13 @@ void run(const HostContext&, const Twice& task) {
 }  // namespace tessera::test
 
 namespace tessera {
+using namespace detail;
 TESSERA_DEFINE_TASK(test::Sleep)
 TESSERA_DEFINE_TASK(test::Twice)
 }  // namespace tessera
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 std::string contents(const std::filesystem::path& file) {

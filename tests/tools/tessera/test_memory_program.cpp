@@ -12,6 +12,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 using namespace tessera::test;
 
 constexpr long mib = 1 << 20;

@@ -16,6 +16,7 @@
 namespace {
 
 using namespace tessera;
+using namespace tessera::detail;
 using namespace tessera::test;
 
 TEST_F(Program, HelpAndVersion) {

@@ -20,6 +20,7 @@
 #include "stages.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -17,6 +17,7 @@
 #include "stages.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 /// What the stages share: sizes, matrices, the scale of the checks.
 template <class T>

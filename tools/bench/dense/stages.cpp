@@ -18,6 +18,7 @@
 #include "stage.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -15,6 +15,7 @@
 
 /// The stages of the dense eigensolver one by one, for `bench_dense`.
 namespace tessera::program {
+using namespace detail;
 
 /// The sizes of all stages: those of the options, and as the solver takes them where they are 0.
 template <class T>

@@ -19,6 +19,7 @@
 #include "sparse_problem.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "spmm_options.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "gpu_device.hpp"
 
 namespace tessera::program {
+using namespace detail;
 
 #if TESSERA_WITH_CUDA
 

@@ -19,6 +19,7 @@
 #include <tessera/runtime/require_memory.hpp>
 
 namespace tessera::program {
+using namespace detail;
 
 namespace {
 

@@ -12,6 +12,7 @@
 
 /// What `bench_stack` computes.
 namespace tessera::program {
+using namespace detail;
 
 /// One stack: its panels by number, and its lists on the host and as tasks read them.
 struct StackItem {

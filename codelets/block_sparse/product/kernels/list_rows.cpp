@@ -5,7 +5,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/row_products.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 /// The last blocks of a panel of A, behind which the kernel reads beyond the end: a copy with room after it.
@@ -180,4 +180,4 @@ template void multiply_by_lists<float>(const ProductPanel&, std::span<const Inne
 template void multiply_by_lists<double>(const ProductPanel&, std::span<const InnerValues<double>>, Store,
                                         double*);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

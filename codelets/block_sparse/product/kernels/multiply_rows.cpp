@@ -6,7 +6,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/row_products.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 namespace {
 
 /// Columns of A and B that blocks may have.
@@ -208,4 +208,4 @@ template void multiply_rows<float>(const ProductPanel&, std::span<const InnerVal
 template void multiply_rows<double>(const ProductPanel&, std::span<const InnerValues<double>>, Store,
                                     double*);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

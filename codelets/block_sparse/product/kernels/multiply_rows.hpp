@@ -12,7 +12,7 @@
 /// panels in the given order.
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 /// transposition (1978).
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// An inner panel and the values of its panels of A and B.
 template <class T>
@@ -44,4 +44,4 @@ bool small_enough_for_lists(std::span<const Index> m, std::span<const Index> n,
 template <class T>
 void multiply_by_lists(const ProductPanel& panel, std::span<const InnerValues<T>> inner, Store store, T* c);
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -3,7 +3,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/row_products.hpp>
 #include <tessera/codelets/common/dispatch.hpp>
 
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 template <class T>
 Index max_rows() noexcept {
@@ -44,4 +44,4 @@ void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept {
   template void unpad_columns<T>(Index, Index, const T*, T*) noexcept;
 TESSERA_INSTANTIATE(float) TESSERA_INSTANTIATE(double)
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

@@ -9,7 +9,7 @@
 /// Products of real blocks that are too small for one kernel call each: a block of A times a row of blocks of
 /// B, added to a row of blocks of C whose columns are padded to whole registers. C's row then stays in the
 /// first cache for all blocks of A in the row, and a product needs no masks and no remainders.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Blocks of B that a block of A is multiplied by.
 template <class T>
@@ -90,4 +90,4 @@ TESSERA_DECLARE_ROW_PRODUCTS(level3)
 TESSERA_DECLARE_ROW_PRODUCTS(level4)
 #undef TESSERA_DECLARE_ROW_PRODUCTS
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

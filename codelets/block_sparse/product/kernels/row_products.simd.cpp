@@ -4,7 +4,7 @@
 // Body of the row-wise products for one instruction set level (see dispatch.hpp).
 #include <tessera/codelets/block_sparse/product/kernels/row_products.hpp>
 
-namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
+namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE {
 namespace {
 
 #define TESSERA_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -371,4 +371,4 @@ void unpad_columns(Index m, Index columns, const T* from, T* to) noexcept {
 TESSERA_INSTANTIATE(float)
 TESSERA_INSTANTIATE(double)
 
-}  // namespace tessera::kernels::TESSERA_CPU_LEVEL_NAMESPACE
+}  // namespace tessera::detail::kernels::TESSERA_CPU_LEVEL_NAMESPACE

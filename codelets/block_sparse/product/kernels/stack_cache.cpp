@@ -8,7 +8,7 @@
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/kept_files.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ void StackCache::write(const StackShape& shape, const std::string& key,
   }
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

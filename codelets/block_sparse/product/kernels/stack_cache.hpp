@@ -8,7 +8,7 @@
 #include <string>
 
 /// Machine code that is kept on disk between runs; no CUDA here.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// Products of m x k by k x n blocks of a type: s, d, c or z.
 struct StackShape {
@@ -45,4 +45,4 @@ class StackCache {
   std::filesystem::path directory_, root_;
 };
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device

@@ -14,7 +14,7 @@
 #include <tessera/runtime/cache_directory.hpp>
 #include <tessera/runtime/parallel_for.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 
 int current_device() {
@@ -315,6 +315,6 @@ std::string StackCompiler::description() {
   return fmt::format("the generic kernel ({})", first_failure_);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
 #endif  // TESSERA_WITH_CUDA

@@ -17,7 +17,7 @@ struct CUstream_st;  // cudaStream_t points to one
 
 /// The kernels of single shapes that a process has: compiled when they are first asked for, or read from
 /// disk, loaded, and tried once on a small stack against the generic kernel.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// The largest block size with a kernel of its own.
 inline constexpr std::int32_t largest_own_size = 80;
@@ -110,6 +110,6 @@ template <class T>
 void launch_generic_stack(CUstream_st* stream, const StackClass& shape, const StackEntry* entries,
                           const StackRun* runs, const T* a, const T* b, T* c);
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
 #endif  // TESSERA_WITH_CUDA

@@ -4,7 +4,7 @@
 
 /// The scalars and the instructions that the kernel of stack_kernel.cuh is made of. No headers: also compiled
 /// at run time.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 /// Complex numbers with the layout of std::complex.
 template <class R>
@@ -115,4 +115,4 @@ __device__ inline void synchronize(int part) {
 }
 
 }  // namespace stack_detail
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

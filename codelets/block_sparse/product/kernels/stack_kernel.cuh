@@ -24,7 +24,7 @@
 /// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads
 /// take consecutive ones; nothing outside the blocks is read. For compute capability 8.0 and later; made
 /// for 9.0.
-namespace tessera::kernels {
+namespace tessera::detail::kernels {
 
 namespace stack_detail {
 
@@ -366,4 +366,4 @@ __global__ void __launch_bounds__(stack_detail::plan_of<T, M, N, K>.threads,
                                                                               c);
 }
 
-}  // namespace tessera::kernels
+}  // namespace tessera::detail::kernels

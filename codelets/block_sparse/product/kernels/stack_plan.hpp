@@ -25,7 +25,7 @@
 #define TESSERA_STACK_PLAN constexpr
 #endif
 
-namespace tessera {
+namespace tessera::detail {
 
 /// A thread block has `parts` groups of warps_m x warps_n warps: group p takes the products p, p + parts, ...
 /// of the run (or `products` of them at a time), and the groups' sums are added in order. A warp holds
@@ -175,6 +175,6 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   return complete_stack_plan(plan, element_bytes, complex, m, n, k);
 }
 
-}  // namespace tessera
+}  // namespace tessera::detail
 
 #undef TESSERA_STACK_PLAN

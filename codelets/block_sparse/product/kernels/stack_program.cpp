@@ -9,7 +9,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 #include <tessera/runtime/cache_directory.hpp>
 
-namespace tessera::device {
+namespace tessera::detail::device {
 namespace {
 
 constexpr const char* main_file = "tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh";
@@ -21,9 +21,9 @@ const char* scalar_name(char type) {
     case 'd':
       return "double";
     case 'c':
-      return "tessera::kernels::StackComplex<float>";
+      return "tessera::detail::kernels::StackComplex<float>";
     default:
-      return "tessera::kernels::StackComplex<double>";
+      return "tessera::detail::kernels::StackComplex<double>";
   }
 }
 
@@ -109,10 +109,11 @@ StackBinary compile_stack(std::span<const SourceFile> files, int architecture, c
     texts.push_back(file.text);
   }
   Program program(fmt::format("#include <{}>\n", main_file), texts, names);
-  return program.compile(architecture, fmt::format("tessera::kernels::multiply_stack_kernel<{}, {}, {}, {}>",
-                                                   scalar_name(shape.type), shape.m, shape.n, shape.k));
+  return program.compile(architecture,
+                         fmt::format("tessera::detail::kernels::multiply_stack_kernel<{}, {}, {}, {}>",
+                                     scalar_name(shape.type), shape.m, shape.n, shape.k));
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
 #endif  // TESSERA_WITH_CUDA

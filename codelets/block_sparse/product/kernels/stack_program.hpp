@@ -15,7 +15,7 @@
 
 /// Machine code of the kernel in stack_kernel.cuh for one shape and type: compiled at run time (NVRTC, which
 /// needs no GPU), and kept on disk.
-namespace tessera::device {
+namespace tessera::detail::device {
 
 /// A file as it is included, and its text.
 struct SourceFile {
@@ -43,6 +43,6 @@ StackBinary compile_stack(std::span<const SourceFile> files, int architecture, c
 /// The compiler's name and version.
 std::string stack_compiler_version();
 
-}  // namespace tessera::device
+}  // namespace tessera::detail::device
 
 #endif  // TESSERA_WITH_CUDA

@@ -12,6 +12,7 @@
 /// eigensolve on block-cyclic input over all ranks; runs with any number of processes. Each rank checks the
 /// gathered result against LAPACK.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 class EigensolveMpi : public MpiTest {

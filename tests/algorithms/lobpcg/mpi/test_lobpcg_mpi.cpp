@@ -15,6 +15,7 @@
 
 /// Segments on several ranks: the same values as alone, the same decisions everywhere.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 class LobpcgMpi : public ::testing::Test {

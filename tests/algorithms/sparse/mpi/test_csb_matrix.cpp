@@ -13,6 +13,7 @@
 /// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
 /// ranks.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using CsbMatrixMpi = MpiTest;

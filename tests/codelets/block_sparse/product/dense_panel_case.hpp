@@ -9,6 +9,7 @@
 #include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// A panel of mixed and empty blocks of which every `absent`-th is not there (0: all are), its dense array,
 /// and other values of the same blocks. `gap`: rows of the array below the panel's, which hold 7.

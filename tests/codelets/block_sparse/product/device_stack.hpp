@@ -8,6 +8,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// A test stack's lists and operands on the device.
 template <class T>

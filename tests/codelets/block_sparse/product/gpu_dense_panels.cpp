@@ -8,6 +8,7 @@
 
 /// Panels are expanded and blocks taken out on a GPU with the bits of the CPU.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

@@ -11,6 +11,7 @@
 #include <tessera/runtime/sequence.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using device::StackCompiler;

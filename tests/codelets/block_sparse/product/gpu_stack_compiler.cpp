@@ -9,6 +9,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,7 +166,7 @@ TEST_F(GpuStackCompiler, ComputesSomethingElse) {
   // Does nothing.
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
-       "namespace tessera::kernels {\n"
+       "namespace tessera::detail::kernels {\n"
        "template <class T, int M, int N, int K>\n"
        "__global__ void multiply_stack_kernel(const void*, int, const void*, const T*, const T*, T*) {}\n"
        "}\n"}};
@@ -179,7 +180,7 @@ TEST_F(GpuStackCompiler, ComputesSomethingElse) {
 TEST_F(GpuStackCompiler, WritesBesideItsBlocks) {
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
-       "namespace tessera::kernels {\n"
+       "namespace tessera::detail::kernels {\n"
        "struct Run { int c, first, count; };\n"
        "struct Entry { int a, b; };\n"
        "template <class T, int M, int N, int K>\n"

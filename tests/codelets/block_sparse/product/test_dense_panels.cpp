@@ -7,6 +7,7 @@
 
 /// The kernels behind dense products of panels on raw pointers, and when such products are chosen.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

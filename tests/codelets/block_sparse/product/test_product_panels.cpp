@@ -13,6 +13,7 @@
 /// The products of a panel: counted, listed and computed from the list, and computed without a list, product
 /// by product and row by row, against a loop over all blocks.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 /// One side of a panel: sizes of the blocks, as classes.

@@ -11,6 +11,7 @@
 #include <tessera/codelets/common/splitmix.hpp>
 
 namespace tessera::test {
+using namespace detail;
 
 /// Products of one shape in a stack.
 struct ShapeCount {

@@ -11,6 +11,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_cache.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

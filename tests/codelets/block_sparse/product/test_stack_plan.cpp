@@ -5,6 +5,7 @@
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 struct Element {

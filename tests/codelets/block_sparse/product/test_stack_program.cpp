@@ -12,6 +12,7 @@
 
 /// Compiling needs no GPU.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 using device::SourceFile;

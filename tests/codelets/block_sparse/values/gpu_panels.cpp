@@ -15,6 +15,7 @@
 
 /// The tasks on panels, on CPUs alone and on a GPU: what they leave is the same.
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>

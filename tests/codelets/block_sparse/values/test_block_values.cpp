@@ -6,6 +6,7 @@
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 
 namespace tessera::test {
+using namespace detail;
 namespace {
 
 template <class T>
