@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -27,12 +28,13 @@ Sums sums(const Runtime::Detail& runtime) noexcept {
   return result;
 }
 
-/// A memory of which StarPU has used three quarters by its own account, or nothing. In pieces, the rest may
-/// be of no use.
+/// A memory of which StarPU has used three quarters by its own account, or has left less than 64 MiB, or
+/// nothing. In pieces, the rest may be of no use.
 std::string exhausted_node() {
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); ++node) {
     const starpu_ssize_t total = starpu_memory_get_total(node), available = starpu_memory_get_available(node);
-    if (total <= 0 || available >= total / 4) continue;
+    constexpr starpu_ssize_t of_use = 64 << 20;
+    if (total <= 0 || available >= std::max(total / 4, of_use)) continue;
     char name[64];
     starpu_memory_node_get_name(node, name, sizeof name);
     return fmt::format("{}: {} of {} MiB are free", name, available >> 20, total >> 20);
