@@ -105,6 +105,9 @@ struct WorkerProfile {
 /// (restored at the end), pauses the workers while nothing is submitted, and shuts down cleanly. One at a
 /// time in a process; start and stop as often as wanted. Collective over the communicator.
 ///
+/// Calls on one Runtime come from one thread at a time; functions of the caller's that tasks call run on its
+/// workers, several at once.
+///
 /// With GPUs, StarPU measures the buses when it starts for the first time on a machine (or for other GPUs and
 /// cores than it has figures of), and then resets the visible GPUs: memory, streams and library handles that
 /// the caller made before are gone. Make them after the Runtime, or have the buses measured before
