@@ -17,6 +17,7 @@
 #include <tessera/runtime/default_runtime.hpp>
 #include <tessera/runtime/gpu_messages.hpp>
 #include <tessera/runtime/host_memory.hpp>
+#include <tessera/runtime/kept.hpp>
 #include <tessera/runtime/machine.hpp>
 #include <tessera/runtime/performance_models.hpp>
 #include <tessera/runtime/starpu_detail.hpp>
@@ -426,8 +427,15 @@ void Runtime::agree_on_workers() {
   any_gpus_ = numbers[2] > 0;
 }
 
+std::shared_ptr<void>& detail::kept_with(const Runtime& runtime, std::string_view name) {
+  auto& kept = runtime.detail().kept;
+  const auto found = kept.find(name);
+  return found != kept.end() ? found->second : kept[std::string(name)];
+}
+
 Runtime::~Runtime() {
   if (::getpid() != detail_->process) return;  // a process forked from ours has none of StarPU's threads
+  detail_->kept.clear();
   detail::alive_runtime = nullptr;
   if (!agrees_to_end()) {
     abandon();

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -98,6 +99,8 @@ struct Runtime::Detail {
   bool paused = false;
   /// Memory of pieces of at least so many bytes is not kept for reuse, see ReturnedMemory.
   std::atomic<std::size_t> unkept_bytes = std::numeric_limits<std::size_t>::max();
+
+  std::map<std::string, std::shared_ptr<void>, std::less<>> kept;  ///< see kept_with
 
   Detail();
   ~Detail();

@@ -22,7 +22,7 @@ double pattern_memory(const PatternSize& size) noexcept {
 double values_memory(const BlockPattern& pattern, std::size_t element_bytes) {
   double elements = 0;
   for (Index p = 0; p < pattern.panels(); ++p)
-    if (pattern.panel_local(p)) elements += static_cast<double>(pattern.index(p).elements());
+    if (pattern.panel_local(p)) elements += static_cast<double>(pattern.panel_elements(p));
   return elements * static_cast<double>(element_bytes);
 }
 

@@ -126,7 +126,7 @@ template <class T>
 void BlockSparseMatrix<T>::for_each_block(
     const std::function<void(Index, Index, MatrixView<const T>)>& visit) const {
   for (Index p = 0; p < pattern_->panels(); ++p) {
-    if (!pattern_->panel_local(p) || pattern_->index(p).blocks() == 0) continue;
+    if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
     const HostAccess access(panel(p), HostAccess::Mode::read);
     for_each_place(*pattern_, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
       visit(at.row, at.col, {access.array<const T>().data() + offset, rows, cols, rows});
@@ -138,7 +138,7 @@ template <class T>
 void BlockSparseMatrix<T>::for_each_block_mutable(
     const std::function<void(Index, Index, MatrixView<T>)>& visit) {
   for (Index p = 0; p < pattern_->panels(); ++p) {
-    if (!pattern_->panel_local(p) || pattern_->index(p).blocks() == 0) continue;
+    if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
     const HostAccess access(panel(p), HostAccess::Mode::read_write);
     for_each_place(*pattern_, p, [&](BlockCoordinate at, Index offset, Index rows, Index cols) {
       visit(at.row, at.col, {access.array<T>().data() + offset, rows, cols, rows});
@@ -272,7 +272,7 @@ BlockSparseMatrix<T> BlockSparseBuilder<T>::Detail::filled(BlockPatternPointer m
   BlockSparseMatrix<T> matrix(std::move(made));
   const BlockPattern& pattern = matrix.pattern();
   for (Index p = 0; p < pattern.panels(); ++p) {
-    if (!pattern.panel_local(p) || pattern.index(p).blocks() == 0) continue;
+    if (!pattern.panel_local(p) || pattern.panel_blocks(p) == 0) continue;
     const HostAccess access(matrix.panel(p), HostAccess::Mode::write);
     const auto array = access.array<T>();
     std::fill(array.begin(), array.end(), T(0));

@@ -149,7 +149,7 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
                    const BlockSparseMatrix<T>& b, bool add) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   for (Index p = 0; p < to.panels(); ++p) {
-    if (from.index(p).blocks() == 0 || to.index(p).blocks() == 0) continue;
+    if (from.panel_blocks(p) == 0 || to.panel_blocks(p) == 0) continue;
     if (from.index(p).same_blocks(to.index(p))) {
       sequence.insert(CopyValues<T>{.source = a.panel(p),
                                     .destination = add ? add_to(b.panel(p)) : overwrite(b.panel(p)),
@@ -197,7 +197,7 @@ void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, co
                                       .conjugated = way.conjugated,
                                       .add = options.add});
       }
-    if (from.index(source).blocks() > 0) a.panel(source).flush_remote_copies();
+    if (from.panel_blocks(source) > 0) a.panel(source).flush_remote_copies();
   }
 }
 

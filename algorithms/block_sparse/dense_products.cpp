@@ -42,13 +42,13 @@ Index dense_bytes(const BlockPattern& operand, bool by_rows, UseDense use) {
   for (Index p = 0; p < operand.panels(); ++p) {
     const Index row = operand.row_panel(p), col = operand.col_panel(p);
     const Index elements = rows[static_cast<std::size_t>(row)] * cols[static_cast<std::size_t>(col)],
-                stored = operand.index(p).elements();
+                stored = operand.panel_elements(p);
     const double least = use == UseDense::always ? 0 : least_dense_share * static_cast<double>(elements);
     if (stored == 0 || static_cast<double>(stored) < least) continue;
     const int owner = by_rows ? operand.rows().panel_owner(row) : operand.cols().panel_owner(col);
     sums[static_cast<std::size_t>(owner)] +=
         elements * static_cast<Index>(sizeof(T)) +
-        operand.index(p).blocks() * static_cast<Index>(sizeof(DenseBlock));
+        operand.panel_blocks(p) * static_cast<Index>(sizeof(DenseBlock));
   }
   return largest(sums);
 }
@@ -135,16 +135,16 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
 
 template <class T>
 DenseProducts<T>::DenseProducts(Sequence& sequence, const ProductOperands<T>& operands,
-                                const SymbolicProduct& symbolic)
+                                const ProductPlan& plan)
     : sequence_(sequence),
-      symbolic_(symbolic),
-      c_(*symbolic.pattern()),
+      plan_(plan),
+      c_(*plan.pattern()),
       elsewhere_(Data::bytes(sequence.runtime(), sizeof(DenseBlock), Data::every_rank)),
       a_(expanded(operands.a())),
       b_(expanded(operands.b())) {
   for (Index p = 0; p < c_.panels(); ++p)
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner)
-      if (symbolic.dense(p, inner)) {
+    for (Index inner = 0; inner < plan.inner_panels(); ++inner)
+      if (plan.dense(p, inner)) {
         ++a_.uses[static_cast<std::size_t>(operands.a().pattern().panel(c_.row_panel(p), inner))];
         ++b_.uses[static_cast<std::size_t>(operands.b().pattern().panel(inner, c_.col_panel(p)))];
       }
@@ -164,8 +164,8 @@ typename DenseProducts<T>::Expanded DenseProducts<T>::expanded(const BlockSparse
 
 template <class T>
 bool DenseProducts<T>::any(Index panel) const noexcept {
-  for (Index inner = 0; inner < symbolic_.inner_panels(); ++inner)
-    if (symbolic_.dense(panel, inner)) return true;
+  for (Index inner = 0; inner < plan_.inner_panels(); ++inner)
+    if (plan_.dense(panel, inner)) return true;
   return false;
 }
 
@@ -203,7 +203,7 @@ template <class T>
 void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, ProductWorker* ran_on,
                               const WriteOrAdd<Array<T>>& c) {
   const BlockPattern &pa = a_.matrix->pattern(), &pb = b_.matrix->pattern();
-  const Index row = c_.row_panel(panel), col = c_.col_panel(panel), inner_panels = symbolic_.inner_panels();
+  const Index row = c_.row_panel(panel), col = c_.col_panel(panel), inner_panels = plan_.inner_panels();
   const Index m = a_.row_extent[static_cast<std::size_t>(row)],
               n = b_.col_extent[static_cast<std::size_t>(col)];
   const int owner = c_.panel_owner(panel);
@@ -211,12 +211,12 @@ void DenseProducts<T>::submit(int priority, Index panel, Index first_inner, Prod
   const Data dense_c = Data::matrix(sequence_.runtime(), m, n, sizeof(T), owner);
   for (Index step = 0; step < inner_panels; ++step) {
     const Index inner = (first_inner + step) % inner_panels;
-    if (!symbolic_.dense(panel, inner)) continue;
+    if (!plan_.dense(panel, inner)) continue;
     const Index of_a = pa.panel(row, inner), of_b = pb.panel(inner, col);
     const Data &dense_a = expand(priority + 1, a_, of_a, owner),
                &dense_b = expand(priority + 1, b_, of_b, owner);
     std::span<const StackClass> classes;
-    if (local) classes = symbolic_.counts(panel).classes[static_cast<std::size_t>(inner)];
+    if (local) classes = plan_.counts(panel).classes[static_cast<std::size_t>(inner)];
     sequence_.insert(MultiplyDense<T>{.a = dense_a,
                                       .b = dense_b,
                                       .c = dense_c,

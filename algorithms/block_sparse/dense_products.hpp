@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
-#include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/algorithms/block_sparse/product_plan.hpp>
 #include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 #include <tessera/multiply.hpp>
 
@@ -23,7 +23,7 @@ DenseRule dense_rule(const MultiplyOptions& options, const ProductOperands<T>& o
 template <class T>
 class DenseProducts {
  public:
-  DenseProducts(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic);
+  DenseProducts(Sequence& sequence, const ProductOperands<T>& operands, const ProductPlan& plan);
 
   /// Whether a panel of C has any.
   bool any(Index panel) const noexcept;
@@ -46,7 +46,7 @@ class DenseProducts {
   const Data& expand(int priority, Expanded& operand, Index panel, int rank);
   static void used(Expanded& operand, Index panel);
   Sequence& sequence_;
-  const SymbolicProduct& symbolic_;
+  const ProductPlan& plan_;
   const BlockPattern& c_;
   Data elsewhere_;  // stands for pieces that only other ranks read
   Expanded a_, b_;

@@ -16,7 +16,7 @@ class LocalElements {
   LocalElements(const BlockSparseMatrix<T>& a, HostAccess::Mode mode)
       : pattern_(&a.pattern()), panels_(static_cast<std::size_t>(pattern_->panels())) {
     for (Index p = 0; p < pattern_->panels(); ++p)
-      if (pattern_->panel_local(p) && pattern_->index(p).blocks() > 0)
+      if (pattern_->panel_local(p) && pattern_->panel_blocks(p) > 0)
         panels_[static_cast<std::size_t>(p)] = std::make_unique<HostAccess>(a.panel(p), mode);
   }
 

@@ -14,15 +14,11 @@
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/product_plans.hpp>
 #include <tessera/algorithms/block_sparse/product_report.hpp>
-#include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/algorithms/block_sparse/product_tasks.hpp>
 #include <tessera/block_operations.hpp>
-#include <tessera/codelets/block_sparse/product/kernels/multiply_rows.hpp>
-#include <tessera/codelets/block_sparse/product/multiply_panels.hpp>
-#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
-#include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
-#include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/codelets/common/store.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/require_memory.hpp>
@@ -54,7 +50,7 @@ template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
-                       options.result_on_host, options.dense, limits.first_row, limits.end_row,
+                       options.result_on_host, options.dense, options.filter, limits.first_row, limits.end_row,
                        limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
@@ -102,6 +98,20 @@ ProductFilter make_filter(Op op_a, const BlockSparseMatrix<T>& original, const P
   return filter;
 }
 
+/// For products on GPUs: blocks in the rows of blocks of op(A), in the order of C's panels.
+template <class T>
+Data upload_row_blocks(Op op_a, const BlockSparseMatrix<T>& a, const BlockPattern& c) {
+  const std::vector<Index> blocks = blocks_in_rows(op_a, a);
+  Data data = Data::bytes(c.runtime(), std::max<std::size_t>(blocks.size(), 1) * sizeof(std::int32_t),
+                          Data::every_rank);
+  const HostAccess access(data, HostAccess::Mode::write);
+  auto next = access.array<std::int32_t>().begin();
+  for (Index p = 0; p < c.row_panels(); ++p)
+    for (const Index row : c.rows().panel(p))
+      *next++ = static_cast<std::int32_t>(blocks[static_cast<std::size_t>(row)]);
+  return data;
+}
+
 bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
   return limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= rows && limits.end_col >= cols;
 }
@@ -120,171 +130,6 @@ BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparse
       sequence.insert(ScaleWindow<T>{
           .blocks = pattern->blocks_of(p), .values = result.panel(p), .factor = beta, .window = window});
   return result;
-}
-
-/// The shapes of what an inner panel contributes to a panel of C; none on ranks that do not own that.
-std::span<const StackClass> shapes_of(const SymbolicProduct& symbolic, const BlockPattern& c, Index panel,
-                                      Index inner) {
-  if (!c.panel_local(panel)) return {};
-  return symbolic.counts(panel).classes[static_cast<std::size_t>(inner)];
-}
-
-/// What one inner panel contributes to a panel of C. `classes`: the shapes of its products.
-struct InnerOperands {
-  Index number;
-  Index products;
-  std::span<const StackClass> classes;
-  const Data *a, *b;
-};
-
-/// The products of one panel of C where CPUs compute them; `together`: inner panels in one task.
-template <class T>
-void submit_panels(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
-                   std::size_t together, const ProductPanel* panel, ProductWorker* ran_on,
-                   const WriteOrAdd<Array<T>>& c) {
-  std::vector<const Data*> factors;
-  for (std::size_t first = 0; first < contributions.size(); first += together) {
-    MultiplyPanels<T> task{.c = c, .factors = {}, .panel = panel, .ran_on = ran_on};
-    factors.clear();
-    auto number = task.inner.begin();
-    for (const InnerOperands& inner :
-         contributions.subspan(first, std::min(together, contributions.size() - first))) {
-      factors.insert(factors.end(), {inner.a, inner.b});
-      *number++ = static_cast<std::int32_t>(inner.number);
-      task.products += inner.products;
-      task.counted_flops += stack_flops(inner.classes, is_complex<T>);
-    }
-    task.factors = factors;
-    sequence.insert(task, {.priority = priority});
-  }
-}
-
-/// The same with GPUs: each inner panel's products are listed, then computed. Lists come before what needs
-/// them.
-template <class T>
-void submit_stacks(Sequence& sequence, int priority, std::span<const InnerOperands> contributions,
-                   const ProductPanel* panel, bool local, ProductWorker* ran_on, const Data& elsewhere,
-                   const WriteOrAdd<Array<T>>& c) {
-  Runtime& runtime = sequence.runtime();
-  for (const InnerOperands& inner : contributions) {
-    Data stack;
-    if (local) {
-      stack = Data::bytes(runtime, stack_bytes(stack_runs(inner.classes), stack_products(inner.classes)),
-                          Data::every_rank);
-      sequence.insert(
-          ListProducts{.stack = stack, .panel = panel, .inner_panel = inner.number, .classes = inner.classes},
-          {.priority = priority + 1, .execute_on = runtime.rank()});
-    }
-    sequence.insert(MultiplyStack<T>{.stack = local ? stack : elsewhere,
-                                     .a = inner.a,
-                                     .b = inner.b,
-                                     .c = c,
-                                     .classes = inner.classes,
-                                     .ran_on = ran_on + inner.number},
-                    {.priority = priority});
-  }
-}
-
-/// C's panels as their tasks are submitted. On CPUs those with the most products first: who is done early
-/// takes what is left of the small ones. Those of about as many follow each other as they are stored, as all
-/// do with GPUs, where neighbours find what they share.
-std::vector<Index> submission_order(const SymbolicProduct& symbolic, const BlockPattern& c) {
-  std::vector<Index> order(static_cast<std::size_t>(c.panels())), products(order.size(), 0);
-  std::iota(order.begin(), order.end(), Index{0});
-  if (c.runtime().gpus() > 0) return order;
-  for (const Index p : order)
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner)
-      products[static_cast<std::size_t>(p)] += symbolic.products(p, inner);
-  const Index most = order.empty() ? 0 : *std::max_element(products.begin(), products.end());
-  const auto size_class = [&](Index p) {
-    return ceil_div(8 * products[static_cast<std::size_t>(p)], std::max<Index>(most, 1));
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index p, Index q) { return size_class(p) > size_class(q); });
-  return order;
-}
-
-/// The tasks of the numeric phase, panel by panel of C, which stays in the caches of its worker, or on its
-/// GPU, meanwhile; `store`: overwrite where C has no values yet; `fetch`: a finished panel goes to the host.
-/// Priorities: what is submitted first.
-template <class T>
-void submit_products(Sequence& sequence, const ProductOperands<T>& operands, const SymbolicProduct& symbolic,
-                     const BlockSparseMatrix<T>& c, Store store, bool fetch, RanOn& ran_on) {
-  Runtime& runtime = sequence.runtime();
-  const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = c.pattern();
-  const Index inner_panels = symbolic.inner_panels();
-  const std::size_t together =
-      kernels::small_enough_for_rows<T>(symbolic.row_sizes(), symbolic.col_sizes(), symbolic.inner_sizes())
-          ? max_inner_panels
-          : 1;
-  DenseProducts<T> dense(sequence, operands, symbolic);
-  // Stands for the stacks of other ranks, which are theirs alone.
-  const Data elsewhere = Data::bytes(runtime, sizeof(StackEntry), Data::every_rank);
-  std::vector<InnerOperands> contributions;
-  int priority = 2 * static_cast<int>(pc.panels()) + 2;
-  for (const Index p : submission_order(symbolic, pc)) {
-    priority -= 2;
-    if (!c.panel(p).valid()) continue;
-    const Index row = pc.row_panel(p), col = pc.col_panel(p);
-    contributions.clear();
-    for (Index step = 0; step < inner_panels; ++step) {
-      // Other panels of C begin with other inner panels: not everybody wants the same ones at a time.
-      const Index inner = (row + col + step) % inner_panels;
-      if (symbolic.products(p, inner) == 0 || symbolic.dense(p, inner)) continue;
-      contributions.push_back({inner, symbolic.products(p, inner), shapes_of(symbolic, pc, p, inner),
-                               &operands.a().panel(pa.panel(row, inner)),
-                               &operands.b().panel(pb.panel(inner, col))});
-    }
-    ProductWorker* const workers = ran_on.data() + p * inner_panels;
-    const bool any_dense = dense.any(p);
-    using Values = WriteOrAdd<Array<T>>;
-    const Values values = store == Store::overwrite ? Values(c.panel(p)) : Values(add_to(c.panel(p)));
-    if (contributions.empty() && store == Store::overwrite && !any_dense)
-      sequence.insert(FillValues<T>{.values = c.panel(p), .value = T(0)}, {.priority = priority});
-    else if (runtime.gpus() == 0)
-      submit_panels<T>(sequence, priority, contributions, together, &symbolic.panel(p), workers, values);
-    else
-      submit_stacks<T>(sequence, priority, contributions, &symbolic.panel(p), pc.panel_local(p), workers,
-                       elsewhere, values);
-    if (any_dense) dense.submit(priority, p, row + col, workers, values);
-    if (fetch) c.panel(p).fetch_to_host();
-  }
-}
-
-/// Kernels for the shapes of this rank's stacks, where GPUs compute them.
-template <class T>
-void prepare_kernels(const SymbolicProduct& symbolic) {
-  const BlockPattern& c = *symbolic.pattern();
-  if (c.runtime().gpus() == 0) return;
-  std::vector<StackClass> all;
-  for (Index p = 0; p < c.panels(); ++p)
-    if (c.panel_local(p))
-      for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
-        if (symbolic.dense(p, inner)) continue;
-        const auto& classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
-        all.insert(all.end(), classes.begin(), classes.end());
-      }
-  prepare_stack_kernels<T>(c.runtime(), all);
-}
-
-/// Every task that multiplies must fit a GPU: known to the owner of the panel of C alone, said to all.
-template <class T>
-void require_room(const ProductOperands<T>& operands, const SymbolicProduct& symbolic) {
-  const BlockPattern &pa = operands.a().pattern(), &pb = operands.b().pattern(), &pc = *symbolic.pattern();
-  Runtime& runtime = pc.runtime();
-  if (runtime.gpus() == 0) return;
-  std::size_t most = 0;
-  for (Index p = 0; p < pc.panels(); ++p)
-    for (Index inner = 0; inner < symbolic.inner_panels() && pc.panel_local(p); ++inner) {
-      // Those that are dense are so because they fit.
-      if (symbolic.products(p, inner) == 0 || symbolic.dense(p, inner)) continue;
-      const auto& classes = symbolic.counts(p).classes[static_cast<std::size_t>(inner)];
-      const Index elements = pa.index(pa.panel(pc.row_panel(p), inner)).elements() +
-                             pb.index(pb.panel(inner, pc.col_panel(p))).elements() + pc.index(p).elements();
-      most = std::max(most, static_cast<std::size_t>(elements) * sizeof(T) +
-                                stack_bytes(stack_runs(classes), stack_products(classes)));
-    }
-  agree(runtime, 0, [&] { require_gpu_memory(runtime, "multiply_stack", most); });
 }
 
 /// Sends the operands to the GPU while the products are counted, where there is one GPU for them and they
@@ -347,40 +192,51 @@ class ProductWork final : public Work {
   SequenceStatistics statistics() const override { return result_->statistics; }
 
  private:
-  /// The symbolic phase. Waits.
+  /// The symbolic phase: waits, unless an earlier product has left a plan for these patterns. On GPUs the
+  /// plan is that of the product without a filter, which tasks apply.
   void find_blocks(const ProductProblem<T>& problem) {
     const double start = now();
-    if (options_.filter_eps > 0)
+    const bool filtered = options_.filter_eps > 0, on_gpus = runtime_.gpus() > 0;
+    ProductPatterns patterns{operands_.a().pattern_pointer(), operands_.b().pattern_pointer(),
+                             problem.c.pattern_pointer(), options_.retain_sparsity};
+    patterns.dense_despite_filter = options_.filter == ProductFilterRule::at_least;
+    if (!filtered || patterns.dense_despite_filter || !on_gpus)
+      patterns.dense = dense_rule(options_, operands_, problem.c.pattern());
+    if (filtered && !on_gpus) {
       filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
-    symbolic_.emplace(ProductPatterns{&operands_.a().pattern(), &operands_.b().pattern(),
-                                      problem.c.pattern_pointer(), options_.retain_sparsity,
-                                      options_.filter_eps > 0 ? &filter_ : nullptr,
-                                      dense_rule(options_, operands_, problem.c.pattern())});
+      patterns.filter = &filter_;
+      plan_ = std::make_shared<ProductPlan>(patterns);
+    } else {
+      ProductPlans::Found found = ProductPlans::of(runtime_).find(patterns);
+      plan_ = std::move(found.plan);
+      result_->plan_reused = found.reused;
+    }
+    if (filtered && on_gpus)
+      numeric_ = {.eps = options_.filter_eps,
+                  .row_blocks = upload_row_blocks(problem.a.op(), problem.a.matrix(), *plan_->pattern())};
     result_->symbolic_seconds = now() - start;
   }
 
   /// The numeric phase: C's values.
   void compute(T beta, BlockSparseMatrix<T>& c) {
-    require_room(operands_, *symbolic_);
-    const bool in_place = symbolic_->pattern() == c.pattern_pointer() && beta == T(1) &&
-                          &operands_.a() != &c && &operands_.b() != &c;
-    require_memory(runtime_, "multiply",
-                   product_memory(operands_.a().pattern(), operands_.b().pattern(), *symbolic_->pattern(),
-                                  !in_place, sizeof(T)));
-    ran_on_.assign(static_cast<std::size_t>(c.pattern().panels() * symbolic_->inner_panels()),
-                   ProductWorker::none);
+    require_room(operands_, *plan_);
+    const BlockPatternPointer& pattern = plan_->grown() ? plan_->pattern() : c.pattern_pointer();
+    const bool in_place = !plan_->grown() && beta == T(1) && &operands_.a() != &c && &operands_.b() != &c;
+    require_memory(
+        runtime_, "multiply",
+        product_memory(operands_.a().pattern(), operands_.b().pattern(), *pattern, !in_place, sizeof(T)));
+    records_.emplace(*plan_);
     sequence_ = std::make_unique<Sequence>(runtime_);
     sequence_->begin_stage("scale");
-    const Store store =
-        beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
-    if (store == Store::overwrite)
-      next_ = BlockSparseMatrix<T>(symbolic_->pattern());
+    numeric_.store = beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
+    numeric_.fetch = options_.result_on_host && !drop_;
+    if (numeric_.store == Store::overwrite)
+      next_ = BlockSparseMatrix<T>(pattern);
     else if (!in_place)
-      next_ = scaled_result(*sequence_, beta, c, symbolic_->pattern(), options_.limits);
-    prepare_kernels<T>(*symbolic_);
+      next_ = scaled_result(*sequence_, beta, c, pattern, options_.limits);
+    prepare_kernels<T>(*plan_);
     sequence_->begin_stage("products");
-    submit_products(*sequence_, operands_, *symbolic_, in_place ? c : next_, store,
-                    options_.result_on_host && !drop_, ran_on_);
+    submit_products(*sequence_, operands_, *plan_, in_place ? c : next_, numeric_, *records_);
     // Other ranks' copies of operands that live on.
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
       for (Index p = 0; p < operand->pattern().panels(); ++p)
@@ -389,27 +245,20 @@ class ProductWork final : public Work {
   }
 
   Status finish_guarded() {
-    const Status products = sequence_->wait(), images = images_.wait();
+    const Status products = sequence_->wait(), images = images_.wait(), pattern = plan_->finish_pattern();
     result_->statistics = sequence_->statistics();
     if (!images) return images;
+    if (!pattern) return pattern;
     if (!products) return products;
     report_stack_kernels(runtime_);
-    const BlockPattern& pattern = *symbolic_->pattern();
-    result_->shapes = count_shapes(runtime_, pattern, *symbolic_, ran_on_);
-    result_->filtered_products = symbolic_->filtered_products();
-    count_panel_products(*symbolic_, pattern, *result_);
-    for (const ProductCount& shape : result_->shapes) {
-      result_->products += shape.products;
-      result_->flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
-                       static_cast<double>(shape.products);
-    }
+    count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
       if (drop_) result_->filtered_blocks = filter(*c_, options_.filter_eps);
       if (options_.result_on_host) fetch(*c_);
     }
     const double listing =
-        codelet_seconds(result_->statistics, "list_products") / std::max(1, runtime_.workers());
+        codelet_seconds(result_->statistics, "list_products") / std::max(1, runtime_.gpus());
     result_->numeric_seconds = now() - numeric_start_ - listing;
     result_->symbolic_seconds += listing;
     result_->seconds = now() - start_;
@@ -430,8 +279,9 @@ class ProductWork final : public Work {
   Sequence images_;
   const ProductOperands<T> operands_;
   ProductFilter filter_;
-  std::optional<SymbolicProduct> symbolic_;
-  RanOn ran_on_;
+  std::shared_ptr<ProductPlan> plan_;
+  NumericOptions numeric_;
+  std::optional<ProductRecords> records_;
   std::unique_ptr<Sequence> sequence_;
 };
 

@@ -10,48 +10,96 @@
 
 namespace tessera::detail {
 
-std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
-                                       const SymbolicProduct& symbolic, const RanOn& ran_on) {
-  std::map<std::tuple<Index, Index, Index>, ProductCount> shapes;
-  const auto add = [&](const ProductCount& count) {
-    ProductCount& sum = shapes[{count.m, count.n, count.k}];
+namespace {
+
+/// Sums of products by shape.
+class ShapeSums {
+ public:
+  void add(const ProductCount& count) {
+    ProductCount& sum = shapes_[{count.m, count.n, count.k}];
     sum = {count.m,
            count.n,
            count.k,
            sum.products + count.products,
            sum.cpu_products + count.cpu_products,
            sum.gpu_products + count.gpu_products};
-  };
-  for (Index p = 0; p < c.panels(); ++p) {
-    if (!c.panel_local(p)) continue;
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
-      const ProductWorker worker = ran_on[static_cast<std::size_t>(p * symbolic.inner_panels() + inner)];
-      for (const StackClass& shape : symbolic.counts(p).classes[static_cast<std::size_t>(inner)])
-        add({shape.m, shape.n, shape.k, shape.products, worker == ProductWorker::cpu ? shape.products : 0,
-             worker == ProductWorker::gpu ? shape.products : 0});
-    }
   }
-  std::vector<ProductCount> mine;
-  for (const auto& [key, count] : shapes) mine.push_back(count);
-  shapes.clear();
-  for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
-    for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
-      ProductCount count;
-      std::memcpy(&count, piece.data() + at, sizeof count);
-      add(count);
-    }
-  std::vector<ProductCount> result;
-  for (const auto& [key, count] : shapes) result.push_back(count);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
-  return result;
+  void add(const StackClass& shape, Index products, ProductWorker worker) {
+    if (products > 0)
+      add({shape.m, shape.n, shape.k, products, worker == ProductWorker::cpu ? products : 0,
+           worker == ProductWorker::gpu ? products : 0});
+  }
+  /// Those of all ranks, in descending order of products. Collective.
+  std::vector<ProductCount> of_all_ranks(const Runtime& runtime) const {
+    std::vector<ProductCount> mine;
+    for (const auto& [key, count] : shapes_) mine.push_back(count);
+    ShapeSums all;
+    for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
+      for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
+        ProductCount count;
+        std::memcpy(&count, piece.data() + at, sizeof count);
+        all.add(count);
+      }
+    std::vector<ProductCount> result;
+    for (const auto& [key, count] : all.shapes_) result.push_back(count);
+    std::stable_sort(result.begin(), result.end(),
+                     [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
+    return result;
+  }
+
+ private:
+  std::map<std::tuple<Index, Index, Index>, ProductCount> shapes_;
+};
+
+/// The products of a stack, less those that the filter has left out. Returns these.
+Index add_stack(ShapeSums& sums, const ProductPlan& plan, const StackSet& set, const StackRecord& record) {
+  std::vector<std::int64_t> filtered;
+  if (record.filtered.valid()) {
+    const HostAccess access(record.filtered, HostAccess::Mode::read);
+    const auto numbers = access.array<const std::int64_t>();
+    filtered.assign(numbers.begin(), numbers.end());
+  }
+  Index left_out = 0;
+  for (const StackClass& shape : set.classes) {
+    const Index here = filtered.empty() ? 0 : filtered[static_cast<std::size_t>(plan.class_number(shape))];
+    sums.add(shape, shape.products - here, record.ran_on);
+    left_out += here;
+  }
+  return left_out;
 }
 
-void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result) {
+}  // namespace
+
+void count_products(const ProductPlan& plan, const ProductRecords& records, double flop_factor,
+                    MultiplyResult& result) {
+  const BlockPattern& c = *plan.pattern();
+  const Runtime& runtime = c.runtime();
+  ShapeSums sums;
+  double filtered = 0;
+  for (Index p = 0; p < c.panels(); ++p) {
+    if (!c.panel_local(p)) continue;
+    const std::vector<StackSet>& sets = plan.sets(p);
+    for (std::size_t s = 0; s < sets.size(); ++s)
+      filtered += static_cast<double>(
+          add_stack(sums, plan, sets[s], records.stacks[static_cast<std::size_t>(p)][s]));
+    for (Index inner = 0; inner < plan.inner_panels(); ++inner)
+      if (sets.empty() || plan.dense(p, inner))
+        for (const StackClass& shape : plan.counts(p).classes[static_cast<std::size_t>(inner)])
+          sums.add(shape, shape.products,
+                   records.panels[static_cast<std::size_t>(p * plan.inner_panels() + inner)]);
+  }
+  runtime.all_reduce_sum(&filtered, 1);
+  result.filtered_products = plan.filtered_products() + static_cast<Index>(filtered);
+  result.shapes = sums.of_all_ranks(runtime);
+  for (const ProductCount& shape : result.shapes) {
+    result.products += shape.products;
+    result.flop += flop_factor * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
+                   static_cast<double>(shape.products);
+  }
   for (Index p = 0; p < c.panels(); ++p)
-    for (Index inner = 0; inner < symbolic.inner_panels(); ++inner) {
-      result.panel_products += symbolic.products(p, inner) > 0;
-      result.dense_panel_products += symbolic.dense(p, inner);
+    for (Index inner = 0; inner < plan.inner_panels(); ++inner) {
+      result.panel_products += plan.products(p, inner) > 0;
+      result.dense_panel_products += plan.dense(p, inner);
     }
 }
 

@@ -5,22 +5,17 @@
 #include <string_view>
 #include <vector>
 
-#include <tessera/algorithms/block_sparse/symbolic.hpp>
-#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/algorithms/block_sparse/product_plan.hpp>
+#include <tessera/algorithms/block_sparse/product_tasks.hpp>
 #include <tessera/multiply.hpp>
 
 /// What a block-sparse product tells about itself when its tasks are over.
 namespace tessera::detail {
 
-/// Where the stacks of this rank were computed, for each panel of C and inner panel.
-using RanOn = std::vector<ProductWorker>;
-
-/// Sums of the products by shape, over all ranks. Collective.
-std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
-                                       const SymbolicProduct& symbolic, const RanOn& ran_on);
-
-/// The panel products of `result`.
-void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result);
+/// The counts of `result`: products by shape, all together, filtered ones, those of panels. `flop_factor`: 4 for
+/// complex numbers, else 1. Collective.
+void count_products(const ProductPlan& plan, const ProductRecords& records, double flop_factor,
+                    MultiplyResult& result);
 
 /// Seconds of workers in one kind of tasks.
 double codelet_seconds(const SequenceStatistics& statistics, std::string_view name);

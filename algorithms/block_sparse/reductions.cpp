@@ -121,7 +121,7 @@ DiagonalPart diagonal_part(const BlockPattern& pattern, BlockCoordinate at) {
 /// Where the blocks of a panel lie in it, on its owner.
 Data make_lines(const BlockPattern& pattern, Index p) {
   Data data =
-      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.index(p).blocks()) * sizeof(BlockLines),
+      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(BlockLines),
                   pattern.panel_owner(p));
   if (!data.local()) return data;
   const auto firsts = [](const BlockDimension& dimension, Index panel) {
@@ -215,9 +215,11 @@ std::vector<std::vector<double>> norms_of(const BlockSparseMatrix<T>& a) {
   Sequence sequence(a.runtime());
   for (Index p = 0; p < pattern.panels(); ++p)
     if (a.panel(p).valid())
-      sequence.insert(BlockNorms<T>{.blocks = pattern.blocks_of(p),
+      sequence.insert(BlockNorms<T>{.pattern = pattern.packed(),
                                     .values = a.panel(p),
-                                    .norms = results.make(p, pattern.index(p).blocks())});
+                                    .norms = results.make(p, pattern.panel_blocks(p)),
+                                    .row_panel = static_cast<std::int32_t>(pattern.row_panel(p)),
+                                    .col_panel = static_cast<std::int32_t>(pattern.col_panel(p))});
   finish(sequence);
   return results.gather();
 }

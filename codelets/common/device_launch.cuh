@@ -19,6 +19,13 @@ inline unsigned blocks_for(Index items, Index each, Index limit = Index(1) << 30
   return static_cast<unsigned>(std::clamp<Index>(ceil_div(items, each), 1, limit));
 }
 
+/// Lets a kernel have so much dynamic shared memory: more than 48 KB must be asked for.
+template <class Kernel>
+void allow_shared_memory(Kernel* kernel, std::size_t bytes) {
+  if (bytes > 48 * 1024)
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+}
+
 /// Launches a kernel whose blocks form clusters of `cluster` neighbours along the grid's x; grid.x is a
 /// multiple of it. More than 8 need cudaFuncAttributeNonPortableClusterSizeAllowed.
 template <class... Parameters, class... Arguments>

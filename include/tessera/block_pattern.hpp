@@ -40,12 +40,24 @@ struct PanelIndex {
 
 /// Which blocks a matrix stores, and where. Immutable; known on every rank as a whole (8 to 16 bytes a
 /// block); shared by the matrices that have the same blocks. It must go before its Runtime.
+///
+/// A pattern that tasks have found on a GPU stays there: its index comes to the host when it is first asked
+/// for.
 class BlockPattern {
  public:
   /// Where a block is stored.
   struct Location {
     Index panel;  ///< number of the panel
     Index block;  ///< number of the block within it
+  };
+
+  /// What the stored blocks are known by: the sums of two numbers for each. Patterns of one layout and one
+  /// identity have the same blocks, but for an accident of probability 2^-128 times the number of pairs.
+  struct Identity {
+    std::uint64_t first;   ///< one sum
+    std::uint64_t second;  ///< the other
+    /// The same blocks.
+    bool operator==(const Identity&) const = default;
   };
 
   /// The blocks that the ranks name, each rank any; named twice counts once. Collective.
@@ -64,6 +76,13 @@ class BlockPattern {
   /// The same where every rank has the index of every panel (empty offsets are filled in): no communication.
   static std::shared_ptr<const BlockPattern> from_known_panels(Runtime& runtime, const BlockLayout& layout,
                                                                std::vector<PanelIndex> panels);
+
+  /// The same from a packed pattern that a task writes (packed()), whose panels have so many blocks and
+  /// elements. In one process.
+  static std::shared_ptr<const BlockPattern> from_packed(Runtime& runtime, const BlockLayout& layout,
+                                                         Data packed, std::vector<Index> panel_blocks,
+                                                         std::vector<Index> panel_elements,
+                                                         Identity identity);
 
   /// @throws InvalidArgument for coordinates outside, or without a place in a symmetric layout
   static void require_places(const BlockLayout& layout, std::span<const BlockCoordinate> blocks);
@@ -97,22 +116,35 @@ class BlockPattern {
   }
   /// This rank holds it.
   bool panel_local(Index panel) const noexcept { return panel_owner(panel) == runtime_->rank(); }
-  /// The blocks of a panel.
-  const PanelIndex& index(Index panel) const noexcept { return index_[static_cast<std::size_t>(panel)]; }
+  /// The blocks of a panel. Waits if a task finds them.
+  const PanelIndex& index(Index panel) const {
+    if (packed_first_) unpack();
+    return index_[static_cast<std::size_t>(panel)];
+  }
+  /// Stored blocks of a panel.
+  Index panel_blocks(Index panel) const noexcept { return panel_blocks_[static_cast<std::size_t>(panel)]; }
+  /// Their elements.
+  Index panel_elements(Index panel) const noexcept { return panel_elements_[static_cast<std::size_t>(panel)]; }
+  /// The pattern as tasks read it, on this rank: an array of 32-bit words, as runtime/matrix/packed_pattern.hpp
+  /// describes. Made when it is asked for first.
+  /// @throws InvalidArgument for a pattern of 2^31 words or more
+  const Data& packed() const;
   /// The blocks of a panel as a task sees them: an array of PanelBlock, on the panel's owner; valid where
-  /// index(panel).blocks() > 0. Made when it is asked for first: most patterns never need it.
+  /// panel_blocks(panel) > 0. Made when it is asked for first: most patterns never need it.
   const Data& blocks_of(Index panel) const;
 
   /// Where a block is stored, if it is.
-  std::optional<Location> find(Index block_row, Index block_col) const noexcept;
+  std::optional<Location> find(Index block_row, Index block_col) const;
   /// Stored blocks.
   Index blocks() const noexcept { return blocks_; }
   /// Elements of stored blocks.
   Index elements() const noexcept { return elements_; }
   /// Stored blocks in a block row, whatever panel they are in.
-  Index blocks_in_row(Index block_row) const noexcept;
+  Index blocks_in_row(Index block_row) const;
+  /// Found with the blocks, or when it is first asked for.
+  Identity identity() const;
   /// The same layout and the same blocks: values lie at the same places.
-  bool operator==(const BlockPattern& other) const noexcept;
+  bool operator==(const BlockPattern& other) const;
   /// The coordinates of the blocks of a panel, in order.
   std::vector<BlockCoordinate> coordinates(Index panel) const;
 
@@ -124,12 +156,21 @@ class BlockPattern {
   void compress(const Visit& for_each_block);
   void complete();
   Data describe(Index panel) const;
+  void unpack() const;
+  void unpack_panel(std::span<const std::int32_t> words, Index panel) const;
+  Data pack() const;
   Runtime* runtime_;
   BlockLayout layout_;
-  std::vector<PanelIndex> index_;
+  mutable std::vector<PanelIndex> index_;
   mutable std::vector<Data> entries_;
+  mutable Data packed_;
+  std::vector<Index> panel_blocks_, panel_elements_;
   Index blocks_ = 0, elements_ = 0;
+  bool packed_first_ = false;  // the index is made from packed_
   std::unique_ptr<std::once_flag[]> described_;  // for each panel: its entry is made
+  mutable std::once_flag packing_;               // of packed_, or of the index
+  mutable std::once_flag identifying_;
+  mutable Identity identity_{};
 };
 
 /// How patterns are shared.

@@ -47,7 +47,7 @@ class BlockSparseMatrix {
   Index block_rows() const noexcept { return pattern_->rows().blocks(); }
   /// Blocks along the columns.
   Index block_cols() const noexcept { return pattern_->cols().blocks(); }
-  /// The values of a panel: an array of T. Valid where pattern().index(panel).blocks() > 0.
+  /// The values of a panel: an array of T. Valid where pattern().panel_blocks(panel) > 0.
   const Data& panel(Index panel) const noexcept { return panels_[static_cast<std::size_t>(panel)]; }
   /// Frees the values once the submitted tasks have used them.
   void release() { panels_.clear(); }

@@ -35,12 +35,20 @@ struct MultiplyLimits {
   Index end_inner = std::numeric_limits<Index>::max();
 };
 
+/// What a filter asks for.
+enum class ProductFilterRule {
+  exact,    ///< the products that it skips are skipped, DBCSR's rule
+  at_least  ///< panels may be multiplied as dense ones all the same: nothing is skipped in these, and the error
+            ///< of the filter is never larger
+};
+
 /// How a product is computed.
 struct MultiplyOptions {
   /// eps of the filter; 0: none. A product A_ik B_kj of blocks is skipped if |alpha| ||A_ik||_F ||B_kj||_F <
   /// eps / max(1, number of blocks in block row i of op(A), limits or not); then, unless `retain_sparsity`,
   /// blocks of C with ||C_ij||_F < eps are dropped. Norms in double.
   double filter_eps = 0;
+  ProductFilterRule filter = ProductFilterRule::exact;  ///< how strictly products are skipped
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
   MultiplyLimits limits{};       ///< what takes part; everything if not set
   /// C's values are in host memory at the end, on their way there while the rest is computed (after
@@ -49,7 +57,7 @@ struct MultiplyOptions {
   bool result_on_host = false;
   /// Whether the block products that an inner panel has for a panel of C are computed as one product of dense
   /// panels, with zeros where there are no blocks. Only where that gives the same products: with limits it is
-  /// not done, with a filter where the filter leaves none out.
+  /// not done, with an exact filter on CPUs where the filter leaves none out, and on GPUs never.
   UseDense dense = UseDense::automatic;
 };
 
@@ -94,6 +102,7 @@ struct ProductCount {
 /// failure the counts are zero.
 struct MultiplyResult : ResultStatus {
   Index products = 0;                ///< of blocks
+  bool plan_reused = false;          ///< an earlier product of the same patterns had left its plan
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, dropped after the product

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
 #include <tessera/block_pattern.hpp>
 #include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 
 namespace tessera::detail {
@@ -50,6 +54,37 @@ std::vector<Index> offsets_of(const PanelIndex& index, const BlockDimension& row
   }
   offsets.back() = offset;
   return offsets;
+}
+
+/// The size classes of a dimension's blocks, panel by panel.
+struct SizeClasses {
+  std::vector<std::int32_t> of_block;
+  std::map<Index, std::int32_t> number;
+  explicit SizeClasses(const BlockDimension& dimension) {
+    for (Index p = 0; p < dimension.panels(); ++p)
+      for (const Index block : dimension.panel(p))
+        of_block.push_back(
+            number.try_emplace(dimension.size(block), static_cast<std::int32_t>(number.size())).first->second);
+  }
+};
+
+std::int32_t narrow(Index number) {
+  return static_cast<std::int32_t>(number);
+}
+
+/// A side of a packed pattern.
+void pack_side(const BlockDimension& dimension, const SizeClasses& classes, std::int32_t* words) {
+  *words++ = 0;
+  for (Index p = 0; p < dimension.panels(); ++p, ++words)
+    *words = words[-1] + narrow(static_cast<Index>(dimension.panel(p).size()));
+  std::int32_t* const numbers = words + 2 * dimension.blocks();
+  std::copy(classes.of_block.begin(), classes.of_block.end(), words + dimension.blocks());
+  Index at = 0;
+  for (Index p = 0; p < dimension.panels(); ++p)
+    for (const Index block : dimension.panel(p)) {
+      words[at] = narrow(dimension.size(block));
+      numbers[at++] = narrow(block);
+    }
 }
 
 }  // namespace
@@ -195,14 +230,118 @@ void BlockPattern::complete() {
     }
     if (index.offset.size() != index.column.size() + 1)
       index.offset = offsets_of(index, rows(), rows().panel(row_panel(p)), col_sizes);
+    panel_blocks_.push_back(index.blocks());
+    panel_elements_.push_back(index.elements());
     blocks_ += index.blocks();
     elements_ += index.elements();
   }
 }
 
+std::shared_ptr<const BlockPattern> BlockPattern::from_packed(Runtime& runtime, const BlockLayout& layout,
+                                                              Data packed, std::vector<Index> panel_blocks,
+                                                              std::vector<Index> panel_elements,
+                                                              Identity identity) {
+  const std::shared_ptr<BlockPattern> pattern(new BlockPattern(runtime, layout));
+  pattern->packed_ = std::move(packed);
+  pattern->packed_first_ = true;
+  pattern->identity_ = identity;
+  pattern->blocks_ = std::accumulate(panel_blocks.begin(), panel_blocks.end(), Index{0});
+  pattern->elements_ = std::accumulate(panel_elements.begin(), panel_elements.end(), Index{0});
+  pattern->panel_blocks_ = std::move(panel_blocks);
+  pattern->panel_elements_ = std::move(panel_elements);
+  pattern->entries_.resize(static_cast<std::size_t>(pattern->panels()));
+  pattern->described_ = std::make_unique<std::once_flag[]>(pattern->entries_.size());
+  return pattern;
+}
+
+BlockPattern::Identity BlockPattern::identity() const {
+  if (!packed_first_)
+    std::call_once(identifying_, [&] {
+      for (Index p = 0; p < panels(); ++p) {
+        const PanelIndex& index = index_[static_cast<std::size_t>(p)];
+        for (std::size_t row = 0; row + 1 < index.row_begin.size(); ++row)
+          for (auto b = index.row_begin[row]; b < index.row_begin[row + 1]; ++b) {
+            const Index column = index.column[static_cast<std::size_t>(b)], r = static_cast<Index>(row);
+            identity_.first += block_identity(p, r, column, first_identity_seed);
+            identity_.second += block_identity(p, r, column, second_identity_seed);
+          }
+      }
+    });
+  return identity_;
+}
+
+const Data& BlockPattern::packed() const {
+  if (!packed_first_) std::call_once(packing_, [&] { packed_ = pack(); });
+  return packed_;
+}
+
+Data BlockPattern::pack() const {
+  const SizeClasses row_classes(rows()), col_classes(cols());
+  constexpr Index header_words = sizeof(PackedHeader) / sizeof(std::int32_t);
+  const Index rows_at = header_words,
+              cols_at = rows_at + PackedPattern::side_words(rows().panels(), rows().blocks()),
+              directory_at = cols_at + PackedPattern::side_words(cols().panels(), cols().blocks());
+  Index words = directory_at + 2 * panels();
+  for (Index p = 0; p < panels(); ++p)
+    words += PackedPattern::panel_words(static_cast<Index>(rows().panel(row_panel(p)).size()), panel_blocks(p));
+  if (words > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("pattern", fmt::format("of {} words", words), "a pattern of fewer than 2^31 words");
+  Data data = Data::bytes(*runtime_, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+  const HostAccess access(data, HostAccess::Mode::write);
+  std::int32_t* const at = access.array<std::int32_t>().data();
+  *reinterpret_cast<PackedHeader*>(at) = {narrow(rows().panels()),
+                                          narrow(cols().panels()),
+                                          narrow(rows().blocks()),
+                                          narrow(cols().blocks()),
+                                          narrow(static_cast<Index>(row_classes.number.size())),
+                                          narrow(static_cast<Index>(col_classes.number.size())),
+                                          narrow(rows_at),
+                                          narrow(cols_at),
+                                          narrow(directory_at)};
+  pack_side(rows(), row_classes, at + rows_at);
+  pack_side(cols(), col_classes, at + cols_at);
+  std::int32_t *directory = at + directory_at, *next = directory + 2 * panels();
+  for (Index p = 0; p < panels(); ++p, directory += 2) {
+    const PanelIndex& index = this->index(p);
+    directory[0] = index.blocks() == 0 ? 0 : narrow(next - at);
+    directory[1] = narrow(index.blocks());
+    if (index.blocks() == 0) continue;
+    next = std::copy(index.row_begin.begin(), index.row_begin.end(), next);
+    next = std::copy(index.column.begin(), index.column.end(), next);
+    next = std::transform(index.offset.begin(), index.offset.end() - 1, next, narrow);
+  }
+  return data;
+}
+
+/// The index from the packed pattern.
+void BlockPattern::unpack() const {
+  std::call_once(packing_, [&] {
+    index_.resize(static_cast<std::size_t>(panels()));
+    const HostAccess access(packed_, HostAccess::Mode::read);
+    for (Index p = 0; p < panels(); ++p) unpack_panel(access.array<const std::int32_t>(), p);
+  });
+}
+
+void BlockPattern::unpack_panel(std::span<const std::int32_t> words, Index p) const {
+  PanelIndex& index = index_[static_cast<std::size_t>(p)];
+  const PackedPanel panel =
+      PackedPattern(words.data()).panel(narrow(row_panel(p)), narrow(col_panel(p)));
+  const std::size_t rows = this->rows().panel(row_panel(p)).size();
+  if (panel.blocks == 0) {
+    index.row_begin.assign(rows + 1, 0);
+    index.offset.assign(1, 0);
+    return;
+  }
+  index.row_begin.assign(panel.row_begin, panel.row_begin + rows + 1);
+  index.column.assign(panel.column, panel.column + panel.blocks);
+  index.offset.reserve(index.column.size() + 1);
+  index.offset.assign(panel.offset, panel.offset + panel.blocks);
+  index.offset.push_back(panel_elements(p));
+}
+
 const Data& BlockPattern::blocks_of(Index p) const {
   const auto at = static_cast<std::size_t>(p);
-  if (index(p).blocks() > 0) std::call_once(described_[at], [&] { entries_[at] = describe(p); });
+  if (panel_blocks(p) > 0) std::call_once(described_[at], [&] { entries_[at] = describe(p); });
   return entries_[at];
 }
 
@@ -234,21 +373,19 @@ Data BlockPattern::describe(Index p) const {
   return entries;
 }
 
-bool BlockPattern::operator==(const BlockPattern& other) const noexcept {
-  if (this == &other) return true;
-  if (runtime_ != other.runtime_ || !(layout_ == other.layout_) || blocks_ != other.blocks_) return false;
-  return std::equal(index_.begin(), index_.end(), other.index_.begin(), other.index_.end(),
-                    [](const PanelIndex& x, const PanelIndex& y) { return x.same_blocks(y); });
+bool BlockPattern::operator==(const BlockPattern& other) const {
+  return this == &other || (runtime_ == other.runtime_ && panel_blocks_ == other.panel_blocks_ &&
+                            layout_ == other.layout_ && identity() == other.identity());
 }
 
-std::optional<BlockPattern::Location> BlockPattern::find(Index block_row, Index block_col) const noexcept {
+std::optional<BlockPattern::Location> BlockPattern::find(Index block_row, Index block_col) const {
   const Index p = panel(rows().panel_of(block_row), cols().panel_of(block_col));
   const Index block = index(p).find(rows().position(block_row), cols().position(block_col));
   if (block < 0) return std::nullopt;
   return Location{p, block};
 }
 
-Index BlockPattern::blocks_in_row(Index block_row) const noexcept {
+Index BlockPattern::blocks_in_row(Index block_row) const {
   const Index p = rows().panel_of(block_row);
   const auto row = static_cast<std::size_t>(rows().position(block_row));
   Index count = 0;

@@ -38,8 +38,8 @@ inline void prefetch(const void* block, std::ptrdiff_t bytes) noexcept {
 
 /// Computes the class with a kernel that libxsmm compiles for its shape; false if it declines.
 template <class T>
-bool multiply_by_kernel(const StackClass& shape, const StackEntry* entries, const StackRun* runs, const T* a,
-                        const T* b, T* c) noexcept {
+bool multiply_by_kernel(const StackClass& shape, const StackEntry* entries, const StackRun* runs,
+                        const StackFactors<T>& factors, T* c) noexcept {
   const BlockKernel<T> multiply = find_block_kernel<T>(shape.m, shape.n, shape.k);
   if (!multiply) return false;
   const auto size_b = static_cast<std::ptrdiff_t>(sizeof(T)) * shape.k * shape.n,
@@ -49,31 +49,44 @@ bool multiply_by_kernel(const StackClass& shape, const StackEntry* entries, cons
     T* const block = c + runs[r].c;
     prefetch(c + runs[std::min(r + 2, shape.runs - 1)].c, size_c);
     for (std::int32_t e = runs[r].first, end = e + runs[r].count; e < end; ++e) {
-      prefetch(b + entries[std::min(e + 2, last)].b, size_b);
-      multiply(a + entries[e].a, b + entries[e].b, block);
+      const StackEntry &entry = entries[e], &next = entries[std::min(e + 2, last)];
+      prefetch(factors.b[next.panel] + next.b, size_b);
+      multiply(factors.a[entry.panel] + entry.a, factors.b[entry.panel] + entry.b, block);
     }
   }
   return true;
+}
+
+/// The products of one run without a kernel for its shape.
+template <class T>
+void multiply_run(const StackClass& shape, const StackEntry* first, const StackEntry* end,
+                  const StackFactors<T>& factors, T* c) noexcept {
+  const bool small = double(shape.m) * shape.n * shape.k <= small_block_limit;
+  while (first < end) {
+    const auto panel = first->panel;
+    const T *const a = factors.a[panel], *const b = factors.b[panel];
+    const StackEntry* const next =
+        std::find_if(first, end, [&](const StackEntry& entry) { return entry.panel != panel; });
+    if (small)
+      small_products<T>(shape.m, shape.n, shape.k, a, b, first, next - first, c);
+    else
+      for (const StackEntry* e = first; e < next; ++e)
+        multiply_blocks<T>(shape.m, shape.n, shape.k, a + e->a, b + e->b, c);
+    first = next;
+  }
 }
 
 }  // namespace
 
 template <class T>
 void multiply_stack(std::span<const StackClass> classes, const StackEntry* entries, const StackRun* runs,
-                    const T* a, const T* b, T* c) noexcept {
+                    const StackFactors<T>& factors, T* c) noexcept {
   for (const StackClass& shape : classes) {
     const StackRun* const first = runs + shape.first_run;
-    const bool small = double(shape.m) * shape.n * shape.k <= small_block_limit;
-    if (multiply_by_kernel<T>(shape, entries, first, a, b, c)) continue;
-    for (std::int32_t r = 0; r < shape.runs; ++r) {
-      const StackRun& run = first[r];
-      if (small) {
-        small_products<T>(shape.m, shape.n, shape.k, a, b, entries + run.first, run.count, c + run.c);
-        continue;
-      }
-      for (std::int32_t e = run.first; e < run.first + run.count; ++e)
-        multiply_blocks<T>(shape.m, shape.n, shape.k, a + entries[e].a, b + entries[e].b, c + run.c);
-    }
+    if (multiply_by_kernel<T>(shape, entries, first, factors, c)) continue;
+    for (std::int32_t r = 0; r < shape.runs; ++r)
+      multiply_run<T>(shape, entries + first[r].first, entries + first[r].first + first[r].count, factors,
+                      c + first[r].c);
   }
 }
 
@@ -189,8 +202,7 @@ void run(const HostContext&, const MultiplyStack<T>& task) {
   if (task.c.first()) std::fill(c.begin(), c.end(), T(0));
   const StackEntry* const entries = task.stack.view().data();
   const auto* const runs = reinterpret_cast<const StackRun*>(entries + stack_products(task.classes));
-  kernels::multiply_stack<T>(task.classes, entries, runs, task.a.view().data(), task.b.view().data(),
-                             c.data());
+  kernels::multiply_stack<T>(task.classes, entries, runs, stack_factors(task.factors), c.data());
   *task.ran_on = ProductWorker::cpu;
 }
 
@@ -198,7 +210,7 @@ void run(const HostContext&, const MultiplyStack<T>& task) {
   template void kernels::small_products<T>(Index, Index, Index, const T*, const T*, const StackEntry*,      \
                                            Index, T*) noexcept;                                             \
   template void kernels::multiply_stack<T>(std::span<const StackClass>, const StackEntry*, const StackRun*, \
-                                           const T*, const T*, T*) noexcept;                                \
+                                           const StackFactors<T>&, T*) noexcept;                            \
   template void prepare_stack_kernels<T>(const Runtime&, std::span<const StackClass>);                      \
   template ProductSeconds stack_seconds<T>(std::span<const StackClass>) noexcept;                           \
   TESSERA_DEFINE_TASK(MultiplyStack<T>)

@@ -23,14 +23,26 @@ struct ProductSeconds {
 template <class T>
 ProductSeconds stack_seconds(std::span<const StackClass> classes) noexcept;
 
+/// Values of panels as the kernels take them.
+template <class T>
+StackFactors<T> stack_factors(const ReadAll<Array<T>>& factors) noexcept {
+  StackFactors<T> result{};
+  for (int i = 0; 2 * i + 1 < factors.size(); ++i) {
+    result.a[i] = factors[2 * i].data();
+    result.b[i] = factors[2 * i + 1].data();
+  }
+  return result;
+}
+
 /// C_ij += A_ik B_kj for all products of a stack.                [2 m n k a product, complex: x 4]
-/// | operand | mode         | shape                                             | what             |
-/// |---------|--------------|---------------------------------------------------|------------------|
-/// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products     |
-/// | a, b    | read         | arrays; may be one                                | values of panels |
-/// | c       | write or add | array                                             | C's values       |
-/// The classes of the stack are host metadata, alive until the task has ended. On ranks that do not own C,
-/// they and `ran_on` are not used, and `stack` is any piece of `every_rank`.
+/// | operand | mode         | shape                                             | what                            |
+/// |---------|--------------|---------------------------------------------------|---------------------------------|
+/// | stack   | read         | array of StackEntry, then of StackRun (stack.hpp) | its products                    |
+/// | c       | write or add | array                                             | C's values                      |
+/// | factors | read         | arrays                                            | of each pair of panels A's, B's |
+/// The entries of the stack name the pairs by their places in `factors`, at most max_stack_panels. The classes
+/// are host metadata, alive until the task has ended. On ranks that do not own C, they and `ran_on` are not
+/// used, and `stack` is any piece of `every_rank`.
 ///
 /// Cost: for each shape the longer of flops and bytes (blocks of A and B for every product, of C for every
 /// run) at the rates of a core or a GPU. Runs where C lives. On a GPU each shape with many products in the
@@ -40,9 +52,10 @@ template <class T>
 struct MultiplyStack {
   static constexpr const char* name = "multiply_stack";
   Read<Array<StackEntry>> stack;
-  Read<Array<T>> a, b;
   WriteOrAdd<Array<T>> c;
+  ReadAll<Array<T>> factors;
   std::span<const StackClass> classes;
+  bool complete = false;  ///< every block of C has exactly one run: no zeros are needed before
   ProductWorker* ran_on;  ///< the task stores the kind of its worker here
   ProductSeconds expected = stack_seconds<T>(classes);
 
@@ -72,7 +85,7 @@ namespace kernels {
 
 template <class T>
 void multiply_stack(std::span<const StackClass> classes, const StackEntry* entries, const StackRun* runs,
-                    const T* a, const T* b, T* c) noexcept;
+                    const StackFactors<T>& factors, T* c) noexcept;
 
 }  // namespace kernels
 

@@ -86,7 +86,6 @@ struct Counter {
   void count(const InnerPanel& inner);
   void count_rows(const InnerPanel& inner);
   void take_row(std::int32_t row, std::int32_t touched_count, std::size_t inner_classes);
-  bool may_be_dense(const InnerPanel& inner) const noexcept;
   bool is_dense(const InnerPanel& inner) const;
   std::vector<StackClass> classes(const InnerPanel& inner) const;
 };
@@ -128,39 +127,23 @@ void Counter::count_rows(const InnerPanel& inner) {
 }
 
 /// Neither panel stores too little for a dense product.
-bool Counter::may_be_dense(const InnerPanel& inner) const noexcept {
-  if (panel.dense.use != UseDense::automatic) return panel.dense.use == UseDense::always;
-  const Index depth = extent(inner.inner);
-  const auto elements = [](const PanelRows& of, std::int32_t blocks) {
-    return of.row_begin[blocks] > 0 ? static_cast<double>(of.offset[of.row_begin[blocks]]) : 0.0;
-  };
-  return elements(inner.a, panel.rows.blocks) >= least_dense_share * double(rows) * double(depth) &&
-         elements(inner.b, inner.inner.blocks) >= least_dense_share * double(depth) * double(cols);
-}
-
 bool Counter::is_dense(const InnerPanel& inner) const {
   return panel.dense.use != UseDense::never &&
          choose_dense(panel.dense, classes(inner), rows, cols, extent(inner.inner));
 }
 
-/// Counts one inner panel. To count by whole rows of B is faster, but finds no runs. Only lists need runs; a
-/// dense product does not.
+/// Counts one inner panel: by whole rows of B where that is faster; it finds no runs, which CPUs do not need.
 template <bool masked, bool filter>
 void Counter::take(ProductCounts& counts, const InnerPanel& inner) {
   const Index filtered_before = filtered;
-  bool counted = false, dense = false;
-  if (!masked && !filter && full_rows(inner, found.words()) && (!panel.listed || may_be_dense(inner))) {
-    clear_shapes(inner);
+  clear_shapes(inner);
+  if (!masked && !filter && full_rows(inner, found.words()))
     count_rows(inner);
-    dense = is_dense(inner);
-    counted = !panel.listed || dense;
-  }
-  if (!counted) {
-    clear_shapes(inner);
+  else
     count<masked, filter>(inner);
-    // A dense product leaves nothing out.
-    dense = filtered == filtered_before && is_dense(inner);
-  }
+  // A dense product leaves nothing out.
+  const bool dense = (panel.dense_despite_filter || filtered == filtered_before) && is_dense(inner);
+  if (dense) filtered = filtered_before;
   counts.classes.push_back(classes(inner));
   Index products = 0;
   for (const ShapeCount& shape : shapes) products += shape.products;
@@ -308,7 +291,7 @@ double count_seconds(const ProductPanel& panel) noexcept {
     const double a = inner.a.row_begin[panel.rows.blocks], b = inner.b.row_begin[inner.inner.blocks];
     products += a * b / std::max(inner.inner.blocks, 1);
   }
-  return 1e-5 + (panel.listed ? 2e-9 : 2e-10) * products;
+  return 1e-5 + 2e-10 * products;
 }
 
 void kernels::count_products(const ProductPanel& panel, ProductCounts& counts) {

@@ -10,7 +10,7 @@
 #include <tessera/runtime/task.hpp>
 
 /// One panel of a product C = A B: host metadata, which must live until the tasks that read it have ended,
-/// and the tasks that count and list its products.
+/// and the task that counts its products on CPUs.
 namespace tessera::detail {
 
 /// The blocks of a panel in compressed rows, by positions within the panel.
@@ -44,11 +44,11 @@ struct ProductPanel {
   PanelRows result;                    ///< those that it will have; not for counting
   bool only_old = false;               ///< no others
   bool lower = false;                  ///< no blocks above the diagonal
-  bool listed = true;                  ///< lists will be made: their runs are counted, too
   std::span<const Index> row_numbers;  ///< of the blocks in the matrix
   std::span<const Index> col_numbers;
   const double* row_limit = nullptr;  ///< for each row of the panel; null: no filter
   DenseRule dense{};                  ///< when products of blocks become one of dense panels
+  bool dense_despite_filter = false;  ///< also where the filter leaves products out, which are then computed
 
   /// Some products of blocks are left out, whatever their norms.
   bool masked() const noexcept;
@@ -84,13 +84,13 @@ struct ProductCounts {
 double count_seconds(const ProductPanel& panel) noexcept;
 
 /// The blocks of one panel of C = A B after the product, and for each inner panel the number of products of
-/// each shape and, if they will be listed, of the blocks of C they belong to. Row-wise with a dense
-/// accumulator over the panel's columns; without lists, masks and filter a row of B at a time, as one bit for
-/// each block. For each inner panel it also says whether its products, if none is left out by the filter,
+/// each shape. Row-wise with a dense accumulator over the panel's columns; without masks and filter, and if
+/// the rows of B are full enough, a row of B at a time, as one bit for each block. For each inner panel it also says whether its products, if none is left out by the filter,
 /// become one dense product (dense_choice.hpp), which needs no list.
 ///
 /// No operands: panel and result are metadata of the caller, alive until the task has ended. No flops; the
-/// number of products predicts the time. Runs on CPUs, on the rank that the insertion names.
+/// number of products predicts the time. Runs on CPUs, on the rank that the insertion names; with GPUs
+/// find_products and write_product_pattern (find_products.hpp) stand in for it.
 /// Source: F. G. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted
 /// transposition (1978).
 struct CountProducts {
@@ -101,31 +101,9 @@ struct CountProducts {
   double seconds(WorkerKind, double) const noexcept { return expected; }
 };
 
-/// The stack of the products that one inner panel contributes to a panel of C: row by row of C the products
-/// of each block are counted, then put into their places. Runs are in the order in which C stores its blocks,
-/// so that C streams through the caches while a row of A stays in them.
-/// | operand | mode  | shape                                             | what     |
-/// |---------|-------|---------------------------------------------------|----------|
-/// | stack   | write | array of StackEntry, then of StackRun (stack.hpp) | the list |
-/// Panel and classes are metadata of the caller, alive until the task has ended. No flops; the number of
-/// products predicts the time. Runs on CPUs, on the rank that the insertion names.
-struct ListProducts {
-  static constexpr const char* name = "list_products";
-  Write<Array<StackEntry>> stack;
-  const ProductPanel* panel;            ///< of C, with its blocks after the product
-  Index inner_panel;                    ///< its number
-  std::span<const StackClass> classes;  ///< that count_products found there
-  /// To write the entries takes time by their bytes, and to find them takes about the same again.
-  static double seconds(WorkerKind, double bytes) noexcept { return 2e-6 + bytes / 8e8; }
-};
-
 namespace kernels {
 
 void count_products(const ProductPanel& panel, ProductCounts& counts);
-
-/// `entries` and `runs`: as long as the classes say.
-void list_products(const ProductPanel& panel, const InnerPanel& inner, std::span<const StackClass> classes,
-                   StackEntry* entries, StackRun* runs);
 
 }  // namespace kernels
 

@@ -127,18 +127,17 @@ void run(const HostContext&, const CopyValues<T>& task) {
 
 template <class T>
 void run(const HostContext&, const BlockNorms<T>& task) {
-  const auto blocks = *task.blocks;
+  const PackedPanel panel = PackedPattern(task.pattern.view().data()).panel(task.row_panel, task.col_panel);
   const auto values = *task.values;
   const auto norms = *task.norms;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const T* const block = values.data() + blocks[b].offset;
-    const Index count = Index(blocks[b].rows) * blocks[b].cols;
+  for (std::int32_t b = 0; b < panel.blocks; ++b) {
+    const auto end = b + 1 < panel.blocks ? static_cast<std::size_t>(panel.offset[b + 1]) : values.size();
     double sum = 0;
-    for (Index i = 0; i < count; ++i) {
-      const double re = real_part(block[i]), im = imag_part(block[i]);
+    for (auto i = static_cast<std::size_t>(panel.offset[b]); i < end; ++i) {
+      const double re = real_part(values[i]), im = imag_part(values[i]);
       sum += re * re + im * im;
     }
-    norms[b] = sum;
+    norms[static_cast<std::size_t>(b)] = sum;
   }
 }
 

@@ -127,12 +127,13 @@ __global__ void __launch_bounds__(threads)
 /// A warp takes a block.
 template <class S>
 __global__ void __launch_bounds__(threads)
-    norms_kernel(Index block_count, const PanelBlock* __restrict__ blocks, const S* __restrict__ values,
-                 double* norms) {
+    norms_kernel(const std::int32_t* pattern, std::int32_t row_panel, std::int32_t col_panel, Index elements,
+                 const S* __restrict__ values, double* norms) {
+  const PackedPanel panel = PackedPattern(pattern).panel(row_panel, col_panel);
   const Index stride = Index(gridDim.x) * (threads / 32);
-  for (Index b = Index(blockIdx.x) * (threads / 32) + threadIdx.x / 32; b < block_count; b += stride) {
-    const S* const block = values + blocks[b].offset;
-    const Index count = Index(blocks[b].rows) * blocks[b].cols;
+  for (Index b = Index(blockIdx.x) * (threads / 32) + threadIdx.x / 32; b < panel.blocks; b += stride) {
+    const S* const block = values + panel.offset[b];
+    const Index count = (b + 1 < panel.blocks ? panel.offset[b + 1] : elements) - panel.offset[b];
     double sum = 0;
     for (Index i = threadIdx.x % 32; i < count; i += 32) {
       const double re = real(block[i]), im = imag(block[i]);
@@ -221,11 +222,12 @@ void run(const DeviceContext& on, const CopyValues<T>& task) {
 template <class T>
 void run(const DeviceContext& on, const BlockNorms<T>& task) {
   using namespace device;
-  const auto blocks = *task.blocks;
-  const auto count = static_cast<Index>(blocks.size());
+  const auto count = static_cast<Index>(task.norms.view().size());
   if (count > 0)
     norms_kernel<<<blocks_for(count, threads / 32, full_grid), threads, 0, on.stream>>>(
-        count, blocks.data(), device_cast(task.values.view().data()), task.norms.view().data());
+        task.pattern.view().data(), task.row_panel, task.col_panel,
+        static_cast<Index>(task.values.view().size()), device_cast(task.values.view().data()),
+        task.norms.view().data());
 }
 
 #define TESSERA_DEFINE(T)                 \

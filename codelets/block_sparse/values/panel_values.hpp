@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tessera/codelets/common/memory_cost.hpp>
+#include <tessera/runtime/matrix/packed_pattern.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/runtime/task.hpp>
 
@@ -119,17 +120,18 @@ struct CopyValues {
 };
 
 /// Squares of the blocks' Frobenius norms, in double.
-/// | operand | mode  | shape               | what               |
-/// |---------|-------|---------------------|--------------------|
-/// | blocks  | read  | array of PanelBlock | the panel's        |
-/// | values  | read  | array               | the panel's        |
-/// | norms   | write | array of double     | one for each block |
+/// | operand | mode  | shape           | what               |
+/// |---------|-------|-----------------|--------------------|
+/// | pattern | read  | packed pattern  | the matrix'        |
+/// | values  | read  | array           | the panel's        |
+/// | norms   | write | array of double | one for each block |
 template <class T>
 struct BlockNorms {
   static constexpr const char* name = "block_norms";
-  Read<Array<PanelBlock>> blocks;
+  Read<Array<std::int32_t>> pattern;
   Read<Array<T>> values;
   Write<Array<double>> norms;
+  std::int32_t row_panel, col_panel;
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 

@@ -79,7 +79,7 @@ inline void check_patterns(Runtime& runtime, const BlockLayout& layout, double o
   EXPECT_TRUE(*pattern == *replicated);
   std::vector<PanelIndex> panels(static_cast<std::size_t>(pattern->panels()));
   for (Index p = 0; p < pattern->panels(); ++p) {
-    if (!pattern->panel_local(p) || pattern->index(p).blocks() == 0) continue;
+    if (!pattern->panel_local(p) || pattern->panel_blocks(p) == 0) continue;
     panels[static_cast<std::size_t>(p)] = pattern->index(p);
     panels[static_cast<std::size_t>(p)].offset.clear();
   }

@@ -137,13 +137,14 @@ class StackRunner {
 
   void submit(Sequence& sequence) {
     for (Index iteration = 0; iteration < problem_.iterations; ++iteration)
-      for (const StackItem& item : problem_.items)
+      for (const StackItem& item : problem_.items) {
+        const Data* const factors[] = {&problem_.a[item.a], &problem_.b[item.b]};
         sequence.insert(MultiplyStack<T>{.stack = item.data,
-                                         .a = problem_.a[item.a],
-                                         .b = problem_.b[item.b],
                                          .c = add_to(problem_.c[item.c]),
+                                         .factors = {factors},
                                          .classes = item.classes,
                                          .ran_on = &ran_on_});
+      }
   }
 
   void one_round(int index) {

@@ -43,15 +43,16 @@ struct StackKernelTimer<T>::Detail {
   void launch(bool own) const {
     device::StackCompiler& compiler = device::StackCompiler::shared();
     for (const auto& item : items) {
-      const T *const x = item->a.data(), *const y = item->b.data();
+      StackFactors<T> factors{};
+      factors.a[0] = item->a.data(), factors.b[0] = item->b.data();
       if (own) {
         device::launch_stack<T>(device.stream(), compiler, item->classes, item->entries.data(),
-                                item->runs.data(), x, y, item->c.data());
+                                item->runs.data(), factors, item->c.data());
         continue;
       }
       for (const StackClass& shape : item->classes)
         device::launch_generic_stack<T>(device.stream(), shape, item->entries.data(),
-                                        item->runs.data() + shape.first_run, x, y, item->c.data());
+                                        item->runs.data() + shape.first_run, factors, item->c.data());
     }
   }
 };

@@ -116,15 +116,33 @@ class Harvest {
     item.b = static_cast<std::size_t>(b_.panel(inner, col_panel_));
     item.c = c;
     item.classes = counts_.classes[static_cast<std::size_t>(inner)];
-    item.entries.resize(static_cast<std::size_t>(stack_products(item.classes)));
-    item.runs.resize(static_cast<std::size_t>(stack_runs(item.classes)));
-    if (!item.entries.empty())
-      kernels::list_products(panel_, panel_.inner[static_cast<std::size_t>(inner)], item.classes,
-                             item.entries.data(), item.runs.data());
+    list(panel_.inner[static_cast<std::size_t>(inner)], item);
     return item;
   }
 
  private:
+  /// Row by row the products of each block of C, in ascending order of the inner index.
+  void list(const InnerPanel& inner, StackItem& item) const {
+    std::vector<std::vector<StackEntry>> of_column(static_cast<std::size_t>(panel_.cols.blocks));
+    for (std::int32_t row = 0; row < panel_.rows.blocks; ++row) {
+      for (std::int32_t left = inner.a.row_begin[row]; left < inner.a.row_begin[row + 1]; ++left)
+        for (std::int32_t k = inner.a.column[left], right = inner.b.row_begin[k];
+             right < inner.b.row_begin[k + 1]; ++right)
+          of_column[static_cast<std::size_t>(inner.b.column[right])].emplace_back(
+              static_cast<std::int32_t>(inner.a.offset[left]),
+              static_cast<std::int32_t>(inner.b.offset[right]));
+      for (std::int32_t c = panel_.result.row_begin[row]; c < panel_.result.row_begin[row + 1]; ++c) {
+        auto& products = of_column[static_cast<std::size_t>(panel_.result.column[c])];
+        if (products.empty()) continue;
+        item.runs.push_back({static_cast<std::int32_t>(panel_.result.offset[c]),
+                             static_cast<std::int32_t>(item.entries.size()),
+                             static_cast<std::int32_t>(products.size()), c});
+        item.entries.insert(item.entries.end(), products.begin(), products.end());
+        products.clear();
+      }
+    }
+    for (StackClass& shape : item.classes) shape.runs = static_cast<std::int32_t>(item.runs.size());
+  }
   PanelSizes sizes(const BlockDimension& dimension, Index panel) const {
     return {static_cast<std::int32_t>(dimension.panel(panel).size()), zeros_.data(), std::span(&size_, 1)};
   }
@@ -211,8 +229,8 @@ StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options)
   StackProblem<T> problem;
   for (Index p = 0; p < a.pattern().panels(); ++p) {
     const auto seed = static_cast<std::uint64_t>(2 * p);
-    problem.a.push_back(make_panel<T>(runtime, a.pattern().index(p).elements(), splitmix(1, seed), false));
-    problem.b.push_back(make_panel<T>(runtime, b.pattern().index(p).elements(), splitmix(2, seed), false));
+    problem.a.push_back(make_panel<T>(runtime, a.pattern().panel_elements(p), splitmix(1, seed), false));
+    problem.b.push_back(make_panel<T>(runtime, b.pattern().panel_elements(p), splitmix(2, seed), false));
   }
   for (Index q = 0; q < b.pattern().col_panels(); ++q)
     for (Index p = 0; p < a.pattern().row_panels(); ++p) {

@@ -119,7 +119,7 @@ void compare(const StackKernel& kernel, const StackShape& shape) {
     runs.push_back(
         {1 + (r * 3 % count_of_runs) * (m * n + 1), static_cast<std::int32_t>(entries.size()), counts[r]});
     for (std::int32_t e = 0; e < counts[r]; ++e)
-      entries.push_back({1 + (r + e) % blocks * m * k, 1 + (r + 2 * e) % blocks * k * n});
+      entries.push_back({1 - e % 2 + (r + e) % blocks * m * k, 1 - e % 2 + (r + 2 * e) % blocks * k * n, e % 2});
   }
   const StackClass all{m, n, k, 0, count_of_runs, 0, static_cast<std::int32_t>(entries.size())};
   const Stream stream;
@@ -128,10 +128,14 @@ void compare(const StackKernel& kernel, const StackShape& shape) {
       b(stream, small_integers<T>(1 + blocks * k * n, 2)), own(stream, c), generic(stream, c);
   const Array<StackRun> device_runs(stream, runs);
   const Array<StackEntry> device_entries(stream, entries);
-  launch_stack_kernel<T>(stream.get(), kernel, all, device_entries.data(), device_runs.data(), a.data(),
-                         b.data(), own.data());
+  // Products of two pairs of panels, the second of which begins one element later.
+  StackFactors<T> factors{};
+  factors.a[0] = a.data(), factors.b[0] = b.data();
+  factors.a[1] = a.data() + 1, factors.b[1] = b.data() + 1;
+  launch_stack_kernel<T>(stream.get(), kernel, all, device_entries.data(), device_runs.data(), factors,
+                         own.data());
   require(cudaGetLastError());
-  launch_generic_stack<T>(stream.get(), all, device_entries.data(), device_runs.data(), a.data(), b.data(),
+  launch_generic_stack<T>(stream.get(), all, device_entries.data(), device_runs.data(), factors,
                           generic.data());
   require(cudaGetLastError());
   if (own.get() != generic.get()) throw RuntimeError("the compiled kernel computes something else");

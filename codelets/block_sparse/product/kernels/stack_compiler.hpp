@@ -94,21 +94,24 @@ void require_same_as_generic(const StackKernel& kernel, const StackShape& shape)
 // result depend on the shape, the kernel and the run alone.
 
 /// The products of all classes, each class by the kernel of its shape if it should have one (has_own_kernel)
-/// and has, else by the generic kernel. Compiles what has not been prepared.
+/// and has, else by the generic kernel. Compiles what has not been prepared. They are added to C; or, without
+/// `add`, they replace what C has in the blocks that have runs.
 template <class T>
 void launch_stack(CUstream_st* stream, StackCompiler& compiler, std::span<const StackClass> classes,
-                  const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+                  const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors, T* c,
+                  bool add = true);
 
 /// The products of one class by any kernel; `runs` are those of the class.
 template <class T>
 void launch_stack_kernel(CUstream_st* stream, const StackKernel& kernel, const StackClass& shape,
-                         const StackEntry* entries, const StackRun* runs, const T* a, const T* b, T* c);
+                         const StackEntry* entries, const StackRun* runs, const StackFactors<T>& factors,
+                         T* c, bool add = true);
 
 /// The same for sizes that are known at run time only, of any size: tiles of C of up to 64 x 64 in registers,
 /// A and B in steps of 16 through shared memory.
 template <class T>
 void launch_generic_stack(CUstream_st* stream, const StackClass& shape, const StackEntry* entries,
-                          const StackRun* runs, const T* a, const T* b, T* c);
+                          const StackRun* runs, const StackFactors<T>& factors, T* c, bool add = true);
 
 }  // namespace tessera::detail::device
 

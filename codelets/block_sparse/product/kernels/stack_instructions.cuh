@@ -82,6 +82,13 @@ __device__ inline unsigned opaque(unsigned x) {
   return x;
 }
 
+/// The pointer that thread `lane` of the warp has.
+template <class T>
+__device__ inline const T* shuffle(const T* mine, int lane) {
+  return reinterpret_cast<const T*>(
+      __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(mine), lane));
+}
+
 /// Starts a copy of one element from global to shared memory.
 template <int Bytes>
 __device__ inline void copy_async(unsigned to, const void* from) {

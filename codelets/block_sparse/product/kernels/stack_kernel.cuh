@@ -136,39 +136,37 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
 /// Blocks of at most 8 x 8 or few tiles: a warp lays the inner dimensions of Plan.products products end to
 /// end and loads their elements straight into the tensor cores' operands, all before the first use.
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_direct(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
-                                double* shared) {
+__device__ void multiply_direct(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors,
+                                T* c, bool add, double* shared) {
   constexpr int products = Plan.products, steps = stack_ceil(products * K, 4), tiles_m = Plan.tiles_m,
                 tiles_n = Plan.tiles_n;
   const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
-  const StackRun run = runs[blockIdx.x];
-  const StackEntry* const list = entries + run.first;
   // Each of the first lanes holds an entry.
   auto entry_of_lane = [&](int first) {
-    return lane < products && first + lane < run.count ? list[first + lane] : StackEntry{0, 0};
+    return lane < products && first + lane < run.count ? list[first + lane] : StackEntry(0, 0);
   };
   Elements<T, M, N, tiles_m, tiles_n> elements(0, 0);
-  if (part == 0) elements.read(c + run.c);
+  if (part == 0 && add) elements.read(c);
   Sum<T, tiles_m, tiles_n> sum;
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
   for (int first = part * products; first < run.count; first += Plan.parts * products) {
     Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
+    const T *const my_a = factors.a[mine.panel] + mine.a, *const my_b = factors.b[mine.panel] + mine.b;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const int inner = 4 * s + lane % 4, product = inner / K, k = inner - product * K;
-      const int at_a = __shfl_sync(0xffffffffu, mine.a, product),
-                at_b = __shfl_sync(0xffffffffu, mine.b, product);
+      const T *const a = shuffle(my_a, product), *const b = shuffle(my_b, product);
       const bool valid = product < products && first + product < run.count;
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s][0][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+        fa[s][0][i] = valid && row < M ? Fragment<T>(a[row + k * M]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s][0][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+        fb[s][0][j] = valid && column < N ? Fragment<T>(b[k + column * K]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
@@ -176,7 +174,7 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
     for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
   }
   add_parts<Plan.parts>(sum, part, 0, 1, shared);
-  if (part == 0) elements.add_and_write(sum, c + run.c);
+  if (part == 0) elements.add_and_write(sum, c);
 }
 
 /// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
@@ -273,24 +271,23 @@ struct Buffer {
 
 /// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_staged(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
-                                void* shared) {
+__device__ void multiply_staged(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors,
+                                T* c, bool add, void* shared) {
   using Buffers = Buffer<T, M, N, K, Plan>;
   constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
                 slices = Buffers::slices;
   const int part = threadIdx.x / (32 * warps), thread = threadIdx.x % (32 * warps), warp = thread / 32,
             lane = thread % 32;
-  const StackRun run = runs[blockIdx.x];
-  const StackEntry* const list = entries + run.first;
   T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
   const int items = (run.count - part + parts - 1) / parts * slices;
 
   // The product whose copies start next, and its slice.
   int product = part, slice = 0;
-  StackEntry entry = product < run.count ? list[product] : StackEntry{0, 0};
+  StackEntry entry = product < run.count ? list[product] : StackEntry(0, 0);
   auto start = [&](int stage) {
     if (product < run.count) {
-      Buffers::start_slice(thread, slice, a + entry.a, b + entry.b, ring + stage * Buffers::size);
+      Buffers::start_slice(thread, slice, factors.a[entry.panel] + entry.a, factors.b[entry.panel] + entry.b,
+                           ring + stage * Buffers::size);
       if (++slice == slices) {
         slice = 0, product += parts;
         if (product < run.count) entry = list[product];
@@ -300,8 +297,9 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   };
 #pragma unroll 1
   for (int stage = 0; stage + 1 < stages; ++stage) start(stage);
-  for (int line = threadIdx.x; line * 128 < M * N * int(sizeof(T)); line += Plan.threads)
-    prefetch(reinterpret_cast<const char*>(c + run.c) + line * 128);
+  if (add)
+    for (int line = threadIdx.x; line * 128 < M * N * int(sizeof(T)); line += Plan.threads)
+      prefetch(reinterpret_cast<const char*>(c) + line * 128);
 
   // Tiles beyond the block's end read its last row or column.
   const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
@@ -333,19 +331,22 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   }
   if (part > 0) return;
   Elements<T, M, N, Plan.tiles_m, Plan.tiles_n> elements(tile_row, tile_column);
-  elements.read(c + run.c);
-  elements.add_and_write(sum, c + run.c);
+  if (add) elements.read(c);
+  elements.add_and_write(sum, c);
 }
 
 template <class T, int M, int N, int K, StackPlan Plan>
-__device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries, const T* a,
-                               const T* b, T* c) {
+__device__ void multiply_stack(const StackRun* runs, int run_count, const StackEntry* entries,
+                               const StackFactors<T>& factors, T* c, bool add) {
   extern __shared__ double2 stack_shared[];
   if (blockIdx.x >= unsigned(run_count)) return;
+  const StackRun run = runs[blockIdx.x];
+  if (run.count == 0 && add) return;
   if constexpr (Plan.staged)
-    multiply_staged<T, M, N, K, Plan>(runs, entries, a, b, c, stack_shared);
+    multiply_staged<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add, stack_shared);
   else
-    multiply_direct<T, M, N, K, Plan>(runs, entries, a, b, c, reinterpret_cast<double*>(stack_shared));
+    multiply_direct<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add,
+                                      reinterpret_cast<double*>(stack_shared));
 }
 
 template <class T, int M, int N, int K>
@@ -353,17 +354,18 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 
 }  // namespace stack_detail
 
-/// C_r += sum_e A_e B_e for the runs r < run_count and their entries e, in a fixed order that depends on the
-/// shape alone. C_r: M x N at c + runs[r].c; A_e: M x K at a + entries[e].a; B_e: K x N at b + entries[e].b;
-/// column-major without gaps, aligned as T. No two runs have the same C. Launch: as stack_plan says.
+/// C_r := sum_e A_e B_e + C_r (without `add`: + 0; C is not read then) for the runs r < run_count and their
+/// entries e, in a fixed order that depends on the shape alone. C_r: M x N at c + runs[r].c; A_e: M x K at
+/// entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No two
+/// runs have the same C. Launch: as stack_plan says.
 template <class T, int M, int N, int K>
 __global__ void __launch_bounds__(stack_detail::plan_of<T, M, N, K>.threads,
                                   stack_detail::plan_of<T, M, N, K>.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
-                          const StackEntry* __restrict__ entries, const T* __restrict__ a,
-                          const T* __restrict__ b, T* __restrict__ c) {
-  stack_detail::multiply_stack<T, M, N, K, stack_detail::plan_of<T, M, N, K>>(runs, run_count, entries, a, b,
-                                                                              c);
+                          const StackEntry* __restrict__ entries,
+                          const __grid_constant__ StackFactors<T> factors, T* __restrict__ c, bool add) {
+  stack_detail::multiply_stack<T, M, N, K, stack_detail::plan_of<T, M, N, K>>(runs, run_count, entries,
+                                                                              factors, c, add);
 }
 
 }  // namespace tessera::detail::kernels

@@ -16,9 +16,9 @@ struct DeviceStack {
   explicit DeviceStack(const TestStack<T>& stack)
       : host(stack), entries(stack.entries), runs(stack.runs), a(stack.a), b(stack.b) {}
   void launch(cudaStream_t stream, device::StackCompiler& compiler, const DeviceArray<T>& c) const {
-    device::launch_stack<T>(stream, compiler, host.classes, entries.data(), runs.data(), a.data(), b.data(),
-                            c.data());
+    device::launch_stack<T>(stream, compiler, host.classes, entries.data(), runs.data(), factors(), c.data());
   }
+  StackFactors<T> factors() const { return one_pair<T>(a.data(), b.data()); }
   /// C after the products.
   std::vector<T> run(cudaStream_t stream, device::StackCompiler& compiler) const {
     const DeviceArray<T> c(host.c);

@@ -71,9 +71,9 @@ TYPED_TEST(GpuMultiplyStack, EveryShapeExactly) {
     const StackKernel* const kernel = this->compiler().kernel(own_shape<T>(shape));
     ASSERT_NE(kernel, nullptr) << shape.m << ' ' << shape.n << ' ' << shape.k;
     device::launch_stack_kernel<T>(this->stream_, *kernel, shape, on_gpu.entries.data(), runs,
-                                   on_gpu.a.data(), on_gpu.b.data(), own.data());
-    device::launch_generic_stack<T>(this->stream_, shape, on_gpu.entries.data(), runs, on_gpu.a.data(),
-                                    on_gpu.b.data(), generic.data());
+                                   on_gpu.factors(), own.data());
+    device::launch_generic_stack<T>(this->stream_, shape, on_gpu.entries.data(), runs, on_gpu.factors(),
+                                    generic.data());
   }
   const std::vector<T> expected = stack.by_cpu(), by_own = own.get(), by_generic = generic.get();
   for (const StackClass& shape : stack.classes) {
@@ -201,13 +201,14 @@ TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   std::copy_n(runs, stack.runs.size() * sizeof(StackRun), middle);
   const Data list = upload(runtime, lists), a = upload(runtime, stack.a), b = upload(runtime, stack.b),
              c = upload(runtime, std::vector<T>(stack.c.size(), not_a_number<T>()));
+  const Data* const factors[] = {&a, &b};
   ProductWorker ran_on[2] = {};
   Sequence sequence(runtime);
   sequence.begin_stage("stacks");
   sequence.insert(MultiplyStack<T>{
-      .stack = list, .a = a, .b = b, .c = c, .classes = stack.classes, .ran_on = &ran_on[0]});
+      .stack = list, .c = c, .factors = {factors}, .classes = stack.classes, .ran_on = &ran_on[0]});
   sequence.insert(MultiplyStack<T>{
-      .stack = list, .a = a, .b = b, .c = c, .classes = stack.classes, .ran_on = &ran_on[1]});
+      .stack = list, .c = c, .factors = {factors}, .classes = stack.classes, .ran_on = &ran_on[1]});
   ASSERT_TRUE(sequence.wait());
   for (const ProductWorker worker : ran_on) EXPECT_EQ(worker, ProductWorker::gpu);
   std::vector<T> expected = stack.by_cpu();

@@ -93,8 +93,13 @@ TYPED_TEST(MultiplyStack, StacksOfSeveralShapes) {
     EXPECT_EQ(stack_products(classes), 5);
     EXPECT_EQ(stack_runs(classes), 2);
     EXPECT_EQ(stack_flops(classes, false), 10.0 * double(m * n * k));
-    kernels::multiply_stack<T>(classes, entries.data(), runs.data(), a.values.data(), b.values.data(),
-                               c.values.data());
+    // The second run has products of two pairs of panels, of which the second begins a block later.
+    StackFactors<T> factors{};
+    factors.a[0] = a.values.data(), factors.b[0] = b.values.data();
+    factors.a[5] = a.values.data() + m * k, factors.b[5] = b.values.data() + k * n;
+    std::vector<StackEntry> listed = entries;
+    listed[4] = {static_cast<std::int32_t>(m * k), static_cast<std::int32_t>(2 * k * n), 5};
+    kernels::multiply_stack<T>(classes, listed.data(), runs.data(), factors, c.values.data());
     const std::span<const StackEntry> all(entries);
     const double bound = 20 * double(k) * double(precision<T>);
     EXPECT_LE(difference(c.at(2 * m * n), expected(a, b, old.at(2 * m * n), all.first(2))), bound);

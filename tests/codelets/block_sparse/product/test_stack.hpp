@@ -23,6 +23,13 @@ enum class Values {
   reals      ///< uniform in [-1, 1]
 };
 
+template <class T>
+StackFactors<T> one_pair(const T* a, const T* b) {
+  StackFactors<T> factors{};
+  factors.a[0] = a, factors.b[0] = b;
+  return factors;
+}
+
 /// A stack on the host and the panels that it is about. Every class has five blocks of A and of B, drawn for
 /// each product; runs have 1 to 9 products and are in no order in C. Blocks begin at odd offsets.
 template <class T>
@@ -56,7 +63,8 @@ struct TestStack {
   /// C after the products, by the kernel for CPUs.
   std::vector<T> by_cpu() const {
     std::vector<T> result = c;
-    kernels::multiply_stack<T>(classes, entries.data(), runs.data(), a.data(), b.data(), result.data());
+    kernels::multiply_stack<T>(classes, entries.data(), runs.data(), one_pair(a.data(), b.data()),
+                               result.data());
     return result;
   }
 

@@ -179,8 +179,16 @@ class Panels {
   }
 
   void reduce() {
+    const std::vector<Index> sizes{5, 1, 23, 0, 64, 13, 7};
+    const BlockLayout layout{BlockDimension::make(sizes, 1, {}, order), BlockDimension::make(sizes, 1, {}, order),
+                             {}, Symmetry::none};
+    std::vector<BlockCoordinate> all;
+    for (Index i = 0; i < 7; ++i)
+      for (Index j = 0; j < 7; ++j) all.push_back({i, j});
+    const auto pattern = BlockPattern::make_replicated(runtime_, layout, all);
     sum("norms", make_blocks().size(), [&](Sequence& s, const Data& result) {
-      s.insert(BlockNorms<T>{.blocks = blocks_, .values = x_, .norms = result});
+      s.insert(BlockNorms<T>{
+          .pattern = pattern->packed(), .values = x_, .norms = result, .row_panel = 0, .col_panel = 0});
     });
     const Data work = Data::scratch(runtime_, reduction_bytes);
     for (const PanelSum kind :

@@ -92,12 +92,20 @@ TYPED_TEST(BlockValues, CopyOfAll) {
 TYPED_TEST(BlockValues, NormsOfBlocks) {
   using T = TypeParam;
   const auto values = random_values<T>(20, 1);
-  const std::vector<PanelBlock> blocks{{0, 3, 4, 0, 0, 0, 0}, {12, 0, 5, 0, 1, 0, 4}, {12, 8, 1, 1, 0, 3, 0}};
-  const Data data = upload(this->runtime(), values), list = upload(this->runtime(), blocks),
+  // Blocks of 12, 0 and 8 elements.
+  const BlockLayout layout{BlockDimension::make({3, 0, 2}), BlockDimension::make({4}), {}, Symmetry::none};
+  const std::vector<BlockCoordinate> blocks{{0, 0}, {1, 0}, {2, 0}};
+  const auto pattern = BlockPattern::make_replicated(this->runtime(), layout, blocks);
+  const Data data = upload(this->runtime(), values),
              norms = Data::bytes(this->runtime(), 3 * sizeof(double));
-  ASSERT_TRUE(
-      this->run([&](Sequence& s) { s.insert(BlockNorms<T>{.blocks = list, .values = data, .norms = norms}); })
-          .ok());
+  ASSERT_TRUE(this->run([&](Sequence& s) {
+                    s.insert(BlockNorms<T>{.pattern = pattern->packed(),
+                                           .values = data,
+                                           .norms = norms,
+                                           .row_panel = 0,
+                                           .col_panel = 0});
+                  })
+                  .ok());
   const auto squares = download_values<double>(norms);
   const auto sum = [&](std::size_t first, std::size_t end) {
     double result = 0;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <tessera/algorithms/block_sparse/symbolic.hpp>
+#include <tessera/algorithms/block_sparse/product_plan.hpp>
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/runtime/require_success.hpp>
 
@@ -19,17 +19,16 @@ PanelRows rows_of(const PanelIndex& index, const std::vector<std::vector<double>
           norms ? (*norms)[static_cast<std::size_t>(panel)].data() : nullptr};
 }
 
-/// Stacks count products and elements in 32 bits. All ranks know `count`.
-void require_small(const Runtime& runtime, const char* what, Index count) {
-  if (count > std::numeric_limits<std::int32_t>::max())
-    throw_on_all_ranks(runtime,
-                       InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
-                                       "panels with fewer than 2^31"));
-}
-
 }  // namespace
 
-SymbolicProduct::SizeClasses::SizeClasses(const BlockDimension& dimension) {
+void require_small(const Runtime& runtime, const char* what, Index count, bool in_stacks) {
+  const Index most = in_stacks ? max_stack_elements - 1 : std::numeric_limits<std::int32_t>::max();
+  if (count > most)
+    throw_on_all_ranks(runtime, InvalidArgument("panel_elements", fmt::format("a panel with {} {}", count, what),
+                                                fmt::format("panels with at most {}", most)));
+}
+
+ProductPlan::SizeClasses::SizeClasses(const BlockDimension& dimension) {
   std::map<Index, std::int32_t> number;
   for (Index p = 0; p < dimension.panels(); ++p) {
     auto& list = classes.emplace_back();
@@ -42,35 +41,42 @@ SymbolicProduct::SizeClasses::SizeClasses(const BlockDimension& dimension) {
   }
 }
 
-PanelSizes SymbolicProduct::SizeClasses::of_panel(Index panel) const noexcept {
+PanelSizes ProductPlan::SizeClasses::of_panel(Index panel) const noexcept {
   const auto& list = classes[static_cast<std::size_t>(panel)];
   return {static_cast<std::int32_t>(list.size()), list.data(), sizes};
 }
 
-SymbolicProduct::SymbolicProduct(const ProductPatterns& patterns)
-    : rows_(patterns.c->rows()),
+ProductPlan::ProductPlan(const ProductPatterns& patterns)
+    : patterns_(patterns),
+      rows_(patterns.c->rows()),
       cols_(patterns.c->cols()),
       inner_(patterns.a->cols()),
       inner_panels_(patterns.a->col_panels()) {
-  const BlockPattern& c = *patterns.c;
-  for (const BlockPattern* pattern : {patterns.a, patterns.b, &c})
-    for (Index p = 0; p < pattern->panels(); ++p)
-      require_small(c.runtime(), "elements", pattern->index(p).elements());
-  for (Index p = 0; patterns.filter && p < c.row_panels(); ++p) {
-    auto& limits = row_limit_.emplace_back();
-    for (const Index block : c.rows().panel(p))
-      limits.push_back(patterns.filter->row_limit[static_cast<std::size_t>(block)]);
-  }
+  const BlockPattern& c = *patterns_.c;
   panels_.resize(static_cast<std::size_t>(c.panels()));
   counts_.resize(panels_.size());
-  for (Index p = 0; p < c.panels(); ++p)
-    if (c.panel_local(p)) describe(patterns, p);
-  count(c.runtime());
-  gather(patterns);
+  sets_.resize(panels_.size());
+  const bool on_gpus = c.runtime().gpus() > 0;
+  for (const BlockPattern* pattern : {patterns_.a.get(), patterns_.b.get(), &c})
+    for (Index p = 0; p < pattern->panels(); ++p)
+      require_small(c.runtime(), "elements", pattern->panel_elements(p), on_gpus);
+  if (on_gpus)
+    find();
+  else
+    count(patterns.filter);
 }
 
-void SymbolicProduct::describe(const ProductPatterns& patterns, Index p) {
-  const BlockPattern& c = *patterns.c;
+bool ProductPlan::serves(const ProductPatterns& other) const {
+  const auto same = [](const BlockPattern& x, const BlockPattern& y) { return x == y; };
+  const DenseRule &mine = patterns_.dense, &wanted = other.dense;
+  return patterns_.retain_sparsity == other.retain_sparsity && mine.use == wanted.use &&
+         mine.worker == wanted.worker && mine.real_bytes == wanted.real_bytes &&
+         mine.complex == wanted.complex && same(*patterns_.a, *other.a) && same(*patterns_.b, *other.b) &&
+         same(*patterns_.c, *other.c);
+}
+
+void ProductPlan::describe(Index p, const ProductFilter* filter) {
+  const BlockPattern& c = *patterns_.c;
   const Index row_panel = c.row_panel(p), col_panel = c.col_panel(p);
   ProductPanel& panel = panels_[static_cast<std::size_t>(p)];
   panel.rows = rows_.of_panel(row_panel);
@@ -78,35 +84,51 @@ void SymbolicProduct::describe(const ProductPatterns& patterns, Index p) {
   panel.row_numbers = c.rows().panel(row_panel);
   panel.col_numbers = c.cols().panel(col_panel);
   panel.old = rows_of(c.index(p), nullptr, p);
-  panel.only_old = patterns.retain_sparsity;
-  panel.listed = c.runtime().gpus() > 0;
-  panel.dense = patterns.dense;
+  panel.only_old = patterns_.retain_sparsity;
+  panel.dense = patterns_.dense;
+  panel.dense_despite_filter = patterns_.dense_despite_filter;
   // Of a half-stored matrix most panels lie wholly below the diagonal.
   panel.lower = c.layout().symmetry != Symmetry::none && panel.row_numbers.front() < panel.col_numbers.back();
-  const ProductFilter* const filter = patterns.filter;
   if (filter) panel.row_limit = row_limit_[static_cast<std::size_t>(row_panel)].data();
   for (Index r = 0; r < inner_panels_; ++r) {
-    const Index of_a = patterns.a->panel(row_panel, r), of_b = patterns.b->panel(r, col_panel);
-    panel.inner.push_back({rows_of(patterns.a->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
-                           rows_of(patterns.b->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
+    const Index of_a = patterns_.a->panel(row_panel, r), of_b = patterns_.b->panel(r, col_panel);
+    panel.inner.push_back({rows_of(patterns_.a->index(of_a), filter ? &filter->norms_a : nullptr, of_a),
+                           rows_of(patterns_.b->index(of_b), filter ? &filter->norms_b : nullptr, of_b),
                            inner_.of_panel(r)});
   }
 }
 
-void SymbolicProduct::count(Runtime& runtime) {
-  Sequence sequence(runtime);
-  for (std::size_t p = 0; p < panels_.size(); ++p)
-    if (panels_[p].rows.blocks > 0)
-      sequence.insert(CountProducts{.panel = &panels_[p], .counts = &counts_[p]},
-                      {.execute_on = runtime.rank()});
+/// On CPUs: a task for each panel of C that this rank owns.
+void ProductPlan::count(const ProductFilter* filter) {
+  const BlockPattern& c = *patterns_.c;
+  for (Index p = 0; filter && p < c.row_panels(); ++p) {
+    auto& limits = row_limit_.emplace_back();
+    for (const Index block : c.rows().panel(p))
+      limits.push_back(filter->row_limit[static_cast<std::size_t>(block)]);
+  }
+  Sequence sequence(c.runtime());
+  for (Index p = 0; p < c.panels(); ++p) {
+    if (!c.panel_local(p)) continue;
+    describe(p, filter);
+    const auto at = static_cast<std::size_t>(p);
+    if (panels_[at].rows.blocks > 0)
+      sequence.insert(CountProducts{.panel = &panels_[at], .counts = &counts_[at]},
+                      {.execute_on = c.runtime().rank()});
+  }
   // The values of C cannot be allocated before its blocks are known.
   finish(sequence);
+  grown_ = gather();
+  pattern_ = grown_ ? grown_pattern() : patterns_.c;
+  for (Index p = 0; p < pattern_->panels(); ++p) {
+    require_small(c.runtime(), "elements", pattern_->panel_elements(p), false);
+    panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
+  }
 }
 
-/// What all ranks have to know: the number of products of every panel, which of them are dense, and C's
-/// blocks.
-void SymbolicProduct::gather(const ProductPatterns& patterns) {
-  const BlockPattern& c = *patterns.c;
+/// What all ranks have to know: the number of products of every panel, and which of them are dense. Whether C
+/// has new blocks.
+bool ProductPlan::gather() {
+  const BlockPattern& c = *patterns_.c;
   Runtime& runtime = c.runtime();
   std::vector<Index> mine;
   double totals[2] = {0, 0};  // panels with new blocks, products filtered
@@ -132,16 +154,13 @@ void SymbolicProduct::gather(const ProductPatterns& patterns) {
   for (Index& products : products_) {
     dense_.push_back(static_cast<char>(products % 2));
     products /= 2;
-    require_small(runtime, "products", products);
+    require_small(runtime, "products", products, false);
   }
-  pattern_ = totals[0] == 0 ? patterns.c : grown_pattern(c);
-  for (Index p = 0; p < pattern_->panels(); ++p) {
-    require_small(runtime, "elements", pattern_->index(p).elements());
-    panels_[static_cast<std::size_t>(p)].result = rows_of(pattern_->index(p), nullptr, p);
-  }
+  return totals[0] > 0;
 }
 
-BlockPatternPointer SymbolicProduct::grown_pattern(const BlockPattern& c) {
+BlockPatternPointer ProductPlan::grown_pattern() {
+  const BlockPattern& c = *patterns_.c;
   std::vector<PanelIndex> index(static_cast<std::size_t>(c.panels()));
   for (Index p = 0; p < c.panels(); ++p) {
     ProductCounts& counts = counts_[static_cast<std::size_t>(p)];

@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// ProductPlan with GPUs: patterns, counts and lists are found where the operands are.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <tessera/algorithms/block_sparse/product_plan.hpp>
+#include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/require_success.hpp>
+
+namespace tessera::detail {
+
+namespace {
+
+/// A piece of every rank with these numbers.
+template <class E>
+Data upload(Runtime& runtime, const std::vector<E>& numbers) {
+  Data data = Data::bytes(runtime, std::max<std::size_t>(numbers.size(), 1) * sizeof(E), Data::every_rank);
+  const HostAccess access(data, HostAccess::Mode::write);
+  std::copy(numbers.begin(), numbers.end(), access.array<E>().begin());
+  return data;
+}
+
+Index extent(const BlockDimension& dimension, Index panel) {
+  Index sum = 0;
+  for (const Index block : dimension.panel(panel)) sum += dimension.size(block);
+  return sum;
+}
+
+std::int32_t narrow(Index number) {
+  return static_cast<std::int32_t>(number);
+}
+
+void require_words(Index words) {
+  if (words > std::numeric_limits<std::int32_t>::max())
+    throw InvalidArgument("C", fmt::format("a pattern of {} words", words), "a pattern of fewer than 2^31");
+}
+
+}  // namespace
+
+PanelsOfC ProductPlan::panels_of_c() const {
+  const BlockPattern& c = *patterns_.c;
+  PanelsOfC panels{narrow(static_cast<Index>(local_panels_.size())), 0, 0, cols_.count(), mask_};
+  for (const Index p : local_panels_) {
+    panels.most_rows =
+        std::max(panels.most_rows, narrow(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())));
+    panels.most_columns =
+        std::max(panels.most_columns, narrow(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())));
+  }
+  return panels;
+}
+
+/// If the blocks of A are spread over B's rows evenly.
+double ProductPlan::expected_products() const noexcept {
+  return static_cast<double>(patterns_.a->blocks()) * static_cast<double>(patterns_.b->blocks()) /
+         static_cast<double>(std::max<Index>(patterns_.a->cols().blocks(), 1));
+}
+
+/// The blocks and the products of this rank's panels of C, by one task, and C's pattern by another.
+void ProductPlan::find() {
+  const BlockPattern &a = *patterns_.a, &b = *patterns_.b, &c = *patterns_.c;
+  Runtime& runtime = c.runtime();
+  // Over MPI few panels of A and B wait at a rank at a time.
+  const Index together = runtime.size() == 1 ? std::min<Index>(max_stack_panels, inner_panels_) : 1;
+  layout_ = {narrow(inner_panels_), narrow(std::max<Index>(together, 1)),
+             narrow(ceil_div(inner_panels_, std::max<Index>(together, 1))),
+             rows_.count() * cols_.count() * inner_.count()};
+  mask_ = {patterns_.retain_sparsity, c.layout().symmetry != Symmetry::none,
+           std::find(cols_.sizes.begin(), cols_.sizes.end(), Index{0}) != cols_.sizes.end()};
+  for (Index p = 0; p < c.panels(); ++p)
+    if (c.panel_local(p)) local_panels_.push_back(p);
+  local_numbers_ = upload(runtime, std::vector<std::int32_t>(local_panels_.begin(), local_panels_.end()));
+  const PanelsOfC of_c = panels_of_c();
+  const std::size_t panels = std::max<std::size_t>(local_panels_.size(), 1);
+  const Data totals = Data::bytes(
+                 runtime, panels * static_cast<std::size_t>(layout_.size()) * sizeof(std::int64_t),
+                 Data::every_rank),
+             row_counts = Data::bytes(
+                 runtime, panels * static_cast<std::size_t>(std::max(of_c.most_rows, 1)) * 2 * sizeof(std::int32_t),
+                 Data::every_rank);
+  Sequence sequence(runtime);
+  sequence.insert(
+      FindProducts{.a = a.packed(),
+                   .b = b.packed(),
+                   .c = c.packed(),
+                   .panels = local_numbers_,
+                   .totals = totals,
+                   .row_counts = row_counts,
+                   .of_c = of_c,
+                   .layout = layout_,
+                   .products = expected_products()},
+      {.execute_on = runtime.rank()});
+  totals.fetch_to_host();
+  // The values of C cannot be allocated before its blocks are known.
+  finish(sequence);
+  {
+    const HostAccess access(totals, HostAccess::Mode::read);
+    take_totals(access.array<const std::int64_t>());
+  }
+  grown_ = gather();
+  pattern_ = grown_ ? found_pattern(totals, row_counts) : patterns_.c;
+  for (Index p = 0; p < pattern_->panels(); ++p)
+    require_small(runtime, "elements", pattern_->panel_elements(p), true);
+  const HostAccess access(totals, HostAccess::Mode::read);
+  make_sets(access.array<const std::int64_t>());
+}
+
+void ProductPlan::take_totals(std::span<const std::int64_t> totals) {
+  found_blocks_.assign(panels_.size(), 0);
+  found_elements_.assign(panels_.size(), 0);
+  const auto size = static_cast<std::size_t>(layout_.size());
+  for (std::size_t i = 0; i < local_panels_.size(); ++i)
+    take_panel(local_panels_[i], totals.subspan(i * size, size));
+}
+
+/// The counts of one panel, class by class in the order of the class numbers.
+void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
+  const BlockPattern& c = *patterns_.c;
+  ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+  found_blocks_[static_cast<std::size_t>(p)] = totals[TotalsLayout::blocks];
+  found_elements_[static_cast<std::size_t>(p)] = totals[TotalsLayout::elements];
+  identity_.first += static_cast<std::uint64_t>(totals[TotalsLayout::identity]);
+  identity_.second += static_cast<std::uint64_t>(totals[TotalsLayout::identity + 1]);
+  counts.grown = totals[TotalsLayout::blocks] > c.panel_blocks(p);
+  const Index m = extent(c.rows(), c.row_panel(p)), n = extent(c.cols(), c.col_panel(p));
+  for (std::int32_t r = 0; r < layout_.inner_panels; ++r) {
+    std::vector<StackClass>& classes = counts.classes.emplace_back();
+    Index runs = 0, products = 0;
+    std::int32_t number = 0;
+    for (const Index rows : rows_.sizes)
+      for (const Index cols : cols_.sizes)
+        for (const Index inner : inner_.sizes) {
+          const Index here = totals[static_cast<std::size_t>(layout_.products(r, number))],
+                      runs_here = totals[static_cast<std::size_t>(layout_.runs(r, number++))];
+          if (here == 0) continue;
+          classes.push_back({narrow(rows), narrow(cols), narrow(inner), narrow(runs), narrow(runs_here),
+                             narrow(products), narrow(here)});
+          runs += runs_here;
+          products += here;
+        }
+    counts.products.push_back(products);
+    counts.dense.push_back(products > 0 && patterns_.dense.use != UseDense::never &&
+                           choose_dense(patterns_.dense, classes, m, n, extent(patterns_.a->cols(), r)));
+  }
+}
+
+/// C's pattern after the product. In one process nothing waits for it.
+BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& row_counts) {
+  const BlockPattern& c = *patterns_.c;
+  Runtime& runtime = c.runtime();
+  Index words = static_cast<Index>(sizeof(PackedHeader) / sizeof(std::int32_t)) +
+                PackedPattern::side_words(c.rows().panels(), c.rows().blocks()) +
+                PackedPattern::side_words(c.cols().panels(), c.cols().blocks()) + 2 * c.panels();
+  for (const Index p : local_panels_)
+    words += PackedPattern::panel_words(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()),
+                                        found_blocks_[static_cast<std::size_t>(p)]);
+  agree(runtime, 0, [&] { require_words(words); });
+  Data packed = Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+  writing_ = std::make_unique<Sequence>(runtime);
+  writing_->insert(WriteProductPattern{.a = patterns_.a->packed(),
+                                       .b = patterns_.b->packed(),
+                                       .c = c.packed(),
+                                       .panels = local_numbers_,
+                                       .totals = totals,
+                                       .row_counts = row_counts,
+                                       .result = packed,
+                                       .of_c = panels_of_c(),
+                                       .totals_size = layout_.size(),
+                                       .products = expected_products()},
+                   {.execute_on = runtime.rank()});
+  const auto found =
+      BlockPattern::from_packed(runtime, c.layout(), std::move(packed), found_blocks_, found_elements_, identity_);
+  if (runtime.size() == 1) return found;
+  finish(*writing_);
+  writing_.reset();
+  for (const Index p : local_panels_) {
+    const PanelIndex& index = found->index(p);
+    ProductCounts& counts = counts_[static_cast<std::size_t>(p)];
+    counts.row_begin = index.row_begin;
+    counts.column = index.column;
+    counts.offset = index.offset;
+  }
+  return grown_pattern();
+}
+
+Status ProductPlan::finish_pattern() {
+  if (!writing_) return {};
+  const Status status = writing_->wait();
+  writing_.reset();
+  return status;
+}
+
+/// The stacks of all panels: what of a set of inner panels is not computed by dense panels.
+void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
+  const BlockPattern& c = *patterns_.c;
+  const auto size = static_cast<std::size_t>(layout_.size());
+  std::vector<ClassBegin> begins;
+  std::size_t number = 0;  // among the panels of this rank
+  for (Index p = 0; p < c.panels(); ++p) {
+    const bool local = c.panel_local(p);
+    const std::span<const std::int64_t> mine = local ? totals.subspan(size * number++, size) : totals;
+    for (Index s = 0; s < layout_.sets; ++s) {
+      StackSet set;
+      for (Index step = s * layout_.together;
+           step < std::min<Index>((s + 1) * layout_.together, inner_panels_); ++step) {
+        const Index inner = (c.row_panel(p) + c.col_panel(p) + step) % inner_panels_;
+        if (products(p, inner) == 0) continue;
+        if (dense(p, inner))
+          set.all_runs = false;
+        else
+          set.listed.inner[set.listed.count++] = narrow(inner);
+      }
+      if (set.listed.count == 0) continue;
+      if (local) make_classes(p, set, s, mine, begins);
+      sets_[static_cast<std::size_t>(p)].push_back(std::move(set));
+    }
+  }
+  begins_ = upload(c.runtime(), begins);
+  Index most = 1;
+  for (const Index p : local_panels_)
+    most = std::max(most, list_work(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()), cols_.count(),
+                                    inner_.count()));
+  work_ = Data::scratch(c.runtime(), static_cast<std::size_t>(most) * sizeof(std::int32_t));
+}
+
+/// The classes of set number `number` of a panel of this rank, and where they begin.
+void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<const std::int64_t> totals,
+                               std::vector<ClassBegin>& begins) {
+  set.first_class = narrow(static_cast<Index>(begins.size()));
+  Index runs = 0, products = 0, all_runs = 0;
+  std::int32_t at = 0;
+  for (const Index rows : rows_.sizes)
+    for (const Index cols : cols_.sizes)
+      for (const Index inner : inner_.sizes) {
+        const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(narrow(number), at))];
+        Index here = 0;
+        for (std::int32_t i = 0; i < set.listed.count; ++i)
+          here += totals[static_cast<std::size_t>(layout_.products(set.listed.inner[i], at))];
+        ++at;
+        begins.push_back({narrow(runs), narrow(products)});
+        all_runs += runs_here;
+        if (here == 0) continue;
+        set.classes.push_back({narrow(rows), narrow(cols), narrow(inner), narrow(runs), narrow(runs_here),
+                               narrow(products), narrow(here)});
+        runs += runs_here;
+        products += here;
+        require_small(patterns_.c->runtime(), "products", products, false);
+      }
+  set.complete = layout_.sets == 1 && set.all_runs && inner_.count() == 1 &&
+                 all_runs == pattern_->panel_blocks(p);
+}
+
+std::int32_t ProductPlan::class_number(const StackClass& shape) const noexcept {
+  const auto number = [](const SizeClasses& classes, std::int32_t size) {
+    return narrow(std::find(classes.sizes.begin(), classes.sizes.end(), Index(size)) - classes.sizes.begin());
+  };
+  return (number(rows_, shape.m) * cols_.count() + number(cols_, shape.n)) * inner_.count() +
+         number(inner_, shape.k);
+}
+
+ListProducts ProductPlan::listing(Index p, const StackSet& set, const Data& stack) const {
+  const BlockPattern& c = *pattern_;
+  return {.stack = stack,
+          .a = patterns_.a->packed(),
+          .b = patterns_.b->packed(),
+          .c = c.packed(),
+          .begins = begins_,
+          .work = work_,
+          .shape = {.panel = narrow(p),
+                    .rows = narrow(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())),
+                    .columns = narrow(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())),
+                    .row_classes = rows_.count(),
+                    .col_classes = cols_.count(),
+                    .inner_classes = inner_.count(),
+                    .first_class = set.first_class,
+                    .products = stack_products(set.classes),
+                    .runs = stack_runs(set.classes)},
+          .listed = set.listed,
+          .mask = mask_,
+          .all_runs = set.all_runs};
+}
+
+void ProductPlan::drop_lists() noexcept {
+  for (auto& sets : sets_)
+    for (StackSet& set : sets) set.stack.release();
+}
+
+double ProductPlan::list_bytes() const noexcept {
+  double bytes = 0;
+  for (const auto& sets : sets_)
+    for (const StackSet& set : sets) bytes += static_cast<double>(stack_size(set));
+  return bytes;
+}
+
+}  // namespace tessera::detail

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vector>
+
+#include <tessera/algorithms/block_sparse/product_operands.hpp>
+#include <tessera/algorithms/block_sparse/product_plan.hpp>
+#include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
+#include <tessera/multiply.hpp>
+
+/// The tasks that compute the values of a block-sparse product.
+namespace tessera::detail {
+
+/// What one stack of a product came to.
+struct StackRecord {
+  ProductWorker ran_on = ProductWorker::none;
+  Data filtered;  ///< with a filter: for each class of products, those that it leaves out
+};
+
+/// What the tasks of a product write beside C, alive until they have ended.
+struct ProductRecords {
+  std::vector<ProductWorker> panels;             ///< for each panel of C and inner panel, not of stacks
+  std::vector<std::vector<StackRecord>> stacks;  ///< for each panel of C and set of the plan
+  explicit ProductRecords(const ProductPlan& plan);
+};
+
+/// How the products are computed.
+struct NumericOptions {
+  Store store = Store::add;  ///< overwrite: C has no values yet
+  bool fetch = false;        ///< a finished panel of C goes to host memory
+  double eps = 0;            ///< of the filter, which tasks apply: with GPUs
+  Data row_blocks{};         ///< with it: blocks in each row of blocks of op(A), in the order of the panels
+};
+
+/// The tasks, panel by panel of C, which stays in the caches of its worker, or on its GPU, meanwhile.
+/// Priorities: what is submitted first.
+template <class T>
+void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
+                     const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records);
+
+/// Every task that multiplies must fit a GPU: known to the owner of the panel of C alone, said to all.
+template <class T>
+void require_room(const ProductOperands<T>& operands, const ProductPlan& plan);
+
+/// Kernels for the shapes of this rank's stacks, where GPUs compute them.
+template <class T>
+void prepare_kernels(const ProductPlan& plan);
+
+}  // namespace tessera::detail

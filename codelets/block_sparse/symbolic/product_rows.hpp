@@ -1,0 +1,479 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/codelets/block_sparse/symbolic/find_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/list_products.hpp>
+#include <tessera/codelets/block_sparse/symbolic/row_group.hpp>
+#include <tessera/codelets/linalg/stack_entry.hpp>
+
+/// The bodies of find_products, write_product_pattern and list_products for one row of blocks of a panel of
+/// C, by a group of threads: the same text for CPUs and GPUs.
+namespace tessera::detail::inline TESSERA_ROW_NAMESPACE {
+
+/// A row of blocks of a panel of C.
+struct ProductRow {
+  PackedPattern a, b, c;
+  PackedSide rows, cols, inner;
+  ProductMask mask;
+  std::int32_t row_panel, col_panel;
+  std::int32_t row, first_row, first_col, columns;
+  std::int32_t size, size_class;  ///< of the row
+
+  TESSERA_ROW ProductRow(const PackedPattern& pattern_a, const PackedPattern& pattern_b,
+                         const PackedPattern& pattern_c, ProductMask products, std::int32_t panel,
+                         std::int32_t position)
+      : a(pattern_a),
+        b(pattern_b),
+        c(pattern_c),
+        rows(c.rows()),
+        cols(c.cols()),
+        inner(a.cols()),
+        mask(products),
+        row_panel(panel % c.header().row_panels),
+        col_panel(panel / c.header().row_panels),
+        row(position),
+        first_row(rows.first[row_panel]),
+        first_col(cols.first[col_panel]),
+        columns(cols.blocks(col_panel)),
+        size(0),
+        size_class(0) {
+    if (!exists()) return;
+    size = rows.size[first_row + row];
+    size_class = rows.size_class[first_row + row];
+  }
+  /// Panels have different numbers of rows.
+  TESSERA_ROW bool exists() const { return row < rows.blocks(row_panel); }
+  TESSERA_ROW PackedPanel old() const { return c.panel(row_panel, col_panel); }
+  TESSERA_ROW std::int32_t col_class(std::int32_t j) const { return cols.size_class[first_col + j]; }
+  TESSERA_ROW std::int32_t col_size(std::int32_t j) const { return cols.size[first_col + j]; }
+};
+
+TESSERA_ROW void clear(const RowGroup& group, RowBits* bits, std::int32_t columns) {
+  for (std::int32_t w = group.lane; w < words_for(columns); w += RowGroup::size) bits[w] = 0;
+  group.sync();
+}
+
+/// The blocks that C's row has already.
+TESSERA_ROW void mark_old(const RowGroup& group, const ProductRow& at, RowBits* bits) {
+  const PackedPanel old = at.old();
+  if (old.blocks > 0)
+    for (std::int32_t c = old.row_begin[at.row] + group.lane; c < old.row_begin[at.row + 1];
+         c += RowGroup::size)
+      RowGroup::set(bits, old.column[c]);
+  group.sync();
+}
+
+/// The blocks of the row that may be computed.
+TESSERA_ROW void mark_allowed(const RowGroup& group, const ProductRow& at, RowBits* bits) {
+  clear(group, bits, at.columns);
+  const std::int32_t number = at.rows.number[at.first_row + at.row];
+  const auto allowed = [&](std::int32_t j) {
+    return at.col_size(j) > 0 && (!at.mask.lower || number >= at.cols.number[at.first_col + j]);
+  };
+  if (at.mask.only_old) {
+    const PackedPanel old = at.old();
+    if (old.blocks > 0)
+      for (std::int32_t c = old.row_begin[at.row] + group.lane; c < old.row_begin[at.row + 1];
+           c += RowGroup::size)
+        if (allowed(old.column[c])) RowGroup::set(bits, old.column[c]);
+  } else {
+    for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size)
+      if (allowed(j)) RowGroup::set(bits, j);
+  }
+  group.sync();
+}
+
+inline constexpr std::int32_t any_class = -1;
+
+/// Calls visit(block of A, block of B, column) for the products of the row with one inner panel, of inner
+/// blocks of one class or of any, in ascending order of the inner index; `sync`: what one inner index has
+/// written is seen by the next.
+template <bool sync, class Visit>
+TESSERA_ROW void for_each_product(const RowGroup& group, const ProductRow& at, std::int32_t inner_panel,
+                                  std::int32_t inner_class, const Visit& visit) {
+  const PackedPanel a = at.a.panel(at.row_panel, inner_panel), b = at.b.panel(inner_panel, at.col_panel);
+  if (a.blocks == 0 || b.blocks == 0) return;
+  const std::int32_t first_inner = at.inner.first[inner_panel], end = a.row_begin[at.row + 1];
+  for (std::int32_t base = a.row_begin[at.row]; base < end; base += RowGroup::size) {
+    // Each thread looks a block of A up; then all go along the rows of B one by one.
+    std::int32_t from = 0, to = 0;
+    if (base + group.lane < end) {
+      const std::int32_t k = a.column[base + group.lane], number = first_inner + k;
+      if (at.inner.size[number] > 0 &&
+          (inner_class == any_class || at.inner.size_class[number] == inner_class)) {
+        from = b.row_begin[k];
+        to = b.row_begin[k + 1];
+      }
+    }
+    const std::int32_t here = end - base < RowGroup::size ? end - base : RowGroup::size;
+    for (std::int32_t s = 0; s < here; ++s) {
+      const std::int32_t last = group.broadcast(to, s);
+      for (std::int32_t right = group.broadcast(from, s) + group.lane; right < last; right += RowGroup::size)
+        visit(base + s, right, b.column[right]);
+      if constexpr (sync) group.sync();
+    }
+  }
+}
+
+/// Counts by classes of columns: in a register where there is one class.
+struct ClassCounter {
+  std::int32_t classes;
+  std::int32_t* of_class;  ///< shared by the group
+  std::int32_t only = 0;
+
+  TESSERA_ROW void clear(const RowGroup& group) {
+    only = 0;
+    if (classes > 1)
+      for (std::int32_t n = group.lane; n < classes; n += RowGroup::size) of_class[n] = 0;
+    group.sync();
+  }
+  TESSERA_ROW void count(const ProductRow& at, std::int32_t j) {
+    if (classes == 1)
+      ++only;
+    else
+      RowGroup::add(of_class[at.col_class(j)], 1);
+  }
+  TESSERA_ROW void count(const ProductRow& at, std::int32_t word, RowBits bits) {
+    if (classes == 1)
+      only += RowGroup::count(bits);
+    else
+      for (; bits != 0; bits &= bits - 1)
+        RowGroup::add(of_class[at.col_class(32 * word + RowGroup::first(bits))], 1);
+  }
+  /// Calls take(class, count) in one thread for each class.
+  template <class Take>
+  TESSERA_ROW void finish(const RowGroup& group, const Take& take) {
+    if (classes == 1) {
+      const std::int32_t sum = group.sum(only);
+      if (group.lane == 0) take(0, sum);
+    } else {
+      group.sync();
+      for (std::int32_t n = group.lane; n < classes; n += RowGroup::size) take(n, of_class[n]);
+    }
+    group.sync();
+  }
+};
+
+/// Memory that a group shares, for counting.
+struct CountScratch {
+  RowBits *all, *together, *inner, *allowed;
+  std::int32_t* of_class;
+  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes) noexcept {
+    return sizeof(RowBits) * (4 * ((static_cast<std::size_t>(columns) + 31) / 32) +
+                           static_cast<std::size_t>(classes));
+  }
+  TESSERA_ROW CountScratch(void* memory, std::int32_t columns) {
+    const std::int32_t words = words_for(columns);
+    all = static_cast<RowBits*>(memory);
+    together = all + words;
+    inner = together + words;
+    allowed = inner + words;
+    of_class = reinterpret_cast<std::int32_t*>(allowed + words);
+  }
+};
+
+/// What the row contributes to the totals of its panel, and its blocks and elements after the product.
+TESSERA_ROW void count_row(const RowGroup& group, const ProductRow& at, const TotalsLayout& layout,
+                           CountScratch scratch, std::int64_t* totals, std::int32_t* row_counts) {
+  const bool masked = at.mask.any();
+  clear(group, scratch.all, at.columns);
+  if (masked) mark_allowed(group, at, scratch.allowed);
+  ClassCounter counter{at.cols.classes, scratch.of_class};
+  const std::int32_t class_row = at.size_class * at.cols.classes * at.inner.classes;
+  const std::int32_t words = words_for(at.columns), inner_panels = layout.inner_panels;
+  for (std::int32_t k = 0; at.size > 0 && k < at.inner.classes; ++k) {
+    const auto class_number = [&](std::int32_t n) { return class_row + n * at.inner.classes + k; };
+    for (std::int32_t set = 0; set < layout.sets; ++set) {
+      clear(group, scratch.together, at.columns);
+      for (std::int32_t step = set * layout.together;
+           step < inner_panels && step < (set + 1) * layout.together; ++step) {
+        const std::int32_t r = (at.row_panel + at.col_panel + step) % inner_panels;
+        clear(group, scratch.inner, at.columns);
+        counter.clear(group);
+        for_each_product<false>(group, at, r, k, [&](std::int32_t, std::int32_t, std::int32_t j) {
+          if (masked && !test_bit(scratch.allowed, j)) return;
+          RowGroup::set(scratch.inner, j);
+          counter.count(at, j);
+        });
+        counter.finish(group, [&](std::int32_t n, std::int32_t products) {
+          if (products > 0)
+            RowGroup::add(totals[layout.products(r, class_number(n))], std::int64_t(products));
+        });
+        counter.clear(group);
+        for (std::int32_t w = group.lane; w < words; w += RowGroup::size) {
+          const RowBits bits = scratch.inner[w];
+          scratch.together[w] |= bits;
+          counter.count(at, w, bits);
+        }
+        counter.finish(group, [&](std::int32_t n, std::int32_t runs) {
+          if (runs > 0) RowGroup::add(totals[layout.runs(r, class_number(n))], std::int64_t(runs));
+        });
+      }
+      counter.clear(group);
+      for (std::int32_t w = group.lane; w < words; w += RowGroup::size) {
+        const RowBits bits = scratch.together[w];
+        scratch.all[w] |= bits;
+        counter.count(at, w, bits);
+      }
+      counter.finish(group, [&](std::int32_t n, std::int32_t runs) {
+        if (runs > 0) RowGroup::add(totals[layout.set_runs(set, class_number(n))], std::int64_t(runs));
+      });
+    }
+  }
+  mark_old(group, at, scratch.all);
+  std::int32_t blocks = 0, elements = 0;
+  std::uint64_t identity[2] = {0, 0};
+  const std::int64_t panel = at.row_panel + std::int64_t(at.col_panel) * at.c.header().row_panels;
+  for (std::int32_t w = group.lane; w < words; w += RowGroup::size)
+    for (RowBits bits = scratch.all[w]; bits != 0; bits &= bits - 1) {
+      const std::int32_t j = 32 * w + RowGroup::first(bits);
+      ++blocks;
+      elements += at.size * at.col_size(j);
+      identity[0] += block_identity(panel, at.row, j, first_identity_seed);
+      identity[1] += block_identity(panel, at.row, j, second_identity_seed);
+    }
+  blocks = group.sum(blocks);
+  elements = group.sum(elements);
+  for (int i = 0; i < 2; ++i) {
+    identity[i] = group.sum(identity[i]);
+    if (group.lane == 0) RowGroup::add(totals[TotalsLayout::identity + i], static_cast<std::int64_t>(identity[i]));
+  }
+  if (group.lane > 0) return;
+  row_counts[0] = blocks;
+  row_counts[1] = elements;
+  RowGroup::add(totals[TotalsLayout::blocks], std::int64_t(blocks));
+  RowGroup::add(totals[TotalsLayout::elements], std::int64_t(elements));
+}
+
+/// The blocks of the row after the product, as bits in `found`; `allowed` is scratch.
+TESSERA_ROW void mark_result(const RowGroup& group, const ProductRow& at, RowBits* found, RowBits* allowed) {
+  const bool masked = at.mask.any();
+  clear(group, found, at.columns);
+  if (masked) mark_allowed(group, at, allowed);
+  for (std::int32_t r = 0; at.size > 0 && r < at.a.header().col_panels; ++r)
+    for_each_product<false>(group, at, r, any_class, [&](std::int32_t, std::int32_t, std::int32_t j) {
+      if (!masked || test_bit(allowed, j)) RowGroup::set(found, j);
+    });
+  group.sync();
+  mark_old(group, at, found);
+}
+
+/// Writes the columns and offsets of the blocks that `found` names; the first is number `block` of the panel
+/// and begins at element `offset`.
+TESSERA_ROW void write_row(const RowGroup& group, const ProductRow& at, const RowBits* found, std::int32_t block,
+                           std::int32_t offset, std::int32_t* column, std::int32_t* offsets) {
+  const std::int32_t words = words_for(at.columns);
+  for (std::int32_t base = 0; base < words; base += RowGroup::size) {
+    const RowBits mine = base + group.lane < words ? found[base + group.lane] : 0;
+    std::int32_t elements = 0;
+    for (RowBits bits = mine; bits != 0; bits &= bits - 1)
+      elements += at.size * at.col_size(32 * (base + group.lane) + RowGroup::first(bits));
+    const std::int32_t blocks = RowGroup::count(mine);
+    std::int32_t next = block + group.sum_before(blocks), begin = offset + group.sum_before(elements);
+    for (RowBits bits = mine; bits != 0; bits &= bits - 1, ++next) {
+      const std::int32_t j = 32 * (base + group.lane) + RowGroup::first(bits);
+      column[next] = j;
+      offsets[next] = begin;
+      begin += at.size * at.col_size(j);
+    }
+    block += group.sum(blocks);
+    offset += group.sum(elements);
+  }
+}
+
+/// Memory that a group shares, for listing.
+struct ListScratch {
+  std::int32_t *next, *runs_of_class, *products_of_class;
+  static constexpr std::size_t bytes(std::int32_t columns, std::int32_t classes) noexcept {
+    return sizeof(std::int32_t) * (static_cast<std::size_t>(columns) + 2 * static_cast<std::size_t>(classes));
+  }
+  TESSERA_ROW ListScratch(void* memory, std::int32_t columns, std::int32_t classes) {
+    next = static_cast<std::int32_t*>(memory);
+    runs_of_class = next + columns;
+    products_of_class = runs_of_class + classes;
+  }
+};
+
+/// next[j] := 0 for the blocks that are computed, -1 for others; a row of C has all columns with products.
+TESSERA_ROW void open_row(const RowGroup& group, const ProductRow& at, std::int32_t* next) {
+  const PackedPanel c = at.old();
+  const std::int32_t number = at.rows.number[at.first_row + at.row];
+  if (at.mask.any()) {
+    for (std::int32_t j = group.lane; j < at.columns; j += RowGroup::size) next[j] = -1;
+    group.sync();
+  }
+  for (std::int32_t block = c.row_begin[at.row] + group.lane; block < c.row_begin[at.row + 1];
+       block += RowGroup::size) {
+    const std::int32_t j = c.column[block];
+    if (at.col_size(j) > 0 && (!at.mask.lower || number >= at.cols.number[at.first_col + j])) next[j] = 0;
+  }
+  group.sync();
+}
+
+/// The products of the row for each column, of one class of inner blocks, into `next` of the open row.
+TESSERA_ROW void count_columns(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+                               std::int32_t k, std::int32_t* next) {
+  const bool masked = at.mask.any();
+  for (std::int32_t i = 0; i < panels.count; ++i)
+    for_each_product<false>(group, at, panels.inner[i], k, [&](std::int32_t, std::int32_t, std::int32_t j) {
+      if (!masked || next[j] >= 0) RowGroup::add(next[j], 1);
+    });
+  group.sync();
+}
+
+/// Runs and products of the row for each pair of classes of columns and inner blocks, into
+/// counts[2 (n inner classes + k)].
+TESSERA_ROW void count_listed_row(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+                                  ListScratch scratch, std::int32_t* counts) {
+  const PackedPanel c = at.old();
+  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
+    open_row(group, at, scratch.next);
+    count_columns(group, at, panels, k, scratch.next);
+    for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size)
+      scratch.runs_of_class[n] = scratch.products_of_class[n] = 0;
+    group.sync();
+    std::int32_t runs = 0, products = 0;
+    for (std::int32_t block = c.row_begin[at.row] + group.lane; block < c.row_begin[at.row + 1];
+         block += RowGroup::size) {
+      const std::int32_t j = c.column[block], here = scratch.next[j];
+      if (here <= 0) continue;
+      if (at.cols.classes == 1) {
+        ++runs;
+        products += here;
+      } else {
+        RowGroup::add(scratch.runs_of_class[at.col_class(j)], 1);
+        RowGroup::add(scratch.products_of_class[at.col_class(j)], here);
+      }
+    }
+    if (at.cols.classes == 1) {
+      runs = group.sum(runs);
+      products = group.sum(products);
+      if (group.lane == 0) scratch.runs_of_class[0] = runs, scratch.products_of_class[0] = products;
+    }
+    group.sync();
+    for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size) {
+      std::int32_t* const count = counts + 2 * (n * at.inner.classes + k);
+      count[0] = scratch.runs_of_class[n];
+      count[1] = scratch.products_of_class[n];
+    }
+    group.sync();
+  }
+}
+
+/// Where the rows' runs and products of one class begin: counts, for each row of the class's row class, :=
+/// the sums over the rows before, from `begin` on. counts of row i: counts[i stride], counts[i stride + 1].
+TESSERA_ROW void sum_rows(const RowGroup& group, const PackedSide& rows, std::int32_t row_panel,
+                          std::int32_t row_class, ClassBegin begin, std::int32_t* counts,
+                          std::int32_t stride) {
+  const std::int32_t first = rows.first[row_panel], count = rows.blocks(row_panel);
+  for (std::int32_t base = 0; base < count; base += RowGroup::size) {
+    const std::int32_t i = base + group.lane;
+    const bool mine = i < count && rows.size_class[first + i] == row_class;
+    std::int32_t* const at = counts + static_cast<std::int64_t>(i) * stride;
+    const std::int32_t runs = mine ? at[0] : 0, products = mine ? at[1] : 0;
+    const std::int32_t runs_before = group.sum_before(runs), products_before = group.sum_before(products);
+    if (mine) {
+      at[0] = begin.run + runs_before;
+      at[1] = begin.entry + products_before;
+    }
+    begin.run += group.sum(runs);
+    begin.entry += group.sum(products);
+  }
+}
+
+/// What passes the filter in one row.
+struct RowFilter {
+  const double *const *norms_a, *const *norms_b;  ///< squares, of the blocks of each listed panel; null: all
+  double limit;
+  TESSERA_ROW bool passes(std::int32_t i, std::int32_t left, std::int32_t right) const {
+    return !norms_a || !(sqrt(norms_a[i][left]) * sqrt(norms_b[i][right]) < limit);
+  }
+};
+
+/// Writes the runs and the entries of the row; counts: where they begin, as sum_rows leaves them. With a
+/// filter the products that it leaves out are added to `filtered`, class by class.
+TESSERA_ROW void list_row(const RowGroup& group, const ProductRow& at, const ListedPanels& panels,
+                          const RowFilter& filter, ListScratch scratch, const std::int32_t* counts,
+                          StackEntry* entries, StackRun* runs, std::int64_t* filtered) {
+  const PackedPanel c = at.old();
+  const bool masked = at.mask.any();
+  for (std::int32_t k = 0; k < at.inner.classes; ++k) {
+    open_row(group, at, scratch.next);
+    count_columns(group, at, panels, k, scratch.next);
+    const auto cursors = [&] {
+      for (std::int32_t n = group.lane; n < at.cols.classes; n += RowGroup::size) {
+        scratch.runs_of_class[n] = counts[2 * (n * at.inner.classes + k)];
+        scratch.products_of_class[n] = counts[2 * (n * at.inner.classes + k) + 1];
+      }
+      group.sync();
+    };
+    /// Calls take(block, column, run, first entry or 0) for the blocks of the row with products.
+    const auto for_each_run = [&](const auto& products_of, const auto& take) {
+      cursors();
+      for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
+        const std::int32_t block = base + group.lane;
+        const bool there = block < c.row_begin[at.row + 1];
+        const std::int32_t j = there ? c.column[block] : 0, n = there ? at.col_class(j) : -1;
+        const std::int32_t here = there ? products_of(j) : 0;
+        for (std::int32_t column_class = 0; column_class < at.cols.classes; ++column_class) {
+          const bool mine = n == column_class && here > 0;
+          const std::int32_t run = scratch.runs_of_class[column_class] + group.sum_before(mine ? 1 : 0),
+                             entry = scratch.products_of_class[column_class] +
+                                     group.sum_before(mine ? here : 0);
+          const std::int32_t all_runs = group.sum(mine ? 1 : 0), all_products = group.sum(mine ? here : 0);
+          if (mine) take(block, j, run, entry, here);
+          group.sync();
+          if (group.lane == 0) {
+            scratch.runs_of_class[column_class] += all_runs;
+            scratch.products_of_class[column_class] += all_products;
+          }
+          group.sync();
+        }
+      }
+    };
+    for_each_run([&](std::int32_t j) { return scratch.next[j]; },
+                 [&](std::int32_t block, std::int32_t j, std::int32_t run, std::int32_t entry,
+                     std::int32_t products) {
+                   runs[run] = {c.offset[block], entry, products, block};
+                   scratch.next[j] = entry + 1;  // 0 and less: no products
+                 });
+    group.sync();
+    ClassCounter left_out{at.cols.classes, scratch.runs_of_class};
+    left_out.clear(group);
+    for (std::int32_t i = 0; i < panels.count; ++i) {
+      const PackedPanel a = at.a.panel(at.row_panel, panels.inner[i]),
+                        b = at.b.panel(panels.inner[i], at.col_panel);
+      for_each_product<true>(group, at, panels.inner[i], k,
+                             [&](std::int32_t left, std::int32_t right, std::int32_t j) {
+                               if (masked && scratch.next[j] <= 0) return;
+                               if (!filter.passes(i, left, right)) {
+                                 left_out.count(at, j);
+                                 return;
+                               }
+                               entries[scratch.next[j]++ - 1] = StackEntry(a.offset[left], b.offset[right], i);
+                             });
+    }
+    group.sync();
+    if (!filter.norms_a) continue;
+    left_out.finish(group, [&](std::int32_t n, std::int32_t count) {
+      const std::int32_t number = (at.size_class * at.cols.classes + n) * at.inner.classes + k;
+      if (count > 0) RowGroup::add(filtered[number], std::int64_t(count));
+    });
+    // Runs keep their places; what the filter has left out is missing at their ends.
+    for (std::int32_t n = 0; n < at.cols.classes; ++n) {
+      std::int32_t run = counts[2 * (n * at.inner.classes + k)];
+      for (std::int32_t base = c.row_begin[at.row]; base < c.row_begin[at.row + 1]; base += RowGroup::size) {
+        const std::int32_t block = base + group.lane;
+        const std::int32_t j = block < c.row_begin[at.row + 1] ? c.column[block] : -1;
+        const bool mine = j >= 0 && at.col_class(j) == n && scratch.next[j] > 0;
+        const std::int32_t number = run + group.sum_before(mine ? 1 : 0);
+        if (mine) runs[number].count = scratch.next[j] - 1 - runs[number].first;
+        run += group.sum(mine ? 1 : 0);
+      }
+    }
+    group.sync();
+  }
+}
+
+}  // namespace tessera::detail::TESSERA_ROW_NAMESPACE

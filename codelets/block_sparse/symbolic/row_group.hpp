@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+/// The threads that work on one row of blocks together: one on a CPU, a warp on a GPU. What is written for a
+/// group runs on both; loops over items go in steps of `size` from `lane`.
+#ifdef __CUDACC__
+#define TESSERA_ROW __device__ inline
+#define TESSERA_ROW_NAMESPACE rows_on_gpu
+#else
+#define TESSERA_ROW inline
+#define TESSERA_ROW_NAMESPACE rows_on_cpu
+#endif
+
+namespace tessera::detail::inline TESSERA_ROW_NAMESPACE {
+
+using RowBits = std::uint32_t;  ///< of bits, one for each block column of a panel
+
+#ifdef __CUDACC__
+
+struct RowGroup {
+  static constexpr int size = 32;
+  int lane = static_cast<int>(threadIdx.x) % 32;
+
+  __device__ void sync() const { __syncwarp(); }
+  template <class X>
+  __device__ X broadcast(X x, int from) const {
+    return __shfl_sync(0xffffffffu, x, from);
+  }
+  template <class X>
+  __device__ X sum(X x) const {
+    for (int distance = 16; distance > 0; distance /= 2) x += __shfl_xor_sync(0xffffffffu, x, distance);
+    return x;
+  }
+  /// The sum of x over the lanes before this one.
+  template <class X>
+  __device__ X sum_before(X x) const {
+    X sum = x;
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const X other = __shfl_up_sync(0xffffffffu, sum, distance);
+      if (lane >= distance) sum += other;
+    }
+    return sum - x;
+  }
+  __device__ static void add(std::int32_t& to, std::int32_t x) { atomicAdd(&to, x); }
+  __device__ static void add(std::int64_t& to, std::int64_t x) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(x));
+  }
+  __device__ static void set(RowBits* bits, std::int32_t j) { atomicOr(bits + j / 32, RowBits(1) << j % 32); }
+  __device__ static int count(RowBits bits) { return __popc(bits); }
+  __device__ static int first(RowBits bits) { return __ffs(static_cast<int>(bits)) - 1; }
+};
+
+#else
+
+struct RowGroup {
+  static constexpr int size = 1, lane = 0;
+
+  void sync() const {}
+  template <class X>
+  X broadcast(X x, int) const {
+    return x;
+  }
+  template <class X>
+  X sum(X x) const {
+    return x;
+  }
+  template <class X>
+  X sum_before(X) const {
+    return 0;
+  }
+  template <class X>
+  static void add(X& to, X x) {
+    to += x;
+  }
+  static void set(RowBits* bits, std::int32_t j) { bits[j / 32] |= RowBits(1) << j % 32; }
+  static int count(RowBits bits) { return __builtin_popcount(bits); }
+  static int first(RowBits bits) { return __builtin_ctz(bits); }
+};
+
+#endif
+
+TESSERA_ROW bool test_bit(const RowBits* bits, std::int32_t j) {
+  return bits[j / 32] >> j % 32 & 1;
+}
+TESSERA_ROW std::int32_t words_for(std::int32_t columns) {
+  return (columns + 31) / 32;
+}
+
+}  // namespace tessera::detail::TESSERA_ROW_NAMESPACE
