@@ -196,7 +196,7 @@ class ProductWork final : public Work {
   /// plan is that of the product without a filter, which tasks apply.
   void find_blocks(const ProductProblem<T>& problem) {
     const double start = now();
-    const bool filtered = options_.filter_eps > 0, on_gpus = runtime_.gpus() > 0;
+    const bool filtered = options_.filter_eps > 0, on_gpus = uses_stacks(runtime_);
     ProductPatterns patterns{operands_.a().pattern_pointer(), operands_.b().pattern_pointer(),
                              problem.c.pattern_pointer(), options_.retain_sparsity};
     patterns.dense_despite_filter = options_.filter == ProductFilterRule::at_least;

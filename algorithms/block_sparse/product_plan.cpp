@@ -56,7 +56,7 @@ ProductPlan::ProductPlan(const ProductPatterns& patterns)
   panels_.resize(static_cast<std::size_t>(c.panels()));
   counts_.resize(panels_.size());
   sets_.resize(panels_.size());
-  const bool on_gpus = c.runtime().gpus() > 0;
+  const bool on_gpus = uses_stacks(c.runtime());
   for (const BlockPattern* pattern : {patterns_.a.get(), patterns_.b.get(), &c})
     for (Index p = 0; p < pattern->panels(); ++p)
       require_small(c.runtime(), "elements", pattern->panel_elements(p), on_gpus);

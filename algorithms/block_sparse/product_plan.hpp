@@ -9,6 +9,13 @@
 #include <tessera/codelets/block_sparse/symbolic/product_panel.hpp>
 #include <tessera/sequence.hpp>
 
+namespace tessera::detail {
+/// Products are computed by stacks, whose lists tasks make where GPUs are; else straight from the indices.
+inline bool uses_stacks(const Runtime& runtime) noexcept {
+  return runtime.gpus() > 0;
+}
+}  // namespace tessera::detail
+
 /// What is known of a block-sparse product C = A B before its values are computed (its symbolic phase).
 namespace tessera::detail {
 

@@ -208,7 +208,7 @@ template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
                      const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records) {
   const BlockPattern& pc = c.pattern();
-  const bool on_gpus = sequence.runtime().gpus() > 0;
+  const bool on_gpus = uses_stacks(sequence.runtime());
   const std::size_t together =
       kernels::small_enough_for_rows<T>(plan.row_sizes(), plan.col_sizes(), plan.inner_sizes())
           ? max_inner_panels
