@@ -182,7 +182,7 @@ class StackTasks {
 std::vector<Index> submission_order(const ProductPlan& plan, const BlockPattern& c) {
   std::vector<Index> order(static_cast<std::size_t>(c.panels())), products(order.size(), 0);
   std::iota(order.begin(), order.end(), Index{0});
-  if (c.runtime().gpus() > 0) return order;
+  if (uses_stacks(c.runtime())) return order;
   for (const Index p : order)
     for (Index inner = 0; inner < plan.inner_panels(); ++inner)
       products[static_cast<std::size_t>(p)] += plan.products(p, inner);
