@@ -143,34 +143,29 @@ Data make_table(Runtime& runtime, const std::vector<BlockMove>& moves, int owner
   return table;
 }
 
-/// Between matrices whose blocks have the same places: panel by panel, in the longest pieces.
+/// Between matrices whose blocks have the same places: panel by panel.
 template <class T>
 void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatrix<T>& a,
                    const BlockSparseMatrix<T>& b, bool add) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
+  const bool same_blocks = from.identity() == to.identity();
   for (Index p = 0; p < to.panels(); ++p) {
     if (from.panel_blocks(p) == 0 || to.panel_blocks(p) == 0) continue;
-    if (from.index(p).same_blocks(to.index(p))) {
+    if (same_blocks)
       sequence.insert(CopyValues<T>{.source = a.panel(p),
                                     .destination = add ? add_to(b.panel(p)) : overwrite(b.panel(p)),
                                     .factor = way.factor,
                                     .conjugated = way.conjugated});
-      continue;
-    }
-    std::vector<BlockMove> moves;
-    for (const CommonRun& run : common_runs(from, to, p))
-      // The parts of a piece that 32 bits count.
-      for (Index done = 0, most = Index(1) << 30; done < run.count; done += most) {
-        const auto count = static_cast<std::int32_t>(std::min(most, run.count - done));
-        moves.push_back({run.first + done, run.second + done, count, 1, count, count});
-      }
-    if (moves.empty()) continue;
-    sequence.insert(MoveBlocks<T>{.moves = make_table(sequence.runtime(), moves, to.panel_owner(p)),
-                                  .source = a.panel(p),
-                                  .destination = b.panel(p),
-                                  .factor = way.factor,
-                                  .conjugated = way.conjugated,
-                                  .add = add});
+    else
+      sequence.insert(CopyMatching<T>{.from = from.packed(),
+                                      .to = to.packed(),
+                                      .source = a.panel(p),
+                                      .destination = add_to(b.panel(p)),
+                                      .row_panel = static_cast<std::int32_t>(to.row_panel(p)),
+                                      .col_panel = static_cast<std::int32_t>(to.col_panel(p)),
+                                      .factor = way.factor,
+                                      .conjugated = way.conjugated,
+                                      .add = add});
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/algorithms/block_sparse/dense_products.hpp>
+#include <tessera/algorithms/block_sparse/kept_blocks.hpp>
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/product_operands.hpp>
 #include <tessera/algorithms/block_sparse/product_plans.hpp>
@@ -116,6 +117,12 @@ bool whole(const MultiplyLimits& limits, Index rows, Index cols) {
   return limits.first_row == 0 && limits.first_col == 0 && limits.end_row >= rows && limits.end_col >= cols;
 }
 
+/// Nothing is left out.
+template <class T>
+bool everything(const MultiplyLimits& limits, const BlockSparseMatrix<T>& c, Index inner) {
+  return whole(limits, c.rows(), c.cols()) && limits.first_inner == 0 && limits.end_inner >= inner;
+}
+
 /// C's panels before products are added: beta C within the window, what C had elsewhere, zero in new blocks.
 template <class T>
 BlockSparseMatrix<T> scaled_result(Sequence& sequence, T beta, const BlockSparseMatrix<T>& c,
@@ -192,29 +199,56 @@ class ProductWork final : public Work {
   SequenceStatistics statistics() const override { return result_->statistics; }
 
  private:
-  /// The symbolic phase: waits, unless an earlier product has left a plan for these patterns. On GPUs the
-  /// plan is that of the product without a filter, which tasks apply.
+  /// The symbolic phase: waits, unless an earlier product has left a plan for these patterns.
   void find_blocks(const ProductProblem<T>& problem) {
     const double start = now();
-    const bool filtered = options_.filter_eps > 0, on_gpus = uses_stacks(runtime_);
+    const bool filtered = options_.filter_eps > 0;
     ProductPatterns patterns{operands_.a().pattern_pointer(), operands_.b().pattern_pointer(),
                              problem.c.pattern_pointer(), options_.retain_sparsity};
     patterns.dense_despite_filter = options_.filter == ProductFilterRule::at_least;
-    if (!filtered || patterns.dense_despite_filter || !on_gpus)
-      patterns.dense = dense_rule(options_, operands_, problem.c.pattern());
-    if (filtered && !on_gpus) {
+    const DenseRule rule = dense_rule(options_, operands_, problem.c.pattern());
+    if (filtered && uses_stacks(runtime_)) {
+      find_with_filter(problem, patterns, rule);
+    } else if (filtered) {
       filter_ = make_filter(problem.a.op(), problem.a.matrix(), operands_, options_.filter_eps);
       patterns.filter = &filter_;
+      patterns.dense = rule;
       plan_ = std::make_shared<ProductPlan>(patterns);
     } else {
-      ProductPlans::Found found = ProductPlans::of(runtime_).find(patterns);
-      plan_ = std::move(found.plan);
-      result_->plan_reused = found.reused;
+      patterns.dense = rule;
+      take_plan(patterns);
     }
-    if (filtered && on_gpus)
-      numeric_ = {.eps = options_.filter_eps,
-                  .row_blocks = upload_row_blocks(problem.a.op(), problem.a.matrix(), *plan_->pattern())};
     result_->symbolic_seconds = now() - start;
+  }
+
+  void take_plan(const ProductPatterns& patterns) {
+    ProductPlans::Found found = ProductPlans::of(runtime_).find(patterns);
+    plan_ = std::move(found.plan);
+    result_->plan_reused = found.reused;
+  }
+
+  /// With GPUs the plan is that of the product without a filter, which the tasks that list products apply. If
+  /// panels would be dense, but may not leave out what the filter does, the lists tell whether it leaves
+  /// anything out; they are waited for.
+  void find_with_filter(const ProductProblem<T>& problem, ProductPatterns patterns, const DenseRule& rule) {
+    numeric_.eps = options_.filter_eps;
+    // Element limits cut A, whose rows count whole.
+    if (!everything(options_.limits, problem.c, operands_.a().cols()))
+      numeric_.row_blocks = upload_row_blocks(problem.a.op(), problem.a.matrix(), problem.c.pattern());
+    patterns.dense = rule;
+    take_plan(patterns);
+    if (patterns.dense_despite_filter || !plan_->any_dense()) return;
+    const auto dense = plan_;
+    patterns.dense = {};
+    take_plan(patterns);
+    records_.emplace(*plan_);
+    Sequence sequence(runtime_);
+    list_products(sequence, operands_, *plan_, numeric_, *records_);
+    tessera::detail::finish(sequence);
+    if (listed_as_filtered(*plan_, *records_) > 0) return;
+    plan_ = dense;
+    records_.reset();
+    numeric_.eps = 0;
   }
 
   /// The numeric phase: C's values.
@@ -225,7 +259,7 @@ class ProductWork final : public Work {
     require_memory(
         runtime_, "multiply",
         product_memory(operands_.a().pattern(), operands_.b().pattern(), *pattern, !in_place, sizeof(T)));
-    records_.emplace(*plan_);
+    if (!records_) records_.emplace(*plan_);
     sequence_ = std::make_unique<Sequence>(runtime_);
     sequence_->begin_stage("scale");
     numeric_.store = beta == T(0) && whole(options_.limits, c.rows(), c.cols()) ? Store::overwrite : Store::add;
@@ -241,6 +275,7 @@ class ProductWork final : public Work {
     for (const BlockSparseMatrix<T>* operand : {&operands_.a(), &operands_.b()})
       for (Index p = 0; p < operand->pattern().panels(); ++p)
         if (operand->panel(p).valid()) operand->panel(p).flush_remote_copies();
+    if (drop_) kept_.emplace(*sequence_, in_place ? c : next_, options_.filter_eps);
     if (!c_ && next_.valid()) c = std::move(next_);
   }
 
@@ -254,7 +289,7 @@ class ProductWork final : public Work {
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
-      if (drop_) result_->filtered_blocks = filter(*c_, options_.filter_eps);
+      if (drop_) result_->filtered_blocks = kept_->take(*c_).not_zero;
       if (options_.result_on_host) fetch(*c_);
     }
     const double listing =
@@ -282,6 +317,7 @@ class ProductWork final : public Work {
   std::shared_ptr<ProductPlan> plan_;
   NumericOptions numeric_;
   std::optional<ProductRecords> records_;
+  std::optional<KeptBlocks<T>> kept_;
   std::unique_ptr<Sequence> sequence_;
 };
 

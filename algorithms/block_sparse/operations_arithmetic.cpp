@@ -105,10 +105,7 @@ void add(Sequence& sequence, T alpha, BlockSparseMatrix<T>& a, T beta, const Blo
         const bool same_places = a.layout().same_places(b.layout());
         if (same_places && alpha != T(0) && beta != T(0)) {
           // Where all panels have the same blocks one task does both.
-          bool same_blocks = true;
-          for (Index p = 0; p < a.pattern().panels() && same_blocks; ++p)
-            same_blocks = a.pattern().index(p).same_blocks(b.pattern().index(p));
-          if (same_blocks)
+          if (a.pattern().identity() == b.pattern().identity())
             return for_each_panel(a, [&](Index p, const Data& values) {
               sequence.insert(AddPanel<T>{.x = b.panel(p), .y = values, .alpha = beta, .beta = alpha});
             });

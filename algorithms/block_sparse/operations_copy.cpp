@@ -42,15 +42,34 @@ BlockSparseMatrix<T> part_of(Sequence& sequence, const BlockSparseMatrix<T>& a, 
 
 namespace {
 
+/// B := factor A on the blocks that both have, zero on B's others; their blocks have the same places.
+template <class T>
+void copy_matching(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b, T factor) {
+  const BlockPattern &from = a.pattern(), &to = b.pattern();
+  for (Index p = 0; p < to.panels(); ++p) {
+    if (!b.panel(p).valid()) continue;
+    if (a.panel(p).valid())
+      sequence.insert(CopyMatching<T>{.from = from.packed(),
+                                      .to = to.packed(),
+                                      .source = a.panel(p),
+                                      .destination = overwrite(b.panel(p)),
+                                      .row_panel = word_of(to.row_panel(p)),
+                                      .col_panel = word_of(to.col_panel(p)),
+                                      .factor = factor});
+    else
+      sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
+  }
+}
+
 template <class T>
 void submit_into_existing(Sequence& sequence, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
                           T factor) {
   if (&a == &b) return scale(sequence, factor, b);
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   const bool same_places = from.layout().same_places(to.layout());
-  for (Index p = 0; p < to.panels(); ++p)
-    if (b.panel(p).valid() && !(same_places && from.index(p).same_blocks(to.index(p))))
-      sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
+  if (same_places && !(from.identity() == to.identity())) return copy_matching(sequence, a, b, factor);
+  for (Index p = 0; p < to.panels() && !same_places; ++p)
+    if (b.panel(p).valid()) sequence.insert(FillValues<T>{.values = b.panel(p), .value = T(0)});
   copy_blocks<T>(sequence, factor, a, b);
   if (a.symmetry() == Symmetry::none && b.symmetry() != Symmetry::none) make_diagonal_symmetric(sequence, b);
 }
@@ -194,28 +213,6 @@ void reserve_blocks(BlockSparseMatrix<T>& a, std::span<const BlockCoordinate> bl
 }
 
 template <class T>
-Index filter(BlockSparseMatrix<T>& a, double eps) {
-  const auto check = [&] {
-    if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
-  };
-  return collectively(runtime_of("a", a), "filter", argument_hash(eps, shape_hash(a)), check, [&] {
-    // The norms decide which blocks there are: they are waited for.
-    const auto squares = block_norms_squared(a);
-    const BlockPatternPointer kept = select(a.pattern(), [&](Index p, Index b, BlockCoordinate) {
-      return !(std::sqrt(squares[static_cast<std::size_t>(p)][static_cast<std::size_t>(b)]) < eps);
-    });
-    const Index dropped = a.pattern().blocks() - kept->blocks();
-    if (dropped > 0) {
-      Sequence sequence(a.runtime());
-      BlockSparseMatrix<T> smaller = part_of(sequence, a, kept);
-      finish(sequence);
-      a = std::move(smaller);
-    }
-    return dropped;
-  });
-}
-
-template <class T>
 void clear(BlockSparseMatrix<T>& a) {
   collectively(runtime_of("a", a), "clear", shape_hash(a), [&] {
     a = BlockSparseMatrix<T>(select(a.pattern(), [](Index, Index, BlockCoordinate) { return false; }));
@@ -232,7 +229,6 @@ void clear(BlockSparseMatrix<T>& a) {
   template BlockSparseMatrix<T> upper_triangle<T>(Sequence&, const BlockSparseMatrix<T>&, bool);             \
   template BlockSparseMatrix<T> block_diagonal<T>(Sequence&, const BlockSparseMatrix<T>&);                   \
   template void reserve_blocks<T>(BlockSparseMatrix<T>&, std::span<const BlockCoordinate>);                  \
-  template Index filter<T>(BlockSparseMatrix<T>&, double);                                                   \
   template void clear<T>(BlockSparseMatrix<T>&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 

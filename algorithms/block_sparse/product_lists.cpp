@@ -30,10 +30,6 @@ Index extent(const BlockDimension& dimension, Index panel) {
   return sum;
 }
 
-std::int32_t narrow(Index number) {
-  return static_cast<std::int32_t>(number);
-}
-
 void require_words(Index words) {
   if (words > std::numeric_limits<std::int32_t>::max())
     throw InvalidArgument("C", fmt::format("a pattern of {} words", words), "a pattern of fewer than 2^31");
@@ -43,12 +39,12 @@ void require_words(Index words) {
 
 PanelsOfC ProductPlan::panels_of_c() const {
   const BlockPattern& c = *patterns_.c;
-  PanelsOfC panels{narrow(static_cast<Index>(local_panels_.size())), 0, 0, cols_.count(), mask_};
+  PanelsOfC panels{word_of(static_cast<Index>(local_panels_.size())), 0, 0, cols_.count(), mask_};
   for (const Index p : local_panels_) {
     panels.most_rows =
-        std::max(panels.most_rows, narrow(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())));
+        std::max(panels.most_rows, word_of(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())));
     panels.most_columns =
-        std::max(panels.most_columns, narrow(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())));
+        std::max(panels.most_columns, word_of(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())));
   }
   return panels;
 }
@@ -65,8 +61,8 @@ void ProductPlan::find() {
   Runtime& runtime = c.runtime();
   // Over MPI few panels of A and B wait at a rank at a time.
   const Index together = runtime.size() == 1 ? std::min<Index>(max_stack_panels, inner_panels_) : 1;
-  layout_ = {narrow(inner_panels_), narrow(std::max<Index>(together, 1)),
-             narrow(ceil_div(inner_panels_, std::max<Index>(together, 1))),
+  layout_ = {word_of(inner_panels_), word_of(std::max<Index>(together, 1)),
+             word_of(ceil_div(inner_panels_, std::max<Index>(together, 1))),
              rows_.count() * cols_.count() * inner_.count()};
   mask_ = {patterns_.retain_sparsity, c.layout().symmetry != Symmetry::none,
            std::find(cols_.sizes.begin(), cols_.sizes.end(), Index{0}) != cols_.sizes.end()};
@@ -136,8 +132,8 @@ void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
           const Index here = totals[static_cast<std::size_t>(layout_.products(r, number))],
                       runs_here = totals[static_cast<std::size_t>(layout_.runs(r, number++))];
           if (here == 0) continue;
-          classes.push_back({narrow(rows), narrow(cols), narrow(inner), narrow(runs), narrow(runs_here),
-                             narrow(products), narrow(here)});
+          classes.push_back({word_of(rows), word_of(cols), word_of(inner), word_of(runs), word_of(runs_here),
+                             word_of(products), word_of(here)});
           runs += runs_here;
           products += here;
         }
@@ -151,9 +147,8 @@ void ProductPlan::take_panel(Index p, std::span<const std::int64_t> totals) {
 BlockPatternPointer ProductPlan::found_pattern(const Data& totals, const Data& row_counts) {
   const BlockPattern& c = *patterns_.c;
   Runtime& runtime = c.runtime();
-  Index words = static_cast<Index>(sizeof(PackedHeader) / sizeof(std::int32_t)) +
-                PackedPattern::side_words(c.rows().panels(), c.rows().blocks()) +
-                PackedPattern::side_words(c.cols().panels(), c.cols().blocks()) + 2 * c.panels();
+  Index words = PackedPattern::words_without_panels(c.rows().panels(), c.rows().blocks(), c.cols().panels(),
+                                                    c.cols().blocks());
   for (const Index p : local_panels_)
     words += PackedPattern::panel_words(static_cast<Index>(c.rows().panel(c.row_panel(p)).size()),
                                         found_blocks_[static_cast<std::size_t>(p)]);
@@ -211,7 +206,7 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
         if (dense(p, inner))
           set.all_runs = false;
         else
-          set.listed.inner[set.listed.count++] = narrow(inner);
+          set.listed.inner[set.listed.count++] = word_of(inner);
       }
       if (set.listed.count == 0) continue;
       if (local) make_classes(p, set, s, mine, begins);
@@ -229,22 +224,22 @@ void ProductPlan::make_sets(std::span<const std::int64_t> totals) {
 /// The classes of set number `number` of a panel of this rank, and where they begin.
 void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<const std::int64_t> totals,
                                std::vector<ClassBegin>& begins) {
-  set.first_class = narrow(static_cast<Index>(begins.size()));
+  set.first_class = word_of(static_cast<Index>(begins.size()));
   Index runs = 0, products = 0, all_runs = 0;
   std::int32_t at = 0;
   for (const Index rows : rows_.sizes)
     for (const Index cols : cols_.sizes)
       for (const Index inner : inner_.sizes) {
-        const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(narrow(number), at))];
+        const Index runs_here = totals[static_cast<std::size_t>(layout_.set_runs(word_of(number), at))];
         Index here = 0;
         for (std::int32_t i = 0; i < set.listed.count; ++i)
           here += totals[static_cast<std::size_t>(layout_.products(set.listed.inner[i], at))];
         ++at;
-        begins.push_back({narrow(runs), narrow(products)});
+        begins.push_back({word_of(runs), word_of(products)});
         all_runs += runs_here;
         if (here == 0) continue;
-        set.classes.push_back({narrow(rows), narrow(cols), narrow(inner), narrow(runs), narrow(runs_here),
-                               narrow(products), narrow(here)});
+        set.classes.push_back({word_of(rows), word_of(cols), word_of(inner), word_of(runs), word_of(runs_here),
+                               word_of(products), word_of(here)});
         runs += runs_here;
         products += here;
         require_small(patterns_.c->runtime(), "products", products, false);
@@ -255,7 +250,7 @@ void ProductPlan::make_classes(Index p, StackSet& set, Index number, std::span<c
 
 std::int32_t ProductPlan::class_number(const StackClass& shape) const noexcept {
   const auto number = [](const SizeClasses& classes, std::int32_t size) {
-    return narrow(std::find(classes.sizes.begin(), classes.sizes.end(), Index(size)) - classes.sizes.begin());
+    return word_of(std::find(classes.sizes.begin(), classes.sizes.end(), Index(size)) - classes.sizes.begin());
   };
   return (number(rows_, shape.m) * cols_.count() + number(cols_, shape.n)) * inner_.count() +
          number(inner_, shape.k);
@@ -269,9 +264,9 @@ ListProducts ProductPlan::listing(Index p, const StackSet& set, const Data& stac
           .c = c.packed(),
           .begins = begins_,
           .work = work_,
-          .shape = {.panel = narrow(p),
-                    .rows = narrow(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())),
-                    .columns = narrow(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())),
+          .shape = {.panel = word_of(p),
+                    .rows = word_of(static_cast<Index>(c.rows().panel(c.row_panel(p)).size())),
+                    .columns = word_of(static_cast<Index>(c.cols().panel(c.col_panel(p)).size())),
                     .row_classes = rows_.count(),
                     .col_classes = cols_.count(),
                     .inner_classes = inner_.count(),

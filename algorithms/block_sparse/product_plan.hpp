@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include <tessera/block_pattern.hpp>
@@ -77,6 +78,7 @@ class ProductPlan {
   bool dense(Index panel, Index inner) const noexcept {
     return dense_[static_cast<std::size_t>(panel * inner_panels_ + inner)] != 0;
   }
+  bool any_dense() const noexcept { return std::find(dense_.begin(), dense_.end(), 1) != dense_.end(); }
   /// Of all ranks, on CPUs.
   Index filtered_products() const noexcept { return filtered_; }
   /// Of a panel of this rank, on CPUs.

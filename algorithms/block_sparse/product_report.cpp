@@ -70,6 +70,18 @@ Index add_stack(ShapeSums& sums, const ProductPlan& plan, const StackSet& set, c
 
 }  // namespace
 
+Index listed_as_filtered(const ProductPlan& plan, const ProductRecords& records) {
+  ShapeSums unused;
+  double filtered = 0;
+  for (Index p = 0; p < plan.pattern()->panels(); ++p)
+    for (std::size_t s = 0; s < plan.sets(p).size(); ++s)
+      if (plan.pattern()->panel_local(p))
+        filtered += static_cast<double>(
+            add_stack(unused, plan, plan.sets(p)[s], records.stacks[static_cast<std::size_t>(p)][s]));
+  plan.pattern()->runtime().all_reduce_sum(&filtered, 1);
+  return static_cast<Index>(filtered);
+}
+
 void count_products(const ProductPlan& plan, const ProductRecords& records, double flop_factor,
                     MultiplyResult& result) {
   const BlockPattern& c = *plan.pattern();

@@ -17,6 +17,9 @@ namespace tessera::detail {
 void count_products(const ProductPlan& plan, const ProductRecords& records, double flop_factor,
                     MultiplyResult& result);
 
+/// Products that a filter has left out when lists were made, of all ranks. Collective.
+Index listed_as_filtered(const ProductPlan& plan, const ProductRecords& records);
+
 /// Seconds of workers in one kind of tasks.
 double codelet_seconds(const SequenceStatistics& statistics, std::string_view name);
 

@@ -118,37 +118,48 @@ class StackTasks {
   void submit(int priority, Index p, bool local, std::vector<StackRecord>& records,
               const WriteOrAdd<Array<T>>& c) {
     const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
+    list(priority, p, local, records, c.data()->gpu());
     std::size_t number = 0;
     for (StackSet& set : plan_.sets(p)) {
       StackRecord& record = records[number++];
-      std::vector<const Data*> factors, norms;
-      for (std::int32_t i = 0; i < set.listed.count; ++i) {
-        const Index of_a = pa.panel(pc.row_panel(p), set.listed.inner[i]),
-                    of_b = pb.panel(set.listed.inner[i], pc.col_panel(p));
-        factors.insert(factors.end(), {&operands_.a().panel(of_a), &operands_.b().panel(of_b)});
-        if (options_.eps > 0)
-          norms.insert(norms.end(), {&norms_a_.of(of_a, priority + 2), &norms_b_.of(of_b, priority + 2)});
-      }
-      Data listed;  // of this product alone
-      if (local) listed = list(priority + 1, p, set, norms, record, c.data()->gpu());
-      sequence_.insert(MultiplyStack<T>{.stack = !local          ? elsewhere_
-                                                 : listed.valid() ? listed
-                                                                  : set.stack,
+      std::vector<const Data*> factors;
+      for (std::int32_t i = 0; i < set.listed.count; ++i)
+        factors.insert(factors.end(), {&operands_.a().panel(pa.panel(pc.row_panel(p), set.listed.inner[i])),
+                                       &operands_.b().panel(pb.panel(set.listed.inner[i], pc.col_panel(p)))});
+      sequence_.insert(MultiplyStack<T>{.stack = !local               ? elsewhere_
+                                                 : record.stack.valid() ? record.stack
+                                                                        : set.stack,
                                         .c = c,
                                         .factors = factors,
                                         .classes = set.classes,
                                         .complete = set.complete,
                                         .ran_on = &record.ran_on},
                        {.priority = priority});
+      record.stack.release();
+    }
+  }
+
+  /// The lists of a panel's sets that there are not yet.
+  void list(int priority, Index p, bool local, std::vector<StackRecord>& records, int gpu) {
+    const BlockPattern &pa = operands_.a().pattern(), &pb = operands_.b().pattern(), &pc = *plan_.pattern();
+    std::size_t number = 0;
+    for (StackSet& set : plan_.sets(p)) {
+      StackRecord& record = records[number++];
+      std::vector<const Data*> norms;
+      for (std::int32_t i = 0; i < set.listed.count && options_.eps > 0; ++i)
+        norms.insert(norms.end(),
+                     {&norms_a_.of(pa.panel(pc.row_panel(p), set.listed.inner[i]), priority + 2),
+                      &norms_b_.of(pb.panel(set.listed.inner[i], pc.col_panel(p)), priority + 2)});
+      if (local && !record.stack.valid()) list(priority + 1, p, set, norms, record, gpu);
     }
   }
 
  private:
   /// Inserts the task that lists a set's products; nothing if the plan has the list. Norms of other ranks
   /// are read where C's owner lists.
-  Data list(int priority, Index p, StackSet& set, const std::vector<const Data*>& norms, StackRecord& record,
+  void list(int priority, Index p, StackSet& set, const std::vector<const Data*>& norms, StackRecord& record,
             int gpu) {
-    if (options_.eps == 0 && set.stack.valid()) return {};
+    if (options_.eps == 0 && set.stack.valid()) return;
     Runtime& runtime = sequence_.runtime();
     Data stack = Data::bytes(runtime, ProductPlan::stack_size(set), Data::every_rank);
     ListProducts task = plan_.listing(p, set, stack);
@@ -157,15 +168,13 @@ class StackTasks {
           runtime, static_cast<std::size_t>(task.shape.row_classes * task.shape.col_classes * task.shape.inner_classes) *
                        sizeof(std::int64_t), Data::every_rank);
       task.filtered = record.filtered;
-      task.row_blocks = options_.row_blocks;
+      if (options_.row_blocks.valid()) task.row_blocks = options_.row_blocks;
       task.norms = norms;
       task.eps = options_.eps;
     }
     sequence_.insert(task, {.priority = priority, .execute_on = runtime.rank(), .gpu = gpu});
     if (options_.eps > 0) record.filtered.fetch_to_host();
-    if (options_.eps > 0 || !plan_.keeps_lists) return stack;
-    set.stack = std::move(stack);
-    return {};
+    (options_.eps > 0 || !plan_.keeps_lists ? record.stack : set.stack) = std::move(stack);
   }
 
   Sequence& sequence_;
@@ -238,6 +247,15 @@ void submit_products(Sequence& sequence, const ProductOperands<T>& operands, Pro
 }
 
 template <class T>
+void list_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
+                   const NumericOptions& options, ProductRecords& records) {
+  StackTasks<T> stacks(sequence, operands, plan, options);
+  const BlockPattern& c = *plan.pattern();
+  for (Index p = 0; p < c.panels(); ++p)
+    stacks.list(0, p, c.panel_local(p), records.stacks[static_cast<std::size_t>(p)], -1);
+}
+
+template <class T>
 void prepare_kernels(const ProductPlan& plan) {
   const BlockPattern& c = *plan.pattern();
   if (c.runtime().gpus() == 0) return;
@@ -268,6 +286,8 @@ void require_room(const ProductOperands<T>& operands, const ProductPlan& plan) {
 #define TESSERA_INSTANTIATE(T)                                                                             \
   template void submit_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&,                     \
                                    const BlockSparseMatrix<T>&, const NumericOptions&, ProductRecords&);   \
+  template void list_products<T>(Sequence&, const ProductOperands<T>&, ProductPlan&, const NumericOptions&, \
+                                 ProductRecords&);                                                         \
   template void require_room<T>(const ProductOperands<T>&, const ProductPlan&);                            \
   template void prepare_kernels<T>(const ProductPlan&);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)

@@ -16,6 +16,7 @@ namespace tessera::detail {
 struct StackRecord {
   ProductWorker ran_on = ProductWorker::none;
   Data filtered;  ///< with a filter: for each class of products, those that it leaves out
+  Data stack;     ///< the list, if it is made before the products are submitted
 };
 
 /// What the tasks of a product write beside C, alive until they have ended.
@@ -38,6 +39,11 @@ struct NumericOptions {
 template <class T>
 void submit_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
                      const BlockSparseMatrix<T>& c, const NumericOptions& options, ProductRecords& records);
+
+/// With a filter and GPUs: the lists of all products, into the records, for submit_products.
+template <class T>
+void list_products(Sequence& sequence, const ProductOperands<T>& operands, ProductPlan& plan,
+                   const NumericOptions& options, ProductRecords& records);
 
 /// Every task that multiplies must fit a GPU: known to the owner of the panel of C alone, said to all.
 template <class T>

@@ -57,7 +57,8 @@ struct MultiplyOptions {
   bool result_on_host = false;
   /// Whether the block products that an inner panel has for a panel of C are computed as one product of dense
   /// panels, with zeros where there are no blocks. Only where that gives the same products: with limits it is
-  /// not done, with an exact filter on CPUs where the filter leaves none out, and on GPUs never.
+  /// not done, with an exact filter on CPUs where it leaves none out, and on GPUs if it leaves none out at
+  /// all.
   UseDense dense = UseDense::automatic;
 };
 
@@ -105,7 +106,7 @@ struct MultiplyResult : ResultStatus {
   bool plan_reused = false;          ///< an earlier product of the same patterns had left its plan
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
-  Index filtered_blocks = 0;         ///< of C, dropped after the product
+  Index filtered_blocks = 0;         ///< of C, not zero, and dropped after the product
   Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
   Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
   std::vector<ProductCount> shapes;  ///< in descending order of products

@@ -68,22 +68,18 @@ struct SizeClasses {
   }
 };
 
-std::int32_t narrow(Index number) {
-  return static_cast<std::int32_t>(number);
-}
-
 /// A side of a packed pattern.
 void pack_side(const BlockDimension& dimension, const SizeClasses& classes, std::int32_t* words) {
   *words++ = 0;
   for (Index p = 0; p < dimension.panels(); ++p, ++words)
-    *words = words[-1] + narrow(static_cast<Index>(dimension.panel(p).size()));
+    *words = words[-1] + word_of(static_cast<Index>(dimension.panel(p).size()));
   std::int32_t* const numbers = words + 2 * dimension.blocks();
   std::copy(classes.of_block.begin(), classes.of_block.end(), words + dimension.blocks());
   Index at = 0;
   for (Index p = 0; p < dimension.panels(); ++p)
     for (const Index block : dimension.panel(p)) {
-      words[at] = narrow(dimension.size(block));
-      numbers[at++] = narrow(block);
+      words[at] = word_of(dimension.size(block));
+      numbers[at++] = word_of(block);
     }
 }
 
@@ -289,26 +285,26 @@ Data BlockPattern::pack() const {
   Data data = Data::bytes(*runtime_, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
   const HostAccess access(data, HostAccess::Mode::write);
   std::int32_t* const at = access.array<std::int32_t>().data();
-  *reinterpret_cast<PackedHeader*>(at) = {narrow(rows().panels()),
-                                          narrow(cols().panels()),
-                                          narrow(rows().blocks()),
-                                          narrow(cols().blocks()),
-                                          narrow(static_cast<Index>(row_classes.number.size())),
-                                          narrow(static_cast<Index>(col_classes.number.size())),
-                                          narrow(rows_at),
-                                          narrow(cols_at),
-                                          narrow(directory_at)};
+  *reinterpret_cast<PackedHeader*>(at) = {word_of(rows().panels()),
+                                          word_of(cols().panels()),
+                                          word_of(rows().blocks()),
+                                          word_of(cols().blocks()),
+                                          word_of(static_cast<Index>(row_classes.number.size())),
+                                          word_of(static_cast<Index>(col_classes.number.size())),
+                                          word_of(rows_at),
+                                          word_of(cols_at),
+                                          word_of(directory_at)};
   pack_side(rows(), row_classes, at + rows_at);
   pack_side(cols(), col_classes, at + cols_at);
   std::int32_t *directory = at + directory_at, *next = directory + 2 * panels();
   for (Index p = 0; p < panels(); ++p, directory += 2) {
     const PanelIndex& index = this->index(p);
-    directory[0] = index.blocks() == 0 ? 0 : narrow(next - at);
-    directory[1] = narrow(index.blocks());
+    directory[0] = index.blocks() == 0 ? 0 : word_of(next - at);
+    directory[1] = word_of(index.blocks());
     if (index.blocks() == 0) continue;
     next = std::copy(index.row_begin.begin(), index.row_begin.end(), next);
     next = std::copy(index.column.begin(), index.column.end(), next);
-    next = std::transform(index.offset.begin(), index.offset.end() - 1, next, narrow);
+    next = std::transform(index.offset.begin(), index.offset.end() - 1, next, word_of);
   }
   return data;
 }
@@ -325,7 +321,7 @@ void BlockPattern::unpack() const {
 void BlockPattern::unpack_panel(std::span<const std::int32_t> words, Index p) const {
   PanelIndex& index = index_[static_cast<std::size_t>(p)];
   const PackedPanel panel =
-      PackedPattern(words.data()).panel(narrow(row_panel(p)), narrow(col_panel(p)));
+      PackedPattern(words.data()).panel(word_of(row_panel(p)), word_of(col_panel(p)));
   const std::size_t rows = this->rows().panel(row_panel(p)).size();
   if (panel.blocks == 0) {
     index.row_begin.assign(rows + 1, 0);

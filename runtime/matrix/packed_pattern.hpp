@@ -66,7 +66,12 @@ class PackedPattern {
     return {row_begin, column, column + entry[1], entry[1]};
   }
 
-  /// Words of a side, and of a panel with blocks.
+  /// Words of all but the panels, of a side, and of a panel.
+  static constexpr std::int64_t words_without_panels(std::int64_t row_panels, std::int64_t rows,
+                                                     std::int64_t col_panels, std::int64_t cols) noexcept {
+    return static_cast<std::int64_t>(sizeof(PackedHeader) / sizeof(std::int32_t)) +
+           side_words(row_panels, rows) + side_words(col_panels, cols) + 2 * row_panels * col_panels;
+  }
   static constexpr std::int64_t side_words(std::int64_t panels, std::int64_t blocks) noexcept {
     return panels + 1 + 3 * blocks;
   }
@@ -83,6 +88,11 @@ class PackedPattern {
   }
   const std::int32_t* words_ = nullptr;
 };
+
+/// A number that is known to fit.
+TESSERA_PACKED std::int32_t word_of(std::int64_t number) {
+  return static_cast<std::int32_t>(number);
+}
 
 /// What a block adds to the two numbers of its pattern's identity (BlockPattern::identity): the finalizer of
 /// splitmix64, seeded twice.

@@ -44,7 +44,9 @@ void run(const HostContext&, const ListProducts& task) {
   for_each_row([&](const ProductRow& at, const std::int32_t* count) {
     RowFilter filter{};
     if (filtered) {
-      const std::int32_t blocks = task.row_blocks.view()[static_cast<std::size_t>(at.first_row + at.row)];
+      const std::int32_t blocks =
+          task.row_blocks ? task.row_blocks.view()[static_cast<std::size_t>(at.first_row + at.row)]
+                          : at.blocks_of_a();
       filter = {norms_a.data(), norms_b.data(), task.eps / std::max(blocks, 1)};
     }
     list_row(group, at, task.listed, filter, scratch, count, entries, runs, filtered);

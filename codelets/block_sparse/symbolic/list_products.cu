@@ -58,8 +58,11 @@ __global__ void __launch_bounds__(warp)
   const ProductRow at = listing.row(static_cast<std::int32_t>(blockIdx.x));
   if (at.size == 0 || at.old().blocks == 0) return;
   RowFilter filter{};
-  if (filtered)
-    filter = {norms.a, norms.b, listing.eps / max(listing.row_blocks[at.first_row + at.row], 1)};
+  if (filtered) {
+    const std::int32_t blocks =
+        listing.row_blocks ? listing.row_blocks[at.first_row + at.row] : at.blocks_of_a();
+    filter = {norms.a, norms.b, listing.eps / max(blocks, 1)};
+  }
   list_row(group, at, listing.listed, filter, ListScratch(memory, columns, at.cols.classes),
            counts + std::int64_t(blockIdx.x) * stride, entries, runs, filtered);
 }
@@ -77,7 +80,7 @@ void run(const DeviceContext& on, const ListProducts& task) {
   if (!task.all_runs)
     cudaMemsetAsync(runs, 0, static_cast<std::size_t>(task.shape.runs) * sizeof(StackRun), on.stream);
   const Listing listing{task.a.view().data(), task.b.view().data(), task.c.view().data(),
-                        filtered ? task.row_blocks.view().data() : nullptr,
+                        task.row_blocks ? task.row_blocks.view().data() : nullptr,
                         task.shape.panel, task.listed, task.mask, task.eps};
   Norms norms{};
   for (int i = 0; 2 * i + 1 < task.norms.size(); ++i) {

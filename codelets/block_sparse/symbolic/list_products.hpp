@@ -37,7 +37,7 @@ struct ListedShape {
 /// | stack      | write   | array of StackEntry, then of StackRun (stack.hpp) | the list                      |
 /// | a, b, c    | read    | packed patterns                                   | A's, B's, C's after           |
 /// | begins     | read    | ClassBegin of all classes of all stacks           | those of this one: from first_class on |
-/// | row_blocks | read    | a number for each row of blocks of C              | blocks in the row of A; with a filter |
+/// | row_blocks | read    | a number for each row of blocks of C              | blocks in the row; without it those of A count |
 /// | norms      | read    | of each inner panel: numbers for A's, for B's blocks | squares of norms; with a filter |
 /// | filtered   | write   | a 64-bit number for each class of products        | products left out; with a filter |
 /// | work       | scratch | 2 numbers for each row and pair of classes        | on GPUs                       |

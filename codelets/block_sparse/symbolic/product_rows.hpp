@@ -44,6 +44,15 @@ struct ProductRow {
   }
   /// Panels have different numbers of rows.
   TESSERA_ROW bool exists() const { return row < rows.blocks(row_panel); }
+  /// Blocks in the row of A.
+  TESSERA_ROW std::int32_t blocks_of_a() const {
+    std::int32_t blocks = 0;
+    for (std::int32_t r = 0; r < a.header().col_panels; ++r) {
+      const PackedPanel panel = a.panel(row_panel, r);
+      if (panel.blocks > 0) blocks += panel.row_begin[row + 1] - panel.row_begin[row];
+    }
+    return blocks;
+  }
   TESSERA_ROW PackedPanel old() const { return c.panel(row_panel, col_panel); }
   TESSERA_ROW std::int32_t col_class(std::int32_t j) const { return cols.size_class[first_col + j]; }
   TESSERA_ROW std::int32_t col_size(std::int32_t j) const { return cols.size[first_col + j]; }
@@ -173,6 +182,35 @@ struct CountScratch {
   }
 };
 
+/// Adds the blocks that `found` names, their elements and what they add to the pattern's identity to the
+/// totals of the row's panel; row_counts := blocks and elements.
+TESSERA_ROW void count_found(const RowGroup& group, const ProductRow& at, const RowBits* found,
+                             std::int64_t* totals, std::int32_t* row_counts) {
+  std::int32_t blocks = 0, elements = 0;
+  std::uint64_t identity[2] = {0, 0};
+  const std::int32_t words = words_for(at.columns);
+  const std::int64_t panel = at.row_panel + std::int64_t(at.col_panel) * at.c.header().row_panels;
+  for (std::int32_t w = group.lane; w < words; w += RowGroup::size)
+    for (RowBits bits = found[w]; bits != 0; bits &= bits - 1) {
+      const std::int32_t j = 32 * w + RowGroup::first(bits);
+      ++blocks;
+      elements += at.size * at.col_size(j);
+      identity[0] += block_identity(panel, at.row, j, first_identity_seed);
+      identity[1] += block_identity(panel, at.row, j, second_identity_seed);
+    }
+  blocks = group.sum(blocks);
+  elements = group.sum(elements);
+  for (int i = 0; i < 2; ++i) {
+    identity[i] = group.sum(identity[i]);
+    if (group.lane == 0) RowGroup::add(totals[TotalsLayout::identity + i], static_cast<std::int64_t>(identity[i]));
+  }
+  if (group.lane > 0) return;
+  row_counts[0] = blocks;
+  row_counts[1] = elements;
+  RowGroup::add(totals[TotalsLayout::blocks], std::int64_t(blocks));
+  RowGroup::add(totals[TotalsLayout::elements], std::int64_t(elements));
+}
+
 /// What the row contributes to the totals of its panel, and its blocks and elements after the product.
 TESSERA_ROW void count_row(const RowGroup& group, const ProductRow& at, const TotalsLayout& layout,
                            CountScratch scratch, std::int64_t* totals, std::int32_t* row_counts) {
@@ -222,28 +260,7 @@ TESSERA_ROW void count_row(const RowGroup& group, const ProductRow& at, const To
     }
   }
   mark_old(group, at, scratch.all);
-  std::int32_t blocks = 0, elements = 0;
-  std::uint64_t identity[2] = {0, 0};
-  const std::int64_t panel = at.row_panel + std::int64_t(at.col_panel) * at.c.header().row_panels;
-  for (std::int32_t w = group.lane; w < words; w += RowGroup::size)
-    for (RowBits bits = scratch.all[w]; bits != 0; bits &= bits - 1) {
-      const std::int32_t j = 32 * w + RowGroup::first(bits);
-      ++blocks;
-      elements += at.size * at.col_size(j);
-      identity[0] += block_identity(panel, at.row, j, first_identity_seed);
-      identity[1] += block_identity(panel, at.row, j, second_identity_seed);
-    }
-  blocks = group.sum(blocks);
-  elements = group.sum(elements);
-  for (int i = 0; i < 2; ++i) {
-    identity[i] = group.sum(identity[i]);
-    if (group.lane == 0) RowGroup::add(totals[TotalsLayout::identity + i], static_cast<std::int64_t>(identity[i]));
-  }
-  if (group.lane > 0) return;
-  row_counts[0] = blocks;
-  row_counts[1] = elements;
-  RowGroup::add(totals[TotalsLayout::blocks], std::int64_t(blocks));
-  RowGroup::add(totals[TotalsLayout::elements], std::int64_t(elements));
+  count_found(group, at, scratch.all, totals, row_counts);
 }
 
 /// The blocks of the row after the product, as bits in `found`; `allowed` is scratch.

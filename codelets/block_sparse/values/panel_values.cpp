@@ -126,6 +126,31 @@ void run(const HostContext&, const CopyValues<T>& task) {
 }
 
 template <class T>
+void run(const HostContext&, const CopyMatching<T>& task) {
+  const PackedPattern to_pattern(task.to.view().data());
+  const PackedPanel from = PackedPattern(task.from.view().data()).panel(task.row_panel, task.col_panel),
+                    to = to_pattern.panel(task.row_panel, task.col_panel);
+  const T* const source = task.source.view().data();
+  const std::span<T> destination = *task.destination;
+  const bool first = task.destination.first();
+  const auto move_column = column_mover<T>(task.conjugated, task.add && !first);
+  const std::int32_t rows = to.blocks > 0 ? to_pattern.rows().blocks(task.row_panel) : 0;
+  for (std::int32_t row = 0; row < rows; ++row) {
+    std::int32_t b = from.blocks > 0 ? from.row_begin[row] : 0;
+    const std::int32_t end = from.blocks > 0 ? from.row_begin[row + 1] : 0;
+    for (std::int32_t c = to.row_begin[row]; c < to.row_begin[row + 1]; ++c) {
+      while (b < end && from.column[b] < to.column[c]) ++b;
+      const Index at = to.offset[c],
+                  count = (c + 1 < to.blocks ? Index(to.offset[c + 1]) : static_cast<Index>(destination.size())) - at;
+      if (b < end && from.column[b] == to.column[c])
+        move_column(task.factor, count, source + from.offset[b], 1, destination.data() + at);
+      else if (first)
+        std::fill_n(destination.data() + at, count, T(0));
+    }
+  }
+}
+
+template <class T>
 void run(const HostContext&, const BlockNorms<T>& task) {
   const PackedPanel panel = PackedPattern(task.pattern.view().data()).panel(task.row_panel, task.col_panel);
   const auto values = *task.values;
@@ -149,6 +174,7 @@ void run(const HostContext&, const BlockNorms<T>& task) {
   TESSERA_DEFINE_TASK(FillValues<T>)      \
   TESSERA_DEFINE_TASK(MoveBlocks<T>)      \
   TESSERA_DEFINE_TASK(CopyValues<T>)      \
+  TESSERA_DEFINE_TASK(CopyMatching<T>)    \
   TESSERA_DEFINE_TASK(BlockNorms<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 

@@ -124,6 +124,59 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// The block of a column in a row of a panel; -1: there is none.
+__device__ inline std::int32_t find_block(const PackedPanel& panel, std::int32_t row, std::int32_t column) {
+  if (panel.blocks == 0) return -1;
+  std::int32_t first = panel.row_begin[row], end = panel.row_begin[row + 1];
+  while (first < end) {
+    const std::int32_t middle = first + (end - first) / 2;
+    if (panel.column[middle] < column)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first < panel.row_begin[row + 1] && panel.column[first] == column ? first : -1;
+}
+/// The row of a block.
+__device__ inline std::int32_t row_of_block(const PackedPanel& panel, std::int32_t rows, std::int32_t block) {
+  std::int32_t first = 0, end = rows;  // row_begin[first] <= block < row_begin[end]
+  while (first + 1 < end) {
+    const std::int32_t middle = first + (end - first) / 2;
+    (panel.row_begin[middle] <= block ? first : end) = middle;
+  }
+  return first;
+}
+
+/// What copy_matching_kernel reads.
+struct Matching {
+  const std::int32_t *from, *to;
+  std::int32_t row_panel, col_panel;
+  Index elements;  ///< of the destination
+  bool conjugated, add, zero;
+};
+
+/// A warp takes a block of the destination.
+template <class S>
+__global__ void __launch_bounds__(threads)
+    copy_matching_kernel(Matching matching, S factor, const S* __restrict__ source, S* destination) {
+  const PackedPattern pattern(matching.to);
+  const PackedPanel from = PackedPattern(matching.from).panel(matching.row_panel, matching.col_panel),
+                    to = pattern.panel(matching.row_panel, matching.col_panel);
+  const std::int32_t rows = pattern.rows().blocks(matching.row_panel),
+                     stride = static_cast<std::int32_t>(gridDim.x) * (threads / 32);
+  for (auto c = static_cast<std::int32_t>(blockIdx.x * (threads / 32) + threadIdx.x / 32); c < to.blocks;
+       c += stride) {
+    const std::int32_t b = find_block(from, row_of_block(to, rows, c), to.column[c]);
+    if (b < 0 && !matching.zero) continue;
+    S* const block = destination + to.offset[c];
+    const Index count = (c + 1 < to.blocks ? Index(to.offset[c + 1]) : matching.elements) - to.offset[c];
+    for (Index i = threadIdx.x % 32; i < count; i += 32)
+      block[i] = b < 0 ? S(0)
+                       : moved(matching.conjugated, matching.add, factor, source[from.offset[b] + i],
+                               matching.add ? block[i] : S(0));
+  }
+}
+
 /// A warp takes a block.
 template <class S>
 __global__ void __launch_bounds__(threads)
@@ -220,6 +273,24 @@ void run(const DeviceContext& on, const CopyValues<T>& task) {
 }
 
 template <class T>
+void run(const DeviceContext& on, const CopyMatching<T>& task) {
+  using namespace device;
+  const std::span<T> destination = *task.destination;
+  const bool first = task.destination.first();
+  const Matching matching{task.from.view().data(),
+                          task.to.view().data(),
+                          task.row_panel,
+                          task.col_panel,
+                          static_cast<Index>(destination.size()),
+                          task.conjugated,
+                          task.add && !first,
+                          first};
+  copy_matching_kernel<<<full_grid, threads, 0, on.stream>>>(matching, device_scalar(task.factor),
+                                                             device_cast(task.source.view().data()),
+                                                             device_cast(destination.data()));
+}
+
+template <class T>
 void run(const DeviceContext& on, const BlockNorms<T>& task) {
   using namespace device;
   const auto count = static_cast<Index>(task.norms.view().size());
@@ -237,6 +308,7 @@ void run(const DeviceContext& on, const BlockNorms<T>& task) {
   TESSERA_DEFINE_ON_GPU(FillValues<T>)    \
   TESSERA_DEFINE_ON_GPU(MoveBlocks<T>)    \
   TESSERA_DEFINE_ON_GPU(CopyValues<T>)    \
+  TESSERA_DEFINE_ON_GPU(CopyMatching<T>)  \
   TESSERA_DEFINE_ON_GPU(BlockNorms<T>)
 #define TESSERA_DEFINE_REAL(R) TESSERA_DEFINE_ON_GPU(FunctionOfPanel<R>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)

@@ -119,6 +119,27 @@ struct CopyValues {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
+/// Block by block, destination := factor source, or destination += factor source, where both panels have the
+/// block. The panels have the same rows and columns of blocks.
+/// | operand     | mode         | shape           | what                                                  |
+/// |-------------|--------------|-----------------|-------------------------------------------------------|
+/// | from, to    | read         | packed patterns | the matrices'; may be one                             |
+/// | source      | read         | array           | values of a panel                                     |
+/// | destination | write or add | array           | values of a panel; what is written first becomes zero |
+/// |             |              |                 | where the source has no block                         |
+template <class T>
+struct CopyMatching {
+  static constexpr const char* name = "copy_matching";
+  Read<Array<std::int32_t>> from, to;
+  Read<Array<T>> source;
+  WriteOrAdd<Array<T>> destination;
+  std::int32_t row_panel, col_panel;
+  T factor;
+  bool conjugated = false;  ///< the elements
+  bool add = false;         ///< to blocks that both have; else these are replaced
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
+};
+
 /// Squares of the blocks' Frobenius norms, in double.
 /// | operand | mode  | shape           | what               |
 /// |---------|-------|-----------------|--------------------|

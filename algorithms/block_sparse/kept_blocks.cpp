@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include <tessera/algorithms/block_sparse/kept_blocks.hpp>
+#include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/block_operations.hpp>
+#include <tessera/codelets/block_sparse/values/panel_values.hpp>
+#include <tessera/runtime/agreement.hpp>
+#include <tessera/runtime/require_success.hpp>
+#include <tessera/runtime/sequence.hpp>
+
+namespace tessera::detail {
+
+template <class T>
+KeptBlocks<T>::KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps)
+    : pattern_(matrix.pattern_pointer()), eps_(eps) {
+  Runtime& runtime = sequence.runtime();
+  for (Index p = 0; p < pattern_->panels(); ++p) {
+    if (!pattern_->panel_local(p) || pattern_->panel_blocks(p) == 0) continue;
+    panels_.push_back(word_of(p));
+    norms_.push_back(Data::bytes(
+        runtime, static_cast<std::size_t>(pattern_->panel_blocks(p)) * sizeof(double), Data::every_rank));
+    const Index rows = pattern_->row_panel(p), cols = pattern_->col_panel(p);
+    all_.most_rows = std::max(all_.most_rows, word_of(static_cast<Index>(pattern_->rows().panel(rows).size())));
+    all_.most_columns =
+        std::max(all_.most_columns, word_of(static_cast<Index>(pattern_->cols().panel(cols).size())));
+    sequence.insert(BlockNorms<T>{.pattern = pattern_->packed(),
+                                  .values = matrix.panel(p),
+                                  .norms = norms_.back(),
+                                  .row_panel = word_of(rows),
+                                  .col_panel = word_of(cols)},
+                    {.execute_on = runtime.rank()});
+  }
+  all_.count = word_of(static_cast<Index>(panels_.size()));
+  const std::size_t count = std::max<std::size_t>(panels_.size(), 1);
+  numbers_ = Data::bytes(runtime, count * sizeof(std::int32_t), Data::every_rank);
+  {
+    const HostAccess access(numbers_, HostAccess::Mode::write);
+    std::copy(panels_.begin(), panels_.end(), access.array<std::int32_t>().begin());
+  }
+  totals_ = Data::bytes(runtime, count * KeptLayout::size * sizeof(std::int64_t), Data::every_rank);
+  row_counts_ =
+      Data::bytes(runtime, count * 2 * static_cast<std::size_t>(std::max(all_.most_rows, 1)) * sizeof(std::int32_t),
+                  Data::every_rank);
+  for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
+    sequence.insert(FindKept{.pattern = pattern_->packed(),
+                             .panels = numbers_,
+                             .totals = totals_,
+                             .row_counts = row_counts_,
+                             .norms = norms,
+                             .part = part},
+                    {.execute_on = runtime.rank()});
+  });
+  if (!panels_.empty()) totals_.fetch_to_host();
+}
+
+/// Calls visit(part, its norms) for the panels, as many at a time as a task takes.
+template <class T>
+template <class Visit>
+void KeptBlocks<T>::for_each_part(const Visit& visit) const {
+  for (std::int32_t first = 0; first < all_.count; first += max_kept_panels) {
+    const std::int32_t count = std::min(all_.count - first, max_kept_panels);
+    visit(KeptPanels{first, count, all_, eps_},
+          pointers_to(std::span(norms_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count))));
+  }
+}
+
+template <class T>
+DroppedBlocks KeptBlocks<T>::take(BlockSparseMatrix<T>& matrix) {
+  Runtime& runtime = pattern_->runtime();
+  blocks_.assign(static_cast<std::size_t>(pattern_->panels()), 0);
+  elements_ = blocks_;
+  double dropped[2] = {0, 0};
+  if (!panels_.empty()) {
+    const HostAccess access(totals_, HostAccess::Mode::read);
+    const auto totals = access.array<const std::int64_t>();
+    for (std::size_t i = 0; i < panels_.size(); ++i) {
+      const auto mine = totals.subspan(i * KeptLayout::size, KeptLayout::size);
+      const auto p = static_cast<std::size_t>(panels_[i]);
+      blocks_[p] = mine[TotalsLayout::blocks];
+      elements_[p] = mine[TotalsLayout::elements];
+      identity_.first += static_cast<std::uint64_t>(mine[KeptLayout::identity]);
+      identity_.second += static_cast<std::uint64_t>(mine[KeptLayout::identity + 1]);
+      dropped[0] += static_cast<double>(pattern_->panel_blocks(panels_[i]) - blocks_[p]);
+      dropped[1] += static_cast<double>(mine[KeptLayout::not_zero]);
+    }
+  }
+  runtime.all_reduce_sum(dropped, 2);
+  if (dropped[0] == 0) return {0, 0};
+  Sequence sequence(runtime);
+  BlockSparseMatrix<T> smaller(kept_pattern(sequence));
+  for (Index p = 0; p < pattern_->panels(); ++p)
+    if (smaller.panel(p).valid())
+      sequence.insert(CopyMatching<T>{.from = pattern_->packed(),
+                                      .to = smaller.pattern().packed(),
+                                      .source = matrix.panel(p),
+                                      .destination = overwrite(smaller.panel(p)),
+                                      .row_panel = word_of(pattern_->row_panel(p)),
+                                      .col_panel = word_of(pattern_->col_panel(p)),
+                                      .factor = T(1)});
+  finish(sequence);
+  matrix = std::move(smaller);
+  return {static_cast<Index>(dropped[0]), static_cast<Index>(dropped[1])};
+}
+
+/// The pattern of the blocks that are kept; of one process nothing waits for it.
+template <class T>
+BlockPatternPointer KeptBlocks<T>::kept_pattern(Sequence& sequence) {
+  Runtime& runtime = pattern_->runtime();
+  Index words = PackedPattern::words_without_panels(pattern_->rows().panels(), pattern_->rows().blocks(),
+                                                    pattern_->cols().panels(), pattern_->cols().blocks());
+  for (const Index p : panels_)
+    words += PackedPattern::panel_words(
+        static_cast<Index>(pattern_->rows().panel(pattern_->row_panel(p)).size()),
+        blocks_[static_cast<std::size_t>(p)]);
+  Data packed = Data::bytes(runtime, static_cast<std::size_t>(words) * sizeof(std::int32_t), Data::every_rank);
+  for_each_part([&](const KeptPanels& part, const std::vector<const Data*>& norms) {
+    sequence.insert(WriteKept{.pattern = pattern_->packed(),
+                              .panels = numbers_,
+                              .totals = totals_,
+                              .row_counts = row_counts_,
+                              .result = packed,
+                              .norms = norms,
+                              .part = part},
+                    {.execute_on = runtime.rank()});
+  });
+  const auto found = BlockPattern::from_packed(runtime, pattern_->layout(), std::move(packed), blocks_, elements_,
+                                               identity_);
+  if (runtime.size() == 1) return found;
+  std::vector<PanelIndex> index(static_cast<std::size_t>(pattern_->panels()));
+  for (const Index p : panels_) index[static_cast<std::size_t>(p)] = found->index(p);
+  return BlockPattern::from_panels(runtime, pattern_->layout(), std::move(index));
+}
+
+template <class T>
+DroppedBlocks filter_blocks(BlockSparseMatrix<T>& a, double eps) {
+  Sequence sequence(a.runtime());
+  KeptBlocks<T> kept(sequence, a, eps);
+  // The norms decide which blocks there are: they are waited for.
+  finish(sequence);
+  return kept.take(a);
+}
+
+}  // namespace tessera::detail
+
+namespace tessera {
+
+using namespace detail;
+
+template <class T>
+Index filter(BlockSparseMatrix<T>& a, double eps) {
+  const auto check = [&] {
+    if (!(eps >= 0)) throw InvalidArgument("eps", fmt::to_string(eps), "at least 0");
+  };
+  return collectively(runtime_of("a", a), "filter", argument_hash(eps, shape_hash(a)), check,
+                      [&] { return filter_blocks(a, eps).all; });
+}
+
+#define TESSERA_INSTANTIATE(T)         \
+  template class detail::KeptBlocks<T>; \
+  template Index filter<T>(BlockSparseMatrix<T>&, double);
+TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
+
+}  // namespace tessera

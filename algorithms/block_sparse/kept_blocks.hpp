@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Tessera authors
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <tessera/block_sparse_matrix.hpp>
+#include <tessera/codelets/block_sparse/symbolic/find_kept.hpp>
+
+namespace tessera::detail {
+
+/// Of the blocks of a matrix, those that a filter drops.
+struct DroppedBlocks {
+  Index all, not_zero;
+};
+
+/// The filter of a matrix: the tasks that find which of its blocks have a Frobenius norm of at least eps, then
+/// those that leave the others out. Norms, patterns and values stay where the matrix is.
+template <class T>
+class KeptBlocks {
+ public:
+  /// Inserts the tasks that find them, for this rank's panels.
+  KeptBlocks(Sequence& sequence, const BlockSparseMatrix<T>& matrix, double eps);
+  /// When these tasks are over: replaces the matrix by what is left of it, by tasks that it waits for; nothing
+  /// if that is all of it. Collective.
+  DroppedBlocks take(BlockSparseMatrix<T>& matrix);
+
+ private:
+  template <class Visit>
+  void for_each_part(const Visit& visit) const;
+  BlockPatternPointer kept_pattern(Sequence& sequence);
+  const BlockPatternPointer pattern_;
+  const double eps_;
+  std::vector<std::int32_t> panels_;  // those of this rank that have blocks
+  std::vector<Data> norms_;
+  Data numbers_, totals_, row_counts_;
+  PanelsOfC all_{};
+  std::vector<Index> blocks_, elements_;
+  BlockPattern::Identity identity_{};
+};
+
+}  // namespace tessera::detail
