@@ -51,7 +51,7 @@ template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {
   const MultiplyLimits& limits = options.limits;
   return argument_hash(op_a, op_b, alpha, beta, options.filter_eps, options.retain_sparsity,
-                       options.result_on_host, options.dense, options.filter, limits.first_row, limits.end_row,
+                       options.result_on_host, options.dense, options.filter, options.reuse_plan, limits.first_row, limits.end_row,
                        limits.first_col, limits.end_col, limits.first_inner, limits.end_inner);
 }
 
@@ -222,7 +222,7 @@ class ProductWork final : public Work {
   }
 
   void take_plan(const ProductPatterns& patterns) {
-    ProductPlans::Found found = ProductPlans::of(runtime_).find(patterns);
+    ProductPlans::Found found = ProductPlans::of(runtime_).find(patterns, options_.reuse_plan);
     plan_ = std::move(found.plan);
     result_->plan_reused = found.reused;
   }
@@ -286,6 +286,7 @@ class ProductWork final : public Work {
     if (!pattern) return pattern;
     if (!products) return products;
     report_stack_kernels(runtime_);
+    if (uses_stacks(runtime_)) result_->plan_bytes = plan_->list_bytes();
     count_products(*plan_, *records_, flop_factor<T>, *result_);
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);

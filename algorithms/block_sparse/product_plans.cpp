@@ -13,7 +13,8 @@ ProductPlans& ProductPlans::of(Runtime& runtime) {
   return *static_cast<ProductPlans*>(kept.get());
 }
 
-ProductPlans::Found ProductPlans::find(const ProductPatterns& patterns) {
+ProductPlans::Found ProductPlans::find(const ProductPatterns& patterns, bool reuse) {
+  if (!reuse) return {std::make_shared<ProductPlan>(patterns), false};
   const auto found = std::find_if(plans_.begin(), plans_.end(),
                                   [&](const auto& plan) { return plan->serves(patterns); });
   if (found != plans_.end()) {

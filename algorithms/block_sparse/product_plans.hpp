@@ -19,8 +19,9 @@ class ProductPlans {
     std::shared_ptr<ProductPlan> plan;
     bool reused;
   };
-  /// The plan for products of these patterns. Collective; waits if it has to be made.
-  Found find(const ProductPatterns& patterns);
+  /// The plan for products of these patterns; without `reuse` a new one that is not kept. Collective; waits if
+  /// it has to be made.
+  Found find(const ProductPatterns& patterns, bool reuse);
   /// Forgets all.
   void clear() noexcept { plans_.clear(); }
 

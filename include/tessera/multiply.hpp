@@ -50,6 +50,9 @@ struct MultiplyOptions {
   double filter_eps = 0;
   ProductFilterRule filter = ProductFilterRule::exact;  ///< how strictly products are skipped
   bool retain_sparsity = false;  ///< only the blocks that C has already are computed
+  /// What a product has found of its patterns (the blocks of C, the lists of products) is kept with the
+  /// Runtime, as its plan, for later products of the same patterns. Off: it is found anew, and not kept.
+  bool reuse_plan = true;
   MultiplyLimits limits{};       ///< what takes part; everything if not set
   /// C's values are in host memory at the end, on their way there while the rest is computed (after
   /// submit_multiply they may still be on their way, and a reader waits). Otherwise they
@@ -104,6 +107,7 @@ struct ProductCount {
 struct MultiplyResult : ResultStatus {
   Index products = 0;                ///< of blocks
   bool plan_reused = false;          ///< an earlier product of the same patterns had left its plan
+  double plan_bytes = 0;             ///< of the lists of products in the plan, on this rank's GPUs
   double flop = 0;                   ///< 2 m n k each, complex: 8 m n k
   Index filtered_products = 0;       ///< skipped by their norms, of those for blocks that C may have
   Index filtered_blocks = 0;         ///< of C, not zero, and dropped after the product

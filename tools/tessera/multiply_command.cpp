@@ -182,7 +182,9 @@ class MultiplyRun {
                                             .beta = T(static_cast<RealOf<T>>(options_.beta)),
                                             .c = c},
                                            {.filter_eps = options_.filter,
+                                            .filter = options_.filter_rule,
                                             .retain_sparsity = options_.retain_sparsity,
+                                            .reuse_plan = options_.reuse_plan,
                                             .result_on_host = !keeps_on_gpu(),
                                             .dense = options_.dense});
     RunRecord run = session_.end_run(result.statistics);
@@ -275,6 +277,8 @@ class MultiplyRun {
     json["filtered_blocks"] = result.filtered_blocks;
     json["panel_products"] = result.panel_products;
     json["dense_panel_products"] = result.dense_panel_products;
+    json["plan_reused"] = result.plan_reused;
+    json["plan_bytes"] = result.plan_bytes;
     json["symbolic_share"] = result.seconds > 0 ? result.symbolic_seconds / result.seconds : 0;
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},
@@ -303,6 +307,9 @@ class MultiplyRun {
                                                result.products, result.flop, result.filtered_products));
     lines.emplace_back("of panels", fmt::format("{}, of these {} as dense matrices", result.panel_products,
                                                 result.dense_panel_products));
+    std::string plan = result.plan_reused ? "of an earlier product" : "made for this product";
+    if (result.plan_bytes > 0) plan += fmt::format("; lists of {:.3g} MB", 1e-6 * result.plan_bytes);
+    lines.emplace_back("plan", plan);
     lines.emplace_back("C", fmt::format("{} blocks, {:.3g} % of the elements; {} dropped by the filter",
                                         json["blocks"].get<Index>(), 100 * json["occupation"].get<double>(),
                                         result.filtered_blocks));

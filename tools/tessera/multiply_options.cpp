@@ -84,6 +84,13 @@ void add_product(OptionTable& table, MultiplyProgramOptions& options) {
             "with |C_ij| < EPS; Frobenius norms")
       .shown_as("EPS")
       .by_default("0, none");
+  table
+      .choice("--filter-rule", options.filter_rule,
+              {{"exact", ProductFilterRule::exact}, {"at-least", ProductFilterRule::at_least}},
+              "skip exactly these products, or leave panels that are multiplied as dense matrices whole")
+      .needs([&options] { return options.filter > 0; }, "--filter");
+  table.choice("--plan", options.reuse_plan, {{"kept", true}, {"new", false}},
+               "use what an earlier run has found of the blocks and products, or find it in each run");
   table.flag("--retain-sparsity", options.retain_sparsity, "compute only the blocks that C has before");
   table.integer("--panel", options.panel, 1, 1 << 20, "rows and columns of a panel, about")
       .chosen("from the order and the machine", 0);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
+#include <tessera/multiply.hpp>
 #include <tessera/types.hpp>
 
 #include "common_options.hpp"
@@ -48,6 +49,8 @@ struct MultiplyProgramOptions {
   bool retain_sparsity = false;
   Index panel = 0;  ///< elements; 0: chosen
   UseDense dense = UseDense::automatic;
+  ProductFilterRule filter_rule = ProductFilterRule::exact;
+  bool reuse_plan = true;
   std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
   std::string peer = "none";
   std::string output;

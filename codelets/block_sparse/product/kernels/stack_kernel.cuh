@@ -79,10 +79,10 @@ struct Sum {
   }
 };
 
-/// This thread's elements of C (M x N) in tiles that begin at (row, column): to be read early, and written.
+/// This thread's elements of C (M x N) in tiles that begin at (row, column): zero, or read early; and written.
 template <class T, int M, int N, int TilesM, int TilesN>
 struct Elements {
-  T x[TilesM][TilesN][2];
+  T x[TilesM][TilesN][2] = {};
   int row, column;
 
   __device__ Elements(int tile_row, int tile_column)
