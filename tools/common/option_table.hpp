@@ -24,8 +24,7 @@ namespace tessera::program {
 /// A row of the table. The chained functions set properties that only some options have.
 struct OptionEntry {
   std::string name{};                             ///< `--n`; without dashes: positional only
-  std::string place{};                            ///< name as a positional argument, if it can be one:
-                                                  ///< FILE
+  std::string place{};                            ///< positional name (FILE); empty: none
   std::string group{};                            ///< heading in the help
   std::string value{};                            ///< placeholder in the help; empty: a flag
   std::string help{};                             ///< line breaks in the text are kept
