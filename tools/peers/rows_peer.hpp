@@ -21,8 +21,7 @@ struct RowsPeerProblem {
   bool fetch = true;   ///< whether Y is needed
 };
 /// @return Y in the format of x; empty unless needed. The first prepare() builds both triangles,
-/// which are
-/// kept until release().
+/// which are kept until release().
 template <class T>
 using RowsPeer = PeerFor<RowsPeerProblem<T>, std::vector<T>>;
 
