@@ -39,9 +39,9 @@ bool speaks();
 /// All processes that the launcher started, or only this one.
 Communicator communicator();
 
-/// Calls agree() over all of these processes, outside of sessions. Every program starts and ends
-/// with such a call, so that no rank waits for one that failed in between. After a call that
-/// throws, no further call follows.
+/// Calls agree() over all of these processes, outside of sessions. Each session begins with such a
+/// call, and the program ends with one, so that no rank waits for one that failed in between. After
+/// a call that throws, no further call follows.
 void agree_outside_sessions(std::uint64_t arguments, const std::function<void()>& check);
 
 /// Calls command(). An exception on one rank is thrown on all ranks.

@@ -66,8 +66,8 @@ CheckRecord check_against_blocks(const SparseProduct<T>& product, const BlockMap
 
 /// Uses products with random vectors of +-1 instead of single columns:
 ///   max_i |C x - (alpha op(A) (op(B) x) + beta C0 x)|_i /
-///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) + 6 f
-///     sqrt(blocks)),
+///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) +
+///      6 f sqrt(blocks)),
 /// where D selects the columns in which x is not zero, and `blocks` is the number of their blocks.
 /// The changes by the filter add up with random signs; the bound allows for six standard
 /// deviations. With `retain_sparsity`, each x is nonzero in one block of columns, and only rows in

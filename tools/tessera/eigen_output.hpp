@@ -11,7 +11,8 @@
 
 namespace tessera::program {
 
-/// Checks that write_eigenpairs can write to `prefix`, the value of --output, if it is not empty.
+/// Checks that write_eigenpairs can write to `prefix`, the value of --output, with or without
+/// vectors. Does nothing if the prefix is empty.
 /// @throws InvalidArgument
 void require_eigenpairs_writable(const std::string& prefix, bool vectors);
 
