@@ -93,7 +93,7 @@ template <class T>
 struct ChaseRun {
   using R = RealOf<T>;
   std::vector<R> d, e;
-  R residual = 0, orthogonality = 0;  ///< maxima of B Q - Q T and Q^H Q - I over this rank's columns
+  R residual = 0, orthogonality = 0;  ///< maxima of B Q - Q T and Q^H Q - I on this rank
 };
 
 /// Reduces band to tridiagonal, with or without reflectors. Q is the back-transform of the first

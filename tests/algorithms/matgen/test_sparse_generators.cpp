@@ -131,7 +131,7 @@ TEST(SparseGenerators, LargeOnesCostNothingUntilAskedFor) {
   std::vector<SparseEntry> out;
   const Index row = 500000000000;
   made.a->entries(row, row + 1, row - 10, row + 10, out);
-  ASSERT_EQ(out.size(), 1U);  // first point of its grid line, so there is no neighbour within ten columns
+  ASSERT_EQ(out.size(), 1U);  // first point of a grid line: no neighbour within ten columns
   EXPECT_EQ(out[0].column, 10U);
 }
 

@@ -78,7 +78,7 @@ TYPED_TEST(GpuBlas3, FirstMinorThatIsNotPositiveDefinite) {
       for (const T value : {T(-1), T(0), not_a_number<T>()}) {
         auto a = identity<T>(n);
         a(bad, bad) = value;
-        if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a later failing minor, which must not be reported
+        if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a later minor, not to be reported
         const DeviceMatrix<T> device(a);
         auto* const failure = static_cast<long long*>(this->failure_);
         *failure = 0;

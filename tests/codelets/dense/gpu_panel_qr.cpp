@@ -191,7 +191,7 @@ class GpuPanelQr : public ::testing::Test {
 
   /// Panels for which Cholesky QR is not safe.
   static constexpr int difficult_kinds = 7;
-  static constexpr int nearly_rank_one = 2;  // harmless in single precision with a Gram matrix in double
+  static constexpr int nearly_rank_one = 2;  // harmless with a more precise Gram matrix
   static Matrix<T> difficult(int kind, Index m, Index b) {
     Matrix<T> a(m, b);
     if (kind == 0) return a;  // zero
@@ -206,7 +206,7 @@ class GpuPanelQr : public ::testing::Test {
         if (kind == 3 && j == b / 2) a(i, j) = T(0);                      // a zero column
         if (kind == 4) a(i, j) *= std::numeric_limits<R>::min() * R(64);  // tiny
         if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                   // zero below the top
-        if (kind == 6 && i >= b) a(i, j) = T(0);                          // zero below the top block
+        if (kind == 6 && i >= b) a(i, j) = T(0);                          // zero below the top
         if (kind == 6 && i > j) a(i, j) = T(0);
       }
     return a;

@@ -236,7 +236,7 @@ TYPED_TEST(PanelQrCodelets, FallsBackToHouseholderWhereCholeskyQrIsNotSafe) {
         Matrix<T> panel(m, b);
         if (kind == 1) {  // condition number 1 / eps: nearly equal columns
           panel = multiply(random_matrix<T>(m, 1, 1), random_matrix<T>(1, b, 2));
-        } else if (kind == 2) {  // condition number 1 / eps: the columns differ only in their last digits
+        } else if (kind == 2) {  // condition number 1 / eps: nearly equal columns
           const auto column = random_matrix<T>(m, 1, 3);
           const auto noise = random_matrix<T>(m, b, 4);
           for (Index j = 0; j < b; ++j)

@@ -69,7 +69,7 @@ TYPED_TEST(LapackDriver, Eigensolve) {
         }));
         const auto all = download_values<R>(values);
         const auto reference = generalized ? lapack_eigenvalues(a, b) : lapack_eigenvalues(a);
-        // nor element n
+        // If only some vectors of A are requested, GPUs return only their values.
         const bool part = this->runtime().gpus() > 0 && vectors && !generalized && hi - lo < n;
         const Index first = part ? lo : 0, last = part ? hi : n;
         const std::vector<R> given(all.begin() + first, all.begin() + last);
