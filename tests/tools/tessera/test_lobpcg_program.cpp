@@ -331,7 +331,7 @@ TEST_F(LobpcgProgram, SameOverSeveralRanks) {
     EXPECT_NEAR(result(one)["values"][k].get<double>(), result(two)["values"][k].get<double>(), 1e-10);
 }
 
-/// SLEPc has its rows dealt to the same ranks; LAPACK solves in one process only.
+/// SLEPc distributes its rows to the same ranks; LAPACK solves in one process only.
 TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
   const std::string ranks = two_ranks();
   if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
