@@ -28,8 +28,8 @@ namespace {
 
 using namespace tessera::program;
 
-/// Limits on valid sizes, so that only the reader's own memory use is tested, not that of a huge
-/// matrix.
+/// Larger matrices are parsed but not stored, because this program tests the memory that readers use,
+/// not the memory that callers request.
 constexpr Index max_elements = 1 << 20, max_rows = 1 << 14;
 
 bool is_small(const MatrixMarketHeader& header) {

@@ -132,8 +132,7 @@ TEST_F(BlockLayoutTest, StoresTheLowerHalf) {
 }
 
 }  // namespace
-/// More workers get more panels: at least sixteen panels of C per worker, with sixteen panels per
-/// dimension for few workers down to eight.
+/// At least sixteen panels of C for every worker, and at least eight panels per dimension.
 TEST(BlockLayout, PanelsFollowTheWorkers) {
   for (const auto& [cores, panel] : {std::pair(1, 1438), {4, 1438}, {8, 959}, {16, 719}, {64, 360}}) {
     Runtime runtime({.cores = cores, .gpus = 0});
