@@ -13,18 +13,19 @@
 namespace tessera::test {
 using namespace detail;
 
-/// Products of one shape in a stack.
+/// Number of products of one shape in a stack.
 struct ShapeCount {
   std::int32_t m, n, k, products;
 };
 
 enum class Values {
-  integers,  ///< -3 to 3: sums are exact whatever their order
+  integers,  ///< from -3 to 3, so sums are exact in any order
   reals      ///< uniform in [-1, 1]
 };
 
-/// A stack on the host and the panels that it is about. Every class has five blocks of A and of B, drawn for
-/// each product; runs have 1 to 9 products and are in no order in C. Blocks begin at odd offsets.
+/// A stack on the host and its panels. Every class has five blocks of A and of B, drawn at random
+/// for each product. Runs have 1 to 9 products, in arbitrary order in C. Blocks begin at odd
+/// offsets.
 template <class T>
 struct TestStack {
   TestStack(std::span<const ShapeCount> shapes, Values values, std::uint64_t seed = 1) {
@@ -39,7 +40,7 @@ struct TestStack {
       for (std::int32_t left = products; left > 0; left -= runs.back().count)
         runs.push_back({0, first_entry + products - left, std::min(left, 1 + draw(9))});
       const auto count = static_cast<std::int32_t>(runs.size()) - first_run;
-      // An odd stride visits every place once unless it divides the count.
+      // The stride must not divide the count, so that it visits every position once.
       const std::int32_t stride = count % 7 == 0 ? 1 : 7;
       for (std::int32_t r = 0; r < count; ++r)
         runs[static_cast<std::size_t>(first_run + r)].c = c_end + r * stride % count * (m * n);
@@ -53,7 +54,7 @@ struct TestStack {
     c = random(c_end, values, seed + 3);
   }
 
-  /// C after the products, by the kernel for CPUs.
+  /// C after the products, computed by the CPU kernel.
   std::vector<T> by_cpu() const {
     std::vector<T> result = c;
     kernels::multiply_stack<T>(classes, entries.data(), runs.data(), a.data(), b.data(), result.data());
