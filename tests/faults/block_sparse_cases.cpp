@@ -33,7 +33,7 @@ BlockSparseMatrix<double> matrix(const Ranks& ranks, std::uint64_t seed = 1, dou
   return random_block_sparse<double>(ranks.runtime, layout_of(ranks), occupation, seed);
 }
 
-/// A case about an operation on one matrix.
+/// A case for an operation on one matrix.
 template <class Call>
 std::function<void(const Ranks&)> on_matrix(const Call& call) {
   return [call](const Ranks& ranks) {
@@ -44,7 +44,7 @@ std::function<void(const Ranks&)> on_matrix(const Call& call) {
   };
 }
 
-/// A case about a product: the arguments of the rank that goes wrong.
+/// A case for a product, with the arguments of the faulty rank.
 struct Product {
   Op op = Op::none;
   double alpha = 1, beta = 1;
@@ -59,14 +59,14 @@ std::function<void(const Ranks&)> product(const Product& wrong) {
   };
 }
 
-/// A file of this run, the same on all ranks.
+/// Path of a file of this run, the same on all ranks.
 std::string path_of(const std::string& name) {
   const char* const job = std::getenv("OMPI_MCA_ess_base_jobid");
   return (std::filesystem::temp_directory_path() / fmt::format("tessera_faults_{}_{}", job ? job : "0", name))
       .string();
 }
 
-/// The rank that goes wrong has spoiled a file; all read it.
+/// The faulty rank has damaged a file that all ranks read.
 template <class Read>
 std::function<void(const Ranks&)> damaged(const std::string& name, const std::string& text,
                                           const Read& read) {

@@ -29,7 +29,7 @@ TileLayout layout_of(const Runtime& runtime, Index n = order, Index tile = 16) {
   return {n, n, tile, tile, ProcessGrid::squarest(runtime.size()), Uplo::lower};
 }
 
-/// A matrix of a generator; the faulty rank's tiles may get a NaN.
+/// A generated matrix; the tiles of the faulty rank contain a NaN if `nan` is set.
 TiledMatrix<double> filled(const Ranks& ranks, const std::string& kind, bool nan = false) {
   return guarded(ranks.runtime, [&] {
     TiledMatrix<double> a(ranks.runtime, layout_of(ranks.runtime));
@@ -50,7 +50,7 @@ void require_success(const Status& status) {
   if (!status.ok()) throw RuntimeError(status.message());
 }
 
-/// Solves, and all ranks throw what the status says.
+/// Solves; all ranks throw a failed status.
 void solve(const Ranks& ranks, const EigensolveOptions& options, bool nan = false) {
   const TiledMatrix<double> a = filled(ranks, "random", nan);
   auto completion = submit_eigensolve(ranks.runtime, {.a = a}, options);
@@ -63,7 +63,7 @@ void solve_generalized(const Ranks& ranks, const std::string& kind_of_b) {
   require_success(completion.wait());
 }
 
-/// Of two options the faulty rank takes the second.
+/// The faulty rank uses other options than the other ranks.
 FaultCase options_differ(const std::string& name, const EigensolveOptions& usual,
                          const EigensolveOptions& other) {
   return {name, [=](const Ranks& ranks) { solve(ranks, ranks.here() ? other : usual); }, different};

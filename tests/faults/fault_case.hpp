@@ -8,30 +8,30 @@
 
 #include <tessera/runtime.hpp>
 
-/// What several ranks do when one of them goes wrong. A case runs in processes of its own, since it may leave
-/// the Runtime poisoned.
+/// What several ranks do if one of them fails. Each case runs in separate processes, because it may
+/// leave the Runtime poisoned.
 namespace tessera::test {
 
-/// What a case knows about itself.
+/// The ranks of a case, and which of them is faulty.
 struct Ranks {
   Runtime& runtime;
-  int faulty;  ///< the rank that goes wrong
+  int faulty;  ///< the rank that fails
   bool here() const { return runtime.rank() == faulty; }
 };
 
 struct FaultCase {
   std::string name;
-  /// Goes wrong on the faulty rank. What leaves it on each rank is printed.
+  /// Fails on the faulty rank. The exception that leaves it on each rank is printed.
   std::function<void(const Ranks&)> run;
-  /// Part of the message that every rank must see; empty: no exception on any rank.
+  /// Part of the message that every rank must report. If empty, no rank may throw.
   std::string message;
-  /// Instead of `run`: makes its Runtime by itself, on the communicator of all processes.
+  /// Replaces `run` and creates its own Runtime on the communicator of all processes.
   std::function<void(int rank, int faulty)> run_alone{};
 };
 
 std::vector<FaultCase>& fault_cases();
 
-/// Static objects of this kind add cases.
+/// Static objects of this type add cases.
 struct AddFaultCases {
   explicit AddFaultCases(std::vector<FaultCase> cases) {
     for (FaultCase& fault : cases) fault_cases().push_back(std::move(fault));

@@ -24,7 +24,7 @@ UserOperator<double> good_operator(const Ranks& ranks) {
   return operator_of<double>(ranks.runtime, laplacian(n), 2 * ranks.runtime.size());
 }
 
-/// A solve with other options on the rank that goes wrong.
+/// A solve with different options on the faulty rank.
 std::function<void(const Ranks&)> options(const LobpcgOptions& wrong) {
   return [wrong](const Ranks& ranks) {
     const auto a = good_operator(ranks);
@@ -32,7 +32,7 @@ std::function<void(const Ranks&)> options(const LobpcgOptions& wrong) {
   };
 }
 
-/// After an exception on which all ranks have agreed the next solve is as good as ever.
+/// After an exception that all ranks have agreed on, the next solve must succeed.
 void solve_again(const Ranks& ranks) {
   const auto a = good_operator(ranks);
   const auto result = lobpcg(ranks.runtime, {.a = &a}, {.count = 2});
@@ -41,7 +41,7 @@ void solve_again(const Ranks& ranks) {
     throw std::logic_error("the next solve fails: " + result.status().message());
 }
 
-/// The work throws on all ranks, and they go on.
+/// All ranks must throw, and the next solve must succeed.
 template <class Work>
 void and_then_solve(const Ranks& ranks, const Work& work) {
   std::exception_ptr caught;
@@ -54,7 +54,7 @@ void and_then_solve(const Ranks& ranks, const Work& work) {
   if (caught) std::rethrow_exception(caught);
 }
 
-/// A solve with an operator whose function throws in its call number `when` on the wrong rank.
+/// A solve with an operator whose function throws in call number `when` on the faulty rank.
 std::function<void(const Ranks&)> throwing_operator(int when, bool as_b = false) {
   return [=](const Ranks& ranks) {
     const auto a = good_operator(ranks);
@@ -76,7 +76,7 @@ std::function<void(const Ranks&)> throwing_operator(int when, bool as_b = false)
   };
 }
 
-/// What a preconditioner of the user's may do wrong.
+/// Errors that a user's preconditioner may make.
 class Bad final : public Preconditioner<double> {
  public:
   enum class When { never, expect, prepare, apply };
@@ -109,12 +109,12 @@ std::function<void(const Ranks&)> bad_preconditioner(Bad::When when) {
     const auto solve = [&] {
       std::ignore = lobpcg(ranks.runtime, {.a = &a, .preconditioner = &bad}, {.count = 2});
     };
-    if (when == Bad::When::apply) return solve();  // no rank can go on
+    if (when == Bad::When::apply) return solve();  // no rank can continue
     and_then_solve(ranks, solve);
   };
 }
 
-/// An operator of the user's own class.
+/// An operator of a user-defined class.
 class Own final : public SymmetricOperator<double> {
  public:
   Own(const SymmetricOperator<double>& inner, std::shared_ptr<const RowSegments> segments, bool throws)
@@ -133,7 +133,7 @@ class Own final : public SymmetricOperator<double> {
   bool throws_;
 };
 
-/// A tridiagonal matrix by rows; `row` sees each number.
+/// A tridiagonal matrix by rows; `row` may change each row.
 template <class Row>
 std::shared_ptr<const SymmetricRows> tridiagonal(const Row& row, Index order = n) {
   return function_rows(order, [row](Index i, const auto& store) {
@@ -142,7 +142,7 @@ std::shared_ptr<const SymmetricRows> tridiagonal(const Row& row, Index order = n
   });
 }
 
-/// A matrix with other rows, or options, on the wrong rank.
+/// A matrix with different rows or options on the faulty rank.
 template <class Make>
 std::function<void(const Ranks&)> csb(const Make& rows_of, const CsbOptions& wrong = {}) {
   return [=](const Ranks& ranks) {
@@ -156,7 +156,7 @@ std::shared_ptr<const SymmetricRows> good_rows(bool) {
   return tridiagonal([](Index) { return 2.0; });
 }
 
-/// Rows that do not tell their order.
+/// Rows whose order() throws.
 class NoOrder final : public SymmetricRows {
  public:
   Index order() const override { throw std::logic_error("the order is lost"); }
@@ -241,7 +241,7 @@ const AddFaultCases option_cases({
      "guess = 10 rows in 2 segments"},
 });
 
-/// All that a solve consists of, for failures in the midst of it.
+/// A complete solve, including the construction of its operands, for failures at any point.
 template <class Make>
 std::function<void(const Ranks&)> whole_solve(const Make& make) {
   return [make](const Ranks& ranks) {

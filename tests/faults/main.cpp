@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fault_cases --list                    names and expected messages, a line each: NAME<tab>MESSAGE
-// fault_cases NAME RANK                 runs the case with RANK as the one that goes wrong
-// fault_cases NAME RANK POINT           the same, and RANK throws at the POINT-th fault point (from 1) of the
-// case fault_cases NAME RANK 0               counts the fault points of RANK
+// fault_cases --list            prints names and expected messages, one per line: NAME<tab>MESSAGE
+// fault_cases NAME RANK         runs the case with RANK as the faulty rank
+// fault_cases NAME RANK POINT   the same, and RANK throws at the POINT-th fault point (from 1)
+// fault_cases NAME RANK 0       counts the fault points of RANK
 //
-// Prints `rank R: KIND: MESSAGE` for each rank (KIND `none` without an exception), and `points N`.
+// Prints `rank R: KIND: MESSAGE` for each rank, where KIND is `none` without an exception, and
+// `points N`.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +33,7 @@ namespace {
 
 long points = 0, thrown_at = -1;
 
-/// What the standard library throws: no exception of ours.
+/// Throws an exception of the standard library, not one of Tessera's types.
 void count_and_throw() {
   if (++points == thrown_at) throw std::bad_alloc();
 }
@@ -58,14 +59,15 @@ std::string kind_and_message(const std::function<void()>& work) {
   return "none: ";
 }
 
-/// The ranks see the failure at different places: all have printed before the first one ends all.
+/// Ranks detect the failure at different places. The pause lets all ranks print before the first
+/// one ends all.
 [[noreturn]] void end_after_failure() {
   std::fflush(stdout);
   std::this_thread::sleep_for(std::chrono::milliseconds(700));
   Runtime::abort_ranks(2);
 }
 
-/// The rank of this process before there is a Runtime.
+/// Rank of this process before a Runtime exists.
 int launched_rank() {
   const char* const text = std::getenv("OMPI_COMM_WORLD_RANK");
   return text ? std::atoi(text) : 0;
@@ -82,7 +84,7 @@ int run_alone(const FaultCase& fault, int faulty, long point) {
   fmt::print("rank {}: {}\n", rank, outcome);
   if (point == 0 && rank == faulty) fmt::print("points {}\n", points);
   std::fflush(stdout);
-  // The end of the first process may be that of all.
+  // The end of the first process may end all processes, so the others get time to print.
   if (!outcome.starts_with("none")) std::this_thread::sleep_for(std::chrono::milliseconds(700));
   return 0;
 }
@@ -94,7 +96,7 @@ int run(const FaultCase& fault, int faulty, long point) {
     runtime = std::make_unique<Runtime>(RuntimeOptions{.cores = 1, .gpus = 0, .bind = false},
                                         Communicator::world());
   });
-  if (!runtime) {  // another rank was faster, and has failed already
+  if (!runtime) {  // another rank has already failed
     fmt::print("rank {}: {}\n", launched_rank(), start);
     end_after_failure();
   }
@@ -103,7 +105,7 @@ int run(const FaultCase& fault, int faulty, long point) {
     thrown_at = point;
     detail::fault_hook = count_and_throw;
   }
-  // What is thrown between the public calls of a case is the program's own to guard.
+  // Exceptions between the public calls of a case are left to the program, which uses guarded().
   const std::string outcome = kind_and_message([&] {
     if (point > 0)
       guarded(*runtime, [&] { fault.run(ranks); });
@@ -114,7 +116,7 @@ int run(const FaultCase& fault, int faulty, long point) {
   fmt::print("rank {}: {}\n", runtime->rank(), outcome);
   if (point == 0 && ranks.here()) fmt::print("points {}\n", points);
   std::fflush(stdout);
-  // What one rank found out by itself the others see when they next wait for it.
+  // Other ranks learn of a failure on one rank when they next wait for it.
   const std::string after = kind_and_message([&] { runtime->barrier(); });
   if (!runtime->poisoned()) return 0;
   fmt::print("rank {} after: {}\n", runtime->rank(), after);

@@ -23,7 +23,7 @@ namespace {
 
 const std::string different = "not the same on all ranks";
 
-/// Writes the piece from its beginning to its end, slowly.
+/// Slowly updates the piece from beginning to end.
 struct Slow {
   static constexpr const char* name = "test_slow";
   ReadWrite<Array<double>> x;
@@ -47,7 +47,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// An exception, on one rank or on all, destroys memory that a running kernel writes.
+/// An exception, on one rank or on all ranks, frees memory while a running kernel writes to it.
 void free_under_kernel(const Ranks& ranks, bool everywhere) {
   collectively(ranks.runtime, "test", 1, [&] {
     Sequence sequence(ranks.runtime);
@@ -64,7 +64,7 @@ void free_under_kernel(const Ranks& ranks, bool everywhere) {
   });
 }
 
-/// One rank fails where the others sum many numbers.
+/// One rank fails before a sum of many numbers that the other ranks compute.
 void fail_before_a_sum(const Ranks& ranks) {
   collectively(ranks.runtime, "test", 2, [&] {
     if (ranks.here()) throw std::logic_error("lost");
@@ -73,7 +73,7 @@ void fail_before_a_sum(const Ranks& ranks) {
   });
 }
 
-/// A rank that catches what has ended a call on it alone, and goes on to another call.
+/// An exception ends a call on one rank only; this rank catches it and continues with another call.
 void catch_and_go_on(const Ranks& ranks) {
   guarded(ranks.runtime, [&] {
     try {
@@ -89,7 +89,7 @@ TileLayout four_by_four(const Ranks& ranks) {
   return {4, 4, 1, 1, ProcessGrid::squarest(ranks.runtime.size()), Uplo::general};
 }
 
-/// A Runtime of its own with options of which the faulty rank has others; then all meet.
+/// Starts a Runtime with different options on the faulty rank, then synchronizes all ranks.
 FaultCase start(const std::string& name, const RuntimeOptions& usual, const RuntimeOptions& other,
                 const std::string& message) {
   return {name, {}, message, [=](int rank, int faulty) {

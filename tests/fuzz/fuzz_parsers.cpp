@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-/// Gives damaged files to every parser, in this process:
-///   fuzz_parsers [--seconds S] [--seed N] [--runs N] [--only TARGET] [FILE...]
-/// A parser may read its file, or throw a tessera::Error; anything else, and a file that takes seconds or
-/// gigabytes, ends the program with exit code 1, and the file is kept in the folder `fuzz_findings`. With
-/// files, they are read as they are, by the target of --only.
+/// Passes damaged files to every parser, in this process:
+/// fuzz_parsers [--seconds S] [--seed N] [--runs N] [--only TARGET] [FILE...]
+/// A parser may read its file, or throw a tessera::Error. Any other outcome, and a file that takes
+/// seconds or gigabytes, ends the program with exit code 1 and keeps the file in the folder
+/// `fuzz_findings`. Given files are read unchanged, by the target of --only.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -33,10 +33,10 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr unsigned max_seconds = 10;  // for one file
+constexpr unsigned max_seconds = 10;  // per file
 constexpr rlim_t max_memory = rlim_t{4} << 30;
 
-/// For the handler of signals, which may only use what is there already.
+/// Static buffers, because a signal handler must not allocate memory.
 char input_name[4096], kept_name[4096], target_name[256];
 
 void keep_and_leave(int signal) {
@@ -53,7 +53,7 @@ void keep_and_leave(int signal) {
 }
 
 void watch_signals() {
-  static char stack[1 << 16];  // for a parser that has used up its own
+  static char stack[1 << 16];  // for a parser that has overflowed the regular stack
   stack_t other{};
   other.ss_sp = stack;
   other.ss_size = sizeof stack;
@@ -65,7 +65,7 @@ void watch_signals() {
     sigaction(signal, &action, nullptr);
 }
 
-/// From here on a request for more memory than a small file can be worth fails.
+/// Makes every later allocation fail that exceeds what a small file can need.
 void limit_memory() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   std::ifstream statm("/proc/self/statm");
@@ -123,7 +123,7 @@ Corpus corpus_of(const Target& target, const fs::path& folder) {
   return corpus;
 }
 
-/// True if the file was read, false if it was refused.
+/// True if the file was read, false if it was rejected.
 bool reads(const Target& target, const std::string& path) {
   std::snprintf(target_name, sizeof target_name, "%s", target.name.c_str());
   std::snprintf(input_name, sizeof input_name, "%s", path.c_str());
@@ -156,7 +156,7 @@ class Fuzzer {
   Fuzzer(const Fuzzer&) = delete;
   Fuzzer& operator=(const Fuzzer&) = delete;
 
-  /// The corpus itself must be good, or most damage is not looked at.
+  /// The corpus itself must be valid, or parsers reject most damaged files too early.
   void read_corpus() {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       std::size_t good = 0;

@@ -70,7 +70,7 @@ void Mutator::change(std::string& text, const std::string& other) {
     case 1:
       text.resize(at);
       break;
-    case 2: {  // the rest of another input
+    case 2: {  // the rest of the other input
       const std::size_t from = below(other.size());
       text = text.substr(0, at) + other.substr(from);
       break;
@@ -95,7 +95,7 @@ void Mutator::change(std::string& text, const std::string& other) {
   }
 }
 
-/// Half of the time one of the first numbers, which are sizes.
+/// Half of the time changes one of the first numbers, which are sizes.
 void Mutator::replace_number(std::string& text) {
   const std::size_t from = below(2) ? below(text.size()) : below(std::min<std::size_t>(text.size(), 120));
   const auto first = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), is_digit);

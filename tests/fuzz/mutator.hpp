@@ -8,12 +8,13 @@
 
 namespace tessera::fuzz {
 
-/// Damages files and texts in ways that damage has, or that break parsers: bits, cuts, pieces of others,
-/// lines given twice or lost, numbers that are extreme, bytes that are no text. The same seed does the same.
+/// Damages files and texts in ways that occur in practice or that break parsers: flipped bits,
+/// truncation, parts of other files, repeated or lost lines, extreme numbers, bytes that are not
+/// text. The same seed gives the same damage.
 class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
-  /// One to four changes. `other`: a valid input of the same kind.
+  /// Makes one to four changes. `other` is a valid input of the same kind.
   std::string mutate(const std::string& input, const std::string& other);
   std::size_t below(std::size_t bound);
 

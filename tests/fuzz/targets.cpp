@@ -28,7 +28,8 @@ namespace {
 
 using namespace tessera::program;
 
-/// What callers ask memory for is another matter than what readers take.
+/// Larger matrices are parsed but not stored, because this program tests the memory that readers use,
+/// not the memory that callers request.
 constexpr Index max_elements = 1 << 20, max_rows = 1 << 14;
 
 bool is_small(const MatrixMarketHeader& header) {
@@ -102,8 +103,8 @@ void parse_command(const std::vector<std::string>& words) {
   if constexpr (requires { validate(options); }) validate(options);
 }
 
-/// A word on each line: the program, the command and its options; of the benchmarks, `bench` and the name after
-/// bench_ are in these places.
+/// Reads one word per line: the program, the command and its options. For benchmarks the first two
+/// lines are `bench` and the name after bench_.
 void read_command_line(const std::string& path) {
   std::ifstream file(path);
   std::vector<std::string> words;

@@ -10,16 +10,16 @@
 
 namespace tessera::fuzz {
 
-/// A parser, and the files of the corpus that it reads.
+/// A parser and the corpus files that it reads.
 struct Target {
   std::string name;
-  std::string prefix;  ///< of the corpus' files
-  /// Reads a file. May throw tessera::Error, and nothing else.
+  std::string prefix;  ///< of the corpus files
+  /// Reads a file. Must throw nothing but tessera::Error.
   std::function<void(const std::string& path)> read;
 };
 
 /// All parsers of the library and the program.
-/// @param corpus  a folder; some parsers need a second file, which is whole
+/// @param corpus  a folder; some parsers also need a second, undamaged file from it
 std::vector<Target> all_targets(Runtime& runtime, const std::string& corpus);
 
 }  // namespace tessera::fuzz

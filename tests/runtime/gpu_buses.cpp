@@ -9,8 +9,9 @@
 namespace tessera {
 namespace {
 
-// StarPU ends the measurement of the buses on the last GPU: what the caller makes then would lie there. It
-// measures them once in a process: this must be the first test that starts it.
+// StarPU's bus measurement ends with the last GPU as the current device, where later allocations of
+// the caller would go. StarPU measures the buses once per process, so this must be the first test
+// that starts it.
 TEST(GpuBuses, TheCurrentGpuStaysWhenTheyAreMeasured) {
   TESSERA_NEED_GPU();
   int gpus = 0;

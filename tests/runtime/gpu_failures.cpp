@@ -11,7 +11,7 @@
 #include <tessera/runtime/device_task.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Calls of CUDA that fail become statuses; a GPU that is lost ends the work, not the process.
+/// Failed CUDA calls become statuses. A lost GPU must end the work, not the process.
 namespace tessera {
 using namespace detail;
 namespace {
@@ -59,7 +59,7 @@ TEST(GpuFailures, OfSingleCallsAreStatuses) {
   const Status thrown = run(runtime, Fault::exception);
   EXPECT_EQ(thrown.code, StatusCode::task_failed);
   EXPECT_EQ(thrown.reason, "test_gpu_fault: there is not enough memory");
-  EXPECT_TRUE(run(runtime, Fault::none).ok());  // and then all is as before
+  EXPECT_TRUE(run(runtime, Fault::none).ok());  // the runtime must stay usable
 }
 
 TEST(GpuFailures, ALostGpuEndsTheWorkAndNotTheProcess) {
@@ -76,7 +76,7 @@ TEST(GpuFailures, ALostGpuEndsTheWorkAndNotTheProcess) {
           } catch (const RuntimeError& error) {
             std::fprintf(stderr, "first: %s\n", error.what());
           }
-          try {  // it stays so
+          try {  // the GPU stays lost
             status = run(runtime, Fault::none);
             std::fprintf(stderr, "no second exception: %s\n", status.message().c_str());
           } catch (const RuntimeError& error) {

@@ -25,13 +25,13 @@ class GpuMemory : public test::RuntimeTest<double> {
  public:
   void SetUp() override {
     TESSERA_NEED_GPU();
-    // What the first task of a kind loads is not counted.
+    // The first task of a kind loads code, whose memory must not be counted.
     write(Data::matrix(runtime(), 8, 8, sizeof(double)));
   }
   static void write(const Data& data) {
     run([&](Sequence& sequence) { sequence.insert(SetZero<double>{.a = data}); });
   }
-  /// Bytes that come back when a new piece is released.
+  /// Bytes of device memory that are freed when a new piece is released.
   static double returned_by_a_piece() {
     Data data = Data::matrix(runtime(), rows, cols, sizeof(double));
     write(data);
@@ -54,7 +54,7 @@ TEST_F(GpuMemory, IsReturnedWhereAskedFor) {
   EXPECT_EQ(returned_by_a_piece(), 0);
 }
 
-/// The largest entry of the piece, by a task on the GPU, and what follows it.
+/// The largest entry of the piece, computed by a task on the GPU, followed by `follow`.
 template <class Follow>
 double largest_entry(Runtime& runtime, const Data& data, const Follow& follow) {
   const Data out = Data::bytes(runtime, sizeof(double));
@@ -62,7 +62,7 @@ double largest_entry(Runtime& runtime, const Data& data, const Follow& follow) {
   sequence.insert(MaxAbs<double>{.tile = data, .out = out, .uplo = Uplo::general});
   follow(out);
   const double largest = HostAccess(out, HostAccess::Mode::read).array<double>()[0];
-  // Waits for what reads it as well.
+  // Write access also waits for tasks that read `out`.
   const HostAccess alone(out, HostAccess::Mode::write);
   EXPECT_TRUE(sequence.wait().ok());
   return largest;

@@ -82,8 +82,8 @@ TEST(HostMemory, ThreadsShareIt) {
   EXPECT_EQ(memory.bytes_in_use(), 0u);
 }
 
-/// hwloc may find less than the system has (memory that was plugged in later); nine tenths of it are for
-/// data.
+/// The limit is nine tenths of the memory. hwloc may report less than the system has, because
+/// memory may have been added later.
 TEST(HostMemory, LimitIsOfTheMachine) {
   const Runtime runtime({.cores = 1, .gpus = 0, .bind = false});
   const auto physical =

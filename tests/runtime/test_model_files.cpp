@@ -18,7 +18,7 @@
 #include <tessera/runtime/model_files.hpp>
 #include <tessera/runtime/model_store.hpp>
 
-/// StarPU's models and files of buses: what is sound, and how it is kept.
+/// Validity and storage of StarPU's performance models and bus files.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -30,7 +30,7 @@ const std::string measurement =
     "\t1.039753e+00   \t2\n48b849b0\t229248         \tnan            \t1.183939e+01   \t2.554296e+00   "
     "\t3.046276e+04   \t3.774480e+05   \t2573\n";
 
-/// As StarPU 1.4 writes it; `name` makes texts differ.
+/// A model in the format of StarPU 1.4; `name` makes texts differ.
 std::string codelet_text(const std::string& name = "") {
   return "##################\n# Performance Model Version\n45\n\n####################\n# COMBs " + name +
          "\n# number of combinations\n1\n####################\n# COMB_1\n# number of types devices\n1\n"
@@ -82,7 +82,7 @@ TEST(ModelFiles, WhatStarpuWritesIsSound) {
   EXPECT_EQ(flaw_of_bus_matrix(matrix_text(3, 32), nodes), "") << "a StarPU with room for more nodes";
 }
 
-/// Every set that comes with Tessera is what StarPU wrote.
+/// Every set shipped with Tessera must be a valid StarPU file set.
 TEST(ModelFiles, ShippedSetsAreSound) {
   int files = 0;
   const fs::path sets = fs::path(std::getenv("TESSERA_TEST_DATA")) / "../../perfmodels";
@@ -98,7 +98,7 @@ TEST(ModelFiles, ShippedSetsAreSound) {
 
 TEST(ModelFiles, CutAnywhereIsDamaged) {
   const std::string good = codelet_text();
-  // The last line is empty.
+  // The last line is empty, so its removal is not damage.
   for (std::size_t length = 0; length + 1 < good.size(); ++length)
     EXPECT_NE(flaw_of_codelet_file(good.substr(0, length)), "") << length;
   BusNodes nodes;
@@ -183,7 +183,7 @@ TEST(ModelFiles, TheOrderOfLinesDoesNotMatter) {
   EXPECT_NE(hash_of_lines("a\nb\n"), hash_of_lines("a\nb\nb\n"));
 }
 
-/// Directories for a store and for StarPU.
+/// Creates directories for a store and for StarPU.
 class ModelStoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -239,7 +239,7 @@ TEST_F(ModelStoreTest, SoundFilesComeAndChangedOnesAreKept) {
   write(codelet(work(), "empty.host"), "");
   write(codelet(work(), "torn.host"), codelet_text().substr(0, 200));
   write(work() / "bus/host.platform.xml", "<?xml version='1.0'?>\n </platform>\n");
-  // The same in another order is the same.
+  // The same measurements in another order must count as equal.
   const std::size_t split = measurement.find('\n') + 1;
   const std::string turned =
       replaced(codelet_text(), measurement, measurement.substr(split) + measurement.substr(0, split));
@@ -311,7 +311,7 @@ TEST_F(ModelStoreTest, WhereNothingCanBeKeptOneLineSaysSo) {
   }
 }
 
-/// Whatever happens between two processes, a reader finds whole files.
+/// Readers must always find complete files while two processes write.
 TEST_F(ModelStoreTest, ProcessesThatKeepAtTheSameTime) {
   constexpr int processes = 6, files = 40;
   std::vector<pid_t> children;

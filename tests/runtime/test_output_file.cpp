@@ -35,7 +35,7 @@ class Output : public ::testing::Test {
     text << std::ifstream(file).rdbuf();
     return text.str();
   }
-  /// All there is in the directory but the files named.
+  /// Number of files in the directory other than the named ones.
   std::size_t others(const std::vector<std::string>& names) const {
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator(work_.path()))
@@ -113,7 +113,7 @@ TEST_F(Output, Streams) {
   EXPECT_EQ(read, text);
   EXPECT_EQ(reason([&] { Hdf5File::create(path("pipe")); }),
             path("pipe") + ": cannot be written: HDF5 needs a regular file");
-  // A reader that goes away is an error, not the end of the process.
+  // If the reader closes the pipe, writing must give an error and not end the process.
   std::thread leaver([&] { ::close(::open(path("pipe").c_str(), O_RDONLY)); });
   const std::string what = reason([&] { write_file(path("pipe"), std::string(3000000, 'y')); });
   leaver.join();
@@ -127,7 +127,7 @@ TEST_F(Output, ASetIsAllOrNothing) {
     OutputFile a(path("a")), b(path("b"));
     a.write("new a");
     b.write("new b");
-    if (spoil) {  // what can no more be replaced
+    if (spoil) {  // a path that can no longer be replaced
       fs::remove(path("b"));
       fs::create_directory(path("b"));
     }
@@ -144,7 +144,7 @@ TEST_F(Output, ASetIsAllOrNothing) {
   EXPECT_EQ(others({"a", "b"}), 0u);
 }
 
-/// Under a limit of the size of files each writer fails, and leaves the old file.
+/// With a limit on file sizes, each writer must fail and leave the old file unchanged.
 TEST_F(Output, EveryWriterFailsWhole) {
   const std::vector<double> a(200 * 200, 0.123456789);
   const auto hdf5 = [&](const std::string& file) {
@@ -181,7 +181,7 @@ TEST_F(Output, EveryWriterFailsWhole) {
   EXPECT_EQ(others({"a.h5", "a.mtx", "a.mtx.gz"}), 0u);
 }
 
-/// What a killed process has left goes with the next write; what a living one has made stays.
+/// The next write removes temporary files of killed processes and keeps those of running ones.
 TEST_F(Output, LeftFilesOfTheDead) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -42,11 +42,11 @@ std::map<std::string, std::string> contents_of(const fs::path& directory) {
   return contents;
 }
 
-/// A directory of the test's own that is the user's home, and none of the variables that the search knows.
+/// Uses a directory of this test as the user's home and unsets the variables that the search reads.
 class PerformanceModelsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Short: StarPU's paths must be.
+    // Short, because StarPU limits the length of its paths.
     directory_ = fs::temp_directory_path() / fmt::format("tessera_{}", ::getpid());
     fs::remove_all(directory_);
     fs::create_directories(directory_ / "home");
@@ -72,7 +72,7 @@ class PerformanceModelsTest : public ::testing::Test {
   fs::path sets() const { return directory_ / "sets"; }
   fs::path cache() const { return home() / ".cache/tessera/perfmodels"; }
 
-  /// A set with one model that StarPU would take, and one file of bus.
+  /// A set with one model that StarPU would accept, and one bus file.
   fs::path made_up_set(const std::string& name, const ModelMachine& machine) const {
     const fs::path measured = directory_ / "measured";
     write(measured / "codelets/45/gemm_d.there", "####\n# Performance Model Version\n45\n" + name);
@@ -107,8 +107,8 @@ TEST_F(PerformanceModelsTest, AModelMeasuredOnAnotherHostIsFoundOnThisOne) {
   set("STARPU_PERF_MODEL_DIR", measured.c_str());
   set("STARPU_HOSTNAME", "elsewhere");
   set("STARPU_CALIBRATE", "2");
-  // Products of a few microseconds beside other programs: StarPU forgets all samples where half of them
-  // differ by more than 50 %.
+  // Very short products beside other programs vary widely, and StarPU discards all samples if half
+  // of them differ by more than 50 %.
   set("STARPU_HISTORY_MAX_ERROR", "1000000");
   {
     Runtime runtime(options());
@@ -131,7 +131,7 @@ TEST_F(PerformanceModelsTest, AModelMeasuredOnAnotherHostIsFoundOnThisOne) {
     EXPECT_TRUE(runtime.info().shipped_performance_models);
     EXPECT_EQ(std::getenv("STARPU_PERF_MODEL_DIR"), nullptr) << "only while StarPU starts";
 
-    // The model comes with the first task.
+    // StarPU loads the model with the first task.
     multiply_often(runtime, 32);
     char path[256];
     starpu_perfmodel_get_model_path("gemm_d", path, sizeof path);
@@ -146,10 +146,10 @@ TEST_F(PerformanceModelsTest, AModelMeasuredOnAnotherHostIsFoundOnThisOne) {
     const std::uint32_t footprint = measurements->list->entry->footprint;
     EXPECT_GE(measurements->list->entry->nsample, 10u);
     EXPECT_GT(starpu_perfmodel_history_based_expected_perf(&model, arch, footprint), 0);
-    // What the first start has measured is there at the second.
+    // Measurements of the first start must be available at the second.
     EXPECT_EQ(measurements->list->next != nullptr, start == 1);
     starpu_perfmodel_unload_model(&model);
-    // A size that the set does not know: StarPU measures it, and it is kept beside the set.
+    // For a size that is missing in the set, StarPU measures a model, which is kept beside the set.
     multiply_often(runtime, 48);
   }
   ASSERT_EQ(std::distance(fs::directory_iterator(cache()), fs::directory_iterator()), 1);
@@ -224,7 +224,8 @@ TEST_F(PerformanceModelsTest, TheMachineThatIsMostAlike) {
   EXPECT_EQ(chosen({"", "new"}), "");
   EXPECT_EQ(chosen({"H", "C"}), "");
   EXPECT_EQ(chosen({"V", "C"}), "") << "model files of another version";
-  // Transfers depend on the whole board: only the same processor's are taken.
+  // Transfer rates depend on the whole machine, so they are taken only from a set with the same
+  // processor.
   EXPECT_TRUE(find_performance_models({"G", "C"}, {}).set_has_transfers);
   EXPECT_FALSE(find_performance_models({"G", "new"}, {}).set_has_transfers);
   set("TESSERA_PERFMODELS", "");

@@ -21,7 +21,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// C := A B in tiles.
+/// C := A B with tiles.
 void insert_product(Sequence& sequence, const TiledMatrix<double>& a, const TiledMatrix<double>& b,
                     const TiledMatrix<double>& c) {
   for (Index i = 0; i < c.row_tiles(); ++i)
@@ -74,7 +74,7 @@ TEST(Runtime, RunsOnAllCpuWorkersAtOnce) {
   std::barrier together(2);
   std::array<std::thread::id, 2> threads;
   run_on_cpu_workers(runtime, [&](int thread) {
-    together.arrive_and_wait();  // for ever, if they ran one after the other
+    together.arrive_and_wait();  // would hang if the tasks ran one after the other
     threads.at(static_cast<std::size_t>(thread)) = std::this_thread::get_id();
   });
   EXPECT_NE(threads[0], threads[1]);
@@ -123,11 +123,11 @@ TEST(Runtime, InfoIsFilled) {
 
 TEST(Runtime, GpusThatAreNotThereAreAnError) {
   EXPECT_THROW(Runtime({.cores = 1, .gpus = 64}), RuntimeError);
-  Runtime after({.cores = 1, .gpus = 0});  // the failed start left nothing behind
+  Runtime after({.cores = 1, .gpus = 0});  // the failed start must leave no state behind
   EXPECT_EQ(after.workers(), 1);
 }
 
-/// What a caller may choose does not change results: scheduler, synchronous mode, number of workers.
+/// Scheduler, synchronous mode and number of workers must not change results.
 TEST(Runtime, TiledProductIsExactOnIntegersUnderEveryOption) {
   const Index n = 37, tile = 10;
   const auto a = small_integers(n, 1), b = small_integers(n, 3), expected = multiply(a, b);
@@ -164,7 +164,7 @@ TEST(Runtime, SynchronousTasksAreDoneWhenInserted) {
   Sequence sequence(runtime);
   sequence.insert(SetZero<double>{.a = data});
   {
-    // Nothing to wait for but a copy, where a GPU has done it.
+    // After a GPU task the only wait is for a copy.
     const HostAccess access(data, HostAccess::Mode::read);
     EXPECT_EQ(difference(a, Matrix<double>(3, 3)), 0);
   }
@@ -203,7 +203,7 @@ TEST(Runtime, BytesMovedAreThoseBetweenHostAndGpus) {
     sequence.wait();
   }
   EXPECT_EQ(difference(download<double>(data), Matrix<double>(64, 64)), 0);
-  // With GPUs the zeros are made there, and the host reads them.
+  // With GPUs the zeros are created there, and the host reads them.
   EXPECT_EQ(runtime.bytes_moved(), runtime.info().cuda_workers > 0 ? 64 * 64 * sizeof(double) : 0);
   EXPECT_EQ(runtime.bytes_moved(), 0) << "reading clears";
   runtime.profile(false);

@@ -28,7 +28,7 @@ void run(const HostContext& on, const Fail& task) {
 
 std::atomic<int> executed = 0;
 
-/// The piece's first number grows by `add`.
+/// Adds `add` to the first number of the piece.
 struct Count {
   static constexpr const char* name = "test_count";
   ReadWrite<Array<double>> x;
@@ -41,7 +41,7 @@ void run(const HostContext&, const Count& task) {
   task.x.view()[0] += task.add;
 }
 
-/// The same in any order.
+/// The same with commutative access, in any order.
 struct CountInAnyOrder {
   static constexpr const char* name = "test_count_in_any_order";
   Accumulate<Array<double>> x;
@@ -51,7 +51,7 @@ void run(const HostContext&, const CountInAnyOrder& task) {
   task.x.view()[0] += task.add;
 }
 
-/// The sum of all.
+/// Sum of all inputs.
 struct Sum {
   static constexpr const char* name = "test_sum";
   ReadAll<Array<double>> all{};
@@ -65,7 +65,7 @@ void run(const HostContext&, const Sum& task) {
   task.sum.view()[0] = sum;
 }
 
-/// Fills the scratch with the task's own number, and adds up what is left of it at the end.
+/// Fills the scratch piece with the task's number and sums the remaining values at the end.
 struct FillScratch {
   static constexpr const char* name = "test_scratch";
   Write<Array<double>> sum;
@@ -133,7 +133,7 @@ TEST_F(SequenceTest, AfterAFailureTheRestDoesNothing) {
   EXPECT_TRUE(sequence.failed());
   EXPECT_EQ(value_of(data), 1);
   EXPECT_LE(executed, 1);
-  // Another sequence on the same data is not concerned.
+  // A second sequence on the same data must not be affected.
   Sequence next(runtime());
   next.insert(Count{.x = data, .add = 1});
   EXPECT_TRUE(next.wait());
@@ -142,7 +142,7 @@ TEST_F(SequenceTest, AfterAFailureTheRestDoesNothing) {
 
 TEST_F(SequenceTest, EarliestStageAndLowestIndexWin) {
   Sequence sequence(runtime());
-  sequence.begin_stage("one");  // stages count from 1: 0 is what was inserted before any
+  sequence.begin_stage("one");  // stage 0 is for tasks inserted before the first stage
   sequence.begin_stage("two");
   sequence.begin_stage("three");
   sequence.fail(StatusCode::no_convergence, 3, 1);
@@ -168,7 +168,7 @@ TEST_F(SequenceTest, StatisticsAddUp) {
   sequence.insert(Sum{.sum = data, .work = 7});
   EXPECT_TRUE(sequence.wait());
   const SequenceStatistics statistics = sequence.statistics();
-  ASSERT_EQ(statistics.stages.size(), 3u);  // every stage begun
+  ASSERT_EQ(statistics.stages.size(), 3u);  // includes stages without tasks
   EXPECT_EQ(statistics.stages[0].name, "a");
   EXPECT_EQ(statistics.stages[0].tasks, 5);
   EXPECT_EQ(statistics.stages[0].flops, 50);
@@ -201,7 +201,7 @@ TEST_F(SequenceTest, StagesGoOn) {
       sequence.resume_stage(stage);
       sequence.insert(Count{.x = data, .add = 1});
     }
-  EXPECT_GE(sequence.busy_seconds("one"), 0);  // while tasks run
+  EXPECT_GE(sequence.busy_seconds("one"), 0);  // callable while tasks run
   ASSERT_TRUE(sequence.wait());
   EXPECT_EQ(value_of(data), 80);
   const SequenceStatistics statistics = sequence.statistics();
@@ -209,7 +209,7 @@ TEST_F(SequenceTest, StagesGoOn) {
   for (const StageStatistics& stage : statistics.stages) {
     EXPECT_EQ(stage.tasks, 40);
     EXPECT_GT(sequence.busy_seconds(stage.name), 0);
-    // One or two workers have run tasks.
+    // busy_seconds is the mean over the workers that have run tasks, one or two.
     EXPECT_LE(sequence.busy_seconds(stage.name), stage.busy_seconds * (1 + 1e-12));
     EXPECT_GE(sequence.busy_seconds(stage.name), stage.busy_seconds / 2 * (1 - 1e-12));
     EXPECT_LE(stage.longest_busy_seconds, stage.busy_seconds * (1 + 1e-12));
@@ -340,7 +340,7 @@ TEST_F(SequenceTest, ReleasedDataLivesUntilItsTasksAreDone) {
   EXPECT_EQ(value_of(sum), 50);
 }
 
-/// TaskOptions::gpu, with the number of no GPU.
+/// TaskOptions::gpu with a number for which no GPU exists.
 TEST(SequenceOptions, AGpuThatThereIsNotLeavesTheTaskToAnyWorker) {
   Runtime runtime({.cores = 2});
   const TilePart whole(0, 0, 8, 8);
@@ -359,7 +359,7 @@ TEST(SequenceOptions, AGpuThatThereIsNotLeavesTheTaskToAnyWorker) {
   EXPECT_EQ(difference(download<double>(destination), a), 0);
 }
 
-/// Pieces of one reserve, ever smaller, hold what is theirs.
+/// Pieces of decreasing size from one reserve must hold their contents.
 TEST(SequenceOptions, PiecesWithAReserve) {
   Runtime runtime({.cores = 2});
   constexpr std::size_t reserve = 4096;

@@ -48,7 +48,7 @@ TESSERA_DEFINE_TASK(Slow)
 
 namespace {
 
-/// No more address space than there is now and so much.
+/// Limits the address space to the current size plus `more`.
 void limit_address_space(std::size_t more) {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -56,7 +56,7 @@ void limit_address_space(std::size_t more) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-/// In a process of its own: what it throws is its exit.
+/// Runs `work` in a separate process, which exits with the thrown exception.
 template <class Work>
 void expect_refusal(const Work& work, const char* text) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -89,7 +89,7 @@ TEST(StallWatch, TasksThatWaitForAddressSpaceEnd) {
       "tasks have waited [0-9]+ s for memory that is not there");
 }
 
-/// Neither is a task that runs for longer than the patience lasts a stall, nor one that waits for it.
+/// A task that runs longer than the time limit, or one that waits for it, is not a stall.
 TEST(StallWatch, SlowTasksAreNone) {
   StallWatch::patience = 1;
   {
@@ -104,7 +104,8 @@ TEST(StallWatch, SlowTasksAreNone) {
   StallWatch::patience = 30;
 }
 
-/// The last line: pieces that together are beyond the limit cannot be made, those that are gone do not count.
+/// Last safeguard: pieces that together exceed the limit cannot be created; released pieces do not
+/// count.
 TEST(HostMemory, PiecesBeyondTheLimitAreRefused) {
   setenv("STARPU_LIMIT_CPU_MEM", "8", 1);
   {
@@ -126,7 +127,7 @@ TEST(HostMemory, PiecesBeyondTheLimitAreRefused) {
       EXPECT_STREQ(error.what(),
                    "a piece of 9.0 MiB would be beyond the 8.0 MiB of host memory that all data may take");
     }
-    // What fits runs, whatever StarPU would count.
+    // Work that fits must run, whatever memory StarPU counts.
     Sequence sequence(runtime);
     sequence.begin_stage("test");
     const Data piece = Data::bytes(runtime, 8 * mib);

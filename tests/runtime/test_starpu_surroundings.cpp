@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Sets variables for one test.
+/// Sets environment variables for one test.
 class Variables {
  public:
   ~Variables() {
@@ -97,7 +97,7 @@ TEST(StarpuEnvironment, TheRuntimeRefusesItAndStartsAfterwards) {
   EXPECT_EQ(runtime.workers(), 1);
 }
 
-/// Runs `work` in a process forked from this one. @return its exit status; 142 if it hangs
+/// Runs `work` in a forked process. @return its exit status; 142 if it hangs
 int in_child(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -177,7 +177,7 @@ TEST(PrivateDirectory, TheFirstPlaceThatWillDo) {
     EXPECT_TRUE(fs::is_empty(made));
     EXPECT_NE(other.path(), made);
   }
-  EXPECT_TRUE(fs::is_empty(base));  // they go with their objects
+  EXPECT_TRUE(fs::is_empty(base));  // directories are removed with their objects
   fs::remove_all(base);
   for (const char* place : {base.c_str(), "relative", "", "/proc/version"}) {
     variables.set("XDG_RUNTIME_DIR", place);

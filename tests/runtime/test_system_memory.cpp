@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t mib = std::size_t(1) << 20;
 
-/// Files of a system that has 8000 MiB free.
+/// System files of a machine with 8000 MiB of free memory.
 class SystemMemoryFiles : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -51,7 +51,7 @@ TEST_F(SystemMemoryFiles, VersionTwo) {
   put("groups/user/job/memory.current", "1048576000\n");
   EXPECT_EQ(read().most, 2000 * mib);
   EXPECT_EQ(read().available, 1000 * mib);
-  // What the group's file caches hold is as good as free.
+  // Memory in the file caches of the group counts as free.
   put("groups/user/job/memory.stat", "anon 5\nfile 9\ninactive_file 104857600\nactive_file 209715200\n");
   EXPECT_EQ(read().available, 1300 * mib);
   put("groups/user/job/memory.high", "1468006400\n");
@@ -86,7 +86,8 @@ TEST_F(SystemMemoryFiles, VersionOne) {
   EXPECT_EQ(read().available, 600 * mib);
 }
 
-/// A container sees its own group at the top, and a path of the host, or one that leads out of it.
+/// In a container the path may belong to the host or lead out of the container; the group's files
+/// are then at the top.
 TEST_F(SystemMemoryFiles, PathsOfTheHost) {
   put("groups/memory.max", "314572800\n");
   put("groups/memory.current", "104857600\n");
@@ -112,7 +113,7 @@ TEST_F(SystemMemoryFiles, GarbageIsNoLimit) {
     EXPECT_EQ(read().most, physical_memory()) << text;
     EXPECT_EQ(read().available, std::size_t(8192000) * 1024) << text;
   }
-  put("groups/job/memory.max", "104857600\n");  // all else unknown
+  put("groups/job/memory.max", "104857600\n");  // everything else is unknown
   EXPECT_EQ(read().available, 100 * mib);
   put("proc/meminfo", "nothing\n");
   EXPECT_EQ(read().available, 100 * mib);

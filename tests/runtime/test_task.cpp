@@ -8,12 +8,12 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// Tasks that are structs: what is inserted is what the body finds.
+/// Tasks are structs; the body must receive what was inserted.
 namespace tessera {
 using namespace detail;
 namespace task_test {
 
-/// c := scale (a_0 + a_1 + ...) + b, c of any kind.
+/// c := scale (a_0 + a_1 + ...) + b, with c of any access mode.
 template <class T>
 struct Combine {
   static constexpr const char* name = "test_combine";
@@ -68,7 +68,7 @@ void run(const HostContext& on, const SumOfAll& task) {
   (*task.sum)[1] = task.device_work ? 1 : 0;
 }
 
-/// Any number of pairs that are written: a matrix filled with i + 1, and its number of elements.
+/// Any number of output pairs: a matrix filled with i + 1, and its number of elements.
 struct FillPairs {
   static constexpr const char* name = "test_fill_pairs";
   Read<Array<double>> offset;
@@ -156,13 +156,13 @@ TEST_F(Tasks, FindTheirOperandsByName) {
   EXPECT_EQ(count.array<Index>()[1], 1);
 }
 
-/// StarPU takes no piece twice.
+/// StarPU does not accept a piece twice in one task.
 TEST_F(Tasks, OnePieceForSeveralOperands) {
   const Data a = filled(2, 2, 1), c = Data::matrix(runtime, 2, 2, sizeof(double)),
              seen = Data::bytes(runtime, 2 * sizeof(Index));
   Sequence sequence(runtime);
   sequence.insert(Combine<double>{.a = {a, a, a}, .scale = 1, .b = a, .c = c, .seen = seen});
-  // Read and written: the sum is in place.
+  // The piece is read and written, so the sum is in place.
   sequence.insert(Combine<double>{.a = {c}, .scale = 10, .c = c, .seen = seen});
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_EQ(HostAccess(c, HostAccess::Mode::read).matrix<double>()(1, 1), 10 * 4 * 12);
@@ -184,7 +184,7 @@ TEST_F(Tasks, TheFirstOfASequenceWrites) {
   }
 }
 
-/// The caller may know better than the sequence.
+/// The caller may override the choice of the sequence.
 TEST_F(Tasks, AddToAndOverwrite) {
   const Data old = numbers({1000}), again = numbers({1000});
   Sequence sequence(runtime);
@@ -198,7 +198,7 @@ TEST_F(Tasks, AddToAndOverwrite) {
   EXPECT_EQ(number(again), 6);
 }
 
-/// What has no contents any more is written.
+/// A piece without valid contents is overwritten.
 TEST_F(Tasks, AnInvalidPieceIsWritten) {
   const Data sum = Data::bytes(runtime, sizeof(double));
   Sequence sequence(runtime);
@@ -220,7 +220,7 @@ TEST_F(Tasks, PiecesThatAreNotThereAreRefused) {
   EXPECT_TRUE(sequence.wait().ok());
 }
 
-/// A task of another kind that has written counts, too.
+/// A write by another type of task must count too.
 TEST_F(Tasks, AddToWhatAnotherTaskHasWritten) {
   const Data x = numbers({3});
   Sequence sequence(runtime);
@@ -291,7 +291,7 @@ TEST(TaskNames, HaveTheLettersOfTheirTypes) {
   EXPECT_EQ(detail::member_count<SumOfAll>(), 5u);
 }
 
-/// Bodies are functions that need no runtime.
+/// Task bodies are functions that need no runtime.
 TEST(TaskBodies, RunOnViews) {
   double x[1] = {4};
   run(HostContext(TaskHeader{}), Stepwise<Step::first>{.x = std::span<double>(x)});

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// soak [--seconds S] [--solves N]: many small solves of all families in one process, each checked; memory,
-// open files and threads must not grow. Prints a line now and then and the verdict last; exit status 0 only
-// if all is well.
+// soak [--seconds S] [--solves N]: runs many small solves of all families in one process and checks
+// each. Memory, open files and threads must not grow. Prints a line from time to time and the
+// verdict at the end; the exit status is 0 only if everything is correct.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -42,7 +42,7 @@ void require(bool good, const std::string& what) {
   std::exit(1);
 }
 
-/// The sum of all eigenvalues is the trace.
+/// Checks that the sum of all eigenvalues is the trace.
 template <class T>
 void dense_solve(Runtime& runtime, Index n) {
   std::vector<T> a(static_cast<std::size_t>(n * n)), z(a.size());
@@ -64,7 +64,7 @@ void dense_solve(Runtime& runtime, Index n) {
           fmt::format("dense n = {}: {} instead of {} ({})", n, sum, trace, result.status().message()));
 }
 
-/// trace(A A) is the sum of the squares of a symmetric A.
+/// Checks that trace(A A) is the sum of the squares of a symmetric A.
 void product(Runtime& runtime) {
   const Index pattern[] = {2 + below(4), 1 + below(6)};
   const auto sizes = repeated_block_sizes(pattern, 30 + below(30));
@@ -76,7 +76,7 @@ void product(Runtime& runtime) {
   require(std::abs(found - squares) < 1e-11 * squares, fmt::format("product: {} and {}", found, squares));
 }
 
-/// The least eigenvalue of the one-dimensional Laplacian.
+/// Checks the least eigenvalue of the one-dimensional Laplacian.
 void lowest_pair(Runtime& runtime) {
   const Index n = 40 + below(60);
   const UserOperator<double> laplacian(
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  // What is kept for reuse is there after a tenth.
+  // After a tenth of the run, caches for reuse are full, so later growth is a leak.
   Usage first, now;
   bool settled = false;
   long done = 0;

@@ -11,8 +11,8 @@
 
 #include <tessera/runtime/device_task.hpp>
 
-/// Device memory, handles and a fixture for tests of kernels on raw pointers. Constructors and `get` wait for
-/// the device, so they are in order with work on any stream.
+/// Device memory, handles and a fixture for tests of kernels on raw pointers. Constructors and
+/// `get` wait for the device, so they are ordered with work on any stream.
 namespace tessera::test {
 using namespace detail;
 
@@ -26,12 +26,12 @@ inline bool has_gpu() {
 template <class E>
 class DeviceArray {
  public:
-  /// NaN in what nobody writes.
+  /// Filled with NaN, which reveals elements that no kernel writes.
   explicit DeviceArray(std::size_t size) : size_(size) {
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data_), sizeof(E) * std::max<std::size_t>(size, 1)),
               cudaSuccess);
     cudaMemset(data_, 0xFF, sizeof(E) * size);
-    cudaDeviceSynchronize();  // the tests' streams do not wait for the default one
+    cudaDeviceSynchronize();  // the tests' streams do not wait for the default stream
   }
   explicit DeviceArray(const std::vector<E>& values) : DeviceArray(values.size()) {
     EXPECT_EQ(cudaMemcpy(data_, values.data(), sizeof(E) * size_, cudaMemcpyHostToDevice), cudaSuccess);
@@ -54,7 +54,7 @@ class DeviceArray {
   E* data_ = nullptr;
 };
 
-/// A test matrix on the device, padding included.
+/// A test matrix on the device, including padding.
 template <class T>
 class DeviceMatrix {
  public:
@@ -63,7 +63,7 @@ class DeviceMatrix {
         cols_(a.cols()),
         ld_(a.ld()),
         memory_(std::vector<T>(a.data(), a.data() + std::max<Index>(a.ld() * a.cols(), 1))) {}
-  /// NaN everywhere.
+  /// Filled with NaN.
   DeviceMatrix(Index rows, Index cols, Index padding = 3)
       : rows_(rows),
         cols_(cols),
@@ -84,7 +84,7 @@ class DeviceMatrix {
   DeviceArray<T> memory_;
 };
 
-/// What a task's body runs on, without a runtime.
+/// Context in which a task body runs without a runtime.
 struct DeviceHandles : CudaContext {
   DeviceHandles() : CudaContext{} {
     EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
@@ -102,8 +102,8 @@ struct DeviceHandles : CudaContext {
   }
 };
 
-/// A stream and a cuBLAS handle on it; skips without a GPU. No Runtime starts while they live: the first one
-/// on a machine may reset the device (runtime.hpp).
+/// A stream and a cuBLAS handle on it; tests are skipped without a GPU. No Runtime may start while
+/// these exist, because the first Runtime on a machine may reset the device (runtime.hpp).
 template <class T>
 class GpuTest : public ::testing::Test {
  protected:
@@ -114,7 +114,7 @@ class GpuTest : public ::testing::Test {
     cublas_ = handles_->cublas;
   }
   void TearDown() override { handles_.reset(); }
-  /// Rounding of sums of k products of numbers of size one.
+  /// Rounding error of sums of k products of numbers of order one.
   static double tolerance(Index k) { return 20 * double(k + 2) * precision<T>; }
   std::optional<DeviceHandles> handles_;
   cudaStream_t stream_ = nullptr;

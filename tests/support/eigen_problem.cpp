@@ -31,7 +31,7 @@ struct DriverWork {
   std::vector<int> iwork;
 };
 
-/// x 2^exponent without leaving the range on the way.
+/// x 2^exponent without intermediate overflow or underflow.
 template <class T>
 Matrix<T> shifted(Matrix<T> a, int exponent) {
   using R = RealOf<T>;
@@ -130,7 +130,7 @@ EigenErrors expect_solved(Runtime& runtime, const Matrix<T>& a, const Matrix<T>*
   };
   const Matrix<T> input_a = laid_out(a), input_b = b ? laid_out(*b) : Matrix<T>();
   const auto before_a = input_a, before_b = input_b;
-  // Room for n columns, and one more that must stay as it is.
+  // n columns, and one more that must not change.
   Matrix<T> z(n, n + 1, 1);
   for (Index j = 0; j <= n; ++j)
     for (Index i = 0; i < n; ++i) z(i, j) = T(-77);

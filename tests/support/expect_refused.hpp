@@ -10,7 +10,7 @@
 
 namespace tessera::test {
 
-/// `call` refuses the argument of that name.
+/// Expects `call` to refuse the argument with this name.
 template <class Call>
 void expect_refused(const std::string& name, const Call& call) {
   try {

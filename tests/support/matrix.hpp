@@ -13,7 +13,7 @@
 #include <tessera/data.hpp>
 #include <tessera/matgen.hpp>
 
-/// Small dense matrices for tests, with plain loops that say what a kernel should give.
+/// Small dense matrices for tests, with plain loops as references for kernels.
 namespace tessera::test {
 
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
@@ -24,7 +24,7 @@ inline T not_a_number() {
   return T(std::numeric_limits<RealOf<T>>::quiet_NaN());
 }
 
-/// Column-major; `padding` more rows in memory, which hold NaN.
+/// Column-major matrix with `padding` additional rows in memory, which contain NaN.
 template <class T>
 class Matrix {
  public:
@@ -70,7 +70,7 @@ T random_scalar(std::uint64_t seed, Index i, Index j) {
     return T(random_uniform(seed, 0, i, j));
 }
 
-/// Elements (real and imaginary parts) uniform in [-1, 1].
+/// Real and imaginary parts are uniform in [-1, 1].
 template <class T>
 Matrix<T> random_matrix(Index rows, Index cols, std::uint64_t seed, Index padding = 0) {
   Matrix<T> a(rows, cols, padding);
@@ -121,7 +121,7 @@ Matrix<T> multiply(const Matrix<T>& a, const Matrix<T>& b) {
   return multiply(Op::none, a, Op::none, b);
 }
 
-/// Zero but for one triangle of `a`.
+/// One triangle of `a`, zero elsewhere.
 template <class T>
 Matrix<T> triangle(const Matrix<T>& a, Uplo uplo) {
   Matrix<T> t(a.rows(), a.cols());
@@ -131,7 +131,7 @@ Matrix<T> triangle(const Matrix<T>& a, Uplo uplo) {
   return t;
 }
 
-/// NaN in the strict triangle opposite to `uplo`.
+/// `a` with NaN in the strict triangle opposite to `uplo`.
 template <class T>
 Matrix<T> poison_other_triangle(Matrix<T> a, Uplo uplo) {
   for (Index j = 0; j < a.cols(); ++j)
@@ -140,7 +140,8 @@ Matrix<T> poison_other_triangle(Matrix<T> a, Uplo uplo) {
   return a;
 }
 
-/// Largest |a - b| of the entries in a triangle (or all); infinite if there is a NaN or the shapes differ.
+/// Largest |a - b| in a triangle (or in all entries); infinite if there is a NaN or the shapes
+/// differ.
 template <class T>
 double difference(const Matrix<T>& a, const Matrix<T>& b, Uplo uplo = Uplo::general) {
   if (a.rows() != b.rows() || a.cols() != b.cols()) return std::numeric_limits<double>::infinity();
@@ -155,7 +156,7 @@ double difference(const Matrix<T>& a, const Matrix<T>& b, Uplo uplo = Uplo::gene
   return largest;
 }
 
-/// Bit for bit, padding and NaN included.
+/// Whether the matrices are bitwise equal, including padding and NaN.
 template <class T>
 bool identical(const Matrix<T>& a, const Matrix<T>& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && a.ld() == b.ld() &&

@@ -8,7 +8,7 @@
 
 #include <tessera/runtime.hpp>
 
-/// A runtime of one worker on each rank, over all ranks, that all tests of a suite share.
+/// A runtime over all ranks with one worker per rank, shared by all tests of a suite.
 namespace tessera::test {
 
 class MpiTest : public ::testing::Test {

@@ -9,8 +9,8 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-/// A runtime of two workers that all tests of a suite share. `cpu_only`: no GPUs, for tests that compare with
-/// the CPU's kernels bit for bit.
+/// A runtime with two workers, shared by all tests of a suite. `cpu_only` excludes GPUs, for tests
+/// that compare bitwise with CPU kernels.
 namespace tessera::test {
 using namespace detail;
 

@@ -12,8 +12,8 @@
 
 namespace tessera::test {
 
-/// Rows from a function of row and column (column <= row) that is zero where nothing is stored. Every element
-/// is asked for: for small matrices.
+/// Rows from a function of row and column (column <= row) that is zero where no entry is stored. It
+/// is evaluated for every element, so it suits small matrices only.
 class FunctionRows final : public SymmetricRows {
  public:
   using Element = std::function<double(Index, Index)>;
@@ -36,7 +36,7 @@ class FunctionRows final : public SymmetricRows {
   std::vector<Index> tiles_;
 };
 
-/// Rows from lists of (column, value), in any order.
+/// Rows from lists of (column, value) in any order.
 class ListRows final : public SymmetricRows {
  public:
   using List = std::vector<std::pair<Index, double>>;
@@ -60,7 +60,7 @@ class ListRows final : public SymmetricRows {
     for (const List& row : rows_) sum += static_cast<Index>(row.size());
     return sum;
   }
-  /// The row-major product with a row-major block, both triangles; in double.
+  /// Product with a row-major block, using both triangles, row-major and in double.
   std::vector<double> multiply(const std::vector<double>& x, Index columns) const {
     std::vector<double> y(x.size());
     const auto add = [&](Index to, double value, Index from) {
@@ -75,7 +75,7 @@ class ListRows final : public SymmetricRows {
       }
     return y;
   }
-  /// The largest sum of magnitudes of a row, both triangles.
+  /// Largest sum of moduli in a row, using both triangles.
   double norm() const {
     std::vector<double> sums(rows_.size());
     for (std::size_t row = 0; row < rows_.size(); ++row)
@@ -92,9 +92,9 @@ class ListRows final : public SymmetricRows {
   std::vector<Index> tiles_;
 };
 
-/// A random matrix with about so many stored entries a row, whole numbers from -4 to 4 (exact in all types)
-/// but 0; half of the diagonal is empty. With `far` entries are anywhere, else within a band. Columns of a
-/// row are in no order.
+/// A random matrix with about the given number of stored entries per row. Entries are nonzero
+/// integers from -4 to 4, which are exact in all types. Half of the diagonal is empty. With `far`
+/// entries may be anywhere, else within a band. Columns of a row are in arbitrary order.
 inline ListRows random_rows(Index order, double entries_of_row, std::uint64_t seed,
                             std::vector<Index> tiles = {}, bool far = true) {
   const auto uniform = [&](std::uint64_t stream, Index i, Index j) {

@@ -6,7 +6,7 @@
 
 namespace tessera::test {
 
-/// Types of a sparse matrix's values and of vectors.
+/// Types of the values of a sparse matrix and of vectors.
 template <class Value, class Vector>
 struct TypePair {
   using V = Value;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// LD_PRELOAD library for tests: the TESSERA_FAULT_NTH-th call (from 1) of TESSERA_FAULT_CALL, and all after
-// it if TESSERA_FAULT_STAYS is set, fails with the error number TESSERA_FAULT_ERROR. Only calls on paths that
-// contain TESSERA_FAULT_PATH count. Calls: write (with pwrite), fsync, close, rename, link.
+// LD_PRELOAD library for tests. The TESSERA_FAULT_NTH-th call (from 1) of TESSERA_FAULT_CALL fails
+// with the error number TESSERA_FAULT_ERROR, and so do all later calls if TESSERA_FAULT_STAYS is
+// set. Only calls on paths that contain TESSERA_FAULT_PATH count. Calls: write (with pwrite),
+// fsync, close, rename, link.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

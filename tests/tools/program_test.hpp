@@ -24,7 +24,7 @@ struct Outcome {
   std::string out, err;
 };
 
-/// The program and the benchmarks as a user runs them, in a directory of the test's own.
+/// Runs the program and the benchmarks as a user would, in a separate directory.
 class Program : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -49,8 +49,8 @@ class Program : public ::testing::Test {
     text << std::ifstream(path(name)).rdbuf();
     return text.str();
   }
-  /// The executable that the arguments are for, quoted, and those that are left: a first word bench_NAME is
-  /// the name of a benchmark.
+  /// The quoted executable for the arguments, and the remaining arguments. A first word bench_NAME
+  /// names a benchmark.
   std::string words(const std::string& arguments) const {
     if (!arguments.starts_with("bench_")) return fmt::format("'{}' {}", program_, arguments);
     const char* directory = std::getenv("TESSERA_BENCHES");
@@ -64,7 +64,7 @@ class Program : public ::testing::Test {
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents("stdout"), contents("stderr")};
   }
-  /// The record of a run that must end with this code.
+  /// The record of a run, which must end with this exit code.
   Json record(const std::string& arguments, int code = 0, const std::string& before = "") const {
     const Outcome outcome = run(arguments + " --json -", before);
     EXPECT_EQ(outcome.code, code) << arguments << '\n' << outcome.err << outcome.out;
@@ -74,7 +74,7 @@ class Program : public ::testing::Test {
   }
   static const Json& result(const Json& record) { return record["runs"].back()["result"]; }
   static bool passed(const Json& record) { return record["runs"].back()["check"]["passed"].get<bool>(); }
-  /// What to write before the program for two ranks of it; empty without mpiexec.
+  /// The command prefix for two ranks of the program; empty without mpiexec.
   static std::string two_ranks() {
     const char* mpiexec = std::getenv("MPIEXEC");
     if (!mpiexec || !*mpiexec) return {};
@@ -83,7 +83,7 @@ class Program : public ::testing::Test {
         "OMPI_MCA_mpi_yield_when_idle=1 '{}' -n 2 --oversubscribe --bind-to none",
         mpiexec);
   }
-  /// Exit code 2, nothing on stdout, and one line on stderr that says what.
+  /// Exit code 2, nothing on stdout, and one line on stderr that contains `what`.
   void expect_refused(const std::string& arguments, const std::string& what) const {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 2) << arguments;
@@ -92,7 +92,7 @@ class Program : public ::testing::Test {
                                                                            << outcome.err;
     const std::string name =
         arguments.starts_with("bench_") ? arguments.substr(0, arguments.find(' ')) : "tessera";
-    // The program's commands are named, too, when they are known.
+    // The message also names the program's command if it is known.
     EXPECT_TRUE(outcome.err.starts_with(name + ": ") || outcome.err.starts_with(name + " ")) << outcome.err;
     EXPECT_NE(outcome.err.find(": "), std::string::npos) << outcome.err;
     EXPECT_NE(outcome.err.find(what), std::string::npos) << arguments << '\n' << outcome.err;

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix, builds examples/ against it as a project of its own, and runs
-# every example; each checks its own numbers. What the guide quotes must be what the files say. With the argument `gpu` only the
-# example that needs a GPU is built and run.
-# shellcheck disable=SC2015 # A && B || C is meant so
+# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix, builds examples/ against it as
+# a separate project, and runs every example; each checks its own numbers. Quotes in the guide must
+# match the files. With the argument `gpu` only the example that needs a GPU is built and run.
+# shellcheck disable=SC2015 # A && B || C is intended
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 suite=Examples
@@ -19,7 +19,8 @@ only=${1:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The lines FIRST to LAST of FILE, as a marker `<!-- quote: FILE:FIRST-LAST -->` before a block of code says, are the block.
+# A block of code after the marker `<!-- quote: FILE:FIRST-LAST -->` must equal the lines FIRST to
+# LAST of FILE.
 quoted_block_is_right() {
   local page=$1 line=$2 file=$3 first=$4 last=$5 block text
   [[ -f $root/$file ]] || { echo "$page:$line: no such file: $file"; return 1; }
@@ -49,7 +50,7 @@ quotes_are_right() {
   return "$wrong"
 }
 
-# A chapter or an example that a page of the guide links to is there.
+# Chapters and examples that a page of the guide links to must exist.
 links_lead_somewhere() {
   local wrong=0 page target
   for page in "$root"/docs/guide/*.md "$root"/examples/*/README.md; do
@@ -67,7 +68,7 @@ every_example_is_whole() {
     [[ -f $folder/main.cpp && -f $folder/README.md ]] || { echo "$name: main.cpp or README.md is missing"; wrong=1; }
     grep -qw "$name" "$root/examples/CMakeLists.txt" || { echo "$name: not in examples/CMakeLists.txt"; wrong=1; }
   done
-  # Public headers alone: the library's, MPI's and CUDA's.
+  # Only public headers of the library, MPI and CUDA.
   ! grep -rhE '^ *# *include' "$root"/examples --include='*.cpp' |
     grep -vE '<(tessera/tessera\.hpp|mpi\.h|cuda_runtime\.h|[a-z_]+)>$' || wrong=1
   return "$wrong"
@@ -83,7 +84,7 @@ build_examples() {
     "$cmake" --build "$work/build" "${targets[@]}" >>"$work/log" 2>&1 || { tail -n 60 "$work/log"; return 1; }
 }
 
-# By CTest, as a user runs them: an example that is skipped (no GPU) passes.
+# Runs through CTest, as a user would, so a skipped example (no GPU) passes.
 run_example() {
   local name=$1
   if [[ ! -x $work/build/$name ]]; then
@@ -110,7 +111,7 @@ case_of Build build_examples
 for folder in "$root"/examples/*/; do
   name=$(basename "$folder")
   if [[ $name == block_cyclic_mpi ]]; then
-    # Four ranks of one worker each, whatever the machine has; one that waits gives its core away.
+    # Four ranks with one worker each on every machine. Waiting processes yield their core.
     STARPU_NCPU=1 STARPU_WORKERS_NOBIND=1 STARPU_MPI_NOBIND=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none \
       case_of "$name" run_example "$name"

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix; a program outside of the tree is built against it through
-# CMake's find_package and through pkg-config, and run.
-# shellcheck disable=SC2015,SC2016 # A && B || C is meant so; the texts of made-up commands must not be expanded
+# Installs the build tree TESSERA_BUILD_DIR into a temporary prefix. Builds a program outside of the
+# tree against it with CMake's find_package and with pkg-config, and runs it.
+# shellcheck disable=SC2015,SC2016 # A && B || C is intended; the texts of fake commands must not be expanded
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 suite=Install
@@ -24,16 +24,17 @@ install_tree() {
   for name in version.hpp tessera.hpp libtessera.so libtessera_matgen.so tessera.pc tesseraConfig.cmake; do
     [[ -n $(find "$prefix" -name "$name") ]] || { echo "missing: $name"; return 1; }
   done
-  # The public headers alone, and what they include are they and the standard library.
+  # Only public headers are installed, and they include only each other and the standard library.
   [[ $(find "$prefix/include" -type f | wc -l) == $(($(find "$root/include" -name '*.hpp' | wc -l) + 1)) ]] ||
     { find "$prefix/include" -type f; return 1; }
   ! grep -rhE '^ *# *include' "$prefix/include" | grep -vE '<(tessera/[a-z_]+\.hpp|[a-z_]+)>$' || return 1
-  # Nothing of the tree it was built in may be left in what is installed.
+  # Installed files must not refer to the source or build tree.
   ! grep -rlF -e "$root/runtime" -e "$root/include" -e "$build/generated" "$prefix" \
     --include='*.cmake' --include='*.pc' --include='*.hpp'
 }
 
-# What is linked into the libraries, StarPU's, fmt's and libxsmm's inline functions, does not leave them.
+# The libraries must not export code that is linked into them: inline functions of StarPU, fmt and
+# libxsmm.
 exports_itself_alone() {
   local library others
   while read -r library; do
@@ -47,7 +48,7 @@ write_consumer() {
   (cd "$prefix/include" && find tessera -name '*.hpp' | sort | sed 's/.*/#include <&>/') >"$work/all_headers.hpp"
 }
 
-# The project's only language is C++, and it finds no other package.
+# The project enables only C++ and finds no other package.
 by_cmake() {
   "$cmake" -S "$work" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Debug >"$work/log" 2>&1 &&
     "$cmake" --build "$work/build" >>"$work/log" 2>&1 || { tail -n 60 "$work/log"; return 1; }
@@ -73,7 +74,7 @@ program_runs() {
   done
 }
 
-# A set of models that lies in the installation is found from there, and is not written to.
+# Installed performance models must be found, and never written to.
 finds_performance_models() {
   [[ -x $prefix/bin/tessera ]] || return 0
   local sets=$prefix/share/tessera/perfmodels cpu home=$work/home

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The layers: who may include or call what.
+# The layers: which files may include or call what.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 suite=Layering
@@ -21,7 +21,7 @@ absent() {
 
 runtime_headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"](starpu|mpi|cuda|cublas|cusolver|cusparse|nvrtc)[a-z_0-9]*\.h[>"]'
 
-# The check itself must see what it looks for.
+# The check itself must detect a violation.
 notices_an_include() {
   local directory
   directory=$(mktemp -d) && printf '  # include <starpu_mpi.h>\n' >"$directory/a.hpp"

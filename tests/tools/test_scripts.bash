@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: 2026 The Tessera authors
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# tools/setup, tools/quickstart and tools/check in bad situations, which commands put in front of PATH make up: each must end
-# with status 1 and one clear line. The scripts run in a copy, so that no log of the real tree is touched.
-# shellcheck disable=SC2015,SC2016 # A && B || C is meant so; the texts of made-up commands must not be expanded
+# tools/setup, tools/quickstart and tools/check under error conditions, which fake commands in front
+# of PATH simulate. Each must end with status 1 and one clear line. The scripts run in a copy, so
+# that they do not change logs of the real tree.
+# shellcheck disable=SC2015,SC2016 # A && B || C is intended; the texts of fake commands must not be expanded
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 suite=Scripts
@@ -17,14 +18,14 @@ mkdir -p "$work/tree" "$work/starpu"
 cp -r "$root/tools" "$root/CMakePresets.json" "$work/tree/"
 real_path=$PATH
 
-# fake NAME TEXT: a command NAME in front of PATH that runs the shell text.
+# fake NAME TEXT: puts a command NAME that runs the shell text in front of PATH.
 fake() {
   mkdir -p "$work/bin"
   printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"
   chmod +x "$work/bin/$1"
 }
 
-# hide NAME...: a PATH with every command except these.
+# hide NAME...: a PATH with all commands except these.
 hide() {
   local directory command
   mkdir -p "$work/rest"
@@ -39,7 +40,8 @@ hide() {
   real_path=$work/rest
 }
 
-# ends_with_line STATUS PATTERN COMMAND...: the status, and exactly one line on stderr, which matches.
+# ends_with_line STATUS PATTERN COMMAND...: expects the status and exactly one line on stderr, which
+# matches.
 ends_with_line() {
   local expected=$1 pattern=$2 status=0
   shift 2
@@ -76,7 +78,7 @@ wrong_system() {
 
 no_compiler() {
   hide g++
-  # Its package is there, the command is not.
+  # The package is installed, but the command is missing.
   fake dpkg-query 'for p in g++ cmake ninja-build make patch pkg-config git libopenblas-pthread-dev libopenmpi-dev openmpi-bin \
     libhwloc-dev libfxt-dev nlohmann-json3-dev libcli11-dev libfmt-dev libhdf5-dev libxsmm-dev zlib1g-dev libgtest-dev; do
     printf "%s:installed " "$p"; done'
@@ -99,7 +101,7 @@ no_network() {
 }
 
 not_root() {
-  ((EUID == 0)) || return 0 # the case before says it
+  ((EUID == 0)) || return 0 # the previous case covers it
   fake dpkg-query ':'
   chmod 755 "$work" && chmod -R a+rwX "$work/tree"
   ends_with_line 1 'you are not root; run: sudo apt-get install -y .*libhwloc-dev' \
@@ -129,7 +131,7 @@ cuda_mpi_without_cuda() {
   ends_with_line 1 'cuda-mpi needs CUDA' "$work/tree/tools/setup" --cuda-mpi --without-cuda
 }
 
-# A CUDA that is there, and what dpkg-query says of Open MPI.
+# Fakes an installed CUDA and the answer of dpkg-query about Open MPI.
 fake_cuda_and_mpi() {
   fake nvcc 'echo "Cuda compilation tools, release 13.0"'
   fake dpkg-query 'case "$*" in *Upstream-Version*) echo '"$1"' ;; *) exec /usr/bin/dpkg-query "$@" ;; esac'
@@ -145,7 +147,7 @@ cuda_mpi_bad_archive() {
   TESSERA_OPENMPI_SOURCE=/no/such.tar.gz ends_with_line 1 "cannot read '/no/such.tar.gz'" "$work/tree/tools/setup" --cuda-mpi
 }
 
-# Only the choice: a script that found an nvcc all the same would build.
+# Tests only the choice, because the whole script would build if it found an nvcc after all.
 cuda_without_nvcc() {
   ends_with_line 1 "--cuda needs CUDA's compiler: no nvcc on PATH, in CUDA_HOME \('/made/up'\) or in /usr/local/cuda" \
     env CUDA_HOME=/made/up bash -c 'program=test; source "$1/tools/lib/steps.bash"; find_nvcc() { :; }; choose_cuda yes' _ "$work/tree"
@@ -155,7 +157,7 @@ sanitized_with_cuda() {
   ends_with_line 1 '--sanitized is without CUDA' "$work/tree/tools/check" --sanitized --cuda
 }
 
-# choice WISH: what choose_cuda makes of it: "with_cuda preset build: why".
+# choice WISH: prints the choice of choose_cuda: "with_cuda preset build: why".
 choice() {
   PATH=$work/bin:$real_path bash -c 'program=test; source "$1/tools/lib/steps.bash"; choose_cuda "$2"
     echo "$with_cuda $preset $build: $why"' _ "$work/tree" "$1"
@@ -173,7 +175,7 @@ cuda_is_chosen_by_gpu() {
     equal "$(choice yes)" 'yes release build: as asked' && equal "$(choice no)" 'no cpu build-cpu: as asked'
 }
 
-# What ninja and make wrote, and what is made of it.
+# Output of ninja and make, and the progress that is parsed from it.
 progress_is_read() {
   local program=test
   # shellcheck source=tools/lib/steps.bash
@@ -186,7 +188,8 @@ progress_is_read() {
     equal "$(progress_text 1 40 60)" '2 %' && equal "$(progress_text 40 40 60)" '100 %, about 0 s left'
 }
 
-# A step whose output is counted says so where there is no terminal, too, and leaves the status as it is.
+# A step with counted output must also report progress without a terminal, and must keep its exit
+# status.
 progress_is_shown() {
   local program=test log=$work/progress.log status=0
   # shellcheck source=tools/lib/steps.bash
@@ -198,13 +201,13 @@ progress_is_shown() {
     { cat "$work/out"; return 1; }
 }
 
-# A StarPU with CUDA serves a build without; the other way round it is built again.
+# A StarPU with CUDA also serves a build without CUDA. In the opposite case StarPU is built again.
 starpu_serves() {
   local wish=$1 marker=$2 expected=$3
   fake nvcc 'echo "Cuda compilation tools, release 13.0"'
   fake nvidia-smi 'exit 6'
   fake pkg-config 'case "$*" in *--variable=prefix*) echo '"$work/starpu"' ;; *--modversion*) echo 1.4.12 ;; esac; exit 0'
-  # The marker is what this script would write: from its own functions, by a run that stops before it builds.
+  # The marker as setup would write it: calls its functions and stops before the build.
   sed '/^start_log "/,$d; s|^root=.*|root='"$work/tree"'|' "$work/tree/tools/setup" >"$work/setup-functions"
   printf '%s\n' "choose_cuda $marker; set_prefix $work/starpu; configuration >\$marker" \
     "choose_cuda $wish; set_prefix $work/starpu; if starpu_is_ready; then echo ready; else echo again; fi" >>"$work/setup-functions"
@@ -216,7 +219,7 @@ build_fails() {
   ends_with_line 1 'Tessera could not be configured: CMake Error .*made up' "$work/tree/tools/$1"
 }
 
-# The second run of setup does nothing and takes a moment.
+# A second run of setup must do nothing and end quickly.
 second_run_is_quick() {
   local start=$SECONDS
   "$work/tree/tools/setup" </dev/null >"$work/out" 2>&1 && ((SECONDS - start <= 5)) && grep -q 'ready: StarPU 1\.4' "$work/out" ||

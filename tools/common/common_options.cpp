@@ -20,7 +20,7 @@ bool parse_number(std::string_view text, Number& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The two texts behind `NAME:`.
+/// The two texts after `NAME:`, split at the separator.
 bool split_pair(std::string_view text, std::string_view prefix, char separator, std::string_view& a,
                 std::string_view& b) {
   if (!text.starts_with(prefix)) return false;
@@ -69,7 +69,7 @@ std::string to_string(const RangeOption& range) {
 GridOption parse_grid(const std::string& text) {
   GridOption grid;
   std::string_view a, b;
-  constexpr int most = 1 << 15;  // the product is an int
+  constexpr int most = 1 << 15;  // so that the product fits into an int
   if (split_pair(text, "", 'x', a, b) && parse_number(a, grid.rows) && parse_number(b, grid.cols) &&
       grid.rows > 0 && grid.cols > 0 && grid.rows <= most && grid.cols <= most)
     return grid;

@@ -10,7 +10,7 @@
 
 #include <tessera/types.hpp>
 
-/// What the user can ask for in the program and in every benchmark.
+/// Options that the program and all benchmarks have.
 namespace tessera::program {
 
 using Json = nlohmann::ordered_json;
@@ -30,7 +30,7 @@ struct CommonOptions {
   std::string scheduler;
   bool quiet = false;
 
-  /// The JSON goes to stdout, so nothing else may.
+  /// The JSON goes to stdout, so nothing else may be printed there.
   bool json_alone() const { return json == "-"; }
   bool wants_check(int run) const {
     return check == CheckPolicy::all || (check == CheckPolicy::last && run == repeat - 1);
@@ -55,11 +55,12 @@ struct GridOption {
 /// @throws InvalidArgument
 GridOption parse_grid(const std::string& text);
 
-/// Refuses what no option means, before anything is done: a value that is empty, or that the record of the
-/// run cannot hold. `words` are those of the command line, with the program's name. @throws InvalidArgument
+/// Rejects words that no option accepts, before any work starts: an empty value, or a value that
+/// the record of the run cannot store. `words` is the command line, including the program's name.
+/// @throws InvalidArgument
 void require_plain_words(const std::vector<std::string>& words);
 
-/// As a part of the record; those that all commands with a solve have.
+/// The part of the record for the options that all commands with a solve have.
 Json to_json(CommonOptions options);
 
 }  // namespace tessera::program

@@ -13,7 +13,8 @@
 #include <tessera/codelets/linalg/cusolver.hpp>
 #include <tessera/error.hpp>
 
-/// Memory, a stream and a clock on the first GPU, beside StarPU's. Everything throws RuntimeError.
+/// Memory, a stream and a timer on the first GPU, independent of StarPU. All functions throw
+/// RuntimeError.
 namespace tessera::program {
 using namespace detail;
 
@@ -36,7 +37,8 @@ class DeviceMemory {
   explicit DeviceMemory(const std::vector<E>& values) : DeviceMemory(values.size()) {
     require(cudaMemcpy(data_, values.data(), sizeof(E) * count_, cudaMemcpyHostToDevice),
             "copying to the GPU");
-    // The copy may still be on its way from a staging buffer, and streams do not wait for the default one.
+    // cudaMemcpy can return while data is still in a staging buffer, and non-blocking streams do
+    // not wait for the default stream.
     require(cudaDeviceSynchronize(), "copying to the GPU");
   }
   ~DeviceMemory() { cudaFree(data_); }
@@ -56,7 +58,7 @@ class DeviceMemory {
   E* data_ = nullptr;
 };
 
-/// A Hermitian positive definite matrix, n x n, to warm a routine up with.
+/// A Hermitian positive definite matrix, n x n, for warm-up calls of a routine.
 template <class T>
 std::vector<T> warm_up_matrix(Index n) {
   std::vector<T> a(static_cast<std::size_t>(n * n), T(1));
@@ -74,7 +76,7 @@ class FirstGpu {
   }
 };
 
-/// A stream with handles, and a clock on it.
+/// A stream with library handles and a timer.
 class Device {
  public:
   Device() {
@@ -98,7 +100,7 @@ class Device {
   cusolverDnHandle_t solver() const noexcept { return solver_; }
   cudaStream_t stream() const noexcept { return stream_; }
 
-  /// Seconds on the stream.
+  /// Runs `work` and returns its seconds on the stream.
   template <class Work>
   double time(const Work& work) const {
     require(cudaDeviceSynchronize(), "waiting for the GPU");
@@ -112,7 +114,8 @@ class Device {
   }
 
  private:
-  FirstGpu gpu_;  // before the handles, which belong to the GPU that is current when they are made
+  FirstGpu gpu_;  // before the handles: they belong to the GPU that is current when they are
+                  // created
   cusolver::Handle solver_;
   cublasHandle_t blas_ = nullptr;
   cudaStream_t stream_ = nullptr;

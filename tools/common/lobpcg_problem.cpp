@@ -105,7 +105,7 @@ FullRows<V> full_rows(const SymmetricRows& rows, int threads) {
     put(row, column, value);
     if (row != column) put(column, row, value);
   });
-  // A row's own entries came in any order.
+  // The entries of a row were inserted in arbitrary order.
   std::vector<std::vector<std::pair<std::int32_t, V>>> space(static_cast<std::size_t>(threads));
   parallel_for(threads, rows.order(), [&](Index row, int thread) {
     const auto begin = static_cast<std::size_t>(full.begins[static_cast<std::size_t>(row)]),

@@ -15,28 +15,28 @@
 
 #include "session.hpp"
 
-/// The sparse symmetric matrices that `tessera lobpcg` and `bench_spmm` work on.
+/// The sparse symmetric matrices for `tessera lobpcg` and `bench_spmm`.
 namespace tessera::program {
 using namespace detail;
 
 /// A file, or a kind of test matrix; empty: not given.
 struct SparseSource {
   std::string matrix, overlap, generate;
-  std::string interaction, orbits;  ///< of the shell model
+  std::string interaction, orbits;  ///< for the shell model
   std::uint64_t seed = 1;
 
   const std::string& name() const { return matrix.empty() ? generate : matrix; }
   bool of_shell_model() const { return generate.starts_with("shell:"); }
-  /// With what holds if nothing is given.
+  /// The interaction, or its default if none is given.
   std::string used_interaction() const { return interaction.empty() ? "random" : interaction; }
 };
 
-/// Checks which of them go together. @throws UsageError
+/// Checks that the given options can be combined. @throws UsageError
 void validate(const SparseSource& source);
 
-/// The same error, told by the option that gave the library its argument.
+/// The same error, but it names the command-line option instead of the library's argument.
 InvalidArgument named_by_option(const InvalidArgument& error);
-/// work(), whose bad arguments are named by options.
+/// Calls work(). Errors about its arguments name the command-line options.
 template <class Work>
 auto naming_options(const Work& work) {
   try {
@@ -46,18 +46,18 @@ auto naming_options(const Work& work) {
   }
 }
 
-/// Reads or generates, on every rank.
+/// Reads or generates the matrices on every rank.
 /// @throws Error on all ranks
 SparseGenerator load_rows(Session& session, const SparseSource& source);
 
-/// Entries of both triangles of a matrix of which one is stored (collective).
+/// Number of entries in both triangles of a matrix that stores only one of them; collective.
 template <class V, class T>
 Index whole_entries(const CsbMatrix<V, T>& a) {
   return 2 * a.stored_entries() - a.stored_diagonal_entries();
 }
 
-/// Calls visit(row, column, value, thread) for the stored entries, some rows at a time on each of so many
-/// threads.
+/// Calls visit(row, column, value, thread) for the stored entries, on `threads` threads. Each
+/// thread takes a range of rows at a time.
 template <class Visit>
 void for_stored(const SymmetricRows& rows, int threads, const Visit& visit) {
   std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
@@ -85,7 +85,7 @@ std::vector<T> dense_matrix(const SymmetricRows& rows);
 /// Both triangles by rows, columns ascending.
 template <class V>
 struct FullRows {
-  std::vector<Index> begins;  ///< of each row and, last, the number of entries
+  std::vector<Index> begins;  ///< start of each row; the last element is the number of entries
   std::vector<std::int32_t> columns;
   std::vector<V> values;
 };

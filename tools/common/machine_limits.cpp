@@ -106,7 +106,7 @@ double time_on_workers(Runtime& runtime, const std::function<void(int)>& work) {
 
 double measure_copy(Runtime& runtime) {
   const auto threads = static_cast<std::size_t>(cpu_threads(runtime));
-  // For each thread two arrays; together larger than what caches hold.
+  // Two arrays for each thread. The sum of all arrays exceeds the size of the caches.
   const std::size_t bytes = std::max<std::size_t>(std::size_t(32) << 20, (std::size_t(512) << 20) / threads);
   double best = HUGE_VAL;
   std::vector<std::vector<char>> from(threads), to = from;
@@ -126,7 +126,8 @@ double measure_copy(Runtime& runtime) {
 
 namespace {
 
-/// Numbers in [-1, 1], a block of them over and over: a GPU multiplies equal numbers faster than others.
+/// Repeats a block of random numbers in [-1, 1], because a GPU multiplies equal numbers faster than
+/// random ones.
 template <class T>
 void fill_random(const DeviceMemory<T>& memory, std::uint64_t seed) {
   using Real = RealOf<T>;

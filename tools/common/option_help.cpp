@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t width = 100, column = 26;
 
-/// Lines of at most `width` columns, all but the first behind so many blanks. A line break of the text stays,
-/// and what is broken behind it goes in by two more.
+/// Breaks text into lines of at most `width` columns. All lines except the first are indented by
+/// `indent`. Line breaks in the text are kept; a continuation line after such a break is indented
+/// by two more columns.
 std::string wrapped(const std::string& text, std::size_t at, std::size_t indent) {
   std::string lines;
   std::size_t used = at, hanging = indent;
@@ -48,7 +49,7 @@ std::string line_of(const OptionEntry& entry) {
   else
     line.resize(column, ' ');
   std::string help = entry.help;
-  // A list in the text stays at the end.
+  // A list in the help text stays last, after the remarks.
   const std::size_t list = std::min(help.find('\n'), help.size());
   help.insert(list, entry.remarks() + (list < help.size() ? ":" : ""));
   return line + wrapped(help, column, column) + '\n';

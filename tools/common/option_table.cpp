@@ -12,7 +12,7 @@ namespace tessera::program {
 
 namespace {
 
-/// The default as the help shows it.
+/// The default as the help text shows it.
 std::string shown_default(const Json& value) {
   if (value.is_null()) return {};
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
@@ -85,7 +85,7 @@ OptionEntry& OptionTable::add(OptionEntry entry) {
   entry.group = group_;
   if (entry.fallback.empty() && !entry.value.empty()) entry.fallback = shown_default(entry.get());
   if (!entry.words.empty()) {
-    constexpr std::size_t longest = 40;  // that stands beside the name in the help
+    constexpr std::size_t longest = 40;  // longest list that fits beside the name in the help
     entry.fallback = shown_default(entry.get());
     entry.value = fmt::format("{}", fmt::join(entry.words, "|"));
     if (entry.value.size() > longest) {

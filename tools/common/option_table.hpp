@@ -17,68 +17,69 @@
 #include "option_values.hpp"
 #include "usage_error.hpp"
 
-/// The options of a command in one table, each bound to a variable: parser, help, defaults and the
-/// options of the record all come from it.
+/// All options of a command in one table, each bound to a variable. The parser, the help, the
+/// defaults and the options in the record are all derived from the table.
 namespace tessera::program {
 
-/// A row of the table. What is set by name in a chain says how the option differs from the usual.
+/// A row of the table. The chained functions set properties that only some options have.
 struct OptionEntry {
-  std::string name{};                             ///< `--n`; without dashes: of a place only
-  std::string place{};                            ///< of FILE if it may stand without the option's name
-  std::string group{};                            ///< of the help
-  std::string value{};                            ///< what stands for the value in the help; empty: a flag
-  std::string help{};                             ///< a line breaks where it has one
+  std::string name{};                             ///< `--n`; without dashes: positional only
+  std::string place{};                            ///< positional name (FILE); empty: none
+  std::string group{};                            ///< heading in the help
+  std::string value{};                            ///< placeholder in the help; empty: a flag
+  std::string help{};                             ///< line breaks in the text are kept
   std::string range{};                            ///< in words
   std::string fallback{};                         ///< the default in words
-  std::vector<std::string> words{};               ///< all values, if they are few
-  std::function<void(const std::string&)> set{};  ///< @throws UsageError
-  std::function<Json()> get{};                    ///< null: not given
-  std::function<bool()> applies{};                ///< empty: always
-  std::string needed{};                           ///< what it needs, in words
-  std::optional<Json> unresolved{};               ///< the value that means: choose one
+  std::vector<std::string> words{};               ///< all possible values, if there are few
+  std::function<void(const std::string&)> set{};  ///< parses and stores a value. @throws UsageError
+  std::function<Json()> get{};                    ///< value for the record; null: not given
+  std::function<bool()> applies{};                ///< if the option has an effect; empty: always
+  std::string needed{};                           ///< condition for an effect, in words
+  std::optional<Json> unresolved{};               ///< value for: the program chooses one
   FileFormat format = FileFormat::none;
   bool necessary = false;
   bool given = false;  ///< on the command line
-  std::string said{};  ///< there
+  std::string said{};  ///< value as written on the command line
 
-  /// The default in words, where the variable's value does not tell.
+  /// Describes the default in words, if the variable's value does not show it.
   OptionEntry& by_default(std::string text);
-  /// The value `unset` means that one is chosen: null in the record unless one has been.
+  /// The value `unset` means that the program chooses one. The record has null until it is chosen.
   OptionEntry& chosen(std::string how, Json unset);
-  /// Without this it has no effect: refused, and not in the record.
+  /// Unless this condition is met, the option has no effect: it is rejected, and left out of the
+  /// record.
   OptionEntry& needs(std::function<bool()> met, std::string what);
   OptionEntry& shown_as(std::string word);
   OptionEntry& at_place(std::string of);
   OptionEntry& reads(FileFormat what);
   OptionEntry& required();
 
-  /// Its name in the record: `update_width`.
+  /// The option's name in the record: `update_width`.
   std::string key() const;
-  /// Range, need and default in words, in brackets; empty if there are none.
+  /// Range, condition and default in words, in brackets; empty if there are none.
   std::string remarks() const;
 };
 
 class OptionTable {
  public:
-  /// @param command  as it is called: `tessera eigen`, `bench_dense`
+  /// @param command  as the user calls it: `tessera eigen`, `bench_dense`
   explicit OptionTable(std::string command, std::string description);
 
   const std::string& command() const noexcept { return command_; }
   const std::string& description() const noexcept { return description_; }
-  /// A row that is there.
+  /// An existing row.
   OptionEntry& entry(const std::string& name);
-  /// On the command line.
+  /// Whether the option is on the command line.
   bool given(const std::string& name) const;
   const std::deque<OptionEntry>& entries() const noexcept { return entries_; }
 
-  /// What is added from now on stands there in the help.
+  /// Heading in the help for the options that are added after this call.
   void group(std::string name) { group_ = std::move(name); }
-  /// A command line for the end of the help, without the command, and what it does.
+  /// Example for the end of the help: a command line without the command, and what it does.
   void example(std::string words, std::string what) {
     examples_.emplace_back(std::move(words), std::move(what));
   }
 
-  /// What is done with the table after parsing and check().
+  /// Sets a function that is called with the table after parsing and check().
   void then(std::function<void(const OptionTable&)> work) { then_ = std::move(work); }
 
   OptionEntry& text(std::string name, std::string& value, std::string shown, std::string help);
@@ -89,36 +90,37 @@ class OptionTable {
   OptionEntry& reals(std::string name, std::vector<double>& values, const RealRange& range, std::string help);
   OptionEntry& integers(std::string name, std::vector<Index>& values, Index least, Index most,
                         std::string help);
-  /// One of some words.
+  /// One of a list of words.
   OptionEntry& word(std::string name, std::string& value, const std::vector<std::string>& words,
                     std::string help);
-  /// The same for a variable of another type; a value that has no word is null in the record.
+  /// The same for a variable of another type. A value without a word is null in the record.
   template <class T>
   OptionEntry& choice(std::string name, T& value, const std::vector<std::pair<std::string, T>>& named,
                       std::string help);
   template <class Integer>
   OptionEntry& integer(std::string name, Integer& value, Index least, Index most, std::string help);
-  /// A value with a form of its own; @param parse throws UsageError, @param show makes the record's value
+  /// A value with its own syntax. @param parse throws UsageError, @param show returns the value for
+  /// the record
   template <class T, class Parse, class Show>
   OptionEntry& form(std::string name, T& value, std::string shown, Parse parse, Show show, std::string help);
 
-  /// At most 100 columns.
+  /// The help text, with at most 100 columns.
   std::string help() const;
 
-  /// The options as they are now, by their keys in the record: those that have an effect.
+  /// The current values of the options that have an effect, by their keys in the record.
   Json json() const;
 
-  /// Refuses files that are clearly of another kind than the option reads. @throws InputError
+  /// Rejects files that are clearly not of the format that the option reads. @throws InputError
   void require_formats() const;
 
-  /// After parsing: unknown words, and options without effect. @throws UsageError
+  /// Called after parsing: rejects unknown words, and options without effect. @throws UsageError
   void check(const CLI::App& command) const;
 
  private:
   friend void parse_by_table(CLI::App&, OptionTable);
-  /// Registers the options with a parser, which keeps the table.
+  /// Registers the options with a parser. The parser owns the table.
   static void register_options(CLI::App& command, const std::shared_ptr<OptionTable>& table);
-  /// Not a command of a program that has several.
+  /// False for one of several commands of a program, such as `tessera eigen`.
   bool is_program() const { return command_.find(' ') == std::string::npos; }
   OptionEntry& add(OptionEntry entry);
   [[noreturn]] void refuse_word(const std::string& word) const;
@@ -129,13 +131,14 @@ class OptionTable {
   std::function<void(const OptionTable&)> then_;
 };
 
-/// Makes the command's parser from the table, which it keeps: options, help, and the checks after parsing.
+/// Sets up the command's parser from the table: options, help, and the checks after parsing. The
+/// parser owns the table.
 void parse_by_table(CLI::App& command, OptionTable table);
 
-/// The uniform text of an error of the parser itself.
+/// Converts an error of the parser library to the text form that all errors have.
 UsageError usage_error_of(const CLI::ParseError& error);
 
-/// Which of the words it is. @throws UsageError, with a guess
+/// Index of `text` in `words`. @throws UsageError with a suggestion
 std::size_t find_word(const std::string& option, const std::string& text,
                       const std::vector<std::string>& words);
 

@@ -11,7 +11,7 @@ namespace tessera::program {
 
 namespace {
 
-/// Whether the whole text was a number.
+/// Fails unless the whole text is a number.
 template <class Number>
 std::errc parse_whole(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

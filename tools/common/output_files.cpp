@@ -18,7 +18,7 @@ using namespace detail;
 
 namespace {
 
-/// The system's number of the first error of stdout.
+/// errno of the first error on stdout; 0: none.
 std::atomic<int> stdout_error{0};
 
 void remember(int error) noexcept {
@@ -45,7 +45,7 @@ void print_text(std::FILE* to, std::string_view text) noexcept {
 void finish_stdout() {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) remember(errno);
-  // Some file systems tell only when a descriptor is closed.
+  // Some file systems report write errors only when a descriptor is closed.
   if (const int copy = ::dup(STDOUT_FILENO); copy >= 0 && ::close(copy) != 0) remember(errno);
   if (const int error = stdout_error.load(); error != 0)
     throw InputError("standard output", 0, fmt::format("cannot be written: {}", std::strerror(error)));

@@ -9,15 +9,16 @@
 
 #include <fmt/format.h>
 
-/// The files that a command leaves, and what it prints.
+/// The output files of a command, and its output on stdout and stderr.
 namespace tessera::program {
 
-/// That `path`, which an option names, can be written later: what is there stays as it is, and nothing is
-/// left. Only the process that speaks() looks. @throws InvalidArgument that names the option
+/// Checks that `path`, the value of an option, can be written later. An existing file stays
+/// unchanged, and no new file remains. Only the process for which speaks() is true checks.
+/// @throws InvalidArgument that names the option
 void require_writable(const std::string& option, const std::string& path);
 
-/// Prints, and never throws: some ranks print in the midst of what all do together. What stdout does not take
-/// is remembered for finish_stdout.
+/// Prints without throwing, because some ranks print in the middle of collective operations. An
+/// error of stdout is stored for finish_stdout.
 void print_text(std::FILE* to, std::string_view text) noexcept;
 template <class... Values>
 void say(std::FILE* to, fmt::format_string<Values...> format, Values&&... values) {
@@ -28,7 +29,8 @@ void say(fmt::format_string<Values...> format, Values&&... values) {
   print_text(stdout, fmt::format(format, std::forward<Values>(values)...));
 }
 
-/// That all that was printed on stdout has arrived. The last step of every command. @throws InputError
+/// Checks that everything printed on stdout was written. The last step of every command.
+/// @throws InputError
 void finish_stdout();
 
 }  // namespace tessera::program

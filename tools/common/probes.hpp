@@ -9,14 +9,15 @@
 #include <tessera/runtime/matrix/band_matrix.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-/// Cheap checks of single stages: products with a random vector and quantities that a similarity keeps. In
-/// double precision, on the host, O(n^2); collective, the same result on every rank.
+/// Inexpensive checks of single stages: products with a random vector, and invariants of similarity
+/// transformations. In double precision, on the host, O(n^2); collective, with the same result on
+/// every rank.
 namespace tessera::program {
 using namespace detail;
 
 using Vector = std::vector<std::complex<double>>;
 
-/// What of the stored tiles counts.
+/// Which part of the stored tiles is used.
 enum class Shape { general, hermitian, lower };
 
 /// op(A) x.
@@ -31,17 +32,17 @@ Vector random_vector(Index n, std::uint64_t seed);
 double distance(const Vector& x, const Vector& y);
 double largest(const Vector& x);
 
-/// Quantities that a unitary similarity keeps.
+/// Invariants of unitary similarity transformations.
 struct Invariants {
   double trace = 0, square = 0;  ///< sum of eigenvalues and of their squares
 };
 template <class T>
 Invariants invariants(Runtime& runtime, const BandMatrix<T>& band);
-/// d and e: n and n - 1 reals, the same on every rank.
+/// d and e: n and n - 1 real numbers, the same on every rank.
 template <class R>
 Invariants invariants(const std::vector<R>& d, const std::vector<R>& e);
 
-/// max_k ||T z_k - lambda_k z_k||_inf over the slabs' columns, T tridiagonal.
+/// max_k ||T z_k - lambda_k z_k||_inf over the columns of the slabs, T tridiagonal.
 template <class T>
 double tridiagonal_residual(Runtime& runtime, const std::vector<RealOf<T>>& d,
                             const std::vector<RealOf<T>>& e, const std::vector<RealOf<T>>& values,

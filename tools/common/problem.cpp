@@ -31,7 +31,8 @@ void for_local_tiles(const TiledMatrix<T>& matrix, const Visit& visit) {
       if (matrix.tile(i, j).local()) visit(i, j);
 }
 
-/// Calls work(begin, end, part) for stripes of [0, columns), one a thread: the workers are paused meanwhile.
+/// Calls work(begin, end, part) for equal parts of [0, columns), one on each thread. The workers
+/// are paused meanwhile.
 template <class Work>
 void in_stripes(Index columns, int parts, const Work& work) {
   parallel_for(parts, parts, [&](Index part, int) {
@@ -52,7 +53,8 @@ T random_element(std::uint64_t seed, Index i, Index j) {
     return real;
 }
 
-/// Reads a file into the tiles of this rank: all of them are held open while the file streams by.
+/// Reads a file into the tiles of this rank. All of the tiles stay acquired while the file is read
+/// sequentially.
 template <class T>
 void read_into(const TiledMatrix<T>& matrix, MatrixMarketReader& reader) {
   const Index tile = matrix.layout().tile_rows, tiles = matrix.row_tiles();
@@ -121,7 +123,8 @@ ProcessGrid process_grid(const Runtime& runtime, const GridOption& option) {
 Index input_tile(const Runtime& runtime, Index n, Index wanted) {
   if (wanted > 0) return wanted;
   if (runtime.gpus() == 0) return std::clamp<Index>(ceil_div(n, 8), 32, 512);
-  // One GPU copies a large tile as fast as many small ones, and waits less between them.
+  // For one GPU: copies of one large tile are as fast as of many small ones, with fewer waits
+  // between them.
   return std::clamp<Index>(runtime.gpus() == 1 ? n : ceil_div(n, 8), 32, 4096);
 }
 

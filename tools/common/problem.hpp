@@ -13,7 +13,7 @@
 #include "common_options.hpp"
 #include "session.hpp"
 
-/// The matrices that a command works on, in tiles on the ranks that own them.
+/// The matrices for a command, in tiles on the ranks that own them.
 namespace tessera::program {
 
 /// A file, or a kind of test matrix.
@@ -34,18 +34,18 @@ struct HermitianProblem {
   std::optional<std::vector<double>> exact_eigenvalues;
 };
 
-/// The grid that the user asked for, or the squarest of all ranks. @throws InvalidArgument if it has more
-/// ranks than there are
+/// The grid that the user gave, or the grid of all ranks that is closest to a square.
+/// @throws InvalidArgument if the given grid has more ranks than there are
 ProcessGrid process_grid(const Runtime& runtime, const GridOption& option);
 
-/// Order of the tiles that hold a command's input.
+/// Order of the tiles that store a command's input.
 Index input_tile(const Runtime& runtime, Index n, Index wanted);
 
-/// Reads or generates; collective. Errors are thrown on all ranks.
+/// Reads or generates the matrix; collective. Errors are thrown on all ranks.
 template <class T>
 HermitianProblem<T> load(Session& session, const MatrixSource& source, const ProcessGrid& grid, Index tile);
 
-/// Fills the lower tiles of a matrix that exists already from a test matrix; collective.
+/// Fills the lower tiles of an existing matrix with a test matrix; collective.
 template <class T>
 void fill(const Runtime& runtime, const TiledMatrix<T>& matrix, const MatrixSource& source);
 
@@ -53,15 +53,16 @@ void fill(const Runtime& runtime, const TiledMatrix<T>& matrix, const MatrixSour
 template <class T>
 void fill_general(const TiledMatrix<T>& matrix, std::uint64_t seed);
 
-/// One process: the whole matrix, column-major; the lower triangle counts.
+/// The whole matrix, column-major, of which only the lower triangle is valid. For one process.
 template <class T>
 std::vector<T> gather_lower(const Runtime& runtime, const TiledMatrix<T>& matrix);
 
-/// Slabs with random elements in [-1, 1], the same for any number of ranks.
+/// Slabs with random elements in [-1, 1] that do not depend on the number of ranks.
 template <class T>
 ColumnSlabs<T> random_slabs(Runtime& runtime, Index rows, Index cols, Index width, std::uint64_t seed);
 
-/// Columns [first, first + count) of slab j, on every rank (count n-vectors, column-major); collective.
+/// Columns [first, first + count) of slab j (count n-vectors, column-major), on every rank;
+/// collective.
 template <class T>
 std::vector<T> gather_slab(Runtime& runtime, const ColumnSlabs<T>& slabs, Index j);
 

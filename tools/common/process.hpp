@@ -8,49 +8,50 @@
 #include <string>
 #include <thread>
 
-/// The program as a process: memory, clock, progress.
+/// Properties of the process: memory, time, signals, progress.
 namespace tessera::program {
 
-/// The executable's name: before what it says on stderr, and in its reports. `tessera` unless main says
-/// otherwise.
+/// The executable's name, for the start of messages on stderr and for reports. `tessera` unless
+/// main sets another name.
 std::string& program_name();
 
-/// Seconds on a steady clock.
+/// Seconds of a monotonic clock.
 double now();
 
-/// The time of day, ISO 8601 in UTC: 2026-11-24T16:20:00Z.
+/// The current date and time, ISO 8601 in UTC: 2026-11-24T16:20:00Z.
 std::string utc_date();
 
-/// Resident memory of this process now, and its largest value since the last reset (or the start, where the
-/// system does not let it be reset). 0 where unknown.
+/// Resident memory of this process now, and its maximum since the last reset (or since the start,
+/// if the system does not support a reset). 0 if unknown.
 double resident_bytes();
 double peak_resident_bytes();
 void reset_peak_memory();
 
-/// Started by mpirun or a like launcher, so that there are other ranks.
+/// Whether mpirun or a similar launcher started the process, so that there can be other ranks.
 bool launched_in_parallel();
 
-/// How a signal ends all ranks: set while there are several (MPI_Abort), null otherwise. Called with the exit
-/// code by a thread that does nothing else.
+/// Function with which a signal ends all ranks: set (to MPI_Abort) while there are several ranks,
+/// null otherwise. A dedicated thread calls it with the exit code.
 extern std::atomic<void (*)(int code)> abort_ranks;
 
-/// For the start of main. SIGINT, SIGTERM and SIGHUP (unless they are ignored) remove the temporary files and
-/// directories of this process, leave every output as it was or complete, say so in one line on stderr, and
-/// end the process with 128 + the signal's number; a second one ends it at once. What a pipe or a limit does
-/// not let be written becomes an error, not a signal. Standard streams that are closed stay unused: no file
-/// takes their numbers.
+/// Called at the start of main. SIGINT, SIGTERM and SIGHUP (unless they are ignored) remove the
+/// temporary files and directories of this process, leave every output file unchanged or complete,
+/// print one line on stderr, and end the process with 128 + the signal's number. A second signal
+/// ends the process at once. Writing to a closed pipe or beyond a file size limit returns an error
+/// instead of raising a signal. Standard streams that are closed at the start are reserved, so that
+/// no file gets their descriptors.
 void guard_process();
 
-/// Says on stderr what has been going on for longer than a second, on a terminal only; the line disappears at
-/// the end.
+/// Prints on stderr which stage is running, if it takes longer than a second. Only on a terminal;
+/// the line is removed at the end.
 class Progress {
  public:
-  /// Silent unless `wanted` and stderr is a terminal.
+  /// Prints nothing unless `wanted` is set and stderr is a terminal.
   explicit Progress(bool wanted);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// What is being done from now on.
+  /// Starts a stage, with its description.
   void stage(const std::string& text);
   /// Removes the line.
   void done();

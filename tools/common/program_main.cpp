@@ -20,7 +20,7 @@ namespace tessera::program {
 
 namespace {
 
-/// Of what must be equal on all ranks: all words, but for the workers of a rank.
+/// Hash of the words that must be equal on all ranks: all of them except the numbers of workers.
 std::uint64_t hash_of_words(int argc, char** argv) {
   std::string words;
   for (int i = 1; i < argc; ++i) {
@@ -36,7 +36,7 @@ std::uint64_t hash_of_words(int argc, char** argv) {
   return hash_of(words);
 }
 
-/// What is to be done. @throws Error: the command line is wrong
+/// The function to run. @throws Error if the command line is wrong
 std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::function<int()>& command) {
   try {
     app.parse(argc, argv);
@@ -53,7 +53,7 @@ std::function<int()> parsed(CLI::App& app, int argc, char** argv, const std::fun
   }
 }
 
-/// The first word must be a command, where the executable has some. @throws UsageError
+/// Checks that the first word is a command, if the executable has commands. @throws UsageError
 void require_command(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());

@@ -16,14 +16,15 @@ struct ProgramText {
   std::string name, description;
 };
 
-/// Registers the options, and sets `command` to what they ask for, at once or when they have been parsed.
+/// Registers the options. Sets `command` to the function that runs the requested command, either at
+/// once or after parsing.
 using SetUp = std::function<void(CLI::App& app, std::function<int()>& command)>;
 
-/// What main of every executable does around its command: signals, streams, the parser, and the agreement of
-/// all ranks on what went wrong. The exit code.
+/// Does what main of every executable does around its command: signals, streams, the parser, and
+/// the agreement of all ranks on errors. Returns the exit code.
 int program_main(int argc, char** argv, const ProgramText& text, const SetUp& set_up);
 
-/// The same for an executable that has one command: option_table(options) makes its parser.
+/// The same for an executable with a single command; option_table(options) defines its parser.
 template <class Options>
 int bench_main(int argc, char** argv, int (*run)(Options&)) {
   Options options;

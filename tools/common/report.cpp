@@ -40,7 +40,7 @@ std::string format_check(const CheckRecord& check) {
   return fmt::format("{} (bound {:g}): {}", text, check_bound, check.passed() ? "passed" : "FAILED");
 }
 
-/// What does not fit goes on in the next line, under the text.
+/// Text that is too long continues on the next line, aligned with the text.
 std::string label_line(const std::string& label, const std::string& text) {
   constexpr std::size_t width = 86;  // beside the label, in 100 characters
   if (text.size() <= width) return fmt::format("{:<14}{}\n", label, text);
@@ -62,13 +62,13 @@ std::string format_rate(double gflops, const Report& report) {
   return text;
 }
 
-/// Where the tasks ran, if any ran on a GPU.
+/// How many tasks ran on a GPU; empty if none did.
 std::string format_place(const StageRecord& stage) {
   if (stage.cuda_tasks == 0) return {};
   return stage.cuda_tasks == stage.tasks ? "  GPU" : fmt::format("  {} on GPU", stage.cuda_tasks);
 }
 
-/// Seconds of the worker that a stage kept busy longest.
+/// Busy time of the worker that a stage kept busy longest.
 std::string format_busiest(const StageRecord& stage) {
   return stage.longest_busy_seconds > 0 ? fmt::format("{:.4f}", stage.longest_busy_seconds) : std::string();
 }
@@ -90,7 +90,8 @@ std::string format_stages(const Report& report, const RunRecord& run) {
   return text;
 }
 
-/// The limits, and what of the copy rate the stages reach that have a count of bytes.
+/// The measured limits, and the percentage of the copy rate that each stage with a byte count
+/// reaches.
 std::string format_limit(const Report& report) {
   const LimitRecord& limit = *report.limit;
   std::string text;

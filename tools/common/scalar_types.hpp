@@ -6,7 +6,7 @@
 
 namespace tessera::program {
 
-/// work.operator()<T>() with the scalar type of a letter: s, d, c, else z.
+/// Calls work.operator()<T>() with the scalar type for a letter: s, d or c; otherwise z.
 template <class Work>
 auto with_scalar_type(char type, const Work& work) {
   switch (type) {

@@ -26,7 +26,7 @@ using namespace detail;
 
 namespace {
 
-/// What cannot be written at the end is said at the start.
+/// Reports output files that cannot be written before any work starts, not at the end.
 void check_targets(const CommonOptions& options) {
   if (!options.json.empty() && !options.json_alone()) require_writable("--json", options.json);
   if (!options.trace.empty()) {
@@ -63,7 +63,8 @@ Communicator communicator() {
 
 namespace {
 
-/// All ranks have thrown what one has thrown: they end, each for itself.
+/// Set when the same exception was thrown on all ranks: then each rank ends by itself, without
+/// another agreement.
 bool ranks_have_thrown = false;
 
 }  // namespace
@@ -124,7 +125,7 @@ namespace {
 
 void print_complaint(const std::string& message) {
   std::string line = message.substr(0, message.find('\n'));
-  // Names from outside must not move the cursor or end the line.
+  // Names from outside the program must not move the cursor or end the line.
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
   say(stderr, "{}: {}\n", complaint_prefix(), line);
@@ -138,7 +139,7 @@ int complain(const std::string& message) {
 }
 
 void end_poisoned(const Runtime& runtime, const std::string& complaint) {
-  // The rank that has failed speaks before another one ends it.
+  // Other ranks wait before they abort, so that the rank that failed can print its message.
   constexpr auto patience = std::chrono::seconds(1);
   if (runtime.failed_rank() == runtime.rank())
     print_complaint(runtime.size() > 1 ? fmt::format("rank {}: {}", runtime.rank(), complaint) : complaint);
@@ -151,7 +152,7 @@ std::string complaint_about(const std::exception_ptr& caught) {
   try {
     std::rethrow_exception(caught);
   } catch (const InvalidArgument& error) {
-    // What the user gave by an option is told as the parser would.
+    // Errors in the value of an option are reported in the form of the parser's messages.
     return error.name().starts_with("--")
                ? usage_text(error.name(), error.value(), "is not possible", error.expected())
                : error.what();
@@ -211,8 +212,8 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
   run.total_seconds = wall;
   run.submit_seconds = statistics.submit_seconds;
 
-  // Sums over the ranks, in one go: tasks, flops and busy time of each stage, then the workers' times, the
-  // memory and the copies.
+  // Sums over all ranks, in a single reduction: tasks, flops, busy time and GPU tasks of each
+  // stage, then the workers' times and number, all tasks, the memory and the bytes moved.
   std::vector<double> sums;
   for (const StageStatistics& stage : statistics.stages) {
     sums.push_back(static_cast<double>(stage.tasks));
@@ -247,7 +248,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
     record.flops = sums[4 * s + 1];
     record.busy_seconds = sums[4 * s + 2];
     record.cuda_tasks = static_cast<Index>(sums[4 * s + 3]);
-    if (record.tasks == 0) continue;  // on no rank
+    if (record.tasks == 0) continue;  // no rank had a task
     run.flops += record.flops;
     run.stages.push_back(std::move(record));
   }
@@ -262,7 +263,7 @@ RunRecord Session::end_run(const SequenceStatistics& statistics) {
   run.workers.bytes_moved = rest[7];
   run.tasks = static_cast<Index>(rest[4]);
   run.peak_bytes = rest[5];
-  // Of small matrices the workers' stacks and buffers would be most of it.
+  // For small matrices, the workers' stacks and buffers would dominate the memory growth.
   constexpr double worth_counting = 16 << 20;
   if (matrix_bytes_ > worth_counting && rest[5] > 0) run.peak_matrices = (rest[5] - rest[6]) / matrix_bytes_;
   return run;
@@ -317,7 +318,7 @@ std::string machine_line(const RuntimeInfo& info) {
 }
 
 void write_json(const std::string& target, const Json& document) {
-  // Names of hosts and values of the environment may be no UTF-8, which JSON's text must be.
+  // Host names and environment variables may contain invalid UTF-8, which JSON does not allow.
   const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
   target == "-" ? print_text(stdout, text) : write_file(target, text);
 }

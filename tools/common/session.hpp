@@ -16,7 +16,8 @@
 #include "process.hpp"
 #include "report.hpp"
 
-/// What every command does around its work: start the runtime, agree on errors, print and write the record.
+/// The parts that all commands share: start the runtime, agree on errors, print and write the
+/// record.
 namespace tessera::program {
 using namespace detail;
 
@@ -26,23 +27,24 @@ inline constexpr int exit_good = 0, exit_check_failed = 1, exit_bad_input = 2;
 /// The words of the command line, for the record.
 std::vector<std::string>& command_line();
 
-/// What complaints begin with: the name of the executable, and the command when it is known.
+/// Start of every error message: the name of the executable, and the command once it is known.
 std::string& complaint_prefix();
 
-/// The beginning of a command's record, without machine and options.
+/// Creates a command's record, without machine and options.
 Report new_record(const std::string& command);
 
-/// This process prints: the only one, or rank 0.
+/// Whether this process prints: it is rank 0, or the only process.
 bool speaks();
 
-/// All processes of the launcher, or this one alone.
+/// All processes that the launcher started, or only this one.
 Communicator communicator();
 
-/// agree() over them, outside of sessions: each begins with one, and the program ends with one, so that a
-/// rank that fails between them leaves none waiting. After one that throws there is no other.
+/// Calls agree() over all of these processes, outside of sessions. Each session begins with such a
+/// call, and the program ends with one, so that no rank waits for one that failed in between. After
+/// a call that throws, no further call follows.
 void agree_outside_sessions(std::uint64_t arguments, const std::function<void()>& check);
 
-/// command(), and what it throws on one rank on all.
+/// Calls command(). An exception on one rank is thrown on all ranks.
 int run_on_all_ranks(const std::function<int()>& command);
 
 class Session {
@@ -54,24 +56,27 @@ class Session {
   Progress& progress() noexcept { return progress_; }
   const CommonOptions& options() const noexcept { return options_; }
 
-  /// Runs `work` on every rank; if it throws on any, all ranks throw what the first one has thrown.
+  /// Runs `work` on every rank. If it throws on any rank, all ranks throw the exception of the
+  /// first one.
   void together(const std::function<void()>& work) { agree(runtime_, 0, work); }
 
-  /// The report with what does not depend on the command's work.
+  /// The report with all fields that do not depend on the command's work.
   Report new_report(const std::string& command) const;
 
-  /// The common options with the workers and the policy that there are.
+  /// The common options, with the actual workers and scheduling policy.
   CommonOptions used_options() const;
 
   /// Starts a measured run on all ranks at once.
   void begin_run();
-  /// The record of the run that has just ended, from the statistics of its sequence and the wall clock.
+  /// The record of the run that just ended, from the statistics of its sequence and the wall clock
+  /// time.
   RunRecord end_run(const SequenceStatistics& statistics);
 
-  /// Memory before the matrices are made; `peak_matrices` counts from there in units of `matrix_bytes`.
+  /// Stores the current memory use, before the matrices are created. `peak_matrices` counts memory
+  /// beyond it, in units of `matrix_bytes`.
   void set_memory_unit(double matrix_bytes);
 
-  /// Prints and writes the report; the exit code that it deserves.
+  /// Prints and writes the report. Returns the exit code that follows from its checks.
   int finish(const Report& report);
 
  private:
@@ -88,29 +93,32 @@ std::string machine_line(const RuntimeInfo& info);
 /// Writes a JSON document to FILE, or to stdout for "-". @throws InputError
 void write_json(const std::string& target, const Json& document);
 
-/// Summarises the trace that a finished session left in `directory` on stdout (unless quiet).
+/// Summarises the trace that a finished session left in `directory`. Prints the summary on stdout
+/// if `print` is set.
 void summarise_trace(const std::string& directory, bool print);
 
-/// One line on stderr, from one process only. @return exit_bad_input
+/// Prints an error message of one line on stderr, from one process only. @return exit_bad_input
 int complain(const std::string& message);
-/// The exit code that `work` returns; a complaint about what it throws.
+/// Returns the exit code of `work`. If it throws, prints an error message instead.
 int complaining(const std::function<int()>& work);
 
-/// The line of progress is gone when this is.
+/// Removes the progress line when it is destroyed.
 struct ClearedLine {
   Progress& progress;
   ~ClearedLine() { progress.done(); }
 };
 
-/// One line for a person: what an option of the command line cannot be, in the form of the parser.
+/// One line for the user. If the argument was given by a command-line option, the message has the
+/// form of the parser's messages.
 std::string complaint_about(const std::exception_ptr& caught);
 
-/// Ends the program, on all ranks, after a failure that not all of them could agree on, or of a GPU.
-/// @param complaint said by the rank that has failed
+/// Ends the program on all ranks, after a GPU failure or a failure that the ranks could not agree
+/// on.
+/// @param complaint  error message, printed by the rank that failed
 [[noreturn]] void end_poisoned(const Runtime& runtime, const std::string& complaint);
 
-/// work(session), which returns the exit code; when the session has ended, the summary of its trace, if one
-/// was recorded. What fails is said before the session ends.
+/// Calls work(session), which returns the exit code. If a trace was recorded, summarises it after
+/// the session has ended. Error messages are printed before the session ends.
 template <class Work>
 int in_session(const CommonOptions& common, const Work& work) {
   int code = exit_good;

@@ -31,11 +31,12 @@ constexpr std::array<std::pair<int, const char*>, 3> ends{
 
 int pipe_ends[2] = {-1, -1};
 
-/// When the first signal came, nanoseconds; 0: none has.
+/// Time of the first signal in nanoseconds; 0: none yet.
 std::atomic<std::int64_t> first_signal = 0;
 
-/// Does what a signal's handler may do: the thread does the rest. A second signal ends the process.
-/// (Terminals, timeout and mpirun send one signal to the process and once more to its group: that is one.)
+/// Does only what a signal handler is allowed to do: it wakes the thread that does the rest. A
+/// second signal ends the process. Signals that follow each other closely count as one, because
+/// terminals, timeout and mpirun send a signal both to the process and to its process group.
 extern "C" void tell_thread(int number) {
   constexpr std::int64_t same = 50'000'000;
   const int error = errno;
@@ -67,19 +68,20 @@ void end_when_told(bool print) {
   if (print && ::write(STDERR_FILENO, line.data(), line.size()) < 0) errno = 0;
   const int code = 128 + number;
   if (const auto abort = abort_ranks.load()) {
-    // The launcher has sent the signal to all ranks, and ends those that are left when one aborts: each has
-    // the time to remove what it made.
+    // The launcher sends the signal to all ranks, and kills the remaining ranks when one aborts.
+    // Wait, so that all ranks have time to remove their temporary files.
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     abort(code);
   }
   ::_exit(code);
 }
 
-/// A file that got the number of a closed stream would be printed into.
+/// Reserves the descriptors of closed standard streams. Otherwise a file could get such a
+/// descriptor, and printed text would be written into it.
 void occupy_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
-      // Of its own kind in one respect: to print on it fails.
+      // Opened in the wrong direction, so that use of the stream fails.
       const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
       if (opened >= 0 && opened != stream) ::close(opened);
     }
@@ -95,7 +97,7 @@ void guard_process() {
   try {
     std::thread(end_when_told, speaks()).detach();
   } catch (const std::system_error&) {
-    return;  // then a signal does what it does by default
+    return;  // signals keep their default actions
   }
   for (const auto& [number, name] : ends) {
     struct sigaction action {};

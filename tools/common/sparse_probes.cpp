@@ -17,7 +17,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// Calls visit(i, j, value) for each element of this rank's blocks, and for those that are there by symmetry.
+/// Calls visit(i, j, value) for each element of this rank's blocks, and for those that follow by
+/// symmetry.
 template <class T, class Visit>
 void for_each_element(const BlockSparseMatrix<T>& a, const Visit& visit) {
   const BlockDimension &rows = a.pattern().rows(), &cols = a.pattern().cols();
@@ -49,13 +50,13 @@ Index inner_order(const SparseProduct<T>& product) {
   return product.op_a == Op::none ? product.a->cols() : product.a->rows();
 }
 
-/// error / allowed, where nothing may be wrong if nothing is allowed.
+/// error / allowed; 0 if both are zero.
 double quotient(double error, double allowed) {
   if (std::isnan(error)) return HUGE_VAL;
   return error == 0 ? 0 : error / allowed;
 }
 
-/// Vectors of +-1 on the elements [first, end) of n.
+/// Vector of order n with +-1 in the elements [first, end), zero elsewhere.
 Vector sign_vector(Index n, Index first, Index end, std::uint64_t seed) {
   Vector x(static_cast<std::size_t>(n), 0.0);
   for (Index i = first; i < end; ++i)
@@ -63,7 +64,7 @@ Vector sign_vector(Index n, Index first, Index end, std::uint64_t seed) {
   return x;
 }
 
-/// The blocks of columns in which the random vector number `sample` is not zero: all, or one.
+/// The blocks of columns in which random vector number `sample` is not zero: all, or one.
 std::pair<Index, Index> sampled_blocks(const BlockDimension& cols, bool one, int sample, int samples) {
   if (!one) return {0, cols.blocks()};
   const Index block = cols.blocks() * sample / samples;
@@ -149,7 +150,7 @@ CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vect
   const double eps = static_cast<double>(precision<T>) * std::sqrt(static_cast<double>(inner_order(product)));
   const double alpha = std::abs(product.alpha), beta = std::abs(product.beta);
   const BlockDimension &rows = c.pattern().rows(), &cols = c.pattern().cols();
-  // There may be very many empty blocks.
+  // Select the nonempty blocks once, because there may be very many empty ones.
   std::vector<Index> rows_with_elements;
   for (Index row = 0; row < rows.blocks(); ++row)
     if (rows.size(row) > 0) rows_with_elements.push_back(row);

@@ -11,15 +11,15 @@
 #include "probes.hpp"
 #include "report.hpp"
 
-/// Checks and figures of block-sparse products; collective, the same result on every rank.
+/// Checks and statistics of block-sparse products; collective, with the same result on every rank.
 namespace tessera::program {
 
-/// C := alpha op(A) op(B) + beta C0, as it was computed.
+/// The operands, parameters and result of C := alpha op(A) op(B) + beta C0.
 template <class T>
 struct SparseProduct {
   Op op_a, op_b;
   T alpha, beta;
-  double filter;  ///< 0 if it has left out nothing
+  double filter;  ///< 0 if the filter left out nothing
   bool retain_sparsity;
   const BlockSparseMatrix<T>*a, *b, *c0;  ///< c0 null: C was empty
   const BlockSparseMatrix<T>* c;
@@ -33,7 +33,7 @@ Vector times(const BlockSparseMatrix<T>& a, Op op, const Vector& x);
 template <class T>
 using BlockMap = std::map<std::pair<Index, Index>, std::vector<T>>;
 
-/// This rank's blocks, and their mirror images.
+/// The blocks of this rank, and those that follow from them by symmetry.
 template <class T>
 BlockMap<T> all_blocks(const BlockSparseMatrix<T>& a);
 
@@ -50,31 +50,34 @@ struct DenseProduct {
 template <class T>
 DenseProduct<T> dense_product(const SparseProduct<T>& product, int threads);
 
-/// Every element against the dense product:
+/// Compares every element with the dense product:
 ///   max |C - C_ref|_ij / (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B)_j||_2 + |beta C0_ij|) + f),
-/// k the inner order. f = 2 filter / check_bound: the filter may change a block by twice itself in the
-/// Frobenius norm (what is skipped in a row of blocks, and the block dropped). With `retain_sparsity` in C's
-/// blocks only.
+/// where k is the inner dimension and f = 2 filter / check_bound. The filter may change a block by
+/// up to twice its bound in the Frobenius norm: by the products that it skips for a row of blocks,
+/// and by the block that it drops. With `retain_sparsity`, only elements in blocks of C count.
 template <class T>
 CheckRecord check_against_dense(const SparseProduct<T>& product, const std::vector<T>& reference);
 
-/// The same in `values` against blocks that another library has computed (those that only one of the two has
-/// are zero in the other), and the largest difference of two elements. One process; C is not half-stored.
+/// The same comparison, in `values`, with blocks that another library computed, and the largest
+/// difference of two elements. A block that only one of the two has is zero in the other. For one
+/// process; C must not be half-stored.
 template <class T>
 CheckRecord check_against_blocks(const SparseProduct<T>& product, const BlockMap<T>& reference);
 
-/// Products with random vectors of +-1 in place of single columns:
+/// Uses products with random vectors of +-1 instead of single columns:
 ///   max_i |C x - (alpha op(A) (op(B) x) + beta C0 x)|_i /
-///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) + 6 f sqrt(blocks)),
-/// D the columns where x is not zero, and `blocks` the number of their blocks: what the filter changes in
-/// them adds up with random signs, here to six standard deviations at most. With `retain_sparsity` each x has
-/// one block of columns, and the rows count where C has a block there.
+///     (eps sqrt(k) (|alpha| ||op(A)_i||_2 ||op(B) D||_F + |beta| ||C0_i||_2 ||x||_2) +
+///      6 f sqrt(blocks)),
+/// where D selects the columns in which x is not zero, and `blocks` is the number of their blocks.
+/// The changes by the filter add up with random signs; the bound allows for six standard
+/// deviations. With `retain_sparsity`, each x is nonzero in one block of columns, and only rows in
+/// which C has a block there count.
 template <class T>
 CheckRecord check_by_vectors(const SparseProduct<T>& product, std::uint64_t seed);
 
-/// The strictest of these checks that the order allows: every element where the dense product is there, or
-/// the matrices are small enough to make it.
-/// @param dense  the dense product, or empty; made where it is needed
+/// The strictest of these checks that the order allows: every element, if the dense product is
+/// given or the matrices are small enough to compute it.
+/// @param dense  the dense product, or empty; computed if it is needed
 template <class T>
 CheckRecord check_product(const SparseProduct<T>& product, std::vector<T>& dense, int threads,
                           std::uint64_t seed);

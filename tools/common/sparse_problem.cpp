@@ -58,7 +58,8 @@ double SparseShape::memory(Index rows, Index cols, double occupation, std::size_
 
 double SparseShape::product_occupation(const std::string& kind, Index n, double occupation) const {
   if (kind == "water") return occupation;
-  // Two rows of random blocks have one in common with this probability.
+  // Probability that a row of blocks of A and a column of blocks of B have a block at the same
+  // inner index.
   const double blocks = static_cast<double>(n) / mean_block();
   return -std::expm1(blocks * std::log1p(-std::min(occupation * occupation, 1.)));
 }
@@ -84,7 +85,7 @@ bool is_hdf5(const std::string& path) {
   return path.ends_with(".h5");
 }
 
-/// The layout that a Matrix Market file's header and the shape make; rank 0 reads it.
+/// The layout given by the header of a Matrix Market file and by the shape. Rank 0 reads the file.
 template <class T>
 BlockLayout layout_of_file(Session& session, const std::string& path, const SparseShape& shape) {
   Runtime& runtime = session.runtime();

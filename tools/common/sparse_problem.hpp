@@ -11,27 +11,29 @@
 #include "common_options.hpp"
 #include "session.hpp"
 
-/// The block-sparse matrices that a command works on.
+/// The block-sparse matrices for a command.
 namespace tessera::program {
 
-/// How matrices are cut into blocks and panels, and dealt to ranks.
+/// How matrices are divided into blocks and panels, and distributed to ranks.
 struct SparseShape {
   const Runtime* runtime = nullptr;
   ProcessGrid grid;
   std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
-  Index panel = 0;  ///< elements; 0: chosen
+  Index panel = 0;  ///< elements; 0: the program chooses
 
-  /// Rows and columns each have the one of the two lists of sizes that adds up to their elements.
-  /// @throws InvalidArgument if none does
+  /// Chooses, for the rows and for the columns, that one of the two lists of sizes whose sum is
+  /// their number of elements.
+  /// @throws InvalidArgument if neither list matches
   BlockLayout layout(Index rows, Index cols, Symmetry symmetry) const;
-  /// Elements along a block, in the mean.
+  /// Mean order of a block.
   double mean_block() const;
-  /// Bytes on a rank of a matrix to come, of whose elements the share `occupation` is stored.
+  /// Bytes on one rank of a matrix that is not yet built, if a share `occupation` of its elements
+  /// is stored.
   double memory(Index rows, Index cols, double occupation, std::size_t element_bytes) const;
-  /// Share of the elements that a product of two such matrices of order n is expected to have.
+  /// Expected share of stored elements in a product of two such matrices of order n.
   double product_occupation(const std::string& kind, Index n, double occupation) const;
-  /// The block sizes of others.
+  /// A layout with the given block sizes.
   BlockLayout layout_like(const BlockDimension& rows, const BlockDimension& cols,
                           Symmetry symmetry = Symmetry::none) const;
 
@@ -44,8 +46,8 @@ template <class T>
 BlockSparseMatrix<T> generate_sparse(Session& session, const std::string& kind, Index n, double occupation,
                                      Symmetry symmetry, std::uint64_t seed, const SparseShape& shape);
 
-/// A matrix from a file: Matrix Market, or HDF5 if its name ends in .h5, which has its own block sizes.
-/// Collective; errors are thrown on all ranks.
+/// A matrix from a Matrix Market file, or from an HDF5 file (name ends in .h5), which stores its
+/// own block sizes. Collective; errors are thrown on all ranks.
 template <class T>
 BlockSparseMatrix<T> load_sparse(Session& session, const std::string& path, const SparseShape& shape);
 
@@ -53,7 +55,7 @@ BlockSparseMatrix<T> load_sparse(Session& session, const std::string& path, cons
 template <class T>
 void save_sparse(const std::string& path, const BlockSparseMatrix<T>& matrix);
 
-/// The header of a Matrix Market file says that it holds complex numbers; of HDF5 files: no.
+/// Whether the header of a Matrix Market file declares complex numbers; false for HDF5 files.
 bool is_complex_file(const std::string& path);
 
 }  // namespace tessera::program

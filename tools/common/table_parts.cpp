@@ -31,7 +31,8 @@ std::string parse_dense_generator(const std::string& kind) {
   return kind;
 }
 
-/// Its arguments are looked at when it is made, with the interaction.
+/// Checks only the name. The library checks the arguments when it creates the matrix, together with
+/// the interaction.
 std::string parse_sparse_generator(const std::string& kind) {
   require_known_kind(kind, names_of(sparse_generator_kinds()));
   return kind;
@@ -125,7 +126,7 @@ void add_machine(OptionTable& table, CommonOptions& options) {
   table.flag("--hybrid", options.hybrid, "let CPUs take part in what GPUs can do")
       .by_default("GPUs do it alone")
       .needs([&options] { return options.gpus != 0; }, "GPUs, and so not with --gpus 0");
-  // StarPU itself would take any name, and its default for one that it does not know.
+  // StarPU itself accepts any name, and uses its default policy for an unknown one.
   table
       .word("--scheduler", options.scheduler,
             {"lws", "ws", "eager", "prio", "random", "dm", "dmda", "dmdar", "dmdas", "dmdasd", "pheft",

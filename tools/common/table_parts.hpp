@@ -8,7 +8,7 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// Options that several commands and benchmarks have, as rows of their tables.
+/// Options that several commands and benchmarks share, as rows of their tables.
 namespace tessera::program {
 
 OptionEntry& add_type(OptionTable& table, char& type);
@@ -20,23 +20,25 @@ OptionEntry& add_dense_generator(OptionTable& table, std::string& generate);
 OptionEntry& add_sparse_generator(OptionTable& table, std::string& generate);
 void add_shell_model(OptionTable& table, std::string& interaction, std::string& orbits,
                      const std::string& generate);
-/// Tiles and bands of the dense two-stage solver.
+/// Tile and band sizes of the dense two-stage solver.
 void add_sizes(OptionTable& table, Index& tile, Index& band, Index& update_width, Index& column_groups);
 void add_grid(OptionTable& table, GridOption& grid);
 
 /// Workers: cores, GPUs, scheduler.
 void add_machine(OptionTable& table, CommonOptions& options);
-/// Seed and numbers of runs.
+/// Random seed and numbers of runs.
 void add_runs(OptionTable& table, CommonOptions& options);
-/// Both sides of a comparison on a GPU are warm unless the user says how: of tables with --warmup.
+/// If a peer runs on a GPU, both sides get a warm-up run, unless the user gives --warmup. For
+/// tables with --warmup.
 void warm_up_with_gpu_peer(OptionTable& table, const std::string& peer, CommonOptions& common);
 void add_check(OptionTable& table, CommonOptions& options);
 void add_record(OptionTable& table, CommonOptions& options);
 void add_trace(OptionTable& table, CommonOptions& options);
-/// All of these.
+/// All of the common options above.
 void add_common(OptionTable& table, CommonOptions& options);
 
-/// The name of a kind of matrix, before its arguments, which the library looks at. @throws UsageError
+/// Checks the name of a kind of matrix, without its arguments, which the library checks. @throws
+/// UsageError
 void require_known_kind(const std::string& kind, const std::vector<std::string>& names);
 
 }  // namespace tessera::program

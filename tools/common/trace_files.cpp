@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// StarPU's raw traces, a file a rank.
+/// StarPU's raw traces, one file for each rank.
 std::vector<std::string> raw_traces(const fs::path& directory) {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(directory))
@@ -41,8 +41,8 @@ std::vector<std::string> raw_traces(const fs::path& directory) {
   return files;
 }
 
-/// Runs a program without a shell, its output thrown away, for so much of a processor's time; its exit code,
-/// 127 if it is not there.
+/// Runs a program without a shell, discards its output, and limits its CPU time to `seconds`.
+/// Returns its exit code; 127 if the program does not exist.
 int run_silently(const std::vector<std::string>& words, double seconds) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -51,7 +51,7 @@ int run_silently(const std::vector<std::string>& words, double seconds) {
   const pid_t child = fork();
   if (child == 0) {
     setrlimit(RLIMIT_CPU, &limit);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // what it writes is of no use without us
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // its output is of no use if this process ends
     std::signal(SIGPIPE, SIG_DFL);
     if (!std::freopen("/dev/null", "w", stdout) || !std::freopen("/dev/null", "w", stderr)) _exit(126);
     execvp(arguments[0], arguments.data());
@@ -62,7 +62,8 @@ int run_silently(const std::vector<std::string>& words, double seconds) {
   return WEXITSTATUS(status);
 }
 
-/// Takes what the tool has made to the trace. tasks.rec, which stands for all of it, comes last.
+/// Moves the tool's output files to the trace directory. tasks.rec is last, because its existence
+/// marks the set as complete.
 void take_over(const fs::path& made, const fs::path& directory) {
   std::vector<fs::path> names;
   for (const auto& entry : fs::directory_iterator(made))
@@ -75,8 +76,8 @@ void take_over(const fs::path& made, const fs::path& directory) {
   }
 }
 
-/// Makes tasks.rec and comms.rec (and StarPU's other files: Paje, DAG) of the raw traces, where that has not
-/// been done.
+/// Converts the raw traces to tasks.rec and comms.rec (and StarPU's other files: Paje, DAG), unless
+/// that was done before.
 void convert(const fs::path& directory) {
   const std::vector<std::string> raw = raw_traces(directory);
   const fs::path tasks = directory / "tasks.rec";
@@ -87,7 +88,7 @@ void convert(const fs::path& directory) {
   auto newest = fs::last_write_time(raw.front());
   for (const std::string& file : raw) newest = std::max(newest, fs::last_write_time(file));
   if (fs::exists(tasks) && fs::last_write_time(tasks) >= newest) return;
-  // A damaged trace must not keep the tool busy for ever.
+  // A damaged trace must not make the tool run forever.
   double max_seconds = 120;
   for (const std::string& file : raw) max_seconds += 1e-5 * static_cast<double>(InputFile(file).bytes());
   const TemporaryDirectory work(directory);
@@ -118,7 +119,7 @@ Trace read_trace(const std::string& where) {
     return parser(input, path);
   };
   trace.tasks = parse(tasks, parse_tasks);
-  if (fs::exists(messages)) trace.messages = parse(messages, parse_messages);  // of several ranks
+  if (fs::exists(messages)) trace.messages = parse(messages, parse_messages);  // for several ranks
   align_clocks(trace);
   if (trace.tasks.empty()) throw InputError(tasks, 0, "holds no executed task");
   return trace;

@@ -25,7 +25,7 @@ struct Span {
   double seconds() const { return end - start; }
 };
 
-/// Ascending and disjoint.
+/// The union of the spans, in ascending order and disjoint.
 std::vector<Span> united(std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
   std::vector<Span> result;
@@ -45,7 +45,7 @@ double seconds_of(const std::vector<Span>& spans) {
   return sum;
 }
 
-/// Of two ascending lists of disjoint spans.
+/// Length of the intersection of two ascending lists of disjoint spans.
 double common_seconds(const std::vector<Span>& a, const std::vector<Span>& b) {
   double sum = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -58,7 +58,7 @@ double common_seconds(const std::vector<Span>& a, const std::vector<Span>& b) {
   return sum;
 }
 
-/// When messages are under way, by the rank that receives them.
+/// Time spans in which messages are in transit, by receiving rank.
 std::map<int, std::vector<Span>> arrivals(const std::vector<TracedMessage>& messages) {
   std::map<int, std::vector<Span>> spans;
   for (const TracedMessage& message : messages)
@@ -110,12 +110,12 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Hues that differ much from one index to the next.
+/// Consecutive indices have clearly different hues.
 std::string colour(std::size_t index) {
   return fmt::format("hsl({}, {}%, {}%)", index * 137 % 360, 55 + index % 3 * 15, 45 + index % 2 * 15);
 }
 
-/// `Key: value` lines.
+/// A record of `Key: value` lines.
 class Record {
  public:
   explicit Record(const std::string& file) : file_(file) {}
@@ -130,9 +130,10 @@ class Record {
     const auto found = values_.find(key);
     return found == values_.end() ? nullptr : &found->second;
   }
-  /// 0 where it is missing.
+  /// The value; 0 if it is missing.
   double number(const char* key) const {
-    constexpr double most = 1e15;  // milliseconds and bytes; their differences keep some digits
+    constexpr double most = 1e15;  // in milliseconds or bytes; beyond this limit, differences would
+                                   // lose too many digits
     const auto value = parsed<double>(key, "a number");
     if (!(std::abs(value) <= most)) fail(fmt::format("{} {} is out of range", key, shown_input(*find(key))));
     return value;
@@ -157,8 +158,8 @@ class Record {
   std::map<std::string, std::string> values_;
 };
 
-/// visit(record) for each of the records. StarPU writes an empty line after each: without it, the last one
-/// may be cut.
+/// Calls visit(record) for each record. StarPU writes an empty line after each record. If the last
+/// one has none, the file may be truncated.
 template <class Visit>
 void for_records(std::istream& input, const std::string& file, const Visit& visit) {
   Record record(file);
@@ -175,7 +176,7 @@ void for_records(std::istream& input, const std::string& file, const Visit& visi
   if (!complete) throw InputError(file, number, "truncated: the last record is not complete");
 }
 
-/// A codelet's name, which goes into JSON and SVG.
+/// A codelet's name with only the characters that are safe in JSON and SVG.
 std::string printable(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -215,7 +216,7 @@ void align_clocks(Trace& trace) {
     if (!is_new) at->second = std::min(at->second, m.end - m.start);
   }
   if (std::all_of(fastest.begin(), fastest.end(), [](const auto& pair) { return pair.second >= 0; })) return;
-  std::map<int, double> ahead;  // of the first rank's clock
+  std::map<int, double> ahead;  // by how much each rank's clock is ahead of the first rank's
   std::vector<int> next{fastest.begin()->first.first};
   ahead[next.front()] = 0;
   for (std::size_t k = 0; k < next.size(); ++k)

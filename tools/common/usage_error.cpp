@@ -12,7 +12,8 @@ namespace tessera::program {
 
 namespace {
 
-/// Insertions, deletions, changes and swaps of neighbours that make one word of the other.
+/// Number of insertions, deletions, substitutions and transpositions of neighbours that change one
+/// word into the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
@@ -39,12 +40,12 @@ std::string usage_text(std::string_view name, std::string_view value, std::strin
 }
 
 std::string nearest_word(std::string_view word, const std::vector<std::string>& words) {
-  constexpr std::size_t longest = 64;  // of a word that a person has meant
+  constexpr std::size_t longest = 64;  // longer words are not typing errors
   if (word.size() > longest) return {};
   std::string nearest;
   std::size_t least = longest;
   for (const std::string& known : words) {
-    constexpr std::size_t telling = 3;  // letters at the beginning
+    constexpr std::size_t telling = 3;  // minimum length for a match of the beginning
     const bool begins = word.size() >= telling && known.starts_with(word);
     const std::size_t distance = begins ? 1 : edit_distance(word, known);
     if (distance <= std::max(word.size(), known.size()) / 3 && distance < least) {

@@ -8,14 +8,15 @@
 
 #include <tessera/error.hpp>
 
-/// What the program says about a wrong command line: one form for all, with a guess at what was meant.
+/// Error messages for wrong command lines: the same form for all, with a suggestion.
 namespace tessera::program {
 
-/// `--n: '12x' is not a number; expected an integer from 0 to 100`. A value that is empty is missing.
+/// `--n: '12x' is not a number; expected an integer from 0 to 100`. An empty value is reported as
+/// missing.
 std::string usage_text(std::string_view name, std::string_view value, std::string_view problem,
                        std::string_view expected);
 
-/// A wrong word of the command line.
+/// Error in a word of the command line.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -24,10 +25,10 @@ class UsageError : public Error {
       : Error(usage_text(name, value, problem, expected)) {}
 };
 
-/// The one of `words` that is written most like `word`, if any is near enough; empty otherwise.
+/// The word in `words` that is spelled most similarly to `word`; empty if none is similar enough.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& words);
 
-/// `; did you mean 'X'?`, or nothing.
+/// `; did you mean 'X'?`, or empty.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& words);
 
 /// `one of a, b, c`.

@@ -16,7 +16,7 @@ namespace tessera::program {
 
 namespace {
 
-constexpr Index small_order = 128;  ///< of the calls that warm a routine up
+constexpr Index small_order = 128;  ///< order of the matrix for the warm-up calls
 
 void require_success(const std::string& name, const DeviceMemory<int>& info) {
   if (const int value = info.get(1)[0]; value != 0)
@@ -28,7 +28,7 @@ std::string routine(const char* library, const char* name) {
   return fmt::format("{} {}{}", library, type_letter<T>, name);
 }
 
-/// The eigenproblem once; the vectors are left in a's first columns.
+/// Solves the eigenproblem once. The vectors overwrite the first columns of a.
 template <class T>
 void solve(const Device& device, const std::string& name, DeviceMemory<T>& a, DeviceMemory<T>& b, Index n,
            const cusolver::Range& range, bool vectors, PeerSolution<T>& solution) {
@@ -66,7 +66,7 @@ void solve(const Device& device, const std::string& name, DeviceMemory<T>& a, De
   solution.values = values.get(static_cast<std::size_t>(found));
 }
 
-/// Warms `work` up on a small matrix, then times it on `a`.
+/// Calls `work` on a small matrix as a warm-up, then times it on `a`.
 template <class T, class Work>
 double time_on(const std::vector<T>& a, Index n, const Work& work) {
   const Device device;

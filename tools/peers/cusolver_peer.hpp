@@ -7,21 +7,22 @@
 #include "common_options.hpp"
 #include "peer_solution.hpp"
 
-/// The same problems by cuSOLVER and cuBLAS on the first GPU, for comparison: on a stream and memory of their
-/// own. Data is on the device before the clock (CUDA events) starts, and the routine has run at a small size
-/// before. Everything throws RuntimeError, with the library's status or info, if it fails, if there is no
-/// GPU, or the build has no CUDA.
+/// Solves the same problems with cuSOLVER and cuBLAS on the first GPU, for comparison, on a
+/// separate stream and in separate memory. The data is on the GPU before the timing (by CUDA
+/// events) starts, and a warm-up call on a small matrix precedes it. All functions throw
+/// RuntimeError, with the library's status or info, if the library fails, and also if there is no
+/// GPU or the build has no CUDA.
 namespace tessera::program {
 
-/// Xsyevd, Xsyevdx for a range; for two matrices sygvd and sygvdx.
+/// Calls Xsyevd, or Xsyevdx for a range; for the generalized problem sygvd or sygvdx.
 /// @param a  n x n, lower triangle
-/// @param b  the same, or empty for the standard problem
-/// @param fetch  bring the vectors to the host, if there are any
+/// @param b  n x n, lower triangle; empty for the standard problem
+/// @param fetch  whether to copy the vectors, if there are any, to the host
 template <class T>
 PeerSolution<T> solve_with_cusolver(const std::vector<T>& a, const std::vector<T>& b, Index n,
                                     const RangeOption& range, bool vectors, bool fetch);
 
-/// Seconds of single routines. Matrices n x n, lower triangles.
+/// Seconds of single routines. The matrices are n x n, lower triangles.
 template <class T>
 double time_cusolver_potrf(const std::vector<T>& a, Index n);
 template <class T>

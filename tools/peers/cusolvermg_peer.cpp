@@ -9,7 +9,8 @@
 #include <deque>
 #include <memory>
 
-// CUDA 13 calls the library deprecated and names none for several GPUs of one process instead.
+// CUDA 13 marks the library as deprecated, but names no replacement for several GPUs of one
+// process.
 #define DISABLE_CUSOLVERMG_DEPRECATED
 #include <cusolverMg.h>
 
@@ -23,7 +24,7 @@ namespace tessera::program {
 
 namespace {
 
-/// Columns of a block, as in NVIDIA's examples; the library takes up to 1024.
+/// Columns of a block, as in NVIDIA's examples. The library supports up to 1024.
 constexpr Index block_columns = 256;
 
 struct DestroyHandle {
@@ -36,7 +37,8 @@ struct DestroyDescriptor {
   void operator()(void* descriptor) const noexcept { cusolverMgDestroyMatrixDesc(descriptor); }
 };
 
-/// Some GPUs in a row, with a handle for them. While it lives, this thread's current GPU may be any of them.
+/// Several GPUs with a cuSOLVERMg handle. While the object exists, any of them can be this thread's
+/// current GPU.
 class GpuRow {
  public:
   explicit GpuRow(const std::vector<int>& numbers) : numbers_(numbers) {
@@ -59,7 +61,7 @@ class GpuRow {
   cusolverMgHandle_t handle() const noexcept { return handle_.get(); }
   void* grid() const noexcept { return grid_.get(); }
 
-  /// `count` elements on each.
+  /// Allocates `count` elements on each GPU.
   template <class T>
   std::deque<DeviceMemory<T>> allocate(std::size_t count) const {
     std::deque<DeviceMemory<T>> memory;
@@ -79,7 +81,8 @@ class GpuRow {
   }
 
  private:
-  /// Stays on: StarPU has done the same for its own copies, where the machine allows it.
+  /// Peer access is not disabled again, because StarPU enables it for its own copies too, if the
+  /// machine supports it.
   void enable_peer_access() const {
     for (const int gpu : numbers_)
       for (const int other : numbers_) {
@@ -90,7 +93,7 @@ class GpuRow {
         require(cudaSetDevice(gpu), "choosing the GPU");
         const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
         if (error == cudaErrorPeerAccessAlreadyEnabled)
-          cudaGetLastError();  // or the next launch reports it
+          cudaGetLastError();  // clear the error, or the next launch reports it
         else
           require(error, "enabling peer access");
       }
@@ -109,8 +112,8 @@ std::vector<void*> addresses(const std::deque<DeviceMemory<T>>& memory) {
   return result;
 }
 
-/// n x n, dealt out by blocks of columns: block k is on GPU k mod size(), where the blocks follow each other
-/// with leading dimension n.
+/// An n x n matrix in a 1D block-cyclic distribution of columns: block k is on GPU k mod size().
+/// The blocks of a GPU are contiguous, with leading dimension n.
 template <class T>
 class DealtMatrix {
  public:
@@ -141,7 +144,7 @@ class DealtMatrix {
   }
 
  private:
-  /// copy(the block on its GPU, its first element in the whole matrix, its bytes)
+  /// Calls copy(block on its GPU, its first element in the full matrix, bytes) for each block.
   template <class Copy>
   void for_blocks(const Copy& copy) const {
     for (Index first = 0; first < n_; first += width_) {
@@ -159,7 +162,8 @@ class DealtMatrix {
   std::unique_ptr<void, DestroyDescriptor> descriptor_;
 };
 
-/// All pairs of a once: the seconds. `fetch`: the vectors into a.
+/// Computes all eigenpairs of a once, and returns the seconds. If `fetch` is set, copies the
+/// vectors to a.
 template <class T>
 double solve(const GpuRow& gpus, const std::string& name, std::vector<T>& a, Index n, bool vectors,
              bool fetch, std::vector<RealOf<T>>& values) {
@@ -189,7 +193,7 @@ double solve(const GpuRow& gpus, const std::string& name, std::vector<T>& a, Ind
   return seconds;
 }
 
-/// Leaves the pairs of the range.
+/// Removes all eigenpairs outside the range.
 template <class T>
 void keep(const RangeOption& range, Index n, PeerSolution<T>& solution) {
   auto& values = solution.values;
@@ -222,7 +226,7 @@ PeerSolution<T> solve_with_cusolvermg(std::vector<T> a, Index n, const std::vect
     return solution;
   const GpuRow row(gpus);
   {
-    // A block for each GPU.
+    // The order gives each GPU one block.
     const Index small_order = block_columns * row.size();
     std::vector<T> warm = warm_up_matrix<T>(small_order);
     std::vector<RealOf<T>> ignored;

@@ -17,7 +17,7 @@ using namespace detail;
 
 #if TESSERA_WITH_CUDA
 
-/// The work with offsets and columns of one type.
+/// Implementation for one type of offsets and column indices.
 template <class T>
 struct CusparseProduct<T>::Detail {
   virtual ~Detail() = default;
@@ -64,7 +64,7 @@ class ProductOnDevice final : public Base {
 
 }  // namespace
 
-/// Offsets and columns are as short as the number of entries allows.
+/// Chooses the shortest type of offsets and column indices that the number of entries allows.
 template <class T>
 CusparseProduct<T>::CusparseProduct(const FullRows<T>& a, Index columns, const std::vector<T>& x) {
   if (a.values.size() < (std::size_t(1) << 31))

@@ -9,9 +9,9 @@
 
 namespace tessera::program {
 
-/// Y := A X by cuSPARSE on the first GPU: full rows (CSR), row-major X and Y, the algorithm CSR_ALG3 after
-/// its preprocessing. A, X and Y stay on the GPU.
-/// @throws RuntimeError without CUDA or a GPU, and where cuSPARSE fails
+/// Y := A X with cuSPARSE on the first GPU: both triangles of A in CSR, row-major X and Y, and the
+/// algorithm CSR_ALG3 after its preprocessing. A, X and Y stay on the GPU.
+/// @throws RuntimeError without CUDA or a GPU, and if cuSPARSE fails
 template <class T>
 class CusparseProduct {
  public:
@@ -19,7 +19,7 @@ class CusparseProduct {
   ~CusparseProduct();
   CusparseProduct(const CusparseProduct&) = delete;
   CusparseProduct& operator=(const CusparseProduct&) = delete;
-  /// Seconds of a product: the median of `repeat`.
+  /// Median seconds of `repeat` products.
   double time(int repeat);
   /// The last product, n x columns, row-major.
   std::vector<T> result() const;

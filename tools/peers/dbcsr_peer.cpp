@@ -17,7 +17,7 @@ namespace tessera::program {
 
 namespace {
 
-/// What DBCSR calls its routines for a scalar type.
+/// DBCSR's names of its routines for a scalar type.
 template <class T>
 struct Routines;
 #define TESSERA_DBCSR_ROUTINES(T, C_TYPE, LETTER, TYPE)                           \
@@ -38,7 +38,7 @@ TESSERA_DBCSR_ROUTINES(std::complex<double>, double _Complex, z, dbcsr_type_comp
 template <class T>
 using Native = typename Routines<T>::Native;
 
-/// C's complex numbers and C++'s have the same bytes.
+/// The complex types of C and C++ have the same representation.
 template <class T>
 Native<T> native(T x) {
   Native<T> y;
@@ -53,7 +53,7 @@ std::vector<int> sizes_of(const BlockDimension& dimension) {
   return sizes;
 }
 
-/// DBCSR started on this process alone.
+/// Initializes DBCSR for this process only.
 class Library {
  public:
   explicit Library(int threads) {
@@ -77,7 +77,7 @@ class Library {
   MPI_Comm grid_ = MPI_COMM_NULL;
 };
 
-/// A matrix of DBCSR.
+/// Owns a DBCSR matrix.
 template <class T>
 class Matrix {
  public:
@@ -128,7 +128,7 @@ class Matrix {
   }
 
  private:
-  /// All blocks, also those that are there by symmetry.
+  /// Stores all blocks, including those that follow by symmetry.
   void put(const BlockSparseMatrix<T>& values) {
     BlockMap<T> blocks = all_blocks(values);
     std::vector<int> rows, cols;
@@ -215,7 +215,7 @@ DbcsrProduct<T> DbcsrPeer<T>::multiply(bool with_blocks) {
   Matrix<T> c(state.before, "C after");
   long long flop = 0;
   const bool retain = product.retain_sparsity;
-  // DBCSR calls the BLAS from each of its threads.
+  // One thread for BLAS, because DBCSR calls BLAS from each of its threads.
   state.runtime.run_exclusively(1, [&] {
     const double start = now();
     Routines<T>::multiply(static_cast<char>(product.op_a), static_cast<char>(product.op_b),

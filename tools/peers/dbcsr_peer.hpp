@@ -7,42 +7,42 @@
 
 #include "sparse_probes.hpp"
 
-/// The same block-sparse product by DBCSR, for comparison.
+/// Computes the same block-sparse product with DBCSR, for comparison.
 namespace tessera::program {
 
-/// The program was built with DBCSR.
+/// Whether the program was built with DBCSR.
 bool has_dbcsr();
-/// `2.5.0`; empty without.
+/// `2.5.0`; empty without DBCSR.
 std::string dbcsr_version();
 
-/// One product of DBCSR.
+/// Result of one product with DBCSR.
 template <class T>
 struct DbcsrProduct {
-  double seconds = 0;  ///< of the call
-  double flop = 0;     ///< as DBCSR counts it
-  BlockMap<T> blocks;  ///< of C; empty unless asked for
+  double seconds = 0;  ///< of the library call
+  double flop = 0;     ///< as counted by DBCSR
+  BlockMap<T> blocks;  ///< blocks of C; empty unless requested
 };
 
-/// DBCSR started on this process: one of these in a process in all.
+/// Runs DBCSR in this process. A process can create only one such object.
 template <class T>
 class DbcsrPeer {
  public:
-  /// @param threads of OpenMP
+  /// @param threads  number of OpenMP threads
   /// @throws InvalidArgument if has_dbcsr() is false
   explicit DbcsrPeer(int threads);
   ~DbcsrPeer();
   DbcsrPeer(const DbcsrPeer&) = delete;
   DbcsrPeer& operator=(const DbcsrPeer&) = delete;
 
-  /// Puts A, B and C before into DBCSR's storage, with the same block sizes, blocks and values; half-stored
-  /// operands whole.
-  /// @param filter  eps of the filter, 0 for none
+  /// Copies A, B and the initial C into DBCSR's storage, with the same block sizes, blocks and
+  /// values. Half-stored operands become fully stored.
+  /// @param filter  threshold of the filter; 0 for none
   /// @throws InvalidArgument if C is half-stored
   void load(const SparseProduct<T>& product, double filter);
   bool loaded() const;
   void unload();
 
-  /// Computes C anew from what is loaded, with the workers paused.
+  /// Computes a new C from the loaded matrices. The workers are paused meanwhile.
   DbcsrProduct<T> multiply(bool with_blocks);
 
  private:

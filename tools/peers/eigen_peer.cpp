@@ -17,7 +17,7 @@ namespace tessera::program {
 
 namespace {
 
-/// CUDA's numbers of the run's GPUs; in one process they follow each other.
+/// CUDA device numbers of the run's GPUs, which are consecutive in one process.
 std::vector<int> gpus_of(const Runtime& runtime) {
   std::vector<int> gpus(static_cast<std::size_t>(runtime.gpus()));
   std::iota(gpus.begin(), gpus.end(), runtime.first_gpu());

@@ -17,13 +17,13 @@ struct EigenPeerProblem {
   Index n = 0;
   RangeOption range;
   bool vectors = true;
-  bool fetch = true;  ///< bring vectors on GPUs to the host, if there are any
+  bool fetch = true;  ///< whether to copy vectors from the GPUs to the host, if any
 };
 template <class T>
 using EigenPeer = PeerFor<EigenPeerProblem<T>, PeerSolution<T>>;
 
-/// @param library  lapack (on as many threads as the run has workers), cusolver (on the first GPU) or
-/// cusolvermg (on the run's GPUs); null for none
+/// @param library  lapack (as many threads as the run has workers), cusolver (first GPU) or
+/// cusolvermg (the run's GPUs); returns null for none
 template <class T>
 std::unique_ptr<EigenPeer<T>> make_eigen_peer(Runtime& runtime, const std::string& library);
 

@@ -17,7 +17,7 @@ using namespace detail;
 
 namespace {
 
-/// Calls a library's getProperty, which returns 0 where it knows.
+/// Version from a library's getProperty function, which returns 0 on success.
 template <class GetProperty>
 std::string version_of(GetProperty get_property) {
   int major = 0, minor = 0, patch = 0;
@@ -32,7 +32,7 @@ std::string version_of(GetProperty get_property) {
 std::string needs_first_gpu() {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) return {};
-  cudaGetLastError();  // or the next launch reports it
+  cudaGetLastError();  // clear the error, or the next launch reports it
   return "another peer (there is no GPU)";
 }
 

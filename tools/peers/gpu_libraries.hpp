@@ -4,10 +4,11 @@
 
 #include <string>
 
-/// NVIDIA's libraries as peers: whether they can run, and which ones they are.
+/// NVIDIA's libraries as peers: their versions, and whether they can run.
 namespace tessera::program {
 
-/// Peer::unavailable() of a library on the machine's first GPU, whether StarPU uses that or not.
+/// Peer::unavailable() for a library that uses the machine's first GPU. StarPU need not use that
+/// GPU.
 std::string needs_first_gpu();
 
 /// `12.0.4`; empty without CUDA.

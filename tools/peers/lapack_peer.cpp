@@ -16,7 +16,7 @@ using namespace detail;
 
 namespace {
 
-/// Work arrays as large as a query asks for, and never smaller than the documented minimum.
+/// Work arrays with the size that a workspace query returns, but at least the documented minimum.
 template <class T>
 struct Workspace {
   std::vector<T> work{1};

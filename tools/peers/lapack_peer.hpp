@@ -7,13 +7,13 @@
 #include "common_options.hpp"
 #include "peer_solution.hpp"
 
-/// The same problem by LAPACK, for comparison.
+/// Solves the same problem with LAPACK, for comparison.
 namespace tessera::program {
 
-/// All pairs or all values: heevd, hegvd (divide and conquer). A range: heevr (MRRR), for two matrices
-/// between potrf, hegst and trsm.
-/// @param a  n x n, lower triangle, consumed
-/// @param b  the same, or empty for the standard problem
+/// For all pairs or all values: heevd or hegvd (divide and conquer). For a range: heevr (MRRR); for
+/// the generalized problem also potrf and hegst before it, and trsm after it.
+/// @param a  n x n, lower triangle; overwritten
+/// @param b  n x n, lower triangle; empty for the standard problem
 /// @throws Error if LAPACK reports a failure
 template <class T>
 PeerSolution<T> solve_with_lapack(std::vector<T> a, std::vector<T> b, Index n, const RangeOption& range,

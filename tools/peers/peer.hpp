@@ -12,17 +12,17 @@
 
 #include "report.hpp"
 
-/// Other libraries that do the same job, for comparison. A command or a benchmark makes one of them by the
-/// name that --peer gives, asks whether it can run here, and then alternates with it: prepare, run, result,
-/// release.
+/// Other libraries that solve the same problem, for comparison. A command or a benchmark creates
+/// the peer that --peer names, and checks that it can run here. It then alternates runs of its own
+/// with runs of the peer: prepare, run, result, release.
 namespace tessera::program {
 
 struct PeerTraits {
-  std::string name;           ///< of the routines, once they are known; of the library before
+  std::string name;           ///< of the routines if known, otherwise of the library
   std::string version;        ///< of the library
-  std::string unavailable{};  ///< what would have to be otherwise for it to run here; empty: it runs
+  std::string unavailable{};  ///< what it needs to run here; empty: it can run
   int threads = 1;            ///< 0: on GPUs
-  int gpus = 1;               ///< where threads is 0
+  int gpus = 1;               ///< number of GPUs, if threads is 0
 };
 
 class Peer {
@@ -38,10 +38,10 @@ class Peer {
   int threads() const noexcept { return traits_.threads; }
   int gpus() const noexcept { return traits_.gpus; }
 
-  /// Does the prepared job once; seconds inside the library, without what prepares it. `unknown`: the library
-  /// has no routine for it. @throws Error if the library fails
+  /// Solves the prepared problem once. Returns the seconds in the library, without preparation;
+  /// `unknown` if the library has no routine for the problem. @throws Error if the library fails
   virtual double run() = 0;
-  /// Gives back what the job took.
+  /// Releases the memory for the problem.
   virtual void release() = 0;
 
  protected:
@@ -56,16 +56,16 @@ template <class Problem, class Result>
 class PeerFor : public Peer {
  public:
   using Peer::Peer;
-  /// Everything that is not timed, for the next run.
+  /// Prepares the next run with everything that is not timed.
   virtual void prepare(Problem problem) = 0;
-  /// Of the last run, for checks; gone afterwards.
+  /// Moves out the result of the last run, for checks.
   virtual Result result() = 0;
 };
 
-/// Of peers whose result nothing is checked with.
+/// For peers whose result is not checked.
 struct NoResult {};
 
-/// A peer whose run is a call of a function, which may name the routine.
+/// A peer that runs by calling a function. The function may set the routine's name.
 template <class Problem, class Result>
 class CallPeer final : public PeerFor<Problem, Result> {
  public:
@@ -91,19 +91,19 @@ class CallPeer final : public PeerFor<Problem, Result> {
   Result result_{};
 };
 
-/// @throws InvalidArgument for --peer if it cannot run here
+/// @throws InvalidArgument for --peer if the peer cannot run here
 void require_available(const Peer& peer, const std::string& library);
 
 /// Adds one run of the peer to the record.
 void add_peer_seconds(Report& report, const Peer& peer, double seconds);
 
-/// What `unavailable` says of a library that knows nothing of other ranks; empty in one process.
+/// Text for `unavailable` if a library supports only one process; empty if there is only one.
 std::string needs_one_process(const Runtime& runtime);
-/// The same of one that works on the GPUs of the run.
+/// The same for a library that runs on the GPUs of the run.
 std::string needs_gpu(const Runtime& runtime);
-/// The same of one that this program may have been built without.
+/// The same for a library that is optional in the build.
 std::string needs_build_with(bool present, const std::string& library);
-/// The first one that is not empty.
+/// The first string that is not empty.
 std::string first_of(std::initializer_list<std::string> reasons);
 
 }  // namespace tessera::program

@@ -9,11 +9,11 @@
 
 namespace tessera::program {
 
-/// The same problem solved by another library, for comparison.
+/// Solution of the same problem by another library, for comparison.
 template <class T>
 struct PeerSolution {
-  std::string name;    ///< of the routines
-  double seconds = 0;  ///< inside the library, without the allocation of its work space
+  std::string name;    ///< names of the routines
+  double seconds = 0;  ///< in the library, without allocating its workspace
   Index first = 0;     ///< index of the first value in the whole spectrum; 0 for a range by value
   std::vector<RealOf<T>> values;
   std::vector<T> vectors;  ///< n x count, leading dimension n; empty without vectors

@@ -24,12 +24,13 @@ double shape_flop(const ProductCount& shape) {
   return flop_factor<T> * 2 * static_cast<double>(shape.m * shape.n * shape.k);
 }
 
-/// What the block products of a run take libxsmm if all operands are in the cache: of each shape so many are
-/// timed as take a while.
+/// Estimates the time that libxsmm needs for the block products of a run, if all operands are in
+/// the cache. For each shape, the number of timed products gives enough work for a reliable
+/// measurement.
 template <class T>
 double run_libxsmm(Runtime& runtime, const ProductPeerProblem<T>& problem, ProductPeerResult<T>& result,
                    std::string& name) {
-  constexpr double flop_each = 1e9;  // of a shape on a thread
+  constexpr double flop_each = 1e9;  // for each shape and thread
   double seconds = 0;
   Json shapes = Json::array();
   for (const ProductCount& shape : problem.shapes) {
@@ -46,7 +47,7 @@ double run_libxsmm(Runtime& runtime, const ProductPeerProblem<T>& problem, Produ
   return seconds;
 }
 
-/// DBCSR starts once in a process, and keeps A, B and C before until release().
+/// DBCSR is initialized once in a process. It keeps A, B and the initial C until release().
 template <class T>
 class DbcsrProductPeer final : public ProductPeer<T> {
  public:

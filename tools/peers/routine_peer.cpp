@@ -19,7 +19,7 @@ using namespace detail;
 
 namespace {
 
-/// Of the calls of a routine, which returns LAPACK's info.
+/// Times the calls of a routine that returns LAPACK's info.
 template <class Call>
 double time_routine(Runtime& runtime, const std::string& name, const Call& call) {
   double seconds = 0;

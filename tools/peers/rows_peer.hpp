@@ -11,21 +11,22 @@
 
 namespace tessera::program {
 
-/// Y := A X of a sparse symmetric matrix and a few vectors.
+/// Y := A X for a sparse symmetric matrix and several vectors.
 template <class T>
 struct RowsPeerProblem {
   const SymmetricRows* a = nullptr;
   const std::vector<T>* x = nullptr;  ///< order x columns, row-major
   Index columns = 0;
-  Index segments = 1;  ///< into which our vectors are cut
-  bool fetch = true;   ///< Y is wanted
+  Index segments = 1;  ///< into which our vectors are divided
+  bool fetch = true;   ///< whether Y is needed
 };
-/// @return Y, as x; empty unless it was wanted. Both triangles are made at the first prepare(), and stay.
+/// @return Y in the format of x; empty unless needed. The first prepare() builds both triangles,
+/// which are kept until release().
 template <class T>
 using RowsPeer = PeerFor<RowsPeerProblem<T>, std::vector<T>>;
 
-/// Matrix values in V, vectors in T, both triangles by rows.
-/// @param library  csr (our own tasks) or cusparse (on the first GPU); null for none
+/// Matrix values of type V, vectors of type T, both triangles by rows.
+/// @param library  csr (our own tasks) or cusparse (first GPU); returns null for none
 template <class V, class T>
 std::unique_ptr<RowsPeer<T>> make_rows_peer(Runtime& runtime, const std::string& library);
 

@@ -22,7 +22,7 @@ void require(PetscErrorCode code, const char* what) {
   if (code != 0) throw Error(fmt::format("SLEPc: {} failed with code {}", what, static_cast<int>(code)));
 }
 
-/// Started once, ended with the process.
+/// Initializes SLEPc once, and finalizes it when the process ends.
 void start() {
   static const struct Library {
     Library() {
@@ -30,12 +30,12 @@ void start() {
       require(SlepcInitializeNoArguments(), "SlepcInitialize");
       require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
     }
-    ~Library() { SlepcFinalize(); }  // before MPI's end: the runtime that started it came first
+    ~Library() { SlepcFinalize(); }  // before MPI_Finalize, as the runtime started MPI first
   } library;
 }
 
-/// A matrix of PETSc: of one process on memory that lives as long, of several in rows as PETSc deals them.
-/// Each process makes all rows first.
+/// A PETSc matrix. With one process, PETSc uses the arrays of this object. With several, PETSc
+/// determines the distribution of rows. Each process builds all rows first.
 class Matrix {
  public:
   explicit Matrix(const SymmetricRows& rows) {

@@ -11,24 +11,25 @@
 
 namespace tessera::program {
 
-/// A few eigenpairs at one end of a sparse symmetric problem.
+/// A few eigenpairs at one end of the spectrum of a sparse symmetric problem.
 struct SparseEigenProblem {
   const SymmetricRows* a = nullptr;
   const SymmetricRows* b = nullptr;  ///< null: the standard problem
   Index count = 1, block = 0, iterations = 500;
   bool largest = false;
   double tolerance = 0;
-  std::string norm;            ///< what the tolerance is relative to: backward, relative or absolute
-  std::string preconditioner;  ///< of SLEPc's LOBPCG: none, or else block Jacobi with incomplete factors
-                               ///< (PETSc's default)
+  std::string norm;            ///< scale of the tolerance: backward, relative or absolute
+  std::string preconditioner;  ///< for SLEPc's LOBPCG: none; otherwise block Jacobi with incomplete
+                               ///< factorizations (PETSc's default)
 };
 struct SparseEigenSolution {
-  std::vector<double> values;    ///< converged ones, from the wanted end
+  std::vector<double> values;    ///< converged ones, starting at the wanted end
   Json record = Json::object();  ///< for PeerRecord::result
 };
 using SparseEigenPeer = PeerFor<SparseEigenProblem, SparseEigenSolution>;
 
-/// @param library  dense (LAPACK in scalar type T), slepc-lobpcg or slepc-krylovschur; null for none
+/// @param library  dense (LAPACK in scalar type T), slepc-lobpcg or slepc-krylovschur; returns null
+/// for none
 template <class T>
 std::unique_ptr<SparseEigenPeer> make_sparse_eigen_peer(Runtime& runtime, const std::string& library);
 

@@ -22,7 +22,7 @@ using namespace detail;
 
 namespace {
 
-/// C := C + A B on one set of blocks, `count` times.
+/// Computes C := C + A B with the same blocks, `count` times.
 template <class T>
 using Repeat = std::function<void(Index count, const T* a, const T* b, T* c)>;
 
@@ -73,7 +73,7 @@ double time_resident_products(Runtime& runtime, const std::string& library, Inde
     return products * (thread + 1) / threads - products * thread / threads;
   };
   const auto work = [&](int thread, Index count) {
-    // Values that keep the sums finite, however many they are.
+    // With these values the sums stay finite for any number of products.
     const std::vector<T> a(static_cast<std::size_t>(m * k), T(RealOf<T>(0.5))),
         b(static_cast<std::size_t>(k * n), T(RealOf<T>(0.25)));
     std::vector<T> c(static_cast<std::size_t>(m * n), T(static_cast<RealOf<T>>(thread)));

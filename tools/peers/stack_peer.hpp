@@ -7,28 +7,29 @@
 
 #include "peer.hpp"
 
-/// What block products are compared with: a library's rate on operands that stay in the cache, on all CPU
-/// workers at once, where they compute tasks: processors that share a core, and clocks that fall when many
-/// cores compute, slow both sides alike.
+/// Reference for block products: a library's rate on operands that stay in the cache, on all CPU
+/// workers at once, on the processors where they run tasks. Hardware threads that share a core, and
+/// lower clock rates under load, slow both sides equally.
 namespace tessera::program {
 
-/// The program was built with libxsmm; `1.17`, or empty.
+/// Whether the program was built with libxsmm, and its version: `1.17`, or empty.
 bool has_libxsmm();
 std::string libxsmm_version();
 
-/// Products m x n x k.
+/// Products of size m x n x k.
 struct StackPeerProblem {
   Index m = 0, n = 0, k = 0, products = 0;
 };
 using StackPeer = PeerFor<StackPeerProblem, NoResult>;
 
-/// @param library  libxsmm or blas; null for none
+/// @param library  libxsmm or blas; returns null for none
 template <class T>
 std::unique_ptr<StackPeer> make_stack_peer(Runtime& runtime, const std::string& library);
 
-/// Seconds for as many products m x n x k as `products`, spread over the CPU workers each with its own
-/// blocks, which stay in the cache; `library` is libxsmm or blas, its name for the report in `name`.
-/// @throws InvalidArgument where libxsmm is not there, or declines
+/// Seconds for `products` products of size m x n x k, distributed over the CPU workers. Each worker
+/// has its own blocks, which stay in the cache. `library` is libxsmm or blas; `name` receives its
+/// name for the report.
+/// @throws InvalidArgument if libxsmm is not available, or does not support the product
 template <class T>
 double time_resident_products(Runtime& runtime, const std::string& library, Index m, Index n, Index k,
                               Index products, std::string& name);

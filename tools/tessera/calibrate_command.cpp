@@ -29,11 +29,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name under which StarPU files what it measures here: nothing that was measured before has it, so all
-/// starts anew, and StarPU writes into no directory but the one given to it.
+/// Host name under which StarPU stores the measurements. No earlier measurements have this name, so
+/// calibration starts from nothing, and StarPU writes only into the directory given to it.
 constexpr const char* measured_host = "calibrated";
 
-/// An empty directory of StarPU's own for the time of the measurement.
+/// An empty directory for StarPU's models during the calibration.
 class WorkDirectory {
  public:
   WorkDirectory() {
@@ -53,11 +53,13 @@ struct Sum {
   double seconds = 0, flops = 0;
 };
 
-/// What is measured, and what has been so far.
+/// The options and the state of a calibration.
 struct Calibration {
   const CalibrateProgramOptions& options;
-  double end = HUGE_VAL;                                      ///< no solve begins later, seconds
-  std::string workers{};                                      ///< of this pass: `cpu`, `gpu`, `2 gpus`
+  double end = HUGE_VAL;                                      ///< no solve starts after this time,
+                                                              ///< seconds
+  std::string workers{};                                      ///< of the current pass: `cpu`,
+                                                              ///< `gpu`, `2 gpus`
   std::map<std::pair<std::string, std::string>, Sum> sums{};  ///< by workers and codelet
   int solves = 0, skipped = 0;
 };
@@ -67,7 +69,7 @@ struct Case {
   bool vectors, generalized;
 };
 
-/// Solves that run every codelet between them, at the orders where `auto` may take them.
+/// Solves that together run every codelet, for orders at which `auto` may choose the solver.
 std::vector<Case> cases_of(Index n) {
   std::vector<Case> cases{{Solver::two_stage, true, true}, {Solver::two_stage, false, false}};
   constexpr Index largest_one_stage = 2048, largest_vendor = 5000;
@@ -120,9 +122,9 @@ void solve_all(Session& session, std::vector<Index> orders, Calibration& calibra
   session.progress().done();
 }
 
-/// The orders of a pass with so many GPUs. Several of them share the work of matrices that are larger than
-/// those for which one alone is measured. Tiles of CPUs do not grow with the matrix beyond a few thousand,
-/// and what GPUs solve in a second keeps CPUs busy for minutes: after GPUs they get small ones only.
+/// The orders for a pass with `gpus` GPUs. Several GPUs also need orders above those that are
+/// measured for one GPU. On CPUs, tiles do not grow any more for large orders, and a solve takes
+/// far longer than on GPUs. So a CPU pass that follows a GPU pass uses small orders only.
 std::vector<Index> orders_of(const CalibrateProgramOptions& options, int gpus, bool after_gpus) {
   std::vector<Index> orders = options.orders;
   if (orders.empty()) {
@@ -135,7 +137,7 @@ std::vector<Index> orders_of(const CalibrateProgramOptions& options, int gpus, b
   return orders.empty() ? std::vector<Index>{largest} : orders;
 }
 
-/// @throws InputError where a set of models cannot or must not be written
+/// @throws InputError if a set of models cannot or must not be written there
 void check_output(const fs::path& output) {
   std::error_code error;
   if (fs::is_directory(output, error) && !fs::is_empty(output, error) && !fs::exists(output / "machine.json"))
@@ -144,7 +146,7 @@ void check_output(const fs::path& output) {
     throw InputError(output.string(), 0, fmt::format("is not a directory that can be written ({})", reason));
 }
 
-/// The command with what decides the models, and without what says where its files go.
+/// The command line with only those options that determine the models, without output files.
 std::string command_of(const CalibrateProgramOptions& options) {
   std::string text = fmt::format("tessera calibrate --family {} --types {}", options.family, options.types);
   if (!options.orders.empty()) text += fmt::format(" --sizes {}", fmt::join(options.orders, ","));
@@ -152,7 +154,8 @@ std::string command_of(const CalibrateProgramOptions& options) {
   return text;
 }
 
-/// Codelets of the wanted types that no pass has run, or, where GPUs can, none with GPUs.
+/// Codelets of the selected types that did not run. If any pass had GPUs, a codelet with a CUDA
+/// implementation must have run in a pass with GPUs.
 std::vector<std::string> not_run(const Calibration& calibration) {
   const bool with_gpus = std::any_of(calibration.sums.begin(), calibration.sums.end(),
                                      [](const auto& entry) { return entry.first.first != "cpu"; });
@@ -219,9 +222,10 @@ int run_calibrate(const CalibrateProgramOptions& options) {
   fs::path output = options.output;
   Json document;
   ModelSetDescription description;
-  // Workers of the first pass: all. Then one GPU, whose tiles are others, and CPUs alone.
+  // The first pass uses all workers. The next ones use a single GPU (its tiles differ), and only
+  // CPUs.
   for (bool first = true, last = false; !last; first = false) {
-    // The first pass measures everything, whatever was measured before; the others add to it.
+    // 2: the first pass discards earlier measurements. 1: later passes add to them.
     setenv("STARPU_CALIBRATE", first ? "2" : "1", 1);
     Session session(common);
     const RuntimeInfo& info = session.runtime().info();

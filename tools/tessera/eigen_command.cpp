@@ -51,7 +51,7 @@ EigenRange to_library(const RangeOption& range) {
   return value_range(range.value_low, range.value_high);
 }
 
-/// One `tessera eigen` in scalar type T.
+/// One run of `tessera eigen` in scalar type T.
 template <class T>
 class EigenRun {
  public:
@@ -79,7 +79,7 @@ class EigenRun {
     const ProcessGrid grid = process_grid(runtime_, options_.grid);
     MatrixSource source{options_.matrix, options_.generate, options_.n, options_.common.seed, options_.scale};
     session_.progress().stage("reading the matrix");
-    // Memory is counted from before the input is made.
+    // The baseline for memory use is before the input is created.
     Index order = options_.n;
     if (!source.file.empty())
       session_.together([&] { order = MatrixMarketReader(source.file).header().rows; });
@@ -113,8 +113,8 @@ class EigenRun {
     used_ = resolve_options<T>(runtime_, order, solve_options_);
   }
 
-  /// Of the host, on this rank: the input, and what solving, the peer or the check take beside it. The peer
-  /// works on a copy of its own while our vectors are there.
+  /// Host memory that this rank needs: the input, plus the maximum of what the solver, the peer or
+  /// the check need. The peer works on its own copy while our vectors are in memory.
   double needed_memory(Index order) const {
     const double matrices = generalized() ? 2 : 1, n = static_cast<double>(order);
     const Index count = max_vectors(order, used_);
@@ -159,12 +159,13 @@ class EigenRun {
     report_.lines.emplace_back("solver", solver);
   }
 
-  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  /// Runs the solver, then the peer. `index` is the number of the timed run; negative: a warm-up
+  /// run.
   void one_round(int index) {
     const bool timed = index >= 0;
     session_.progress().stage(timed ? fmt::format("solving, run {} of {}", index + 1, options_.common.repeat)
                                     : std::string("warming up"));
-    // A large matrix has lost its copies in the GPUs' memory in the run before.
+    // The previous run may have evicted a large matrix from the GPUs' memory.
     a_.matrix.prefetch();
     if (generalized()) b_.matrix.prefetch();
     session_.begin_run();
@@ -197,7 +198,8 @@ class EigenRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
-  /// `first`: number of our first value in the whole spectrum, and so of the peer's.
+  /// `first`: index of our first value in the whole spectrum, which is also that of the peer's
+  /// first value.
   PeerSolution<T> solve_peer(int index, bool check, Index first) {
     session_.progress().stage(options_.peer);
     peer_->prepare({.a = gather_lower(runtime_, a_.matrix),
@@ -234,7 +236,8 @@ class EigenRun {
     record.orthogonality = known(check.orthogonality);
   }
 
-  /// max |lambda - reference| / (n ||A||_1 eps); two matrices: the largest |reference| instead of the norm.
+  /// max |lambda - reference| / (n ||A||_1 eps). For the generalized problem, the largest
+  /// |reference| replaces the norm.
   template <class Reference>
   void compare_values(CheckRecord& record, const std::vector<RealOf<T>>& values,
                       const std::vector<Reference>& reference, Index first, const std::string& name) {
@@ -291,7 +294,7 @@ class EigenRun {
     return json;
   }
 
-  /// Highest occupied and lowest free value of --electrons, if both are in the range.
+  /// Highest occupied and lowest unoccupied eigenvalue for --electrons, if both are in the range.
   std::optional<std::pair<double, double>> frontier_orbitals(const EigenResult<T>& result) const {
     if (options_.electrons <= 0) return std::nullopt;
     const Index homo = options_.electrons / 2 - 1 - result.first;
@@ -331,7 +334,7 @@ class EigenRun {
   EigensolveOptions solve_options_, used_;
 };
 
-/// What the file's header asks for; d otherwise.
+/// The scalar type that the file headers require: z if any of them is complex; otherwise d.
 char default_type(const EigenProgramOptions& options) {
   if (options.matrix.empty()) return 'd';
   for (const std::string& file : {options.matrix, options.overlap})

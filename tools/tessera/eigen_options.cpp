@@ -96,7 +96,7 @@ OptionTable option_table(EigenProgramOptions& options) {
 
 namespace {
 
-/// The orbitals around the gap must be among those that are asked for.
+/// Checks that the range contains the orbitals on both sides of the gap.
 void validate_electrons(const EigenProgramOptions& options) {
   if (options.electrons < 0) return;
   const std::string electrons = fmt::to_string(options.electrons);

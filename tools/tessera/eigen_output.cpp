@@ -29,7 +29,7 @@ std::string vectors_file(const std::string& prefix) {
   return prefix + "_vectors.mtx";
 }
 
-/// One of the two kinds of files; the columns come slab by slab.
+/// The output in one of the two formats. The columns are written slab by slab.
 template <class T>
 class Output {
  public:
@@ -45,7 +45,8 @@ class Output {
       if (columns > 0) hdf5_->create_array<T>("vectors", rows, columns);
       return;
     }
-    // A kill between the renames of the two is seen in this.
+    // Both files get the same stamp. If the process is killed between the two renames, the stamps
+    // differ.
     const std::string stamp = new_stamp();
     MatrixMarketWriter market(files_.emplace_back(values_file(prefix)), count, 1, false,
                               "eigenvalues\n" + stamp);
@@ -90,7 +91,7 @@ void write_eigenpairs(Session& session, const std::string& prefix, const std::ve
   Runtime& runtime = session.runtime();
   std::optional<Output<T>> output;
   std::exception_ptr failure;
-  // All ranks take part in the gathering whatever happens to the file.
+  // All ranks must take part in gathering the slabs, even if writing the file failed.
   const auto attempt = [&](const auto& step) {
     if (runtime.rank() != 0 || failure) return;
     try {

@@ -18,10 +18,10 @@ using namespace detail;
 
 namespace {
 
-/// One codelet name in all its types: `gemm` of gemm_s, gemm_d, gemm_c, gemm_z.
+/// The codelets that differ only in their type: `gemm` for gemm_s, gemm_d, gemm_c, gemm_z.
 struct CodeletFamily {
-  std::string types, cuda_types;  ///< that exist, and those with a CUDA implementation
-  bool cuda = false;              ///< some type has one
+  std::string types, cuda_types;  ///< all types, and those with a CUDA implementation
+  bool cuda = false;              ///< any type has a CUDA implementation
   PerformanceModel model = PerformanceModel::history;
 };
 
@@ -59,7 +59,7 @@ const char* to_string(PerformanceModel model) {
                                                  : "cost";
 }
 
-/// How messages between ranks leave a GPU's memory.
+/// Whether MPI messages can be sent directly from GPU memory.
 std::string gpu_messages(const Runtime& runtime) {
   if (!mpi_is_cuda_aware()) return ", not CUDA-aware";
   if (runtime.info().cuda_workers == 0) return ", CUDA-aware";

@@ -12,10 +12,10 @@ using namespace detail;
 
 namespace {
 
-/// Rows of X, k numbers each.
+/// X by rows; each row has k numbers.
 using RowMajor = std::vector<double>;
 
-/// Ranges of rows within a tile that are asked for at a time.
+/// Ranges of rows whose entries are requested together. A range does not cross a tile boundary.
 std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
   constexpr Index max_rows = 256;
   std::vector<Index> cuts(rows.tiles().begin(), rows.tiles().end());
@@ -27,7 +27,8 @@ std::vector<std::pair<Index, Index>> row_ranges(const SymmetricRows& rows) {
   return ranges;
 }
 
-/// A X for the matrix of the rows, values rounded to V. Each rank and thread takes some of the ranges.
+/// A X for the matrix given by `rows`, with values rounded to V. The ranges are distributed over
+/// ranks and threads.
 template <class V>
 RowMajor product(Runtime& runtime, const SymmetricRows& rows, const RowMajor& x, std::size_t k) {
   const std::vector<std::pair<Index, Index>> ranges = row_ranges(rows);
@@ -62,12 +63,12 @@ double dot(const RowMajor& x, std::size_t i, const RowMajor& y, std::size_t j, s
   return sum;
 }
 
-/// NaN is no "unknown" here.
+/// NaN is a failed check here, not a check that was not computed.
 double known(double x) {
   return std::isnan(x) ? HUGE_VAL : x;
 }
 
-/// An error over what it may be: no error is right, also of a matrix of zeros, where nothing may be wrong.
+/// error / allowed. An error of 0 passes even if `allowed` is 0, as for a matrix of zeros.
 double scaled(double error, double allowed) {
   return error == 0 ? 0 : known(error / allowed);
 }

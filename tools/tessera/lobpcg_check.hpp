@@ -10,21 +10,23 @@
 
 #include "report.hpp"
 
-/// Checks of a few eigenpairs that use nothing of the solver's: products by plain loops over the rows, in
-/// double.
+/// Checks of a few eigenpairs, independent of the solver: products by plain loops over the rows, in
+/// double precision.
 namespace tessera::program {
 
 struct SparsePair {
   const SymmetricRows& a;
   const SymmetricRows* b;  ///< null: the identity
-  double norm_a, norm_b;   ///< bounds
+  double norm_a, norm_b;   ///< upper bounds of the norms
 };
 
-/// residual:      largest ||A x - lambda B x|| / ||x|| over what the tolerance stands for: 1 is as converged
-/// as asked orthogonality: max |I - X^T B X| / (sqrt(n) eps) values:        largest |lambda - reference| over
-/// the residual's bound and the rounding of the values (V) and of the
-///                vectors; of a generalized problem times the largest ||x||^2, ||x||_B = 1
-/// Ranks and threads take rows in turn; collective.
+/// residual: largest ||A x - lambda B x|| / ||x||, divided by the bound that the tolerance stands
+/// for; at most 1 if the pair has converged to the tolerance.
+/// orthogonality: max |I - X^T B X| / (sqrt(n) eps).
+/// values: largest |lambda - reference|, divided by the sum of the residual's bound and of the
+/// rounding errors of the values (V) and of the vectors. For a generalized problem, where ||x||_B =
+/// 1, this sum is multiplied by the largest ||x||^2.
+/// Collective; rows are distributed over ranks and threads.
 template <class V, class T>
 CheckRecord check_pairs(Runtime& runtime, const SparsePair& pair, const LobpcgOptions& options,
                         const LobpcgResult<T>& result, const std::vector<double>& reference,

@@ -28,14 +28,14 @@ using namespace detail;
 
 namespace {
 
-/// `converged`, `iterations exhausted`, ...
+/// The status in words: `converged`, `iterations exhausted`, ...
 std::string name_of(const Status& status) {
   std::string name = status ? "converged" : to_string(status.code);
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
 }
 
-/// What happened, and where.
+/// The reason for the status, if it has one; otherwise its message.
 std::string reason_of(const Status& status) {
   return status.reason.empty() ? status.message() : status.reason;
 }
@@ -46,7 +46,8 @@ LobpcgNorm norm_of(const std::string& name) {
                               : LobpcgNorm::absolute;
 }
 
-/// Seconds of multiplications, preconditioner, dense work and waiting, in percent of the whole.
+/// Shares of multiplications, preconditioner, dense computations and waiting in the total time, in
+/// percent.
 std::string shares(const LobpcgStep& step) {
   const double whole = std::max(step.seconds, 1e-12) / 100;
   return fmt::format("{:>5.0f}{:>6.0f}{:>6.0f}{:>6.0f}", step.multiply_seconds / whole,
@@ -54,7 +55,7 @@ std::string shares(const LobpcgStep& step) {
                      step.waiting_seconds / whole);
 }
 
-/// The table of iterations as they come.
+/// Prints one row of the table of iterations, and the heading before the first row.
 void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   if (step.iteration == 0)
     say(to, "{:>5}{:>6}{:>12}  {:<42}{:>9}{:>6}{:>6}{:>6}{:>6}\n", "iter", "conv", "res / tol",
@@ -67,7 +68,7 @@ void print_step(std::FILE* to, const LobpcgStep& step, std::size_t wanted) {
   std::fflush(to);
 }
 
-/// One `tessera lobpcg` with matrix values V and vectors T.
+/// One run of `tessera lobpcg` with matrix values of type V and vectors of type T.
 template <class V, class T>
 class LobpcgRun {
  public:
@@ -111,7 +112,8 @@ class LobpcgRun {
     solve_.seed = options_.common.seed;
   }
 
-  /// Before the matrix is built: the vectors, and the dense matrices of the peer.
+  /// Checks the memory for the vectors and for the peer's dense matrices, before the matrix is
+  /// built.
   void require_room() const {
     const double order = static_cast<double>(rows_.a->order());
     const Index block = options_.block > 0 ? options_.block : usual_lobpcg_block(runtime_, options_.k);
@@ -122,7 +124,7 @@ class LobpcgRun {
     require_memory(runtime_, "lobpcg", needed);
   }
 
-  /// Anew for each run: they remember Ritz values.
+  /// Creates new preconditioners for each run, because they store Ritz values.
   void make_preconditioner() {
     const std::optional<double>& shift = options_.shift;
     const double b_norm = b_ ? b_->norm_bound() : 1;
@@ -154,7 +156,7 @@ class LobpcgRun {
     used.degree = degree();
     used.nd = a_->groups();
     Json& json = report_.options;
-    json = option_table(used).json();  // the block when the solver has chosen
+    json = option_table(used).json();  // includes the block size that the solver chose
     json["matrix"] = source_.name();
     json["n"] = a_->order();
     json["stored_entries"] = a_->stored_entries();
@@ -173,11 +175,12 @@ class LobpcgRun {
                               options_.norm, options_.preconditioner, sizeof(T) == 4 ? "float" : "double"));
   }
 
-  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  /// Runs the solver, then the peer. `index` is the number of the timed run; negative: a warm-up
+  /// run.
   void one_round(int index) {
     const bool timed = index >= 0;
     make_preconditioner();
-    // On every rank: the solver asks all of them whether to go on.
+    // Set on every rank, because the solver asks all of them whether to continue.
     const bool shown = !options_.common.quiet && timed;
     std::FILE* const to = options_.common.json_alone() ? stderr : stdout;
     LobpcgOptions solve = solve_;
@@ -218,7 +221,8 @@ class LobpcgRun {
     if (timed) report_.runs.push_back(std::move(run));
   }
 
-  /// Those that are known of the wanted ones, from the end on: all, some or none.
+  /// The wanted eigenvalues that are known exactly, starting at the wanted end of the spectrum:
+  /// all, some or none.
   void known_values(std::vector<double>& values, std::string& name) const {
     const auto& known = options_.largest ? rows_.spectrum.largest : rows_.spectrum.lowest;
     if (known) values = known(options_.k);
@@ -227,7 +231,7 @@ class LobpcgRun {
     if (count > 0 && count < options_.k) name += fmt::format(" ({} of {} are known)", count, options_.k);
   }
 
-  /// Its values become the reference for what is not known exactly.
+  /// The peer's eigenvalues become the reference for those that are not known exactly.
   void solve_peer(bool timed, std::vector<double>& reference, std::string& against) {
     session_.progress().stage(options_.peer);
     peer_->prepare({.a = rows_.a.get(),
@@ -256,8 +260,8 @@ class LobpcgRun {
                      values.end());
   }
 
-  /// Times of kinds of work, from the solver's last step; they are those of this rank. What a stage's tasks
-  /// were stays.
+  /// Replaces the stages' times by the times of each kind of work on this rank, from the solver's
+  /// last step. The task counts of the stages are kept.
   static void set_stages(RunRecord& run, const LobpcgResult<T>& result) {
     if (result.history.empty()) return;
     const std::vector<StageRecord> counted = std::exchange(run.stages, {});

@@ -25,7 +25,7 @@ using namespace detail;
 
 namespace {
 
-/// One `tessera multiply` in scalar type T.
+/// One run of `tessera multiply` in scalar type T.
 template <class T>
 class MultiplyRun {
  public:
@@ -88,7 +88,8 @@ class MultiplyRun {
     }
   }
 
-  /// Of the host, on this rank: A, B and C, C anew, and copies that are transposed or whole.
+  /// Host memory that this rank needs: A, B, C before and after, and transposed or fully stored
+  /// copies.
   double generated_memory() const {
     const auto matrix = [&](double share) { return shape_.memory(options_.n, options_.n, share, sizeof(T)); };
     const double of_product = options_.retain_sparsity
@@ -99,7 +100,7 @@ class MultiplyRun {
            matrix(of_product);
   }
 
-  /// C before: what there is, or no blocks.
+  /// A copy of the given C, or a C without blocks.
   BlockSparseMatrix<T> fresh_c() {
     Sequence sequence(runtime_);
     sequence.begin_stage("copy");
@@ -116,7 +117,8 @@ class MultiplyRun {
     return c;
   }
 
-  /// Brings a matrix to where it is to be when the clock starts, and nowhere else.
+  /// Moves a matrix to the memory where it must be when the timing starts, and invalidates all
+  /// other copies.
   void place(BlockSparseMatrix<T>& x) {
     int next = 0;
     for (Index p = 0; p < x.pattern().panels(); ++p) {
@@ -124,7 +126,7 @@ class MultiplyRun {
       if (!panel.valid() || !panel.local()) continue;
       if (keeps_on_gpu())
         panel.prefetch(next++ % runtime_.gpus());
-      else  // who may write makes all other copies invalid
+      else  // write access invalidates all other copies
         HostAccess(panel, HostAccess::Mode::read_write);
     }
   }
@@ -166,7 +168,8 @@ class MultiplyRun {
     report_.lines.emplace_back("product", text);
   }
 
-  /// Run `index` of the timed ones (negative: warming up), then the peer's.
+  /// Runs the product, then the peer. `index` is the number of the timed run; negative: a warm-up
+  /// run.
   void one_round(int index) {
     const bool timed = index >= 0;
     BlockSparseMatrix<T> c = fresh_c();
@@ -228,7 +231,7 @@ class MultiplyRun {
                             timed ? &report_ : nullptr);
   }
 
-  /// The phases as stages; the tasks are those of the numeric phase.
+  /// Stores the phases as stages. The tasks belong to the numeric phase.
   static void set_stages(RunRecord& run, const MultiplyResult& result) {
     const auto stage = [&](const char* name, double seconds, double flops, Index tasks, Index on_gpu) {
       StageRecord record;
@@ -247,7 +250,8 @@ class MultiplyRun {
     run.flops = result.flop;
   }
 
-  /// Bytes of the blocks that all products read, and of the operands and C read and written once.
+  /// Bytes of the operand blocks that all products read; and the bytes of the operands read once,
+  /// and of C read and written once.
   static double product_bytes(const MultiplyResult& result) {
     double elements = 0;
     for (const ProductCount& shape : result.shapes)
@@ -349,7 +353,7 @@ class MultiplyRun {
   BlockSparseMatrix<T> a_, b_, c0_;
 };
 
-/// What the files hold; d otherwise.
+/// z if any file is complex; otherwise d.
 char default_type(const MultiplyProgramOptions& options) {
   for (const std::string& file : {options.matrix_a, options.matrix_b, options.matrix_c})
     if (!file.empty() && is_complex_file(file)) return 'z';

@@ -10,7 +10,7 @@ namespace tessera::program {
 
 namespace {
 
-/// A file whose blocks are cut by the options; HDF5 files have theirs.
+/// Whether the options define the blocks of a matrix. HDF5 files store their own block sizes.
 bool cuts_blocks(const MultiplyProgramOptions& options) {
   if (!options.generate.empty()) return true;
   const auto cut = [](const std::string& file) { return !file.empty() && !file.ends_with(".h5"); };

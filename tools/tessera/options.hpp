@@ -13,8 +13,7 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// What the user can ask for on the command line. Bad values are errors of the parser, so nothing has been
-/// started yet.
+/// The options of the commands. The parser rejects bad values before any work starts.
 namespace tessera::program {
 using namespace detail;
 
@@ -23,13 +22,13 @@ struct EigenProgramOptions {
   std::string matrix, overlap, generate;
   Index n = -1;
   double scale = 1;
-  char type = 0;  ///< s, d, c, z; 0: as the file, d for a generated matrix
+  char type = 0;  ///< s, d, c, z; 0: as in the file, d for a generated matrix
   std::string solver = "auto";
   RangeOption range;
   bool vectors = true;
   Index tile = 0, band = 0, update_width = 0, column_groups = 0;
   std::string peer = "none";
-  std::string tuning;  ///< file of `tessera tune`
+  std::string tuning;  ///< file written by `tessera tune`
   std::string output;
   Index electrons = -1;
   GridOption grid;
@@ -42,16 +41,16 @@ struct MultiplyProgramOptions {
   Index n = -1;
   double occupation = -1;  ///< -1: 0.1
   double filter = 0;
-  char type = 0;      ///< s, d, c, z; 0: as the file, d for a generated matrix
+  char type = 0;      ///< s, d, c, z; 0: as in the file, d for a generated matrix
   char symmetry = 0;  ///< N, S, A, H: storage of generated A and B; 0: N
   Op op_a = Op::none, op_b = Op::none;
   double alpha = 1, beta = 0;
   bool retain_sparsity = false;
-  Index panel = 0;  ///< elements; 0: chosen
+  Index panel = 0;  ///< elements; 0: the program chooses
   UseDense dense = UseDense::automatic;
   ProductFilterRule filter_rule = ProductFilterRule::exact;
   bool reuse_plan = true;
-  std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
+  std::string keep_on = "host";  ///< location of the operands before and of C after: host, gpu
   std::string peer = "none";
   std::string output;
   GridOption grid;
@@ -60,12 +59,12 @@ struct MultiplyProgramOptions {
 struct LobpcgProgramOptions {
   CommonOptions common;
   std::string matrix, overlap, generate;
-  std::string interaction, orbits;  ///< of the shell model; empty: not given
+  std::string interaction, orbits;  ///< for the shell model; empty: not given
   Index k = 5, block = 0;
   double tolerance = 0;
   std::string norm = "backward", variant = "orthonormal", preconditioner = "fom";
   int steps = 0, degree = 0;    ///< of FOM; of the Chebyshev polynomial; 0: not given
-  std::optional<double> shift;  ///< none: chosen
+  std::optional<double> shift;  ///< none: the program chooses
   char storage = 'd', vectors_type = 'd';
   Index nd = 0;
   bool largest = false;
@@ -93,20 +92,21 @@ struct TuneProgramOptions {
 };
 
 struct CalibrateProgramOptions {
-  /// StarPU leaves the first run of each kind out, and trusts three.
+  /// StarPU discards the first measurement of each kind, and uses a model only after three more.
   CommonOptions common = [] {
     CommonOptions usual;
     usual.repeat = 4;
     return usual;
   }();
   std::string family = "dense";
-  std::vector<Index> orders;  ///< empty: those that the solver meets on this machine
+  std::vector<Index> orders;  ///< empty: typical orders for the solver on this machine
   std::string types = "sdcz";
   std::string output;   ///< directory; empty: perfmodels/ and the machine's name
-  double seconds = -1;  ///< no solve begins later; negative: no limit
+  double seconds = -1;  ///< no solve starts later; negative: no limit
 };
 
-/// The options of a command, bound to these variables; the record has them when what was chosen is there.
+/// The options of a command, bound to these variables. Their JSON contains the values that the
+/// program chose, if these are stored in the variables first.
 OptionTable option_table(EigenProgramOptions& options);
 OptionTable option_table(MultiplyProgramOptions& options);
 OptionTable option_table(LobpcgProgramOptions& options);
@@ -118,13 +118,13 @@ OptionTable option_table(CalibrateProgramOptions& options);
 struct SparseSource;
 SparseSource source_of(const LobpcgProgramOptions& options);
 
-/// Checks that concern more than one option. @throws UsageError, or InvalidArgument for files that cannot be
-/// written
+/// Checks that involve more than one option.
+/// @throws UsageError, or InvalidArgument for files that cannot be written
 void validate(const EigenProgramOptions& options);
 void validate(const MultiplyProgramOptions& options);
 void validate(const LobpcgProgramOptions& options);
 
-// The commands; each returns the exit code.
+// The commands; each one returns the exit code.
 int run_eigen(EigenProgramOptions& options);
 int run_multiply(MultiplyProgramOptions& options);
 int run_lobpcg(LobpcgProgramOptions& options);

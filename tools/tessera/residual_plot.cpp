@@ -14,7 +14,8 @@ namespace {
 
 constexpr double left = 84, top = 48, width = 640, height = 400, legend = 150;
 
-/// Told apart by people who do not see all colours, too (Okabe and Ito); dashes for more curves than colours.
+/// Colours that people with colour vision deficiency can distinguish (Okabe and Ito). Dashes, if
+/// there are more curves than colours.
 constexpr std::array<const char*, 7> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                              "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array<const char*, 3> dashes{"", "7,3", "2,3"};
@@ -26,7 +27,7 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// Unicode's raised digits: not every viewer moves parts of a text.
+/// Uses Unicode superscripts, because not every SVG viewer supports shifted baselines.
 std::string superscript(int number) {
   constexpr std::array<const char*, 10> digits{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   std::string text;
@@ -39,7 +40,7 @@ bool drawable(double x) {
   return std::isfinite(x) && x > 0;
 }
 
-/// Powers of ten around all that is drawn, and the last iteration.
+/// Range of the axes: the powers of ten that enclose all values, and the last iteration.
 struct Axes {
   int low = 0, high = 1;
   double last = 1;
@@ -63,7 +64,7 @@ struct Axes {
   double y(double residual) const { return top + height * (high - std::log10(residual)) / (high - low); }
 };
 
-/// Distance of marks so that there are at most ten: 1, 2 or 5 times a power of ten.
+/// Distance between tick marks for at most ten of them: 1, 2 or 5 times a power of ten.
 double mark_distance(double range) {
   const double power = std::pow(10, std::floor(std::log10(std::max(range, 1.0) / 10)));
   for (const double factor : {1., 2., 5., 10.})
@@ -99,7 +100,7 @@ std::string grid(const Axes& axes) {
                     left, top, width, height);
 }
 
-/// A path with gaps, a dot where a point has no neighbour.
+/// A path with gaps. A point without neighbours becomes a dot.
 std::string curve_path(const ResidualPlot& plot, const std::vector<double>& curve, const Axes& axes,
                        const std::string& stroke) {
   std::string path;

@@ -5,17 +5,18 @@
 #include <string>
 #include <vector>
 
-/// The history of an iteration's residuals as a drawing.
+/// Plots the residuals of an iteration.
 namespace tessera::program {
 
 struct ResidualPlot {
   std::string title;
-  std::string residual;  ///< what the vertical axis shows
+  std::string residual;  ///< label of the vertical axis
   double tolerance = 0;  ///< drawn as a line, if positive
   std::vector<double> iterations;
-  /// curves[p][i]: of pair p at iterations[i]; what is not positive and finite leaves a gap.
+  /// curves[p][i]: residual of pair p at iterations[i]. A value that is not both positive and
+  /// finite leaves a gap.
   std::vector<std::vector<double>> curves;
-  std::vector<std::string> labels;  ///< of the curves
+  std::vector<std::string> labels;  ///< one for each curve
 };
 
 /// An SVG document: a line for each curve on a logarithmic axis, axes with labels, a legend.

@@ -3,7 +3,7 @@
 #include "options.hpp"
 #include "table_parts.hpp"
 
-/// The options of the commands that solve nothing for the user: info, trace, tune, calibrate.
+/// The options of info, trace, tune and calibrate.
 namespace tessera::program {
 
 OptionTable option_table(InfoProgramOptions& options) {

@@ -19,8 +19,8 @@ namespace tessera::program {
 
 namespace {
 
-/// What is tried: each solver, and for two stages bands with a few tiles, update width as wide as the tile
-/// allows.
+/// The candidates: each solver; for the two-stage solver several bands, each with a few tile sizes,
+/// and update widths of a whole and of half a tile.
 std::vector<EigensolveOptions> candidates(Index n, bool vectors) {
   std::vector<EigensolveOptions> list;
   EigensolveOptions base;
@@ -79,7 +79,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
       if (!status) throw Error(status.message());
       runtime.all_reduce_max(&elapsed, 1);
       if (run >= 0) seconds.push_back(elapsed);
-      if (elapsed > 3 * best.seconds) break;  // hopeless
+      if (elapsed > 3 * best.seconds) break;  // much slower than the best candidate
     }
     if (seconds.empty()) continue;
     const double time = median(seconds);
@@ -104,7 +104,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
 }  // namespace
 
 int run_tune(const TuneProgramOptions& options) {
-  // What is wrong with the file is said before the work.
+  // Report a problem with the output file before the long computation.
   require_writable("--output", options.output);
   if (std::filesystem::exists(options.output)) read_tuning(options.output);
   Session session(options.common);

@@ -28,7 +28,7 @@ Json to_json(const TuningEntry& entry) {
 
 namespace {
 
-/// An integer of the file: the library behind Json would make one of any number.
+/// Reads an integer, and rejects other numbers, which the JSON library would convert to integers.
 Index integer(const Json& json, const char* name, Index least, Index most) {
   const Json& value = json.at(name);
   if (!value.is_number_integer() || value < least || value > most) throw Error(name);
@@ -102,7 +102,8 @@ void apply_tuning(const std::vector<TuningEntry>& entries, char type, Index n, b
   }
   if (!best) return;
   if (options.solver == Solver::automatic) options.solver = best->solver;
-  // Sizes belong together: the tile is a multiple of the update width, which is one of the band.
+  // Take all sizes from the entry or none: the tile is a multiple of the update width, and that is
+  // a multiple of the band.
   if (options.tile == 0 && options.band == 0 && options.update_width == 0 && best->tile <= n &&
       best->band < n) {
     options.tile = best->tile;

@@ -9,8 +9,8 @@
 
 #include "options.hpp"
 
-/// Solver and sizes that `tessera tune` has found fastest, in a JSON file that `tessera eigen --tuning FILE`
-/// takes them from.
+/// Fastest solver and sizes found by `tessera tune`, in a JSON file that `tessera eigen --tuning
+/// FILE` reads.
 namespace tessera::program {
 
 struct TuningEntry {
@@ -25,15 +25,16 @@ struct TuningEntry {
 
 Json to_json(const TuningEntry& entry);
 
-/// @throws InputError if the file is not there or not such a file
+/// @throws InputError if the file does not exist or has another format
 std::vector<TuningEntry> read_tuning(const std::string& file);
 
-/// Adds the entries to the file; those for the same n, type, vectors and workers are replaced. @throws
-/// InputError
+/// Adds the entries to the file. They replace entries with the same n, type, vectors and workers.
+/// @throws InputError
 void write_tuning(const std::string& file, const std::vector<TuningEntry>& entries);
 
-/// Sets the solver if it is automatic, and the sizes that are 0, from the entry of the same type, vectors and
-/// workers whose order is nearest; nothing if there is none within a factor of two.
+/// Takes the solver, if it is automatic, and the sizes that are 0 from the entry with the same
+/// type, vectors and workers whose order is nearest. Changes nothing if no order is within a factor
+/// of two.
 void apply_tuning(const std::vector<TuningEntry>& entries, char type, Index n, bool vectors, int workers,
                   EigensolveOptions& options);
 

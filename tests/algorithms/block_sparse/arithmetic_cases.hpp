@@ -4,11 +4,11 @@
 
 #include "operation_problem.hpp"
 
-/// Checks of the arithmetic with block-sparse matrices against loops over dense ones.
+/// Checks arithmetic with block-sparse matrices against loops over dense matrices.
 namespace tessera::operations_test {
 using namespace detail;
 
-/// A := alpha A + beta B for a B in layout `other`, and then for a B with A's blocks.
+/// A := alpha A + beta B, first for B in layout `other`, then for B with the pattern of A.
 template <class T>
 void check_add(Runtime& runtime, const BlockLayout& layout, const BlockLayout& other) {
   auto [a, x] = make_problem<T>(runtime, layout, 21);
@@ -24,13 +24,13 @@ void check_add(Runtime& runtime, const BlockLayout& layout, const BlockLayout& o
         EXPECT_EQ(a.pattern().find(i, j).has_value(),
                   chosen(21, layout.symmetry, i, j, 0.5) || chosen(22, other.symmetry, i, j, 0.5));
       }
-  // The blocks are there now: the same again, in place.
+  // All blocks exist now, so the same update runs in place.
   const BlockPatternPointer before = a.pattern_pointer();
   expected = mapped(expected, [&, &y = y](T e, Index i, Index j) { return alpha * e + beta * y(i, j); });
   run_sequence(runtime, [&](Sequence& sequence) { add(sequence, alpha, a, beta, b); });
   EXPECT_EQ(a.pattern_pointer(), before);
   expect_matrix(a, expected, 64);
-  // Zero factors; the same blocks; itself.
+  // Zero factors, then two matrices with one pattern, then a matrix added to itself.
   run_sequence(runtime, [&](Sequence& sequence) {
     add(sequence, T(0), a, T(1), b);
     add(sequence, T(1), a, T(0), b);
@@ -73,7 +73,7 @@ template <class T>
 void check_set_all(Runtime& runtime, const BlockLayout& layout) {
   auto [a, x] = make_problem<T>(runtime, layout, 26);
   const T value = some_factor<T>(Symmetry::none, 0.75, -3);
-  // Also of values that were never written.
+  // set_all also applies to values that were never written.
   BlockSparseMatrix<T> fresh(a.pattern_pointer());
   run_sequence(runtime, [&](Sequence& sequence) {
     set_all(sequence, value, a);
@@ -141,7 +141,7 @@ void check_hadamard(Runtime& runtime, const BlockLayout& layout, const BlockLayo
       }
 }
 
-/// f(first x + second) where blocks are stored, zero elsewhere, by the standard library in T's precision.
+/// f(first x + second) in stored blocks, zero elsewhere, from the standard library in precision T.
 template <class T, class F>
 void check_function(Runtime& runtime, const BlockLayout& layout, ElementFunction f, const F& reference,
                     T first, T second) {
@@ -154,7 +154,7 @@ void check_function(Runtime& runtime, const BlockLayout& layout, ElementFunction
   expect_matrix(a, expected, 256);
 }
 
-/// What every panel does by itself, whatever the distribution.
+/// Operations that treat every panel independently, whatever the distribution.
 template <class T>
 void check_functions(Runtime& runtime, const BlockLayout& layout) {
   using enum ElementFunction;
@@ -213,7 +213,7 @@ void check_arithmetic(Runtime& runtime, unsigned seed,
         check_hadamard<T>(runtime, first, second, square);
         if (runtime.size() == 1) check_functions<T>(runtime, first);
         if (symmetry == Symmetry::none) return;
-        // A matrix that stores everything takes any other.
+        // A matrix that stores both halves accepts an operand of any symmetry.
         const BlockLayout whole = random_layout(runtime, sizes, sizes, Symmetry::none, seed + 2);
         check_add<T>(runtime, whole, first);
         check_hadamard<T>(runtime, whole, first, Symmetry::none);

@@ -7,7 +7,7 @@
 
 #include <tessera/block_operations.hpp>
 
-/// Copies between block-sparse matrices, compared with the formula element by element.
+/// Checks copies between block-sparse matrices against the formula, element by element.
 namespace tessera::test {
 
 inline std::string describe(Symmetry a, Symmetry b, const CopyBlocksOptions& o) {
@@ -27,14 +27,14 @@ inline bool inside(const ElementWindow& w, Index i, Index j) {
   return i >= w.first_row && i < w.end_row && j >= w.first_col && j < w.end_col;
 }
 
-/// Element (i, j) of op(a), conjugated once more if asked.
+/// Element (i, j) of op(a), additionally conjugated if `conjugated` is set.
 template <class T>
 T image_element(const Matrix<T>& a, Op op, bool conjugated, Index i, Index j) {
   const T x = op == Op::none ? a(i, j) : a(j, i);
   return conjugated != (op == Op::adjoint) ? conjugate(x) : x;
 }
 
-/// What the stored blocks of B are after copy_blocks.
+/// Expected values of the stored blocks of B after copy_blocks.
 template <class T>
 Matrix<T> copied(T factor, const Contents<T>& a, const Contents<T>& b, const BlockLayout& layout,
                  const CopyBlocksOptions& options) {
@@ -53,7 +53,7 @@ Matrix<T> copied(T factor, const Contents<T>& a, const Contents<T>& b, const Blo
   return result;
 }
 
-/// The values of another matrix of the same pattern, on every rank for its own.
+/// Values from another matrix with the same pattern; each rank takes those of its own blocks.
 template <class T>
 void assign(BlockSparseMatrix<T>& a, const Matrix<T>& dense) {
   a.for_each_block_mutable([&](Index row, Index col, MatrixView<T> values) {
@@ -66,8 +66,9 @@ void assign(BlockSparseMatrix<T>& a, const Matrix<T>& dense) {
 template <class T>
 inline constexpr double copy_tolerance = 8 * double(precision<T>);
 
-/// Every op, conjugated or not, added or not (of these twelve, where `stride` > 1, every stride-th from
-/// `first` on), in the first window and one of the others. Collective.
+/// Checks every op, conjugated or not, added or not, in the first window and one other window. With
+/// `stride` > 1 it checks only every stride-th of these twelve cases, starting at `first`.
+/// Collective.
 template <class T>
 void check_copies(const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& b,
                   const std::vector<ElementWindow>& windows, std::size_t first = 0, std::size_t stride = 1) {
@@ -96,7 +97,7 @@ void check_copies(const BlockSparseMatrix<T>& a, BlockSparseMatrix<T>& b,
   EXPECT_EQ(difference(contents_of(a).elements, a_contents.elements), 0);
 }
 
-/// make_image into a layout: the blocks that there are, the values, zero outside the window.
+/// Checks make_image into a layout: which blocks exist, their values, and zeros outside the window.
 /// Collective.
 template <class T>
 void check_image(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op op, bool conjugated,

@@ -4,7 +4,8 @@
 
 #include "operation_problem.hpp"
 
-/// Checks of the copying operations for matrices of the given block sizes; `seed` of the distributions.
+/// Checks the copy operations for matrices with the given block sizes; `seed` selects the
+/// distributions.
 namespace tessera::operations_test {
 using namespace detail;
 
@@ -21,7 +22,7 @@ void check_copy(Runtime& runtime, const BlockLayout& layout) {
   expect_matrix(a, Matrix<T>(dense.rows(), dense.cols()));
 }
 
-/// From `from` into the blocks that another matrix of layout `to` has.
+/// Copies from layout `from` into the existing blocks of another matrix with layout `to`.
 template <class T>
 void check_copy_into_existing(Runtime& runtime, const BlockLayout& from, const BlockLayout& to) {
   auto [a, dense] = make_problem<T>(runtime, from, 12);
@@ -47,7 +48,7 @@ void check_redistribute(Runtime& runtime, const BlockLayout& from, const BlockLa
   run_sequence(runtime, [&](Sequence& sequence) { b = redistribute(sequence, a, to); });
   EXPECT_EQ(b.layout(), to);
   expect_matrix(b, from_lower_half(dense, to.symmetry));
-  // An image is where an element may be: empty blocks need not be.
+  // redistribute need not store blocks of size zero, so only nonempty blocks are compared.
   for (Index i = 0; i < b.block_rows(); ++i)
     for (Index j = 0; j < b.block_cols(); ++j)
       if (to.stores(i, j) && to.rows->size(i) > 0 && to.cols->size(j) > 0) {
@@ -122,7 +123,8 @@ void check_parts(Runtime& runtime, const BlockLayout& layout) {
 template <class T>
 void check_reserve_and_clear(Runtime& runtime, const BlockLayout& layout) {
   auto [a, dense] = make_problem<T>(runtime, layout, 18, 0.3);
-  // Every rank names other blocks; those above a half-stored matrix' diagonal mean their mirror images.
+  // Every rank names different blocks. Above the diagonal of a half-stored matrix a name stands for
+  // the mirror image.
   std::vector<BlockCoordinate> named;
   const auto is_new = [&](Index i, Index j) { return (i + 2 * j) % 3 == 0; };
   for (Index i = 0; i < a.block_rows(); ++i)
@@ -170,7 +172,7 @@ void check_filter(Runtime& runtime, const BlockLayout& layout) {
   EXPECT_EQ(filter(a, 1.0), 0);
 }
 
-/// All of them, for square matrices in two independent distributions.
+/// All checks, for square matrices in two independent distributions.
 template <class T>
 void check_copies(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& symmetries = all_symmetries) {
   const std::vector<Index> sizes = mixed_sizes();
@@ -192,7 +194,7 @@ void check_copies(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& 
   });
 }
 
-/// Those that rectangular matrices have.
+/// The checks that apply to rectangular matrices.
 template <class T>
 void check_rectangular_copies(Runtime& runtime, const std::vector<Index>& rows,
                               const std::vector<Index>& cols, unsigned seed) {

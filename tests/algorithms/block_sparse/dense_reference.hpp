@@ -9,27 +9,27 @@
 
 #include <tessera/block_sparse_matrix.hpp>
 
-/// Block-sparse matrices next to what they are as dense ones, built on put and iteration alone.
+/// Block-sparse matrices beside their dense equivalents, built from put and iteration only.
 namespace tessera::test {
 
 inline constexpr Symmetry all_symmetries[] = {Symmetry::none, Symmetry::symmetric, Symmetry::antisymmetric,
                                               Symmetry::hermitian};
 
-/// Block sizes, empty blocks among them, for both sides of a square matrix and for a shorter one.
+/// Block sizes, including empty blocks, for both sides of a square matrix and for a shorter side.
 inline const std::vector<Index> square{3, 1, 0, 5, 2, 7, 4, 1, 0, 6}, wide{2, 0, 6, 1, 1, 3};
 
-/// A number in [0, 1) for some integers.
+/// A reproducible number in [0, 1) for the given integers.
 inline double random_number(std::uint64_t seed, Index i, Index j = 0) {
   return (random_uniform(seed, 2, i, j) + 1) / 2.0000001;
 }
 
-/// What the symmetry makes of an element's mirror image.
+/// Value of the mirror image of element x under the symmetry.
 template <class T>
 T mirror_image(Symmetry symmetry, T x) {
   return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
 }
 
-/// A grid of some of the ranks, owners drawn at random, panels of a few blocks.
+/// A layout on a grid of some of the ranks, with random owners and a few blocks per panel.
 inline BlockLayout random_layout(const Runtime& runtime, const std::vector<Index>& row_sizes,
                                  const std::vector<Index>& col_sizes, Symmetry symmetry, std::uint64_t seed) {
   BlockLayout layout;
@@ -48,7 +48,7 @@ inline BlockLayout random_layout(const Runtime& runtime, const std::vector<Index
   return layout;
 }
 
-/// Random elements, of the layout's symmetry.
+/// Random elements with the symmetry of the layout.
 template <class T>
 Matrix<T> random_dense(const BlockLayout& layout, std::uint64_t seed) {
   Matrix<T> a(layout.rows->elements(), layout.cols->elements());
@@ -63,13 +63,15 @@ Matrix<T> random_dense(const BlockLayout& layout, std::uint64_t seed) {
   return a;
 }
 
-/// Whether a block is drawn; of a half-stored layout both images are.
+/// Whether block (i, j) is drawn. In a half-stored layout a block and its mirror image are drawn
+/// together.
 inline bool drawn(const BlockLayout& layout, double occupation, std::uint64_t seed, Index i, Index j) {
   if (layout.symmetry != Symmetry::none && i < j) std::swap(i, j);
   return random_number(seed + 99, i, j) < occupation;
 }
 
-/// A matrix of drawn blocks of a dense one; blocks that are half-stored are put from either side.
+/// A matrix of drawn blocks of a dense matrix. Half-stored blocks are put from either side of the
+/// diagonal.
 template <class T>
 BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, const Matrix<T>& dense,
                                   double occupation, std::uint64_t seed) {
@@ -94,14 +96,14 @@ BlockSparseMatrix<T> drawn_matrix(Runtime& runtime, const BlockLayout& layout, d
   return drawn_matrix(runtime, layout, random_dense<T>(layout, seed), occupation, seed);
 }
 
-/// What a matrix holds, on every rank: which blocks, and the elements, zero elsewhere.
+/// Contents of a matrix, known on every rank: its blocks, and its elements with zeros elsewhere.
 template <class T>
 struct Contents {
   std::set<BlockCoordinate> blocks;
   Matrix<T> elements;
 };
 
-/// Collective. `mirrored`: with the images of the blocks of a half-stored matrix.
+/// Collective. `mirrored` adds the mirror images of the blocks of a half-stored matrix.
 template <class T>
 Contents<T> contents_of(const BlockSparseMatrix<T>& a, bool mirrored = true) {
   std::vector<std::byte> mine;
@@ -139,7 +141,7 @@ Contents<T> contents_of(const BlockSparseMatrix<T>& a, bool mirrored = true) {
   return contents;
 }
 
-/// The elements of a dense matrix in the blocks that drawn_matrix draws, and zero elsewhere.
+/// The dense matrix, set to zero outside the blocks that drawn_matrix draws.
 template <class T>
 Matrix<T> drawn_dense(const BlockLayout& layout, const Matrix<T>& dense, double occupation,
                       std::uint64_t seed) {

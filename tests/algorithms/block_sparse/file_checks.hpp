@@ -11,10 +11,11 @@
 
 #include <tessera/block_sparse_files.hpp>
 
-/// Block-sparse matrices to files and back. All collective.
+/// Checks of writing block-sparse matrices to files and reading them back. All functions are
+/// collective.
 namespace tessera::test {
 
-/// A file of this test alone that all ranks know; rank 0 removes it in the end.
+/// A file that only this test uses and whose path all ranks know; rank 0 removes it at the end.
 class TemporaryFile {
  public:
   TemporaryFile(const Runtime& runtime, const std::string& ending) : runtime_(runtime) {
@@ -53,7 +54,7 @@ inline BlockSizes sizes_of(const BlockLayout& layout) {
           {layout.cols->sizes().begin(), layout.cols->sizes().end()}};
 }
 
-/// Blocks of size zero hold no entry.
+/// The blocks without those of size zero, which files cannot represent because they hold no entry.
 inline std::set<BlockCoordinate> without_ghosts(const BlockLayout& layout, std::set<BlockCoordinate> blocks) {
   std::erase_if(blocks, [&](BlockCoordinate b) {
     return layout.rows->size(b.row) == 0 || layout.cols->size(b.col) == 0;
@@ -71,7 +72,7 @@ void expect_same(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b, b
     EXPECT_EQ(without_ghosts(a.layout(), x.blocks), without_ghosts(b.layout(), y.blocks));
 }
 
-/// `read(layout)` gives the matrix in another layout, and with both halves stored.
+/// `read(layout)` returns the matrix in another layout, and in one with both halves stored.
 template <class T, class Read>
 void expect_same_in_other_layouts(const BlockSparseMatrix<T>& a, std::uint64_t seed, bool ghosts,
                                   const Read& read) {
@@ -84,7 +85,8 @@ void expect_same_in_other_layouts(const BlockSparseMatrix<T>& a, std::uint64_t s
   }
 }
 
-/// Writes and reads in default layout, in another layout, and with both halves stored.
+/// Writes a matrix and reads it in the default layout, in another layout, and with both halves
+/// stored.
 template <class T>
 void check_matrix_market(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed,
                          const std::string& ending) {
@@ -113,7 +115,8 @@ void check_hdf5(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed)
       a, seed, true, [&](const BlockLayout& other) { return read_hdf5<T>(runtime, file.path(), other); });
 }
 
-/// The call throws an InputError that names the file, the line and, somewhere, the reason.
+/// Expects the call to throw an InputError that names the file and the line and contains the
+/// reason.
 template <class Call>
 void expect_input_error(const Call& call, const std::string& file, Index line, const std::string& reason) {
   try {

@@ -7,7 +7,8 @@
 
 #include <tessera/block_operations.hpp>
 
-/// Block-sparse matrices to other formats and back. All collective.
+/// Checks of conversions of block-sparse matrices to other formats and back. All functions are
+/// collective.
 namespace tessera::test {
 
 template <class T>
@@ -36,7 +37,7 @@ void check_dense(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed
   EXPECT_EQ(from_dense(runtime, part.view(), layout, 100).pattern().blocks(), 0);
 }
 
-/// This rank's rows of a dense matrix: elements for which keep(row, column, value).
+/// This rank's rows of a dense matrix, restricted to elements with keep(row, column, value).
 template <class T, class Keep>
 CompressedRows<T> rows_of(const Matrix<T>& dense, const std::vector<Index>& rows, const Keep& keep) {
   CompressedRows<T> result{dense.rows(), dense.cols(), rows, {0}, {}, {}};
@@ -80,7 +81,7 @@ void check_compressed_rows(Runtime& runtime, const BlockLayout& layout, std::uin
   expect_equal(to_compressed_rows(a, 0.5, true), rows_of(part, all, above(0.5)));
   expect_equal(to_compressed_rows(a, -1),
                rows_of(part, mine, [&](Index i, Index j, T) { return stored(i, j); }));
-  // The lower half of a half-stored matrix, in two parts that are added.
+  // Passes the lower half of a half-stored matrix as two parts, which must be added.
   const auto lower = [&](Index i, Index j, T x) {
     return (layout.symmetry == Symmetry::none || j <= i) && std::abs(x) > 0;
   };

@@ -10,8 +10,8 @@
 namespace tessera::test {
 using namespace detail;
 
-/// A number of every bit of every stored element and of where it is, the same on all ranks and for any
-/// distribution: a sum, modulo 2^64, of hashes. Collective.
+/// Hash of all bits and positions of the stored elements, as a sum of hashes modulo 2^64. It is
+/// equal on all ranks and for any distribution. Collective.
 template <class T>
 std::uint64_t fingerprint(const BlockSparseMatrix<T>& a) {
   std::uint64_t sum = 0;
@@ -36,7 +36,7 @@ std::uint64_t fingerprint(const BlockSparseMatrix<T>& a) {
   return total;
 }
 
-/// A layout of a square matrix on a grid; panels of about `panel_elements`.
+/// A layout of a square matrix on a grid, with panels of about `panel_elements` elements.
 inline BlockLayout square_layout(const std::vector<Index>& sizes, Symmetry symmetry, ProcessGrid grid = {},
                                  Index panel_elements = 0) {
   return {BlockDimension::make(sizes, grid.rows, {}, panel_elements),

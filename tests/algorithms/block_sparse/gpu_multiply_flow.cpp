@@ -8,14 +8,14 @@
 
 #include <tessera/multiply.hpp>
 
-/// Products on a GPU: where the data are, and what is copied.
+/// Where the data of products on a GPU are located, and what is copied.
 namespace tessera::test {
 namespace {
 
 const std::vector<Index> sizes(36, 40);
 constexpr double matrix_bytes = 1440.0 * 1440 * sizeof(double);
 
-/// Small whole numbers: their products are exact.
+/// Small integers, so that their products are exact.
 BlockSparseMatrix<double> whole_numbers(Runtime& runtime, std::uint64_t seed) {
   auto a = random_block_sparse<double>(runtime, square_layout(sizes, Symmetry::none, {}, 400), 1.0, seed);
   a.for_each_block_mutable([](Index, Index, MatrixView<double> block) {
@@ -34,7 +34,7 @@ BlockSparseMatrix<double> product(const BlockSparseMatrix<double>& a, const Bloc
   return c;
 }
 
-/// (A B) B, with everything that is asked about on the way.
+/// Fingerprint of (A B) B.
 std::uint64_t square_times(Runtime& runtime, const MultiplyOptions& options) {
   const auto a = whole_numbers(runtime, 1), b = whole_numbers(runtime, 2);
   return fingerprint(product(product(a, b, options), b, options));

@@ -8,8 +8,8 @@
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 #include <tests/support/device_array.hpp>
 
-/// Products on GPUs whose stacks have kernels of their own, and some that have not, against dense products,
-/// against CPUs, and against themselves on other GPUs.
+/// Products on GPUs, with block shapes that have specialized kernels and with some that have none,
+/// against dense products, against CPUs, and against other numbers of GPUs.
 namespace tessera::test {
 namespace {
 
@@ -17,8 +17,8 @@ constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
 constexpr Symmetry none = Symmetry::none, symmetric = Symmetry::symmetric,
                    antisymmetric = Symmetry::antisymmetric, hermitian = Symmetry::hermitian;
 
-/// Two panels along each dimension, whose stacks have several hundred products of each of the usual shapes
-/// and a few of the others.
+/// Two panels in each dimension. Their stacks hold several hundred products of each common block
+/// shape and a few of other shapes.
 ProductCase mixed_case(std::uint64_t seed, bool integers) {
   ProductCase p;
   p.rows = p.cols = p.inner = repeated({5, 13, 5, 13, 5, 13, 5, 2}, 40);
@@ -30,7 +30,7 @@ ProductCase mixed_case(std::uint64_t seed, bool integers) {
   return p;
 }
 
-/// What a product came to: all bits of C, as one number, and what was counted.
+/// Outcome of the products: a hash of all bits of C, and the counts.
 struct Outcome {
   std::uint64_t bits;
   Index products, filtered_products, filtered_blocks;
@@ -40,8 +40,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& o) {
   return out << o.bits << ' ' << o.products << ' ' << o.filtered_products << ' ' << o.filtered_blocks;
 }
 
-/// C := alpha A B + beta C, then C := alpha A C + beta C: the second takes what the first has left wherever
-/// that is.
+/// C := alpha A B + beta C, then C := alpha A C + beta C. The second product reads C wherever the
+/// first left it, on the host or on a GPU.
 template <class T>
 Outcome outcome(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
@@ -56,7 +56,7 @@ Outcome outcome(Runtime& runtime, const ProductCase& p) {
   return {fingerprint(m.c), result.products, result.filtered_products, result.filtered_blocks};
 }
 
-/// A variable of the environment while a Runtime lives.
+/// Sets an environment variable while a Runtime lives.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -126,16 +126,17 @@ TYPED_TEST(GpuMultiplySweep, LimitsAndKeptBlocks) {
       }
 }
 
-/// What is exact has the bits of the CPU: filtered or not, wherever results are kept.
+/// Exact products equal those of the CPU bitwise, with and without a filter, wherever results are
+/// kept.
 TYPED_TEST(GpuMultiplySweep, WholeNumbersAsOnTheCpu) {
   ProductCase cases[] = {mixed_case(200, true), mixed_case(201, true), mixed_case(202, true),
                          mixed_case(203, true)};
-  // Of the smallest blocks some products are skipped, and some small blocks of C dropped.
+  // This bound skips some products of the smallest blocks and drops some small blocks of C.
   constexpr double eps = is_complex<TypeParam> ? 1300 : 400;
   cases[1].options.filter_eps = eps;
   cases[2].options.filter_eps = eps, cases[2].options.retain_sparsity = true;
   cases[3].a = cases[3].c = symmetric, cases[3].b = symmetric;
-  // The products of the second multiplication stay below 2^24.
+  // Keeps the products of the second multiplication below 2^24, so that they are exact in float.
   for (ProductCase& p : cases) p.occupation = 0.6;
   for (ProductCase& p : cases) {
     const Outcome expected = this->outcome_on({.cores = 2, .gpus = 0}, p);
@@ -152,8 +153,8 @@ TYPED_TEST(GpuMultiplySweep, WholeNumbersAsOnTheCpu) {
   }
 }
 
-/// What is rounded has the same bits whatever the schedule: how far tasks are queued ahead, which of the
-/// copies are on the GPU, who does the small tasks.
+/// Rounded products have the same bits for every schedule: however many tasks are queued ahead,
+/// whichever copies are on the GPU, and whichever worker runs the small tasks.
 TYPED_TEST(GpuMultiplySweep, TheSameBitsInEveryOrder) {
   for (const UseDense use : {UseDense::never, UseDense::always}) {
     ProductCase p = mixed_case(300, false);
@@ -171,8 +172,8 @@ TYPED_TEST(GpuMultiplySweep, TheSameBitsInEveryOrder) {
   }
 }
 
-/// Full panels of small blocks are multiplied as dense ones by the library's own choice, if a quarter of the
-/// GPU's memory is enough for them.
+/// The library chooses dense products for full panels of small blocks if these fit into a quarter
+/// of the GPU's memory.
 TYPED_TEST(GpuMultiplySweep, DenseWhereItIsWorthItAndFits) {
   ProductCase p = mixed_case(500, true);
   p.rows = p.cols = p.inner = repeated({13, 5, 5}, 150);
@@ -197,7 +198,7 @@ TYPED_TEST(GpuMultiplySweep, TheSameBitsOnTwoGpus) {
     for (const bool on_host : {false, true}) {
       p.options.result_on_host = on_host;
       EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 2}, p), expected) << eps << on_host;
-      // Whoever is idle takes the next task: both compute.
+      // With the eager scheduler an idle worker takes the next task, so both GPUs compute.
       EXPECT_EQ(this->outcome_on({.cores = 2, .gpus = 2, .scheduler = "eager"}, p), expected)
           << eps << on_host;
     }

@@ -9,7 +9,7 @@
 
 #include <tessera/block_operations.hpp>
 
-/// Block-sparse matrices whose values are known as dense ones, for tests of operations on them.
+/// Block-sparse matrices with known dense equivalents, for tests of operations on them.
 namespace tessera::operations_test {
 
 using namespace test;
@@ -18,7 +18,7 @@ using test::Matrix;
 inline const std::vector<Symmetry> all_symmetries{Symmetry::none, Symmetry::symmetric,
                                                   Symmetry::antisymmetric, Symmetry::hermitian};
 
-/// Mixed sizes, empty blocks among them; 25 elements.
+/// Mixed block sizes, including empty blocks, with 25 elements in total.
 inline std::vector<Index> mixed_sizes() {
   return {3, 0, 5, 1, 4, 2, 0, 7, 3};
 }
@@ -33,8 +33,8 @@ inline const std::vector<std::pair<std::vector<Index>, std::vector<Index>>> rect
     {{1}, {1}},
 };
 
-/// A distribution that depends on the seed alone: grid, owners and panels. Seed 0: what make_block_layout
-/// gives.
+/// A grid, owners and panels that depend only on the seed. Seed 0 gives the layout of
+/// make_block_layout.
 inline BlockLayout random_layout(Runtime& runtime, const std::vector<Index>& rows,
                                  const std::vector<Index>& cols, Symmetry symmetry, unsigned seed) {
   if (seed == 0) return make_block_layout(runtime, rows, cols, symmetry);
@@ -73,7 +73,7 @@ T element(std::uint64_t seed, Symmetry symmetry, Index i, Index j) {
   return symmetry == Symmetry::antisymmetric ? T(0) : symmetry == Symmetry::hermitian ? T(real_part(x)) : x;
 }
 
-/// Random blocks with random elements, the same for every distribution.
+/// Random blocks with random elements, identical for every distribution.
 template <class T>
 Problem<T> make_problem(Runtime& runtime, const BlockLayout& layout, std::uint64_t seed,
                         double occupation = 0.5) {
@@ -127,7 +127,7 @@ Matrix<T> gathered(const BlockSparseMatrix<T>& a) {
   return dense;
 }
 
-/// The dense matrix with f(element, row, column) for its elements.
+/// The dense matrix whose elements are f(element, row, column).
 template <class T, class F>
 Matrix<T> mapped(const Matrix<T>& a, const F& f) {
   Matrix<T> result(a.rows(), a.cols());
@@ -136,7 +136,7 @@ Matrix<T> mapped(const Matrix<T>& a, const F& f) {
   return result;
 }
 
-/// What a half-stored matrix makes of the lower half of a matrix.
+/// The matrix that half storage with this symmetry implies for the lower half of `a`.
 template <class T>
 Matrix<T> from_lower_half(const Matrix<T>& a, Symmetry symmetry) {
   return mapped(a, [&](T x, Index i, Index j) {
@@ -146,7 +146,7 @@ Matrix<T> from_lower_half(const Matrix<T>& a, Symmetry symmetry) {
   });
 }
 
-/// The matrix as it is, but zero in blocks that `kept(block row, block column)` does not name.
+/// The matrix with zeros in all blocks for which `kept(block row, block column)` is false.
 template <class T, class Kept>
 Matrix<T> blocks_kept(const Matrix<T>& a, const BlockLayout& layout, const Kept& kept) {
   return mapped(a, [&](T x, Index i, Index j) {
@@ -154,14 +154,14 @@ Matrix<T> blocks_kept(const Matrix<T>& a, const BlockLayout& layout, const Kept&
   });
 }
 
-/// At most a few roundings of numbers near one apart.
+/// Tolerates a few rounding errors of numbers of order one.
 template <class T>
 void expect_matrix(const BlockSparseMatrix<T>& a, const Matrix<T>& expected, double roundings = 0) {
   ASSERT_TRUE(a.valid());
   EXPECT_LE(difference(gathered(a), expected), roundings * double(precision<T>));
 }
 
-/// Stored are exactly the blocks that `stored(row, column)` names, as far as the layout has places.
+/// The matrix must store exactly the blocks with `stored(row, column)` that its layout can store.
 template <class T, class Stored>
 void expect_blocks(const BlockSparseMatrix<T>& a, const Stored& stored) {
   for (Index i = 0; i < a.block_rows(); ++i)
@@ -169,7 +169,8 @@ void expect_blocks(const BlockSparseMatrix<T>& a, const Stored& stored) {
       EXPECT_EQ(a.pattern().find(i, j).has_value(), a.layout().stores(i, j) && stored(i, j)) << i << ' ' << j;
 }
 
-/// check(symmetry, first, second) for each symmetry: two distributions of square matrices of mixed sizes.
+/// Calls check(symmetry, first, second) for each symmetry with two distributions of square matrices
+/// of mixed block sizes.
 template <class T, class Check>
 void for_each_symmetry(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& symmetries,
                        const Check& check) {
@@ -182,7 +183,7 @@ void for_each_symmetry(Runtime& runtime, unsigned seed, const std::vector<Symmet
   }
 }
 
-/// check(first, second): two distributions of matrices of these block sizes.
+/// Calls check(first, second) with two distributions of matrices with these block sizes.
 template <class T, class Check>
 void for_rectangle(Runtime& runtime, const std::vector<Index>& rows, const std::vector<Index>& cols,
                    unsigned seed, const Check& check) {

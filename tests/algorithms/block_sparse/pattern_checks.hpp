@@ -11,7 +11,7 @@
 namespace tessera::test {
 using namespace detail;
 
-/// Everything that a pattern says about itself agrees with the blocks that it should have.
+/// All queries of a pattern must agree with the set of blocks that it should have.
 inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoordinate>& blocks) {
   const BlockLayout& layout = pattern.layout();
   Index elements = 0, count = 0;
@@ -58,8 +58,8 @@ inline void check_pattern(const BlockPattern& pattern, const std::set<BlockCoord
   EXPECT_EQ(count, pattern.blocks());
 }
 
-/// The three ways to make a pattern of drawn blocks, some named repeatedly and by ranks that do not own them.
-/// Collective.
+/// Makes a pattern of drawn blocks in all three ways. Some blocks are named repeatedly and by ranks
+/// that do not own them. Collective.
 inline void check_patterns(Runtime& runtime, const BlockLayout& layout, double occupation,
                            std::uint64_t seed) {
   std::set<BlockCoordinate> blocks;

@@ -12,22 +12,22 @@
 #include <tessera/error.hpp>
 #include <tessera/multiply.hpp>
 
-/// Block-sparse products against dense ones.
+/// Checks of block-sparse products against dense products.
 namespace tessera::test {
 using namespace detail;
 
 using Wide = std::complex<double>;
 using DenseMatrix = Matrix<Wide>;
 
-/// What kind of random matrix: which blocks and elements there are depends on the seed alone, not on the
+/// Kind of a random matrix. Its blocks and elements depend only on the seed, not on the
 /// distribution.
 struct RandomBlocks {
   std::uint64_t seed = 1;
   double occupation = 0.4;
-  bool integers = false;  ///< values from -3 to 3
+  bool integers = false;  ///< integers from -3 to 3
 };
 
-/// An element that is there, of the stored half.
+/// Element (i, j) of a stored block; above the diagonal it follows from the lower half by symmetry.
 template <class T>
 T random_element(const RandomBlocks& kind, Symmetry symmetry, Index i, Index j) {
   const bool mirror = symmetry != Symmetry::none && i < j;
@@ -83,7 +83,7 @@ DenseMatrix dense(const BlockSparseMatrix<T>& a) {
 
 using BlockSet = std::set<std::pair<Index, Index>>;
 
-/// Numbers of the stored blocks; `full`: with those that are there by symmetry.
+/// Coordinates of the stored blocks; `full` adds the mirror images that symmetry implies.
 template <class T>
 BlockSet stored_blocks(const BlockSparseMatrix<T>& a, bool full = false) {
   BlockSet blocks;
@@ -103,7 +103,7 @@ inline DenseMatrix applied(Op op, const DenseMatrix& a) {
   return b;
 }
 
-/// Zero outside a window.
+/// The matrix with zeros outside a window.
 inline DenseMatrix window_of(DenseMatrix a, Index first_row, Index end_row, Index first_col, Index end_col) {
   for (Index j = 0; j < a.cols(); ++j)
     for (Index i = 0; i < a.rows(); ++i)
@@ -111,7 +111,7 @@ inline DenseMatrix window_of(DenseMatrix a, Index first_row, Index end_row, Inde
   return a;
 }
 
-/// Largest row sum.
+/// Maximum row sum.
 inline double norm_inf(const DenseMatrix& a) {
   return norm_1(applied(Op::transpose, a));
 }
@@ -133,13 +133,13 @@ struct ProductCase {
   std::uint64_t seed = 1;
   double occupation = 0.4;
   bool integers = false;
-  bool random_owners = false;  ///< and a grid of its own for each matrix
+  bool random_owners = false;  ///< also gives each matrix a different grid
   Wide alpha = 1, beta = 0;
   MultiplyOptions options{};
   Index panel_elements = 0;
 };
 
-/// One of the grids that the ranks can form.
+/// One of the grids that this number of ranks can form.
 inline ProcessGrid some_grid(int ranks, std::uint64_t choice) {
   std::vector<ProcessGrid> grids;
   for (int rows = 1; rows <= ranks; ++rows)
@@ -195,8 +195,8 @@ T narrow(Wide x) {
     return T(x.real());
 }
 
-/// The blocks that C must have after an unfiltered product: C's own, and those with a product of blocks that
-/// have elements within the limits.
+/// Blocks that C must have after an unfiltered product: those of C, and those with a product of
+/// blocks that have elements within the limits.
 template <class T>
 BlockSet expected_blocks(const ProductCase& p, const ProductMatrices<T>& m) {
   BlockSet expected = stored_blocks(m.c);
@@ -220,7 +220,7 @@ BlockSet expected_blocks(const ProductCase& p, const ProductMatrices<T>& m) {
   return expected;
 }
 
-/// What the elements of C must be, and how much may be missing.
+/// Expected elements of C, and the scale of the tolerated error.
 template <class T>
 DenseMatrix expected_values(const ProductCase& p, const ProductMatrices<T>& m, double& scale) {
   const MultiplyLimits& l = p.options.limits;
@@ -237,7 +237,7 @@ DenseMatrix expected_values(const ProductCase& p, const ProductMatrices<T>& m, d
   return expected;
 }
 
-/// Zero where C has no place, or no block when it must not get any.
+/// Sets elements to zero where C's layout stores no block, or where C must not get new blocks.
 template <class T>
 void keep_blocks(DenseMatrix& d, const BlockSparseMatrix<T>& c, const BlockSet* blocks) {
   for (Index j = 0; j < c.block_cols(); ++j)
@@ -247,7 +247,7 @@ void keep_blocks(DenseMatrix& d, const BlockSparseMatrix<T>& c, const BlockSet* 
           for (Index r = c.layout().rows->first(i); r < c.layout().rows->first(i + 1); ++r) d(r, q) = 0;
 }
 
-/// Multiplies, and fails the running test unless blocks and values are right.
+/// Multiplies and checks the blocks and values of the result.
 template <class T>
 MultiplyResult check_product(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
@@ -280,7 +280,7 @@ MultiplyResult check_product(Runtime& runtime, const ProductCase& p) {
   return result;
 }
 
-/// Sizes that repeat until `count` blocks are there.
+/// Repeats the sizes until there are `count` blocks.
 inline std::vector<Index> repeated(std::initializer_list<Index> pattern, Index count) {
   std::vector<Index> sizes;
   for (Index i = 0; i < count; ++i)
@@ -292,7 +292,8 @@ struct Symmetries {
   Symmetry a, b, c;
 };
 
-/// Calls `test` with a case for each of the symmetries, of op(A), of op(B), and of whether C keeps its blocks.
+/// Calls `test` with a case for each symmetry, each op(A), each op(B), and with C keeping its
+/// blocks or not.
 template <class Test>
 void for_each_symmetry(std::span<const Symmetries> symmetries, const std::vector<Index>& sizes,
                        const Test& test) {
@@ -314,7 +315,7 @@ void for_each_symmetry(std::span<const Symmetries> symmetries, const std::vector
         }
 }
 
-/// Calls `test` with cases of blocks of all shapes: equal and mixed ones, empty ones, one, and none.
+/// Calls `test` with cases of equal, mixed and empty blocks, of a single block, and without blocks.
 template <class Test>
 void for_each_shape(const Test& test) {
   struct Shape {
@@ -341,7 +342,7 @@ void for_each_shape(const Test& test) {
         ProductCase p;
         p.rows = shape.rows, p.cols = shape.cols, p.inner = shape.inner;
         p.op_a = op_a, p.seed = ++seed, p.panel_elements = panel_elements;
-        // All pairs of op(A) and op(B) occur, over the shapes.
+        // Over the shapes, all pairs of op(A) and op(B) occur.
         p.op_b = all_ops[(seed + seed / 9) % 3];
         p.occupation = seed % 2 ? 0.5 : 1.5;
         p.alpha = -1, p.beta = 2;

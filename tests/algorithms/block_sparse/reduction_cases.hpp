@@ -4,11 +4,11 @@
 
 #include "operation_problem.hpp"
 
-/// Checks of reductions against loops over dense matrices.
+/// Checks reductions against loops over dense matrices.
 namespace tessera::operations_test {
 using namespace detail;
 
-/// Numbers that all ranks must have bitwise alike; compared when it is destroyed.
+/// Collects numbers that must be bitwise equal on all ranks; the destructor compares them.
 class SameEverywhere {
  public:
   explicit SameEverywhere(Runtime& runtime) : runtime_(runtime) {}
@@ -24,12 +24,12 @@ class SameEverywhere {
   SameEverywhere(const SameEverywhere&) = delete;
   SameEverywhere& operator=(const SameEverywhere&) = delete;
 
-  /// `got` up to the roundings of sums of terms that are `size` together in modulus, in double.
+  /// Compares up to rounding errors, in double, of sums whose terms have total modulus `size`.
   void number(double got, double expected, double size) {
     EXPECT_NEAR(got, expected, 4e-15 * (size + 1));
     numbers_.push_back(got);
   }
-  /// The same with the rounding to T at the end.
+  /// The same with a final rounding to T.
   template <class T>
   void scalar(T got, std::complex<double> expected, double size) {
     const double rounding = std::max<double>(4e-15, precision<T>) * (size + 1);
@@ -129,7 +129,8 @@ void check_dot(Runtime& runtime, const BlockLayout& layout, const BlockLayout& o
   all.scalar(dot(a, a), itself, itself.real());
 }
 
-/// A checksum tells elements, signs, conjugates and places apart, but not zero blocks and distributions.
+/// A checksum must distinguish elements, signs, conjugates and positions, but not zero blocks or
+/// distributions.
 template <class T>
 void check_checksum(Runtime& runtime, const BlockLayout& layout, const BlockLayout& other) {
   auto [a, x] = make_problem<T>(runtime, layout, 45, 0.6);
@@ -164,7 +165,8 @@ void check_reductions(Runtime& runtime, unsigned seed,
         check_checksum<T>(runtime, first, second);
         for (const Symmetry other : symmetries) {
           SCOPED_TRACE(::testing::Message() << "with symmetry " << static_cast<char>(other));
-          // In the same places if the symmetries are of one kind, and in others.
+          // The same layout if both matrices are half-stored or neither is; always another layout
+          // too.
           BlockLayout partner = first;
           partner.symmetry = other;
           if ((symmetry == Symmetry::none) == (other == Symmetry::none))

@@ -47,10 +47,11 @@ TYPED_TEST(BlockSparseFiles, ManyRowsGoInPieces) {
   check_matrix_market<T>(this->runtime(), layout, 1, ".mtx.gz");
 }
 
-/// The tests of what is no matter of types.
+/// Tests that do not depend on the scalar type.
 class BlockSparseFileErrors : public RuntimeTest<double> {
  protected:
-  /// Reading such a Matrix Market file with such block sizes fails, in the one (`at_sizes`) or the other.
+  /// Reading this Matrix Market file with these block sizes must fail. The error names the sizes
+  /// file if `at_sizes` is set, else the matrix file.
   void refuse(const std::string& matrix, const std::string& sizes, bool at_sizes, Index line,
               const std::string& reason) {
     const TemporaryFile matrix_file(runtime(), ".mtx", matrix), sizes_file(runtime(), ".txt", sizes);
@@ -153,7 +154,7 @@ TEST_F(BlockSparseFileErrors, WhatIsWrittenIsSortedAndCut) {
   EXPECT_EQ(some.text(), "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 1\n3 2 3\n");
 }
 
-/// A file of this test alone, written array by array.
+/// A file that only this test uses, written array by array.
 struct Hdf5Parts {
   std::string format = "tessera block-sparse matrix 1", symmetry = "none";
   std::vector<Index> rows{2, 1}, cols{2, 1}, row{0, 1}, col{0, 1};
@@ -216,7 +217,7 @@ TEST_F(BlockSparseFileErrors, Hdf5) {
 TEST_F(BlockSparseFileErrors, Hdf5OfOtherKindsAndCut) {
   const TemporaryFile file(runtime(), ".h5"), cut(runtime(), ".h5");
   Hdf5Parts parts;
-  parts.row = {1, 0};  // blocks in any order
+  parts.row = {1, 0};  // files may list blocks in any order
   parts.col = {0, 0};
   parts.values = {1, 2, 3, 4, 5, 6};
   parts.write(file.path());

@@ -51,7 +51,7 @@ TYPED_TEST(BlockSparseMatrixTest, ReplacesBlocks) {
     const BlockLayout layout = random_layout(this->runtime(), sizes, sizes, symmetry, 3);
     const Matrix<T> dense = random_dense<T>(layout, 1), other = random_dense<T>(layout, 7);
     auto a = drawn_matrix(this->runtime(), layout, dense, 1, 2);
-    // One is below, one above the diagonal, one on it; the source has columns with gaps.
+    // Blocks below, above and on the diagonal; the columns of the source have gaps (ld > rows).
     for (const auto& [row, col] : std::vector<std::pair<Index, Index>>{{2, 0}, {3, 6}, {4, 4}, {1, 2}}) {
       a.put_block(row, col,
                   other.view().block(layout.rows->first(row), layout.cols->first(col), layout.rows->size(row),
@@ -103,7 +103,7 @@ TYPED_TEST(BlockSparseMatrixTest, BuilderAddsReservesAndRefuses) {
   const Matrix<T> low = random_matrix<T>(3, 2, 1), high = random_matrix<T>(2, 3, 2, 4),
                   first = random_matrix<T>(3, 3, 3), second = random_matrix<T>(3, 3, 4);
   builder.reserve(2, 2);
-  builder.reserve(0, 2);  // the block (2, 0)
+  builder.reserve(0, 2);  // means block (2, 0)
   builder.put(2, 0, low.view());
   builder.add(0, 2, high.view());
   builder.add(2, 2, first.view());
@@ -113,10 +113,10 @@ TYPED_TEST(BlockSparseMatrixTest, BuilderAddsReservesAndRefuses) {
   const auto refuse = [&](Index row, Index col, Index rows, Index cols) {
     EXPECT_THROW(builder.put(row, col, {low.data(), rows, cols, 3}), InvalidArgument);
   };
-  refuse(2, 0, 3, 2);  // put before
-  refuse(0, 2, 2, 3);  // its mirror image was
-  refuse(2, 2, 3, 3);  // added before
-  refuse(1, 1, 0, 0);  // put before, though of size zero
+  refuse(2, 0, 3, 2);  // was put before
+  refuse(0, 2, 2, 3);  // its mirror image was put before
+  refuse(2, 2, 3, 3);  // was added before
+  refuse(1, 1, 0, 0);  // was put before, though of size zero
   refuse(0, 0, 3, 2);
   refuse(0, 2, 3, 2);
   refuse(3, 0, 3, 2);

@@ -32,7 +32,7 @@ TYPED_TEST(CopyBlocks, BetweenEqualPatterns) {
     const auto a = drawn_matrix(this->runtime(), layout, random_dense<T>(layout, 1), 0.5, 3);
     auto shared = BlockSparseMatrix<T>(a.pattern_pointer());
     {
-      // A copy of everything needs no values to be there.
+      // A copy of all blocks must work for a target whose values were never written.
       Sequence sequence(this->runtime());
       copy_blocks(sequence, T(1), a, shared);
       ASSERT_TRUE(sequence.wait().ok());

@@ -36,7 +36,8 @@ TYPED_TEST(Multiply, IntegersAreExact) {
     }
 }
 
-/// The filter's rule, by brute force: what is skipped, what is computed, what is dropped.
+/// Applies the filter's rule by brute force: which products are skipped or computed, which blocks
+/// are dropped.
 template <class T>
 void check_filter(Runtime& runtime, ProductCase p, double eps) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
@@ -167,7 +168,7 @@ TEST_F(MultiplyDouble, ResultMayBeAnOperand) {
 }
 
 TEST_F(MultiplyDouble, NothingInCommon) {
-  // A has columns where B has no rows: C keeps what it had.
+  // Op(A) has columns only where op(B) has no rows, so C keeps its values.
   const BlockLayout layout = make_block_layout(runtime(), repeated({3}, 4), repeated({3}, 4));
   const auto with_block = [&](Index i, Index j) {
     BlockSparseBuilder<double> builder(runtime(), layout);

@@ -7,7 +7,7 @@
 #include <tests/algorithms/block_sparse/product_checks.hpp>
 #include <tests/support/runtime_test.hpp>
 
-/// Products that are computed with dense panels: they are what the products of blocks give.
+/// Products computed with dense panels must equal the products of blocks.
 namespace tessera::test {
 namespace {
 
@@ -31,7 +31,7 @@ ProductCase dense_case(const std::vector<Index>& sizes, std::uint64_t seed) {
   return p;
 }
 
-/// The product is right, and wherever there were products of blocks there was a dense one.
+/// The product must be right, and every panel product must have been dense.
 template <class T>
 void check_all_dense(Runtime& runtime, const ProductCase& p) {
   const MultiplyResult result = check_product<T>(runtime, p);
@@ -78,7 +78,7 @@ TYPED_TEST(MultiplyDense, IntegersAreExact) {
       }
 }
 
-/// What a product left and what it says of itself.
+/// Values of C and counts of a product.
 template <class T>
 std::pair<BlockSparseMatrix<T>, MultiplyResult> outcome(Runtime& runtime, const ProductCase& p) {
   ProductMatrices<T> m = make_matrices<T>(runtime, p);
@@ -110,8 +110,8 @@ void expect_same_counts(const MultiplyResult& x, const MultiplyResult& y) {
   EXPECT_EQ(flops(x), flops(y));
 }
 
-/// Whole numbers: the same values, the same counts, and with a filter the same products left out, whose
-/// panels are not multiplied as dense ones.
+/// Integer matrices give the same values and counts. With a filter the same products are skipped,
+/// and their panels are not multiplied as dense ones.
 TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
   std::uint64_t seed = 50;
   for (const Symmetry s : {none, symmetric})
@@ -137,7 +137,7 @@ TYPED_TEST(MultiplyDense, IsWhatBlocksGive) {
       }
 }
 
-/// A filter that leaves nothing out changes nothing.
+/// A bound that skips no product must not change the result.
 TYPED_TEST(MultiplyDense, FilterThatSkipsNothing) {
   for (const Op op : all_ops) {
     ProductCase p = dense_case(repeated({1, 2, 1, 3}, 20), 9);
@@ -148,7 +148,7 @@ TYPED_TEST(MultiplyDense, FilterThatSkipsNothing) {
   }
 }
 
-/// Limits leave out parts of blocks and of panels: no dense products then.
+/// Limits exclude parts of blocks and panels, so no dense products are used.
 TYPED_TEST(MultiplyDense, NotWithLimits) {
   for (const MultiplyLimits& limits : {MultiplyLimits{.first_row = 3}, MultiplyLimits{.end_col = 16},
                                        MultiplyLimits{.first_inner = 4, .end_inner = 11}}) {
@@ -161,7 +161,8 @@ TYPED_TEST(MultiplyDense, NotWithLimits) {
   }
 }
 
-/// A matrix of small blocks of which the first inner panels are full, the others nearly empty.
+/// A matrix of small blocks whose first inner panels are full and whose other panels are almost
+/// empty.
 template <class T>
 BlockSparseMatrix<T> half_full(Runtime& runtime, bool left, std::uint64_t seed) {
   const BlockLayout layout = square_layout(std::vector<Index>(80, 2), none, {}, 40);
@@ -177,7 +178,7 @@ BlockSparseMatrix<T> half_full(Runtime& runtime, bool left, std::uint64_t seed) 
   return builder.finalize();
 }
 
-/// Left to itself, the library takes dense products for full panels of small blocks alone.
+/// By default the library uses dense products only for full panels of small blocks.
 TYPED_TEST(MultiplyDenseOnCpu, WhereItIsWorthIt) {
   Runtime& runtime = TestFixture::runtime();
   const auto a = half_full<TypeParam>(runtime, true, 1), b = half_full<TypeParam>(runtime, false, 2);

@@ -7,7 +7,7 @@
 
 #include "operation_problem.hpp"
 
-/// Long loops over block-sparse matrices give back what they take.
+/// Long loops over block-sparse matrices release the memory that they allocate.
 namespace tessera {
 using namespace detail;
 namespace {
@@ -20,7 +20,7 @@ std::int64_t allocated() {
   return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
 }
 
-/// The least of what is allocated within a while: pieces go after their last task, not at once.
+/// The minimum over a short time, because pieces are freed asynchronously after their last task.
 std::int64_t settled() {
   std::int64_t least = allocated();
   for (int i = 0; i < 20; ++i) {
@@ -44,7 +44,7 @@ TEST(BlockSparseMemory, RoundsOfCopyAddAndFilterGiveItBack) {
       add(sequence, 1.0, c, 1e-6, b);
     });
     const Index before = c.pattern().blocks();
-    // Blocks of A stay, those of B alone go.
+    // The filter keeps the blocks of A and drops those that only B has.
     const Index dropped = filter(c, 1e-3);
     EXPECT_EQ(before - dropped, a.pattern().blocks());
     run_sequence(runtime, [&](Sequence& sequence) {
@@ -57,16 +57,17 @@ TEST(BlockSparseMemory, RoundsOfCopyAddAndFilterGiveItBack) {
     for (int i = 0; i < count; ++i) round();
     return settled();
   };
-  // The first rounds fill StarPU's own caches.
+  // The first rounds fill StarPU's internal caches.
   const std::int64_t first = rounds(30), then = rounds(100);
-  // A leak of one matrix a round would be a hundred of them, one of a handle a panel a round a few MB.
-  // (StarPU notes 32 bytes for each task that reads a piece, until it is written again: 40 KB here.)
+  // Leaks must stand out: one matrix per round would add up to a hundred matrices, one handle per
+  // panel and round to some megabytes. StarPU stores 32 bytes for each task that reads a piece
+  // until the piece is written again, which is far less.
   const std::int64_t matrix = a.pattern().elements() * std::int64_t(sizeof(double));
   EXPECT_LT(then - first, matrix / 4) << "of " << first << " bytes, a matrix has " << matrix;
   EXPECT_EQ(dot(a, b), expected_dot);
 }
 
-/// Values that no machine has room for are refused before the first is written.
+/// Matrices larger than the machine's memory are refused before any value is written.
 TEST(BlockSparseMemory, MatricesBeyondTheMachineAreRefused) {
   Runtime runtime({.cores = 1, .gpus = 0});
   const std::vector<Index> sizes(64, 32000);

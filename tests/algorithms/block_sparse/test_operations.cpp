@@ -59,7 +59,7 @@ TYPED_TEST(RealBlockSparseOperations, TruncateAndRootsOutsideTheDomain) {
   EXPECT_TRUE(std::isnan(cut[2]));
 }
 
-/// Zero factors do not look at the matrix: a NaN goes.
+/// A zero factor must not read the matrix, so a NaN disappears.
 TYPED_TEST(BlockSparseOperations, ZeroFactorsWipeNaN) {
   using T = TypeParam;
   const std::vector<Index> sizes = mixed_sizes();
@@ -80,7 +80,7 @@ TYPED_TEST(BlockSparseOperations, ZeroFactorsWipeNaN) {
   expect_matrix(a, Matrix<T>(x.rows(), x.cols()));
 }
 
-/// A block with a NaN is not small.
+/// A block that contains a NaN must not count as small.
 TYPED_TEST(BlockSparseOperations, FilterKeepsNaN) {
   using T = TypeParam;
   const BlockLayout layout = make_block_layout(this->runtime(), {1, 1}, {1, 1});
@@ -150,7 +150,7 @@ TYPED_TEST(BlockSparseOperations, RefuseBadArguments) {
     expect_refused("second", [&] { function_of_elements(s, F::sin, one, i, hermitian); });
     expect_refused("f", [&] { function_of_elements(s, F::square_root, one, T(0), hermitian); });
   } else {
-    // Real hermitian matrices are symmetric.
+    // A real Hermitian matrix is symmetric.
     add(s, one, symmetric, one, hermitian);
     EXPECT_EQ(hadamard_product(s, hermitian, symmetric).symmetry(), Symmetry::hermitian);
   }

@@ -58,7 +58,7 @@ TYPED_TEST(BlockSparseReductions, RefuseBadArguments) {
   expect_refused("a", [&] { occupation(empty); });
 }
 
-/// Bitwise the same numbers, however many workers there are.
+/// Results must be bitwise equal for any number of workers.
 TEST(BlockSparseReductionsRepeated, DoNotDependOnTheWorkers) {
   using T = std::complex<double>;
   const std::vector<Index> sizes(40, 7);

@@ -11,8 +11,8 @@
 
 #include <tessera/tessera.hpp>
 
-/// What all calls have in common: problems in braces, results with a status, submitted calls. Every problem
-/// here is made of the second difference matrix, whose eigenvalues are 2 - 2 cos(k pi / (n + 1)).
+/// Behaviour common to all calls: problems in braces, results with a status, submitted calls. Every
+/// problem uses the second difference matrix, whose eigenvalues are 2 - 2 cos(k pi / (n + 1)).
 namespace tessera::test {
 namespace {
 
@@ -40,7 +40,7 @@ void expect_values(const Result& result, Index first, Index count, double tolera
     EXPECT_NEAR(result.values[static_cast<std::size_t>(k)], exact(first + k), tolerance) << k;
 }
 
-/// Tiles with memory of their own.
+/// Tiles with their own memory.
 TiledMatrix<double> tiles_of(Runtime& runtime, const Matrix<double>& a, Index tile) {
   TiledMatrix<double> tiles(runtime, {n, n, tile, tile, {}, Uplo::lower});
   for (Index j = 0; j < tiles.col_tiles(); ++j)
@@ -55,7 +55,7 @@ TiledMatrix<double> tiles_of(Runtime& runtime, const Matrix<double>& a, Index ti
 
 using Calls = RuntimeTest<double>;
 
-/// The scalar type is nowhere named.
+/// The scalar type is deduced; no call names it.
 TEST_F(Calls, FindTheScalarTypeOfAProblemInBraces) {
   const auto d = second_difference<double>();
   const auto s = second_difference<float>();
@@ -107,7 +107,7 @@ TEST_F(Calls, WriteVectorsWhereTheyAreWanted) {
   }
 }
 
-/// One Status, and a result that tells whether it is there.
+/// Every call reports a Status, and a result can be tested for success.
 TEST_F(Calls, ResultsTellWhatHasFailed) {
   auto a = second_difference<double>();
   const auto good = eigensolve(runtime(), {.a = {a.data(), n, n}});
@@ -139,7 +139,7 @@ TEST_F(Calls, ResultsTellWhatHasFailed) {
     EXPECT_NE(std::string(to_string(code)), "unknown");
 }
 
-/// The caller's tiles may go when the call has returned.
+/// The caller may destroy its tiles after the call has returned.
 TEST_F(Calls, KeepTheirInputs) {
   const auto a = second_difference<double>();
   std::vector<Completion<EigenResult<double>>> completions;
@@ -164,7 +164,7 @@ TEST_F(Calls, AreReadyInTheEnd) {
   expect_values(result, 0, n);
 }
 
-/// A matrix of blocks of 3 x 3: 1 + row + 2 column + shift at each element.
+/// A matrix of 3 x 3 blocks with elements 1 + row + 2 column + shift.
 BlockSparseMatrix<double> blocks(Runtime& runtime, double shift) {
   const std::vector<Index> sizes(5, 3);
   BlockSparseBuilder<double> builder(runtime, make_block_layout(runtime, sizes, sizes));
@@ -188,7 +188,8 @@ std::vector<double> product(const std::vector<double>& a, const std::vector<doub
   return c;
 }
 
-/// A product is what C is for whoever uses it next, while it is computed; its factors may go.
+/// While a submitted product is computed, later calls already use its result C, and its factors may
+/// be destroyed.
 TEST_F(Calls, ProductsFollowEachOther) {
   const auto dense_a = to_dense(blocks(runtime(), 0)), dense_b = to_dense(blocks(runtime(), 0.5));
   auto c = blocks(runtime(), 7), d = blocks(runtime(), 8);
@@ -237,8 +238,8 @@ std::shared_ptr<const UserOperator<double>> difference_operator(Runtime& runtime
       });
 }
 
-/// Two iterations and a direct solve at the same time; the operators are shared, and their owner forgets
-/// them.
+/// Two LOBPCG solves and a direct solve run concurrently. The solves share the operator, which the
+/// caller releases.
 TEST_F(Calls, IterationsRunBesideOtherCalls) {
   auto op = difference_operator(runtime());
   const std::weak_ptr<const UserOperator<double>> watch = op;
@@ -260,7 +261,8 @@ TEST_F(Calls, IterationsRunBesideOtherCalls) {
   EXPECT_TRUE(watch.expired());
 }
 
-/// Two threads multiply by one matrix, with blocks of other widths, whose partial sums are the matrix's own.
+/// Two threads multiply with one matrix, whose partial sums are shared, and with blocks of
+/// different widths.
 TEST_F(Calls, IterationsShareOneStoredMatrix) {
   constexpr Index order = 400;
   std::vector<Index> rows, columns;
@@ -280,7 +282,7 @@ TEST_F(Calls, IterationsShareOneStoredMatrix) {
          high = submit_lobpcg(runtime(), {.a = &a}, high_end);
     ASSERT_TRUE(low.result()) << low.status().message();
     ASSERT_TRUE(high.result()) << high.status().message();
-    EXPECT_EQ(low.result().values, low_alone.values);  // the same bits, whoever else multiplies
+    EXPECT_EQ(low.result().values, low_alone.values);  // bitwise equal, whatever else runs
     EXPECT_EQ(high.result().values, high_alone.values);
   }
 }

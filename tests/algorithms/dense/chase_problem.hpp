@@ -11,12 +11,13 @@
 #include <tessera/algorithms/dense/back_tridiagonal.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-/// A random band matrix reduced to tridiagonal form and back through the task graph, on any number of ranks:
-/// what the tests of the two stages share.
+/// Reduces a random band matrix to tridiagonal form and back in a task graph, on any number of
+/// ranks. Shared by the tests of both stages.
 namespace tessera::testing {
 using namespace detail;
 
-/// Entry (i, j), i >= j, of the test matrix: cheap, the same on every rank, of order one.
+/// Entry (i, j), i >= j, of the test matrix: cheap to compute, identical on every rank, of order
+/// one.
 template <class T>
 T band_entry(Index i, Index j) {
   const auto part = [&](double salt) {
@@ -41,7 +42,7 @@ BandMatrix<T> make_band(Runtime& runtime, Index n, Index b, Index segments_per_b
     for (Index k = 0; k < band.segment_cols(s); ++k)
       for (Index i = 0; i < view.rows; ++i) {
         const Index j = band.first_col(s) + k;
-        // What is not band is nobody's business.
+        // The chase must not read what lies outside the band.
         view(i, k) =
             i <= b && i + j < n ? band_entry<T>(i + j, j) : T(std::numeric_limits<RealOf<T>>::quiet_NaN());
       }
@@ -61,7 +62,7 @@ std::vector<T> dense_band(Index n, Index b) {
   return a;
 }
 
-/// x := Q x, or Q^H x, by the device pieces of a chase.
+/// x := Q x or Q^H x, from the device pieces of a chase.
 template <class T>
 void apply_device_pieces(const ChaseReflectors<T>& reflectors, bool adjoint, std::vector<T>& x) {
   const Index n = reflectors.size(), b = reflectors.bandwidth();
@@ -92,11 +93,11 @@ template <class T>
 struct ChaseRun {
   using R = RealOf<T>;
   std::vector<R> d, e;
-  R residual = 0, orthogonality = 0;  ///< largest entry of B Q - Q T and of Q^H Q - I, of this rank's columns
+  R residual = 0, orthogonality = 0;  ///< maxima of B Q - Q T and Q^H Q - I on this rank
 };
 
-/// Band to tridiagonal with or without reflectors, and Q = back-transform of the first `cols` columns of the
-/// identity.
+/// Reduces band to tridiagonal, with or without reflectors. Q is the back-transform of the first
+/// `cols` columns of the identity.
 template <class T>
 ChaseRun<T> chase_and_back(Runtime& runtime, Index n, Index b, Index cols, Index slab_width,
                            const ChaseOptions& options = {}) {
@@ -128,7 +129,8 @@ ChaseRun<T> chase_and_back(Runtime& runtime, Index n, Index b, Index cols, Index
     run.d.assign(ad.array<R>().begin(), ad.array<R>().end());
     run.e.assign(ae.array<R>().begin(), ae.array<R>().end());
   }
-  // Column j of B Q - Q T needs the columns j - 1 and j + 1 too: checked within slabs; Q^H Q likewise.
+  // Column j of B Q - Q T also needs columns j - 1 and j + 1, so it is checked only inside slabs.
+  // Q^H Q is checked within slabs too.
   const std::vector<T> dense = cols > 0 ? dense_band<T>(n, b) : std::vector<T>();
   for (Index k = 0; k < z.count(); ++k) {
     if (z.owner(k) != runtime.rank()) continue;

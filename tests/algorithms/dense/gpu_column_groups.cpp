@@ -9,8 +9,8 @@
 #include <tessera/algorithms/dense/reduce_to_band.hpp>
 #include <tessera/codelets/dense/copy.hpp>
 
-/// The reduction in column groups on GPUs: several groups on one GPU, and one group on each of several. Small
-/// orders have their groups asked for.
+/// The reduction in column groups on GPUs: several groups on one GPU, and one group on each of
+/// several GPUs. Small matrices use groups only if the options request them.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -34,10 +34,10 @@ void expect_groups_solve(Runtime& runtime, Index groups) {
   SCOPED_TRACE(::testing::Message() << groups << " groups, complex " << is_complex<T>);
   for (const Index n : {300, 1537})
     expect_solved<T>(runtime, generate<T>("random", n), nullptr, in_groups(groups));
-  // Narrow blocks, panels and tiles; a group without columns; the last panels are the fall-back's.
+  // Narrow blocks, panels and tiles; a group without columns; last panels that use the fallback.
   expect_solved<T>(runtime, generate<T>("random", 1001), nullptr, in_groups(groups, 256, 32, 64));
   expect_solved<T>(runtime, generate<T>("random", 100), nullptr, in_groups(groups, 128, 16, 64));
-  // More panels in an update than one launch gathers.
+  // An update with more panels than one launch gathers.
   expect_solved<T>(runtime, generate<T>("random", 700), nullptr, in_groups(groups, 256, 8, 256));
   expect_solved<T>(runtime, generate<T>("clustered", 735), nullptr, in_groups(groups, 384, 64, 128));
   const auto a = generate<T>("random", 640), b = generate<T>("overlap", 640);
@@ -66,14 +66,14 @@ class ColumnGroupsOnSeveralGpus : public ::testing::Test {
 };
 TYPED_TEST_SUITE(ColumnGroupsOnSeveralGpus, Scalars);
 
-/// One group on each GPU, and more groups than GPUs.
+/// One group per GPU, and more groups than GPUs.
 TYPED_TEST(ColumnGroupsOnSeveralGpus, Solve) {
   Runtime runtime({.cores = 2});
   for (const Index groups : {runtime.gpus(), runtime.gpus() + 1})
     expect_groups_solve<TypeParam>(runtime, groups);
 }
 
-/// Tasks on every GPU of the runtime since profiling began.
+/// Number of tasks on each GPU of the runtime since profiling began.
 std::vector<Index> tasks_of_gpus(const Runtime& runtime) {
   std::vector<Index> tasks;
   for (const WorkerProfile& profile : runtime.worker_profiles())
@@ -100,11 +100,11 @@ TYPED_TEST(ColumnGroupsOnSeveralGpus, EveryGpuReducesItsGroup) {
   const auto tasks = tasks_of_gpus(runtime);
   runtime.profile(false);
   ASSERT_EQ(tasks.size(), static_cast<std::size_t>(runtime.gpus()));
-  // A product of each for each of 32 panels, but for the last ones.
+  // Each GPU runs a product for each of the 32 panels except the last ones.
   for (const Index count : tasks) EXPECT_GE(count, 20);
 }
 
-/// Tasks that say so themselves (`by_task`), or whose written piece does.
+/// Number of tasks on `gpu`, placed by the task itself (`by_task`) or by the piece that it writes.
 Index tasks_there(Runtime& runtime, int gpu, bool by_task) {
   const TilePart whole(0, 0, 8, 8);
   const Data source = upload(runtime, random_matrix<double>(8, 8, 1));

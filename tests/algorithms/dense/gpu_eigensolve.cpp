@@ -15,8 +15,8 @@
 #include <tessera/codelets/dense/two_sided.hpp>
 #include <tessera/error.hpp>
 
-/// The solver on GPUs beyond what the tests of the CPU solver show when they run there: larger sizes with the
-/// sizes that are chosen for GPUs, several tiles, short memory, device memory as input and output, and
+/// The solver on GPUs, beyond the CPU solver's tests when they run on GPUs: larger orders with the
+/// default sizes for GPUs, several tiles, little memory, device memory as input and output, and
 /// errors.
 namespace tessera::test {
 using namespace detail;
@@ -94,7 +94,7 @@ TYPED_TEST(EigensolveOnGpu, GeneralizedAndOtherSolvers) {
   }
 }
 
-/// The arrays of the blocking call may lie in device memory, and results stay there.
+/// The arrays of the blocking call may be in device memory; the results then stay on the device.
 TYPED_TEST(EigensolveOnGpu, DeviceMemoryInAndOut) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -145,7 +145,7 @@ TYPED_TEST(EigensolveOnGpu, NotPositiveDefiniteNamesTheMinor) {
   }
 }
 
-/// Two solves at once on the same GPU's stream.
+/// Two concurrent solves on the stream of one GPU.
 TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
   using T = TypeParam;
   const auto a = generate<T>("random", 400, 1), b = generate<T>("random", 350, 2);
@@ -165,7 +165,7 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
   };
   expect_values(first.result().values, a);
   expect_values(second.result().values, b);
-  // It ran on the GPU.
+  // These stages must run on the GPU.
   int found = 0;
   for (const auto& stage : first.statistics().stages)
     if (stage.name == "reduce_to_band" || stage.name == "back_tridiagonal") {
@@ -175,7 +175,8 @@ TYPED_TEST(EigensolveOnGpu, TwoInFlight) {
   EXPECT_EQ(found, 2);
 }
 
-/// Ends the process where a test hangs: StarPU waits for ever for memory that there is not.
+/// Ends the process if a test hangs, because StarPU waits forever for memory that never becomes
+/// free.
 class Watchdog {
  public:
   explicit Watchdog(unsigned seconds) {
@@ -195,7 +196,7 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 };
 
-/// Where StarPU may use 48 MiB of the GPU.
+/// Limits StarPU to 48 MiB of GPU memory.
 class EigensolveMemoryOfGpu : public ::testing::Test {
  public:
   void SetUp() override {
@@ -209,7 +210,7 @@ class EigensolveMemoryOfGpu : public ::testing::Test {
   }
   Runtime& runtime() { return *runtime_; }
 
-  /// Solves a matrix of 52 MiB: it is evicted tile by tile.
+  /// Solves a matrix of 52 MiB, whose tiles StarPU has to evict.
   void solve(SolveCase c) {
     const Index n = 2600;
     const auto used = resolve_options<double>(runtime(), n, c.options);
@@ -252,7 +253,7 @@ TEST_F(EigensolveMemoryOfGpu, WhatCannotFitIsAnError) {
     options.solver = solver, options.vectors = false;
     EXPECT_THROW(std::ignore = eigensolve(runtime(), {.a = {a.data(), n, a.ld()}}, options), RuntimeError);
   }
-  // The caller's tiles may be too large, too.
+  // A tile of the caller may also be too large for the GPU.
   const auto whole = TiledMatrix<double>::wrap(runtime(), a.data(), a.ld(), {n, n, n, n, {}, Uplo::lower});
   EXPECT_THROW(std::ignore = submit_eigensolve(runtime(), {.a = whole}), RuntimeError);
 }
@@ -265,7 +266,8 @@ TEST(EigensolveGpus, CpusMayTakePart) {
   expect_solved<double>(runtime, generate<double>("random", 1100), nullptr, c);
 }
 
-/// Any idle worker takes the next task: all mixtures of CPUs and GPUs come about, in one tile and in several.
+/// With the eager scheduler any idle worker takes the next task, so tasks mix between CPUs and
+/// GPUs, with one tile and with several.
 template <class T>
 void expect_any_mixture_solves() {
   Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
@@ -291,7 +293,7 @@ TEST(EigensolveGpus, AnyMixtureOfCpusAndGpusSolves) {
   expect_any_mixture_solves<std::complex<float>>();
 }
 
-/// CPUs, of which four wait for every task, take none that would keep one of them busy for long.
+/// Four CPU workers are idle, yet they take no task that would occupy one of them for long.
 TEST(EigensolveGpus, LargeTasksAreNotForCpus) {
   Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
   for (const Index n : {1024, 64}) {

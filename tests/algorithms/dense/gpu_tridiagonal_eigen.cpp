@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/algorithms/dense/tridiagonal_eigen_checks.hpp>
 
-/// The tridiagonal solver at orders where a GPU has several leaves, row blocks and tiles.
+/// The tridiagonal solver at orders with several leaves, row blocks and tiles on a GPU.
 namespace tessera::test {
 namespace {
 

@@ -7,7 +7,8 @@
 
 #include "tests/codelets/band/reflector_pieces.hpp"
 
-/// The back-transform with reflectors in the layout of a GPU's chase, on whatever the machine has.
+/// The back-transform with reflectors in the layout of a GPU chase, on GPUs if present, else on
+/// CPUs.
 namespace tessera {
 using namespace detail;
 namespace {

@@ -28,11 +28,11 @@ TYPED_TEST(BandToTridiagonal, VectorsAndValues) {
       const R bound = 10 * std::sqrt(R(s.n)) * precision<T>;
       EXPECT_LT(run.orthogonality, bound);
       EXPECT_LT(run.residual, bound * std::sqrt(R(std::min(s.n, s.b))));
-      // Values only: the same numbers.
+      // Without vectors the numbers must be the same.
       const auto values = testing::chase_and_back<T>(runtime, s.n, s.b, 0, 1);
       EXPECT_EQ(run.d, values.d);
       EXPECT_EQ(run.e, values.e);
-      // A part of the columns.
+      // Back-transform of some columns only.
       const auto part = testing::chase_and_back<T>(runtime, s.n, s.b, std::max<Index>(s.n / 3, 1), 7);
       EXPECT_LT(part.orthogonality, bound);
       EXPECT_LT(part.residual, bound * std::sqrt(R(std::min(s.n, s.b))));
@@ -74,7 +74,7 @@ TYPED_TEST(BandToTridiagonal, WorkersDoNotChangeTheResult) {
   }
 }
 
-/// The path of the GPUs, on a CPU core where there is none.
+/// The algorithm for GPUs, which runs on a CPU core if there is no GPU.
 TYPED_TEST(BandToTridiagonal, BySweepsTheResultIsTheSame) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -101,7 +101,7 @@ TYPED_TEST(BandToTridiagonal, BySweepsTheResultIsTheSame) {
     for (Index i = 0; i < s.n; ++i)
       ASSERT_NEAR(expected[i], found[i], 10 * std::sqrt(R(s.n)) * precision<T> * std::abs(expected[0])) << i;
 
-    // Q T Q^H = B on a vector, by the reflectors of the pieces.
+    // Checks Q T Q^H = B on a vector with the reflectors of the pieces.
     std::vector<T> x(s.n), y(s.n), z(s.n);
     for (Index i = 0; i < s.n; ++i) x[i] = T(R(1) / R(1 + i % 7));
     const std::vector<T> dense = testing::dense_band<T>(s.n, s.b);
@@ -158,8 +158,8 @@ TYPED_TEST(BandToTridiagonal, NotANumberIsAStatus) {
 TEST(ChaseSweepsPerTask, FillsTheWorkersWithinBounds) {
   EXPECT_EQ(1, chase_sweeps_per_task(1, 1000, 2));
   EXPECT_EQ(3, chase_sweeps_per_task(4000, 64, 2));
-  EXPECT_EQ(5, chase_sweeps_per_task(40000, 64, 2));  // as large as useful
-  EXPECT_EQ(2, chase_sweeps_per_task(8000, 64, 16));  // as small as useful
+  EXPECT_EQ(5, chase_sweeps_per_task(40000, 64, 2));  // upper bound
+  EXPECT_EQ(2, chase_sweeps_per_task(8000, 64, 16));  // lower bound
   for (Index n : {5, 700, 9000, 40000})
     for (Index b : {1, 7, 64, 300})
       for (Index workers : {1, 16, 200}) EXPECT_GE(chase_sweeps_per_task(n, b, workers), 1);

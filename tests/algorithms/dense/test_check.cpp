@@ -16,7 +16,7 @@ template <class T>
 class Check : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(Check, Scalars);
 
-/// Any vectors and values: the scaled errors are those of plain loops.
+/// For arbitrary vectors and values the scaled errors must equal those of plain loops.
 TYPED_TEST(Check, ErrorsAreThoseOfTheDefinition) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -48,7 +48,7 @@ TYPED_TEST(Check, ErrorsAreThoseOfTheDefinition) {
     }
 }
 
-/// A wrong value, vector or scale must not pass.
+/// A wrong value, vector or scale must be detected.
 TYPED_TEST(Check, FaultsAreSeen) {
   using T = TypeParam;
   using R = RealOf<T>;

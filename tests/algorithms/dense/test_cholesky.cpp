@@ -21,7 +21,7 @@ class Cholesky : public RuntimeTest<T> {
 };
 TYPED_TEST_SUITE(Cholesky, Scalars);
 
-/// L, L^-1 A L^-H and L^-H X in tiles, against products of whole matrices.
+/// Tiled L, L^-1 A L^-H and L^-H X against products of whole matrices.
 TYPED_TEST(Cholesky, FactorStandardFormAndBackSubstitution) {
   using T = TypeParam;
   for (const Index n : {1, 2, 7, 30, 61})
@@ -40,7 +40,7 @@ TYPED_TEST(Cholesky, FactorStandardFormAndBackSubstitution) {
           to_general<T>(s, tiles_l, slabs);
         }));
       }
-      // The other triangle is not touched.
+      // The other triangle must not change.
       for (Index j = 1; j < n; ++j) EXPECT_TRUE(std::isnan(real_part(l(0, j))));
       const auto factor = triangle(l, Uplo::lower);
       const double tolerance = 20 * double(n) * precision<T>;
@@ -58,7 +58,7 @@ TYPED_TEST(Cholesky, NamesTheFirstLeadingMinorThatIsNotPositive) {
   using T = TypeParam;
   const Index n = 23;
   for (const Index minor : {1, 5, 6, 7, 18, 23}) {
-    // L D L^H with small integers: exact, whatever the order of the sums.
+    // L D L^H with small integers is exact for any summation order.
     auto l = identity<T>(n), d = identity<T>(n);
     for (Index j = 0; j + 1 < n; ++j) l(j + 1, j) = T(RealOf<T>(j % 3 - 1));
     d(minor - 1, minor - 1) = T(minor % 2 ? 0 : -2);

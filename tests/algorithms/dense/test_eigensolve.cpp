@@ -11,7 +11,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix_market.hpp>
 
-/// eigensolve as a caller sees it: ranges, generalized problems, tiled input, several solves at once,
+/// eigensolve from the caller's view: ranges, generalized problems, tiled input, concurrent solves,
 /// failures.
 namespace tessera::test {
 using namespace detail;
@@ -26,8 +26,8 @@ EigensolveOptions small_tiles(Solver solver = Solver::two_stage) {
 template <class T>
 class Eigensolve : public RuntimeTest<T> {
  public:
-  /// Positive definite, all leading minors 1 but that the one of order `minor` and later ones are negative:
-  /// L D L^H with unit lower triangular L of small integers, exact in every type.
+  /// L D L^H with unit lower triangular L of small integers, exact in every type. The leading
+  /// minors are 1 below order `minor` and negative from there on.
   static Matrix<T> overlap_with_negative_minor(Index n, Index minor) {
     Matrix<T> l = identity<T>(n), d = identity<T>(n);
     for (Index j = 0; j < n; ++j)
@@ -103,7 +103,8 @@ TYPED_TEST(Eigensolve, RangesByValue) {
         options.vectors = vectors;
         expect_solved<T>(this->runtime(), a, nullptr, {.options = options, .orthogonality_gate = 5});
       }
-  // The lower bound is open, the upper one closed: exact on a diagonal matrix of small integers.
+  // The lower bound is exclusive, the upper one inclusive; both are exact for a diagonal integer
+  // matrix.
   Matrix<T> d(9, 9);
   for (Index i = 0; i < 9; ++i) d(i, i) = T(RealOf<T>(i));
   for (const Solver solver : solvers) {
@@ -137,7 +138,7 @@ TYPED_TEST(Eigensolve, TiledInputWithTilesOfItsOwn) {
   const auto reference = lapack_eigenvalues(a, b);
   for (const Uplo uplo : {Uplo::lower, Uplo::upper, Uplo::general}) {
     auto copy_a = poison_other_triangle(a, uplo == Uplo::general ? Uplo::lower : uplo), copy_b = b;
-    // Rectangular tiles that fit neither those of B nor the solver's.
+    // Rectangular tiles whose sizes differ from those of B and of the solver.
     const TileLayout layout_a{n, n, 10, uplo == Uplo::general ? 7 : 10, {}, uplo},
         layout_b{n, n, 9, 9, {}, Uplo::upper};
     auto tiles_a = TiledMatrix<T>::wrap(this->runtime(), copy_a.data(), copy_a.ld(), layout_a);
@@ -159,7 +160,7 @@ TYPED_TEST(Eigensolve, TiledInputWithTilesOfItsOwn) {
     EXPECT_LT(errors.residual, 1);
     EXPECT_LT(errors.orthogonality, 5);
     EXPECT_LT(errors.values, 30);
-    // The checks of the library agree with those on the host.
+    // The library's checks must agree with those on the host.
     const EigenCheck check =
         check_eigenpairs<T>(this->runtime(), tiles_a, &tiles_b, result.values, result.vectors);
     EXPECT_NEAR(check.residual, errors.residual, 0.5 * errors.residual + 0.05);
@@ -226,14 +227,14 @@ TYPED_TEST(Eigensolve, NotFiniteInputIsAStatusThatNamesTheColumn) {
         broken_b(row, col) = T(bad);
         EXPECT_EQ(this->solve(good, &broken_b, Uplo::lower, small_tiles(solver)).code,
                   StatusCode::not_finite);
-        // Only the triangle that is named counts.
+        // Only the specified triangle is read.
         if (row != col) {
           auto one_sided = good;
           one_sided(col, row) = T(bad);
           EXPECT_TRUE(this->solve(one_sided, nullptr, Uplo::lower, small_tiles(solver)).ok());
         }
       }
-  // By value, where submitting waits in the middle.
+  // For ranges of values, submit_eigensolve waits for an intermediate result.
   auto broken = good;
   broken(3, 3) = not_a_number<T>();
   for (const Solver solver : solvers) {
@@ -263,7 +264,7 @@ TYPED_TEST(Eigensolve, IndefiniteOverlapIsAStatusThatNamesTheLeadingMinor) {
   for (const Solver solver : solvers) EXPECT_TRUE(this->solve(a, &b, Uplo::lower, small_tiles(solver)).ok());
 }
 
-/// Two ill solves and a good one at the same time do not disturb each other.
+/// Two failing solves must not disturb a concurrent good one.
 using EigensolveFailures = RuntimeTest<double>;
 TEST_F(EigensolveFailures, StayWithTheirSequence) {
   auto good = generate<double>("random", 50), bad = good;
@@ -343,7 +344,7 @@ TEST_F(EigensolveArguments, AreRefusedBeforeAnythingIsSubmitted) {
   expect_invalid("solver", [] { solver_from_string("magic"); });
   for (const Solver solver : {Solver::automatic, Solver::two_stage, Solver::one_stage, Solver::vendor})
     EXPECT_EQ(solver_from_string(to_string(solver)), solver);
-  // Nothing is left over: the next solve works.
+  // The failed solve must leave no state behind.
   expect_solved<double>(r, a, nullptr, {});
 }
 
@@ -360,7 +361,7 @@ TEST_F(EigensolveArguments, ResolvedSizesFitTogether) {
         EXPECT_EQ(used.update_width % used.band, 0);
         EXPECT_EQ(used.tile % used.update_width, 0);
         EXPECT_GE(used.slab_width, 1);
-        EXPECT_EQ(used.column_groups, 1);  // fewer than two GPUs
+        EXPECT_EQ(used.column_groups, 1);  // because there are fewer than two GPUs
         EXPECT_EQ(used.band, band > 0 ? band : used.band);
         EXPECT_EQ(used.tile, tile > 0 ? tile : used.tile);
       }
@@ -404,9 +405,10 @@ TEST_F(EigensolveWater, MoleculesMatchLapackAndThePublishedValues) {
   }
 }
 
-/// StarPU may allocate 8 MB, a few more than what is alive at once (3.2 n^2 elements, 2.3 MB): it must wait
-/// for memory that is released, not fail. With a GPU, beside which the host's memory is counted and pieces of
-/// both are kept, it may give up, in words, but not wait for ever.
+/// StarPU may allocate 8 MB, a few more than the data alive at once (3.2 n^2 elements, 2.3 MB). It
+/// must wait for released memory and not fail. With a GPU, host memory is counted too and pieces
+/// stay allocated on both sides. The solver may then fail with a message, but must not wait
+/// forever.
 TEST(EigensolveMemory, EndsUnderALimitOfStarPUsMemory) {
   setenv("STARPU_LIMIT_CPU_MEM", "8", 1);
   {

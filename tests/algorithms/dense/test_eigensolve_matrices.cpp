@@ -6,7 +6,7 @@
 #include <tests/support/eigen_problem.hpp>
 #include <tests/support/runtime_test.hpp>
 
-/// The whole solver over many kinds of matrices, sizes, tiles and bands.
+/// The whole solver for many kinds of matrices, orders, tiles and bandwidths.
 namespace tessera::test {
 namespace {
 
@@ -61,7 +61,7 @@ class EigensolveMatrices : public RuntimeTest<T> {
     static double residual = 0;
     return residual;
   }
-  /// Orthogonality, of the sizes that have the gate of n.
+  /// Worst orthogonality error among the orders that share the gate of n.
   static double& worst_random(Index n) {
     static double orthogonality[3];
     return orthogonality[n < 64 ? 0 : n < 400 ? 1 : 2];

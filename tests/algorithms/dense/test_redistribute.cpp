@@ -13,7 +13,7 @@ namespace {
 template <class T>
 class Redistribute : public RuntimeTest<T> {
  public:
-  /// The lower tiles as one matrix.
+  /// Assembles the lower tiles into one matrix.
   static Matrix<T> gather(const TiledMatrix<T>& tiles) {
     Matrix<T> a(tiles.rows(), tiles.cols());
     const Index tile = tiles.layout().tile_rows;
@@ -35,7 +35,8 @@ TYPED_TEST(Redistribute, AnyTilesAndTriangleIntoLowerTiles) {
           SCOPED_TRACE(::testing::Message()
                        << "n " << n << " uplo " << char(uplo) << " tiles " << from << " to " << to);
           const auto a = random_hermitian<T>(n, 1);
-          // Of a general layout the lower triangle counts; imaginary parts on the diagonal do not.
+          // With a general layout the lower triangle is read. Imaginary parts of the diagonal are
+          // ignored.
           auto source = poison_other_triangle(a, uplo == Uplo::upper ? Uplo::upper : Uplo::lower);
           if constexpr (is_complex<T>)
             for (Index i = 0; i < n; ++i) source(i, i) += T(0, 5);

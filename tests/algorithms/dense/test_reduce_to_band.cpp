@@ -17,7 +17,8 @@ namespace {
 template <class T>
 class ReduceToBand : public RuntimeTest<T> {
  public:
-  /// A = Q B Q^H with orthogonal Q (back_band applied to the identity) and a band matrix B.
+  /// Checks A = Q B Q^H with a band matrix B and orthogonal Q, which is back_band applied to the
+  /// identity.
   static void check(const std::string& kind, Index n, Index tile, Index update_width, Index b, Index slab,
                     int column_groups = 0) {
     SCOPED_TRACE(::testing::Message() << kind << ", n " << n << " tile " << tile << " update " << update_width
@@ -38,7 +39,7 @@ class ReduceToBand : public RuntimeTest<T> {
       }));
     }
     const auto whole = dense(band);
-    // A scale of its own for the residual: matrices may be tiny.
+    // The residual is scaled by a guarded norm, because matrices may be tiny.
     const double norm = std::max(norm_1(a), std::numeric_limits<double>::min()), eps = precision<T>;
     Matrix<T> q_b(n, n), q_b_q(n, n), q_q(n, n);
     blas::gemm(Op::none, Op::none, n, n, n, T(1), q.data(), n, whole.data(), n, T(0), q_b.data(), n);
@@ -46,7 +47,7 @@ class ReduceToBand : public RuntimeTest<T> {
     blas::gemm(Op::adjoint, Op::none, n, n, n, T(1), q.data(), n, q.data(), n, T(0), q_q.data(), n);
     EXPECT_LE(difference(q_b_q, a), 10 * double(n) * eps * norm);
     EXPECT_LE(difference(q_q, identity<T>(n)), 10 * double(n) * eps);
-    // Values only: the same band.
+    // Without vectors the band must be the same.
     auto again = poison_other_triangle(a, Uplo::lower);
     const BandMatrix<T> second(runtime, n, b);
     ASSERT_TRUE(RuntimeTest<T>::run([&](Sequence& s) {
@@ -94,7 +95,8 @@ TYPED_TEST(ReduceToBand, PanelsThatTakeTheFallBack) {
   }
 }
 
-/// Also orders that are no multiple of the update width, groups without columns, and one tile.
+/// Includes orders that are not multiples of the update width, groups without columns, and a single
+/// tile.
 TYPED_TEST(ReduceToBand, ColumnGroups) {
   for (const int groups : {1, 2, 3, 4})
     for (const Index n : {1, 2, 3, 7, 16, 17, 33, 70}) {
@@ -111,7 +113,8 @@ TYPED_TEST(ReduceToBand, ColumnGroupsWithPanelsThatTakeTheFallBack) {
     this->check(kind, 49, 16, 8, 4, 20, 3);
 }
 
-/// The tasks of a reduction by name, without the scalar type, for n = 33, updates of 8 columns and panels of 4.
+/// Number of tasks of a reduction by codelet name without the scalar type, for n = 33, update width
+/// 8 and panels of 4 columns.
 template <class T>
 std::map<std::string, Index> tasks_of_reduction(Runtime& runtime, Index tile, int column_groups) {
   constexpr Index n = 33;
@@ -132,15 +135,15 @@ std::map<std::string, Index> tasks_of_reduction(Runtime& runtime, Index tile, in
   return tasks;
 }
 
-/// Nine panels of which the last has no reflectors, and five outer blocks: three tile rows, one tile, three
-/// column groups.
+/// Nine panels, the last of which has no reflectors, and five outer blocks. The matrix is held in
+/// three tile rows, in one tile, and in three column groups.
 TYPED_TEST(ReduceToBand, TasksOfEachWayToHoldTheMatrix) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();
   using Tasks = std::map<std::string, Index>;
   auto tiles = tasks_of_reduction<T>(runtime, 16, 0), one_tile = tasks_of_reduction<T>(runtime, 64, 0),
        groups = tasks_of_reduction<T>(runtime, 16, 3);
-  tiles.erase("mirror_lower");  // where GPUs work
+  tiles.erase("mirror_lower");  // inserted only where GPUs work
   one_tile.erase("mirror_lower");
   const Tasks of_tiles{
       {"set_zero", 5},       {"copy_to_band", 17},        {"panel_update", 10},     {"panel_gram", 17},

@@ -21,7 +21,7 @@ TEST(SolverChoice, TheDriverOfAGpuTakesSmallMatricesAndTwoStagesLargeOnes) {
   }
 }
 
-/// The order from which on two stages are chosen.
+/// The smallest order for which two stages are chosen.
 Index first_of_two_stages(Index (*wanted)(Index n), int workers, bool gpu_driver) {
   constexpr Index last = 16384;
   Index first = last + 1;
@@ -34,7 +34,8 @@ Index first_of_two_stages(Index (*wanted)(Index n), int workers, bool gpu_driver
   return first;
 }
 
-/// With fewer vectors the second back-transform costs less: two stages win no later.
+/// Fewer vectors make the second back-transform cheaper, so two stages must be chosen at the same
+/// order or earlier.
 TEST(SolverChoice, FewerVectorsNeverFavourTheDriverMore) {
   for (const bool gpu_driver : {true, false})
     for (const int workers : {1, 2, 16}) {

@@ -10,11 +10,11 @@
 
 #include <tessera/algorithms/dense/tridiagonal_eigen.hpp>
 
-/// Runs the tridiagonal solver as a task graph, on one rank or many, and checks what it returns.
+/// Runs the tridiagonal solver as a task graph, on one or many ranks, and checks its results.
 namespace tessera::test {
 using namespace detail;
 
-/// Every rank's own copy of some reals.
+/// Real numbers of which every rank has a copy.
 template <class R>
 Data replicated(Runtime& runtime, const std::vector<R>& values) {
   Data data = Data::bytes(runtime, std::max<std::size_t>(values.size(), 1) * sizeof(R), Data::every_rank);
@@ -30,7 +30,7 @@ std::vector<R> host_copy(const Data& data) {
   return std::vector<R>(array.begin(), array.end());
 }
 
-/// All slabs on every rank; their imaginary parts must be zero.
+/// Gathers all slabs on every rank and checks that imaginary parts are zero.
 template <class T>
 std::vector<RealOf<T>> gather(Runtime& runtime, const ColumnSlabs<T>& z) {
   std::vector<double> all(static_cast<std::size_t>(z.rows() * z.cols()), 0.0);
@@ -52,7 +52,7 @@ struct TridiagonalCase {
   Index n, lo, hi, width;
 };
 
-/// Values and vectors [lo, hi) of one matrix, with slabs of `width` columns.
+/// Checks values and vectors [lo, hi) of one matrix, with slabs of `width` columns.
 template <class T>
 void check_tridiagonal_eigen(Runtime& runtime, const TridiagonalKind& kind, const TridiagonalCase& c,
                              double bound) {
@@ -80,7 +80,7 @@ void check_tridiagonal_eigen(Runtime& runtime, const TridiagonalKind& kind, cons
   EXPECT_LT(errors.orthogonality, bound);
 }
 
-/// Values alone.
+/// Checks a solve without vectors.
 template <class T>
 std::vector<RealOf<T>> tridiagonal_values(Runtime& runtime, const Tridiagonal<RealOf<T>>& t, Status* status) {
   const Data d = replicated(runtime, t.d), e = replicated(runtime, t.e);

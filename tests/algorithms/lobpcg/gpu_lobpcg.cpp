@@ -12,12 +12,13 @@
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// LOBPCG on a GPU: that all of its stages run there, and with functions of the user's on device memory.
+/// LOBPCG on a GPU: all stages must run there, also with user functions that work on device memory.
 namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// The codelets of a stage that no CPU should run: a registration may get lost without any other sign.
+/// Codelets of stages that no CPU should run. Nothing else shows that a CUDA implementation is not
+/// registered.
 TEST(LobpcgCodelets, HaveCudaImplementations) {
   for (const std::string name :
        {"gram", "combine", "residual", "random_vectors", "divide_rows", "chebyshev_start", "chebyshev_step",
@@ -32,8 +33,7 @@ TEST(LobpcgCodelets, HaveCudaImplementations) {
   }
 }
 
-/// Passes everything on to an operator, and takes down the statistics of the sequence that it is applied in,
-/// when that has ended.
+/// Forwards to an operator and records the statistics of the enclosing sequence when it ends.
 template <class T>
 class Observed final : public SymmetricOperator<T> {
  public:
@@ -66,7 +66,8 @@ class Observed final : public SymmetricOperator<T> {
   mutable SequenceStatistics statistics_;
 };
 
-/// Eigenvalues with each preconditioner of a matrix that has tiles; `on_gpu`: and everything ran there.
+/// Eigenvalues of a matrix with tiles for each preconditioner; `on_gpu` also checks that all stages
+/// ran on the GPU.
 template <class V, class T>
 std::vector<std::vector<double>> shell_model_values(const RuntimeOptions& options, bool on_gpu) {
   Runtime runtime(options);
@@ -85,14 +86,14 @@ std::vector<std::vector<double>> shell_model_values(const RuntimeOptions& option
     const LobpcgOptions solve{.count = 4, .tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8};
     const auto first = lobpcg(runtime, {.a = &op, .preconditioner = preconditioner}, solve);
     EXPECT_EQ(first.status().code, StatusCode::success) << first.status().message();
-    EXPECT_EQ(first.vectors.width(), on_gpu ? 8 : 6);  // the usual block
+    EXPECT_EQ(first.vectors.width(), on_gpu ? 8 : 6);  // default block size
     if (on_gpu) op.expect_all_on_the_gpu({"multiply", "preconditioner", "dense"});
     values.push_back(first.values);
   }
   return values;
 }
 
-/// Within the solves' tolerance of each other.
+/// The values must agree within the tolerance of the solves.
 void expect_near(const std::vector<std::vector<double>>& found,
                  const std::vector<std::vector<double>>& expected, double gate) {
   ASSERT_EQ(found.size(), expected.size());
@@ -113,7 +114,8 @@ TEST(LobpcgOnGpu, EveryStageRunsThere) {
               shell_model_values<float, float>({.cores = 2, .gpus = 0}, false), 1e-2);
 }
 
-/// CPUs that may take part leave the vectors to GPUs, so that the order of no sum depends on who was idle.
+/// CPUs that may take part must leave the vectors to GPUs, so that no summation order depends on
+/// which worker is idle.
 TEST(LobpcgOnGpu, SameBitsWithCpusThatMayTakePart) {
   TESSERA_NEED_GPU();
   Runtime runtime({.cores = 4, .hybrid = true, .scheduler = "eager"});
@@ -130,7 +132,8 @@ TEST(LobpcgOnGpu, SameBitsWithCpusThatMayTakePart) {
   }
 }
 
-/// Several GPUs of one process: each has the tasks of its segments and pieces, and all do the same again.
+/// With several GPUs in one process each GPU runs the tasks of its segments and pieces, and a
+/// second run gives the same bits.
 TEST(LobpcgOnSeveralGpus, EveryOneHasItsShare) {
   TESSERA_NEED_GPU();
   Runtime runtime({.cores = 2});
@@ -160,8 +163,8 @@ TEST(LobpcgOnSeveralGpus, EveryOneHasItsShare) {
   }
 }
 
-/// A dense symmetric matrix and the inverse of its diagonal on the device, and functions that cuBLAS computes
-/// with them. Row-major X is X^T, column-major.
+/// A dense symmetric matrix and the inverse of its diagonal on the device, applied with cuBLAS.
+/// Row-major X is column-major X^T.
 class OnDevice {
  public:
   explicit OnDevice(const Matrix<double>& a) : n_(a.rows()), a_(a), inverse_(diagonal_inverse(a)) {}
@@ -233,7 +236,8 @@ TEST(LobpcgOnGpu, FunctionsOnDeviceMemory) {
   }
 }
 
-/// What throws: NaN from an operator, a failed sequence from a preconditioner; the runtime goes on.
+/// NaN from an operator and a failed sequence from a preconditioner throw; the runtime must stay
+/// usable.
 TEST(LobpcgOnGpu, FunctionsThatThrow) {
   TESSERA_NEED_GPU();
   Runtime runtime({.cores = 2, .gpus = 1});

@@ -13,10 +13,10 @@
 #include <tessera/lobpcg.hpp>
 #include <tessera/operators.hpp>
 
-/// Operators with known spectra, and what a solution must be like, on plain arrays.
+/// Operators with known spectra, and checks of solutions, on plain arrays.
 namespace tessera::test {
 
-/// A symmetric matrix by rows: entries (column, value) of a row.
+/// A symmetric matrix stored by rows, with entries (column, value).
 struct SparseRows {
   std::vector<std::vector<std::pair<Index, double>>> rows;
   explicit SparseRows(Index n) : rows(static_cast<std::size_t>(n)) {}
@@ -49,7 +49,7 @@ inline SparseRows diagonal(const std::vector<double>& values) {
   return a;
 }
 
-/// Eigenvalues 2 - 2 cos(k pi / (n + 1)).
+/// 1-D Laplacian with eigenvalues 2 - 2 cos(k pi / (n + 1)).
 inline SparseRows laplacian(Index n) {
   SparseRows a(n);
   for (Index i = 0; i < n; ++i) {
@@ -62,12 +62,12 @@ inline double laplacian_value(Index n, Index k) {
   const double s = std::sin(double(k) * std::numbers::pi / (2.0 * double(n + 1)));
   return 4 * s * s;
 }
-/// Element i, from 0, of its k-th unit eigenvector.
+/// Element i (from 0) of the k-th normalized eigenvector of the 1-D Laplacian.
 inline double laplacian_vector(Index n, Index i, Index k) {
   return std::sqrt(2.0 / double(n + 1)) * std::sin(double((i + 1) * k) * std::numbers::pi / double(n + 1));
 }
 
-/// Of an m x m grid: sums of two of the above.
+/// Laplacian of an m x m grid. Its eigenvalues are sums of two eigenvalues of the 1-D Laplacian.
 inline SparseRows grid_laplacian(Index m) {
   SparseRows a(m * m);
   for (Index i = 0; i < m; ++i)
@@ -86,7 +86,8 @@ inline std::vector<double> grid_values(Index m) {
   return values;
 }
 
-/// Of a ring: singular, the constant vector; eigenvalues 2 - 2 cos(2 pi k / n), most of them twice.
+/// Laplacian of a ring. It is singular on the constant vector; its eigenvalues 2 - 2 cos(2 pi k /
+/// n) are mostly double.
 inline SparseRows ring_laplacian(Index n) {
   SparseRows a = laplacian(n);
   a.add(n - 1, 0, -1);
@@ -124,7 +125,7 @@ UserOperator<T> operator_of(Runtime& runtime, const SparseRows& a, Index segment
                          with_norm ? a.norm() : 0);
 }
 
-/// T r by a function of the user.
+/// T r computed by a user function.
 template <class T>
 class UserPreconditioner final : public Preconditioner<T> {
  public:
@@ -140,7 +141,7 @@ class UserPreconditioner final : public Preconditioner<T> {
   UserOperator<T> operator_;
 };
 
-/// inv(A) of a diagonally dominant tridiagonal matrix, exactly, times a factor.
+/// The exact inverse of a diagonally dominant tridiagonal matrix, times a factor.
 template <class T>
 UserFunction<T> tridiagonal_inverse(Index n, double diagonal, double off, double factor = 1) {
   return [=](Index first, Index end, Index columns, const T* x, Index ldx, T* y, Index ldy) {
@@ -179,7 +180,7 @@ BlockVectors<T> vectors_of(Runtime& runtime, const std::shared_ptr<const RowSegm
   return v;
 }
 
-/// Residuals and orthonormality of what the solver gave, by plain loops.
+/// Checks residuals and orthonormality of a solution with plain loops.
 template <class T>
 void expect_eigenpairs(const LobpcgResult<T>& result, const SparseRows& a, const SparseRows* b,
                        double residual_gate, double orthogonality_gate) {

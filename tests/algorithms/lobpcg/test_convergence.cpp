@@ -6,7 +6,7 @@
 
 #include <tessera/algorithms/lobpcg/convergence.hpp>
 
-/// The test of convergence and the watch over progress, by numbers worked out by hand.
+/// Checks the convergence test and the stagnation test against numbers computed by hand.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -59,7 +59,7 @@ TEST(Convergence, WithoutBoundsTheLargestNormsSeenCount) {
   EXPECT_EQ(seen.a, 3);
   EXPECT_EQ(seen.b, 2);
   EXPECT_EQ(found.scaled, (std::vector<double>{0.5, 0.5}));
-  // Smaller ones later change nothing.
+  // Smaller estimates in later calls must not change the maxima.
   test.measure(squares_of({{1, 1, 1, 1}}), {1}, seen);
   EXPECT_EQ(seen.a, 3);
   EXPECT_EQ(seen.b, 2);
@@ -70,7 +70,8 @@ TEST(Convergence, RelativeAndAbsoluteNorms) {
   NormEstimates seen;
   const ConvergenceTest relative(options_of(LobpcgNorm::relative), {});
   const ResidualNorms found = relative.measure(squares, {0, 4, 0}, seen);
-  // A residual of zero is converged, also of the eigenvalue zero, which no other residual ever is.
+  // A zero residual counts as converged, even for the eigenvalue zero, where no other residual
+  // does.
   EXPECT_EQ(found.scaled, (std::vector<double>{0, 0.125, std::numeric_limits<double>::infinity()}));
   EXPECT_EQ(relative.converged(found), 2);
 
@@ -93,14 +94,14 @@ TEST(Convergence, StagnationIsSixtyIterationsWithoutProgress) {
   Progress progress;
   progress.note(1, 100, 5, 0.01);
   for (int i = 0; i < 59; ++i) {
-    progress.note(1, 91, 4.995, 0.01);  // less than a tenth, less than rounding
+    progress.note(1, 91, 4.995, 0.01);  // neither gain counts as progress
     EXPECT_FALSE(progress.stagnates()) << i;
   }
   progress.note(1, 91, 4.995, 0.01);
   EXPECT_TRUE(progress.stagnates());
   progress.give_another_chance();
   EXPECT_FALSE(progress.stagnates());
-  // Each of the three is progress by itself.
+  // Each of the three quantities counts as progress on its own.
   for (int i = 0; i < 60; ++i) progress.note(1, 91, 4.995, 0.01);
   EXPECT_TRUE(progress.stagnates());
   progress.note(2, 91, 4.995, 0.01);

@@ -8,19 +8,19 @@
 
 #include <tessera/preconditioners.hpp>
 
-/// Every generator that knows eigenvalues exactly, solved as half-stored matrices.
+/// Solves every generator with exactly known eigenvalues as a half-stored matrix.
 namespace tessera::test {
 namespace {
 
 struct ExactCase {
   std::string kind;
-  Index lowest, largest;          ///< how many to ask for
-  bool inverse_diagonal = false;  ///< as preconditioner for the lowest: Jacobi with shift 0
+  Index lowest, largest;          ///< number of eigenvalues
+  bool inverse_diagonal = false;  ///< use Jacobi with shift 0 for the lowest
   double tolerance = 1e-10;
   std::string interaction = "random";
 };
 
-/// Where eigenvalues are 1e-8 apart, or 1e-8 of the norm, more is asked of the residuals.
+/// Tolerances are tighter where eigenvalues differ by 1e-8, or are 1e-8 of the norm.
 const std::vector<ExactCase> cases{{"laplacian1d:60", 4, 4},
                                    {"laplacian2d:14:11", 5, 5},
                                    {"laplacian3d:7:6:5", 5, 5},
@@ -42,8 +42,8 @@ const std::vector<ExactCase> cases{{"laplacian1d:60", 4, 4},
 
 class LobpcgExactSpectra : public RuntimeTest<double> {
  protected:
-  /// Against the exact values to 1e-10 of the norm of A; of a pair, whose values are of another size, of the
-  /// largest value.
+  /// Compares with the exact values to 1e-10 of the norm of A. For a pair, whose values have a
+  /// different scale, the bound is relative to the largest value.
   static void expect_exact(const ExactCase& c, EigenEnd end, Index count) {
     SCOPED_TRACE(c.kind + (end == EigenEnd::smallest ? ", smallest" : ", largest"));
     SparseGeneratorOptions options;

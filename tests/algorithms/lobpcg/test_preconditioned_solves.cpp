@@ -9,7 +9,7 @@
 #include <tessera/operators.hpp>
 #include <tessera/preconditioners.hpp>
 
-/// What preconditioners do to solves; what they are as operators: test_preconditioners.cpp.
+/// Effect of preconditioners on solves. test_preconditioners.cpp tests them as operators.
 namespace tessera::test {
 namespace {
 
@@ -21,7 +21,7 @@ class PreconditionedSolves : public RuntimeTest<typename Pair::T, true> {
 };
 TYPED_TEST_SUITE(PreconditionedSolves, TypePairs);
 
-/// Fewer iterations than without, in a shell model: 20Ne with a random interaction.
+/// Preconditioners must reduce the iterations in a shell model: 20Ne with a random interaction.
 TYPED_TEST(PreconditionedSolves, SaveIterations) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -45,7 +45,7 @@ TYPED_TEST(PreconditionedSolves, SaveIterations) {
     ChebyshevPreconditioner<T> chebyshev(this->runtime(), a, {.end = end});
     const Index with_fom = iterations(&fom), with_jacobi = iterations(&jacobi),
                 with_chebyshev = iterations(&chebyshev);
-    // At the largest end, and in float, diagonal and tiles tell less.
+    // At the largest end, and in float, the diagonal and tiles are less effective.
     if (end == EigenEnd::smallest) {
       EXPECT_LT(6 * with_fom, 5 * without);
       EXPECT_LT(10 * with_jacobi, 9 * without);
@@ -60,7 +60,7 @@ TYPED_TEST(PreconditionedSolves, SaveIterations) {
   }
 }
 
-/// Another preconditioner, of which derived classes hide something.
+/// Forwards to another preconditioner; derived classes hide some of its functions.
 template <class T>
 class Passed : public Preconditioner<T> {
  public:
@@ -78,7 +78,8 @@ class Passed : public Preconditioner<T> {
   Preconditioner<T>& inner_;
 };
 
-/// Applied only when it is known which pairs have converged.
+/// Does not forward by_columns(), so it is applied only after it is known which pairs have
+/// converged.
 template <class T>
 class Late final : public Passed<T> {
  public:
@@ -88,7 +89,8 @@ class Late final : public Passed<T> {
   void expect(double ritz_value, double residual) override { this->inner_.expect(ritz_value, residual); }
 };
 
-/// Not told where the end is expected.
+/// Does not forward expect(), so the inner preconditioner has no estimate of the end of the
+/// spectrum.
 template <class T>
 class Untold final : public Passed<T> {
  public:
@@ -97,8 +99,8 @@ class Untold final : public Passed<T> {
   bool by_columns() const override { return this->inner_.by_columns(); }
 };
 
-/// What looking for the end costs, a product of one vector with A in each of four steps, it saves: 44Ti with
-/// random interactions.
+/// Estimating the end of the spectrum costs a product of A with one vector in each of four steps
+/// and must save more than that: 44Ti with random interactions.
 TYPED_TEST(PreconditionedSolves, ExpectingTheEndSavesIterations) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -125,8 +127,8 @@ TYPED_TEST(PreconditionedSolves, ExpectingTheEndSavesIterations) {
   EXPECT_LT(columns_told, columns_untold);
 }
 
-/// Columns of W whose pairs turn out to have converged are dropped: the others are those of a solve that
-/// waits for the norms.
+/// Columns of W whose pairs turn out to have converged are dropped. The other columns equal those
+/// of a solve that waits for the norms.
 TYPED_TEST(PreconditionedSolves, BeginningEarlyChangesNothing) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -157,7 +159,7 @@ TYPED_TEST(PreconditionedSolves, BeginningEarlyChangesNothing) {
   for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(early.values[k], waiting.values[k], 1e-10 * a.norm_bound());
 }
 
-/// Residuals down to a few roundings of A: no iteration may add more than that to A X.
+/// Residuals must reach a few rounding errors of A, so no iteration may add more than that to A X.
 TYPED_TEST(PreconditionedSolves, ReachTheRoundingOfA) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -172,7 +174,7 @@ TYPED_TEST(PreconditionedSolves, ReachTheRoundingOfA) {
     EXPECT_LE(residual, 9 * double(precision<T>) * a.norm_bound() * 2);
 }
 
-/// With B = s I the Ritz values are those of A / s: b_norm = s makes them A's again.
+/// With B = s I the Ritz values are those of A / s; b_norm = s scales them back to those of A.
 TYPED_TEST(PreconditionedSolves, TheScaleOfBDoesNotMatter) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;

@@ -22,7 +22,8 @@ class Preconditioners : public RuntimeTest<typename Pair::T, true> {
   using V = typename Pair::V;
   using T = typename Pair::T;
 
-  /// w = T r for the first `columns` of vectors four wider, which start as garbage and must come out as zero.
+  /// w = T r for the first `columns` columns. The vectors are four columns wider; the extra columns
+  /// start as garbage and must become zero.
   template <class P>
   static Matrix<double> apply(P& preconditioner, const std::shared_ptr<const RowSegments>& segments,
                               const Matrix<double>& r) {
@@ -62,7 +63,7 @@ class Preconditioners : public RuntimeTest<typename Pair::T, true> {
 };
 TYPED_TEST_SUITE(Preconditioners, TypePairs);
 
-/// Entries of a lower triangle.
+/// Entries of the lower triangle.
 struct Entries {
   std::vector<Index> rows, columns;
   std::vector<double> values;
@@ -76,7 +77,7 @@ struct Entries {
   }
 };
 
-/// Tiles with something between them, which the preconditioners must leave out.
+/// Tiles with coupling entries between them, which the preconditioners must ignore.
 CoordinateRows coupled(const Tiles& tiles) {
   Entries entries;
   std::vector<Index> begins(tiles.begins.begin(), tiles.begins.end());
@@ -109,7 +110,7 @@ TYPED_TEST(Preconditioners, FomSolvesTheDiagonalTiles) {
         for (std::size_t i = 0; i < exact.size(); ++i)
           EXPECT_NEAR(w(Index(tiles.begins[t] + i), j), exact[i], 1e3 * precision<T>) << "tile " << t;
       }
-    // Another number of columns, and few steps: nearer to the solution with each.
+    // With another number of columns and few steps, each step must come closer to the solution.
     double before = HUGE_VAL;
     for (const int steps : {1, 2, 4, 6}) {
       FomPreconditioner<V, T> few(this->runtime(), a, {.steps = steps, .shift = shift});
@@ -123,7 +124,8 @@ TYPED_TEST(Preconditioners, FomSolvesTheDiagonalTiles) {
   }
 }
 
-/// Until the Ritz values have passed the one that was expected with it, the end stands for them.
+/// The expected end of the spectrum sets the shift until the Ritz values have passed the Ritz value
+/// that was given with it.
 TYPED_TEST(Preconditioners, ShiftBeginsWhereTheEndIsExpected) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -169,7 +171,7 @@ TYPED_TEST(Preconditioners, JacobiDividesByTheDiagonal) {
   };
   JacobiPreconditioner<T> given(this->runtime(), segments, diagonal, {.shift = 2.5});
   expect(given, minus(2.5));
-  // A divisor of zero: 1/1000 of the largest.
+  // A zero divisor is replaced by 1/1000 of the largest divisor.
   JacobiPreconditioner<T> singular(this->runtime(), segments, diagonal, {.shift = 3});
   std::vector<double> divisors = minus(3);
   divisors[4] = divisors[5] = 6e-3;
@@ -184,7 +186,8 @@ TYPED_TEST(Preconditioners, JacobiDividesByTheDiagonal) {
   this->prepare(largest, {10, 9.5});
   EXPECT_DOUBLE_EQ(largest.shift(), 10.5);
   expect(largest, minus(10.5));
-  // A Ritz value within the diagonal: what would have the wrong sign is small with the right one.
+  // The Ritz value lies inside the range of the diagonal. Divisors with the wrong sign become small
+  // ones with the right sign.
   this->prepare(smallest, {});
   JacobiPreconditioner<T> early(this->runtime(), segments, diagonal);
   this->prepare(early, {3});
@@ -193,8 +196,8 @@ TYPED_TEST(Preconditioners, JacobiDividesByTheDiagonal) {
   expect(early, divisors);
 }
 
-/// On an eigenvector of A the polynomial is a number: 1 - (lambda - shift) p(lambda) = t(lambda) / t(shift)
-/// with t(x) = T_{degree + 1}((middle - x) / half).
+/// On an eigenvector of A the polynomial is a number: 1 - (lambda - shift) p(lambda) = t(lambda) /
+/// t(shift) with t(x) = T_{degree + 1}((middle - x) / half).
 TYPED_TEST(Preconditioners, ChebyshevIsTheBestPolynomial) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;
@@ -217,7 +220,7 @@ TYPED_TEST(Preconditioners, ChebyshevIsTheBestPolynomial) {
   const auto expect = [&](ChebyshevPreconditioner<T>& chebyshev, int degree, double low, double high) {
     const Matrix<double> w = this->apply(chebyshev, a.segments(), first);
     const double shift = chebyshev.shift(), middle = (low + high) / 2, half = (high - low) / 2;
-    const auto t = [&](double x) {  // by the recurrence: outside [-1, 1], too
+    const auto t = [&](double x) {  // the recurrence also holds outside [-1, 1]
       const double s = (middle - x) / half;
       double before = 1, now = s;
       for (int k = 1; k < degree + 1; ++k) before = std::exchange(now, 2 * s * now - before);
@@ -272,7 +275,7 @@ TYPED_TEST(Preconditioners, CallsTheUsers) {
       [](Index, Index, Index, const T*, Index, T*, Index) { throw std::runtime_error("no"); });
   EXPECT_THROW(this->apply(throws, segments, r), std::runtime_error);
   expect_refused("rows", [&] { UserPreconditioner<T> empty({}); });
-  // A function for GPUs beside it: without GPUs the host's is called.
+  // A function for GPUs is set as well. Without GPUs the host function must be called.
   const DevicePreconditionRows<T> device = [](Index, Index, Index, const T*, Index, T*, Index, void*) {};
   UserPreconditioner<T> both(this->runtime(), device,
                              [](Index, Index rows, Index columns, const T* x, Index ldx, T* y, Index ldy) {
@@ -285,7 +288,8 @@ TYPED_TEST(Preconditioners, CallsTheUsers) {
   expect_refused("rows", [&] { UserPreconditioner<T> none(this->runtime(), {}, {}); });
 }
 
-/// Shifts that Ritz values put beyond the interval leave a finite, definite polynomial.
+/// A shift beyond the interval, which Ritz values may cause, must give a finite, definite
+/// polynomial.
 TYPED_TEST(Preconditioners, ChebyshevWithAShiftBeyondItsInterval) {
   using V = typename TestFixture::V;
   using T = typename TestFixture::T;

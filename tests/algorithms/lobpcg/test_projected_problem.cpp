@@ -7,7 +7,7 @@
 #include <tessera/algorithms/lobpcg/projected_problem.hpp>
 #include <tessera/matgen.hpp>
 
-/// Small matrices of LOBPCG's steps, beside the dense vectors that they stand for.
+/// Small matrices of LOBPCG steps, compared with the dense vectors that they represent.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -20,7 +20,7 @@ SmallMatrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
     for (Index i = 0; i < rows; ++i) a(i, j) = random_uniform(seed, 0, i, j);
   return a;
 }
-/// Orthonormal columns, by Cholesky.
+/// Orthonormalizes the columns by Cholesky factorization.
 SmallMatrix orthonormal(const SmallMatrix& a) {
   SmallMatrix l = product(Op::transpose, a, Op::none, a), t = transposed(a);
   EXPECT_TRUE(cholesky(l));
@@ -55,7 +55,7 @@ class ProjectedProblems : public ::testing::Test {
   }
 };
 
-/// W's lengths and its shares in X and P make no difference: the same X, and the same P.
+/// Norms of W and its components in X and P must not change the resulting X and P.
 TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
   SmallMatrix raw = random_matrix(n, w, 3);
   for (Index j = 0; j < w; ++j)
@@ -77,7 +77,7 @@ TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
   EXPECT_LT(difference(product(Op::transpose, found, Op::none, found), unit_matrix(found.cols)), 1e-12);
   for (Index k = 0; k < x; ++k)
     EXPECT_NEAR(of_raw.values[std::size_t(k)], of_made.values[std::size_t(k)], 1e-12);
-  // Up to signs, column by column.
+  // Equal up to the sign of each column.
   const SmallMatrix overlap = product(Op::transpose, expected, Op::none, found);
   for (Index j = 0; j < overlap.cols; ++j) EXPECT_NEAR(std::abs(overlap(j, j)), 1, 1e-11) << j;
   const SmallMatrix directions = found.block(0, x, n, found.cols - x);
@@ -86,7 +86,8 @@ TEST_F(ProjectedProblems, DirectionsNeedNotBeOrthonormal) {
             1e-11);
 }
 
-/// The smallest eigenvalue of the Gram matrix of unit vectors, less what they have in Z.
+/// The smallest eigenvalue of the Gram matrix of unit vectors after their components in Z are
+/// removed.
 TEST_F(ProjectedProblems, Independence) {
   const SmallMatrix q = orthonormal(random_matrix(n, n, 4));
   const SmallMatrix z = q.block(0, 0, n, x);

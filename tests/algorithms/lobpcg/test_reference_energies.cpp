@@ -5,8 +5,9 @@
 
 #include <tessera/preconditioners.hpp>
 
-/// Nuclei with the field's interactions, as a user solves them: all energies of the table of lowest states
-/// that comes with the files (README of TESSERA_DATA_DIR/shell_model), which two other programs agree on.
+/// Nuclei with published interactions, solved as a user would. Compares all energies in the table
+/// of lowest states that comes with the files (README of TESSERA_DATA_DIR/shell_model), on which
+/// two other programs agree.
 namespace tessera::test {
 namespace {
 
@@ -14,7 +15,7 @@ class ReferenceEnergies : public RuntimeTest<double> {
  protected:
   void SetUp() override { TESSERA_NEED_SHELL_MODEL_FILES(); }
 
-  /// In MeV. The table has nine decimals.
+  /// Energies are in MeV; the table has nine decimals.
   template <class V>
   static void expect_energies(const std::string& nucleus, bool sd, const std::vector<double>& energies,
                               EigenEnd end = EigenEnd::smallest, double gate = 2e-9) {
@@ -28,7 +29,7 @@ class ReferenceEnergies : public RuntimeTest<double> {
   }
 };
 
-/// No more than a fifth of the order, 14 and 30.
+/// The number of values must not exceed a fifth of the order, which is 14 and 30.
 TEST_F(ReferenceEnergies, TwoParticles) {
   expect_energies<double>("18O", true, {-11.931788252, -9.933345811});
   expect_energies<double>("18O", true, {4.288333910}, EigenEnd::largest);
@@ -52,7 +53,8 @@ TEST_F(ReferenceEnergies, Magnesium24) {
   expect_energies<double>("24Mg", true, {-6.107746}, EigenEnd::largest, 1e-6);
 }
 
-/// Values in single precision are within 6e-8 of what they were, each of at most some MeV.
+/// Stored values in single precision have a relative error of up to 6e-8, and each is at most some
+/// MeV.
 TEST_F(ReferenceEnergies, Titanium44) {
   const std::vector<double> lowest{-47.568195302, -46.280805586, -45.187209615, -44.454958067,
                                    -44.400064224, -43.510505827, -43.067292701, -42.736044630};

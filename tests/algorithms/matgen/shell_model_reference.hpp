@@ -16,9 +16,9 @@
 namespace tessera::test {
 using namespace detail;
 
-/// The shell model's Hamiltonian by second quantisation alone: protons and neutrons are the states of one
-/// determinant (protons first), every element comes from the formula with isospin, every term c+_i c+_j c_l
-/// c_k is applied.
+/// The shell-model Hamiltonian in second quantization only. Protons and neutrons are the states of
+/// one determinant (protons first), every matrix element comes from the formula with isospin, and
+/// every term c+_i c+_j c_l c_k is applied.
 class ShellModelReference {
  public:
   ShellModelReference(const ShellInteraction& h, const ShellModelSpace& space) : h_(h) {

@@ -24,13 +24,14 @@ namespace tessera::test {
 
 using EntryMap = std::map<std::pair<Index, Index>, double>;
 
-/// First rows of the ranges that may be asked for in one call.
+/// First rows of the ranges that one call may request.
 inline std::vector<Index> row_ranges(const SymmetricRows& rows) {
   if (!rows.tiles().empty()) return {rows.tiles().begin(), rows.tiles().end()};
   return {0, rows.order()};
 }
 
-/// All entries, asked for in pieces of so many rows and columns; fails for entries that do not belong there.
+/// All entries, requested in parts of the given numbers of rows and columns. Fails for entries
+/// outside the requested part.
 inline EntryMap gather(const SymmetricRows& rows, Index row_step, Index column_step) {
   EntryMap all;
   const std::vector<Index> ranges = row_ranges(rows);
@@ -70,7 +71,7 @@ inline void expect_near(const std::vector<double>& found, const std::vector<doub
     EXPECT_NEAR(found[k], expected[k], tolerance) << what << ", number " << k;
 }
 
-/// A file with this text, gone at the end.
+/// A file with the given text; the destructor removes it.
 class TextFile {
  public:
   TextFile(const std::string& name, const std::string& text)
@@ -87,7 +88,7 @@ class TextFile {
   std::string path_;
 };
 
-/// Path of one of the field's files, or "" where the user has not said where they are.
+/// Path of a published interaction file, or "" if the user has not set its directory.
 inline std::string shell_model_file(const std::string& name) {
   const char* directory = std::getenv("TESSERA_DATA_DIR");
   return directory ? std::string(directory) + "/shell_model/" + name : "";
@@ -95,7 +96,7 @@ inline std::string shell_model_file(const std::string& name) {
 #define TESSERA_NEED_SHELL_MODEL_FILES() \
   if (::tessera::test::shell_model_file("").empty()) GTEST_SKIP() << "TESSERA_DATA_DIR is not set"
 
-/// USDB for sd-shell nuclei, GXPF1A for those of the pf shell.
+/// The published interactions: USDB for sd-shell nuclei, GXPF1A for pf-shell nuclei.
 inline SparseGeneratorOptions field_interaction(bool sd) {
   SparseGeneratorOptions options;
   options.interaction = shell_model_file(sd ? "usdb.int" : "gx1a.int");

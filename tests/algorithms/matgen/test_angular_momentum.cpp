@@ -33,7 +33,7 @@ TEST(AngularMomentum, WhatCannotCoupleIsZero) {
   EXPECT_EQ(clebsch_gordan(1, 1, 1, 1, 4, 2), 0);   // triangle
   EXPECT_EQ(clebsch_gordan(1, 1, 1, 1, 1, 2), 0);   // half-integer sum
   EXPECT_EQ(clebsch_gordan(1, 3, 3, -3, 2, 0), 0);  // |m| > j
-  EXPECT_EQ(clebsch_gordan(2, 1, 2, -1, 2, 0), 0);  // m is no projection of j
+  EXPECT_EQ(clebsch_gordan(2, 1, 2, -1, 2, 0), 0);  // m cannot be a projection of j
   EXPECT_EQ(six_j(1, 1, 4, 1, 1, 2), 0);
   EXPECT_EQ(six_j(1, 2, 2, 1, 2, 2), 0);
 }

@@ -16,13 +16,13 @@ std::vector<Index> sizes_of(std::vector<Index> pattern, Index elements) {
   return repeated_block_sizes(pattern, elements);
 }
 
-/// The element that (j, i) = x makes of (i, j).
+/// Element (i, j) that the symmetry implies for element (j, i) = x.
 template <class T>
 T mirror(Symmetry symmetry, T x) {
   return symmetry == Symmetry::antisymmetric ? -x : symmetry == Symmetry::hermitian ? conjugate(x) : x;
 }
 
-/// Blocks of the whole matrix, stored or there by symmetry, of all.
+/// Fraction of blocks of the whole matrix that are stored or implied by symmetry.
 template <class T>
 double block_occupation(const BlockSparseMatrix<T>& a) {
   const Index stored = a.pattern().blocks(), n = a.block_rows();
@@ -169,8 +169,8 @@ TEST_F(GenerateWater, ExtremeOccupations) {
       1);
 }
 
-/// With near molecules near in number, the blocks lie closer to the diagonal than anyhow spread ones, and the
-/// largest blocks are the nearest.
+/// Molecules that are close in space have close numbers, so blocks lie closer to the diagonal than
+/// evenly spread ones, and the largest blocks are closest.
 TEST_F(GenerateWater, ConcentratesNearTheDiagonal) {
   const Index n = 1000;
   const auto a =

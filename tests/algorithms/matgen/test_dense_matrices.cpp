@@ -21,7 +21,7 @@ std::vector<T> whole(const MatrixGenerator<T>& generator) {
   return a;
 }
 
-/// LAPACK's eigenvalues of the lower triangle.
+/// Eigenvalues of the lower triangle from LAPACK.
 template <class T>
 std::vector<RealOf<T>> lapack_eigenvalues(std::vector<T> a, Index n) {
   using Real = RealOf<T>;

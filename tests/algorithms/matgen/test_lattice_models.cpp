@@ -29,7 +29,8 @@ TEST(BitCombinations, RankAndCombinationAreInverse) {
   EXPECT_EQ(BitCombinations(40, 20).count(), 137846528820);
 }
 
-/// The matrix on the states of `bits` bits that `keep` accepts, ascending, from what H makes of one state.
+/// The matrix on the states of `bits` bits that `keep` accepts, in ascending order; `apply` gives H
+/// times one state.
 using Image = std::vector<std::pair<std::uint64_t, double>>;
 Matrix<double> on_states(int bits, const std::function<bool(std::uint64_t)>& keep,
                          const std::function<Image(std::uint64_t)>& apply) {
@@ -75,7 +76,7 @@ TEST(Heisenberg, MatricesAreThoseOfTheBonds) {
     expect_equal(dense(*make_sparse_generator(fmt::format("heisenberg:{}", sites)).a), spins(sites, bonds),
                  fmt::format("periodic {}", sites));
   }
-  // Three rungs, closed.
+  // Three rungs with periodic boundary.
   const std::vector<std::pair<int, int>> ladder{{0, 1}, {2, 3}, {4, 5}, {0, 2}, {2, 4},
                                                 {4, 0}, {1, 3}, {3, 5}, {5, 1}};
   expect_equal(dense(*make_sparse_generator("heisenberg-ladder:3:periodic").a), spins(6, ladder), "ladder");
@@ -92,11 +93,11 @@ TEST(Heisenberg, KnownEnergies) {
   EXPECT_NEAR(lowest("heisenberg:10"), -4.515446354, 1e-9);
 }
 
-/// -t c+_i c_j with the sign of all electrons in between, up electrons before down electrons; U for two on
-/// one site.
+/// -t c+_i c_j with the sign of all electrons between i and j, up electrons before down electrons,
+/// and U for two electrons on one site.
 Matrix<double> electrons(int sites, double u, const std::vector<std::pair<int, int>>& bonds) {
   const std::uint64_t down_bits = (std::uint64_t{1} << sites) - 1;
-  // A state's number sorts by the up electrons first: they are the high bits.
+  // The up electrons are the high bits, so the states sort by them first.
   return on_states(
       2 * sites,
       [=](std::uint64_t s) {
@@ -159,7 +160,7 @@ TEST(PairingModel, MatrixIsThatOfTheLevels) {
         return image;
       });
   expect_equal(dense(*make_sparse_generator("pairing:7:3:0.8").a), expected, "pairing");
-  // Without a force the pairs fill the lowest levels.
+  // Without interaction the pairs fill the lowest levels.
   EXPECT_EQ(eigenvalues(make_sparse_generator("pairing:6:3:0"))[0], 12);
 }
 

@@ -55,14 +55,14 @@ TEST(ShellInteraction, SymmetriesOfTheElements) {
               EXPECT_LE(std::abs(v), std::numbers::sqrt2);
               if (v != 0 && a <= b && c <= d && std::pair(a, b) <= std::pair(c, d)) ++allowed;
             }
-  EXPECT_EQ(allowed, 195);  // as many as a complete file of the pf shell has
+  EXPECT_EQ(allowed, 195);  // number of elements in a complete file for the pf shell
   const ShellInteraction again = random_interaction(pf_shell_orbits(), 5),
                          other = random_interaction(pf_shell_orbits(), 6);
   EXPECT_EQ(again.element(0, 1, 1, 2, 3, 1), h.element(0, 1, 1, 2, 3, 1));
   EXPECT_NE(other.element(0, 1, 1, 2, 3, 1), h.element(0, 1, 1, 2, 3, 1));
 }
 
-/// Q.Q in the m-scheme, from single-particle elements by the Wigner-Eckart theorem.
+/// Q.Q in the m-scheme, computed from single-particle elements by the Wigner-Eckart theorem.
 TEST(ShellInteraction, QuadrupoleForceIsTheProductOfTwoQuadrupoleOperators) {
   const double chi = 0.7;
   const ShellInteraction h = pairing_quadrupole_interaction(sd, 0, chi, 2);
@@ -106,7 +106,7 @@ TEST(ShellInteraction, ImpossibleOrbitsAreRefused) {
 
 class ShellFiles : public ::testing::Test {
  protected:
-  /// The message of the InputError, or "" without one.
+  /// The message of the InputError, or "" if there is none.
   template <class Call>
   static std::string complaint(const Call& call) {
     try {
@@ -151,7 +151,7 @@ TEST_F(ShellFiles, AreReadWithCommentsAndAnyLineEnds) {
   const auto h = read_shell_interaction(elements.path(), read);
   EXPECT_EQ(h.energies, (std::vector<double>{-1.5, 2.5}));
   EXPECT_EQ(h.element(0, 0, 0, 0, 0, 1), -2);
-  // ja + jb + J + T = 3 + 2: the pair turned round changes its sign.
+  // ja + jb + J + T = 3 + 2 is odd, so exchanging the two nucleons changes the sign.
   EXPECT_EQ(h.element(1, 0, 0, 1, 2, 0), 0.5);
   EXPECT_EQ(h.element(0, 1, 0, 1, 2, 0), -0.5);
   EXPECT_EQ(h.element(0, 1, 1, 0, 2, 0), 0.5);

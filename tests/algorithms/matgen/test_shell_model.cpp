@@ -52,8 +52,9 @@ TEST(ShellModel, StoresWhatIsNotZero) {
   EXPECT_EQ(gather(ShellModelRows(h, {2, 3, 1, 0}), 1000, 1000).size(), nonzero);
 }
 
-/// Two protons and two neutrons in the sd shell: a first (second) family is a pair of protons (neutrons), and
-/// has a row for each pair of the other kind with the opposite M. A row is given by its two.
+/// Two protons and two neutrons in the sd shell. A first (second) family is a pair of protons
+/// (neutrons) and has a row for each pair of the other kind with opposite M. The two families of a
+/// row identify it.
 TEST(ShellModel, FamiliesAreDeterminantsOfProtonsAndOfNeutrons) {
   const std::vector<int> states{-5, -3, -1, 1, 3, 5, -1, 1, -3, -1, 1, 3};  // 2m
   std::map<int, int> pairs;                                                 // by 2M
@@ -77,7 +78,8 @@ TEST(ShellModel, FamiliesAreDeterminantsOfProtonsAndOfNeutrons) {
     for (const auto& [family, count] : of_kind) found.insert(count);
     EXPECT_EQ(found, expected);
   }
-  // Proton determinants are numbered in the order of the rows of a tile, and so are neutrons' within one.
+  // Proton determinants are numbered in the order of the rows of a tile, and neutron determinants
+  // in the order of the rows within one proton determinant.
   for (std::size_t t = 0; t + 1 < rows.tiles().size(); ++t)
     for (Index row = rows.tiles()[t] + 1; row < rows.tiles()[t + 1]; ++row) {
       const RowFamilies before = rows.families(row - 1).value(), here = rows.families(row).value();
@@ -94,7 +96,7 @@ TEST(ShellModel, EntriesDoNotDependOnTheRangesThatAreAskedFor) {
   EXPECT_EQ(gather(rows, 640, 23), whole);
   EXPECT_EQ(gather(rows, 5, 64), whole);
   EXPECT_EQ(gather(rows, 1, 31), whole);
-  // The same matrix when it is made again, another one from another seed.
+  // Generating the matrix again must give the same matrix; another seed must give a different one.
   EXPECT_EQ(gather(ShellModelRows(random_interaction(sd_shell_orbits(), 1), {2, 2, 0}), 640, 640), whole);
   const EntryMap other =
       gather(ShellModelRows(random_interaction(sd_shell_orbits(), 2), {2, 2, 0}), 640, 640);
@@ -142,7 +144,7 @@ TEST(ShellModel, ProtonsAndNeutronsMayChangePlaces) {
 TEST(ShellModel, PairingForceHasItsKnownGroundState) {
   SparseGeneratorOptions options;
   options.interaction = "pairing";
-  // Like nucleons: -n (2 Omega - n + 2) / 4; two protons and two neutrons: -13.
+  // Like nucleons have the energy -n (2 Omega - n + 2) / 4; two protons and two neutrons have -13.
   for (const auto& [kind, energy] : std::vector<std::pair<std::string, double>>{{"shell:sd:0:2", -6},
                                                                                 {"shell:sd:0:4", -10},
                                                                                 {"shell:sd:6:0", -12},

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sparse_rows_checks.hpp"
 
-/// The field's interactions against spectra made with other programs. The reference energies are in the
-/// README of the files, TESSERA_DATA_DIR/shell_model.
+/// Published interactions against spectra computed with other programs. The reference energies are
+/// in the README of the files, TESSERA_DATA_DIR/shell_model.
 namespace {
 
 using namespace tessera;
@@ -75,13 +75,13 @@ TEST_F(Nuclei, OrbitsMustBeThoseOfTheShell) {
   const auto any = nucleus("shell:file:0:2", true);
   EXPECT_EQ(any.a->order(), 14);
   EXPECT_NEAR(eigenvalues(any)[0], -11.931788252, 1e-8);
-  // An interaction of one shell with the orbits of another.
+  // The interaction belongs to one shell, but the orbits to another.
   SparseGeneratorOptions mixed = field_interaction(true);
   mixed.orbits = field_interaction(false).orbits;
   EXPECT_THROW(make_sparse_generator("shell:44Ti", mixed), InputError);
 }
 
-/// Lanczos with full reorthogonalisation.
+/// Lanczos iteration with full reorthogonalization.
 TEST_F(Nuclei, Magnesium24) {
   const SparseGenerator made = nucleus("shell:24Mg", true);
   const Index n = made.a->order();

@@ -10,7 +10,8 @@ using namespace tessera;
 using namespace tessera::test;
 using tessera::test::Matrix;
 
-/// One of each kind (but files), several sizes where the formulas have ends.
+/// One generator of each kind except files, and several sizes where the formulas have boundary
+/// cases.
 const std::vector<std::string> samples{
     "shell:19F",       "shell:sd:0:4",      "heisenberg:6",  "heisenberg:8:open", "heisenberg-ladder:3",
     "hubbard:4",       "hubbard:4:0:open",  "pairing:8",     "pairing:9:1:0.3",   "laplacian1d:37",
@@ -48,13 +49,14 @@ TEST(SparseGenerators, EntriesDoNotDependOnTheRangesThatAreAskedFor) {
   }
 }
 
-/// What a generator says about its spectrum against LAPACK's; `all`: it must know every eigenvalue.
+/// Compares known eigenvalues of a generator with LAPACK; with `all` it must know every eigenvalue.
 void expect_known(const std::string& kind, bool all) {
   const SparseGenerator made = make_sparse_generator(kind);
   const std::vector<double> w = eigenvalues(made);
   const Index n = made.a->order();
   ASSERT_EQ(static_cast<Index>(w.size()), n);
-  // The eigenvalues of a pair move by rounding errors of A over the smallest one of B.
+  // Rounding errors of A move the eigenvalues of a pair by the error divided by the smallest
+  // eigenvalue of B.
   const double tolerance =
       1e-14 * static_cast<double>(n + 10) * std::max(std::abs(w.front()), std::abs(w.back()));
   Index low = 0, high = 0;
@@ -129,7 +131,7 @@ TEST(SparseGenerators, LargeOnesCostNothingUntilAskedFor) {
   std::vector<SparseEntry> out;
   const Index row = 500000000000;
   made.a->entries(row, row + 1, row - 10, row + 10, out);
-  ASSERT_EQ(out.size(), 1U);  // the first of its line: no neighbour within ten
+  ASSERT_EQ(out.size(), 1U);  // first point of a grid line: no neighbour within ten columns
   EXPECT_EQ(out[0].column, 10U);
 }
 

@@ -13,7 +13,8 @@
 #include <tessera/algorithms/dense/one_stage.hpp>
 #include <tessera/codelets/linalg/blas.hpp>
 
-/// Reduces a matrix, on one rank or many, applies Q to the identity and checks Q T Q^H = A and Q^H Q = I.
+/// Reduces a matrix on one or many ranks, applies Q to the identity, and checks Q T Q^H = A and Q^H
+/// Q = I.
 namespace tessera::test {
 using namespace detail;
 
@@ -50,7 +51,7 @@ std::vector<T> make_matrix(Kind kind, Index n) {
   return a;
 }
 
-/// Lower tiles with the elements of a whole matrix that every rank has.
+/// Lower tiles with the elements of a matrix of which every rank has a copy.
 template <class T>
 TiledMatrix<T> distribute(Runtime& runtime, const std::vector<T>& a, const TileLayout& layout) {
   TiledMatrix<T> tiles(runtime, layout);
@@ -62,7 +63,7 @@ TiledMatrix<T> distribute(Runtime& runtime, const std::vector<T>& a, const TileL
       for (Index c = 0; c < view.cols; ++c)
         for (Index r = 0; r < view.rows; ++r) {
           const Index row = i * layout.tile_rows + r, col = j * layout.tile_cols + c;
-          // What is above the diagonal must not be read.
+          // Elements above the diagonal must not be read.
           view(r, c) = row >= col ? a[static_cast<std::size_t>(row + col * layout.rows)] : T(RealOf<T>(1e30));
         }
     }
@@ -171,7 +172,7 @@ void check_one_stage(Runtime& runtime, Kind kind, Index n, Index tile, const One
     values[keep][1] = replicated_copy<R>(e, n - 1);
   }
   expect_factorisation(a, q, values[1][0], values[1][1]);
-  // Without vectors nothing else is computed.
+  // Without vectors the values must be the same.
   EXPECT_EQ(values[0][0], values[1][0]);
   EXPECT_EQ(values[0][1], values[1][1]);
 }

@@ -13,7 +13,7 @@ class OneStageTest : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(OneStageTest, Scalars);
 
-// Sizes so small that the panels and not LAPACK do nearly everything.
+// Sizes so small that the panels do almost all of the reduction, and LAPACK almost none.
 const OneStageOptions by_panels{
     .work_tile = 12, .panel = 5, .rest = 1, .tasks_per_worker = 2, .least_bytes = 1};
 
@@ -66,7 +66,8 @@ TYPED_TEST(OneStageTest, SameTridiagonalMatrixAsLapack) {
   blas::hetrd(Uplo::lower, n, a.data(), n, diagonal.data(), offdiagonal.data(), tau.data(), work.data(),
               n * 32);
   const auto ours_d = replicated_copy<R>(d, n), ours_e = replicated_copy<R>(e, n - 1);
-  // The reduction is unique but ill-conditioned from its end: compare the first columns element by element.
+  // The reduction is unique, but its last columns are ill-conditioned, so only the first columns
+  // are compared element by element.
   for (std::size_t i = 0; i < 20; ++i) {
     EXPECT_NEAR(ours_d[i], diagonal[i], 3000 * precision<T>);
     EXPECT_NEAR(ours_e[i], offdiagonal[i], 3000 * precision<T>);

@@ -14,7 +14,7 @@ class VendorTest : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(VendorTest, Scalars);
 
-/// max |A Z - B Z diag(w)|; b empty: the identity.
+/// max |A Z - B Z diag(w)|; an empty B stands for the identity.
 template <class T>
 double residual(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& z,
                 const std::vector<RealOf<T>>& w, Index lo) {

@@ -12,8 +12,8 @@
 
 namespace tessera::test {
 
-/// y := A x for whole numbers x, which all types can represent, in vectors `wider` columns wider; y holds NaN
-/// before.
+/// y := A x for integers x, which are exact in all types, in vectors with `wider` additional
+/// columns. Before the product y holds NaN.
 template <class T>
 std::vector<T> product(Runtime& runtime, const SymmetricOperator<T>& a, const std::vector<double>& x,
                        Index columns, Index wider = 0, int times = 1) {
@@ -28,7 +28,7 @@ std::vector<T> product(Runtime& runtime, const SymmetricOperator<T>& a, const st
   for (int time = 0; time < times; ++time) a.apply(sequence, in, out, columns);
   EXPECT_TRUE(sequence.wait().ok());
   out.get(result.data(), columns, columns);
-  // What is beyond the columns is defined.
+  // The additional columns must be defined as well.
   std::vector<T> all(static_cast<std::size_t>(n * out.width()));
   out.get(all.data(), out.width(), out.width());
   for (const T value : all) EXPECT_FALSE(std::isnan(value));
@@ -42,7 +42,7 @@ inline std::vector<double> whole_block(Index rows, Index columns, std::uint64_t 
   return x;
 }
 
-/// The product, to the last bit (whole numbers), and what the matrix says of itself.
+/// Checks the product bitwise (integers are exact) and the properties that the matrix reports.
 template <class V, class T>
 CsbMatrix<V, T> check_matrix(Runtime& runtime, const ListRows& rows, const CsbOptions& options,
                              const std::vector<Index>& columns = {1, 3, 8}) {

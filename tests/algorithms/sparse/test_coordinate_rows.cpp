@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN(),
                  infinite = std::numeric_limits<double>::infinity();
 
-/// Entries of a random symmetric matrix, the lower ones, with an empty row and a zero that is stored.
+/// Lower entries of a random symmetric matrix, with an empty row and a stored zero.
 EntryMap sample(Index n) {
   EntryMap entries;
   for (Index i = 0; i < n; ++i)
@@ -31,7 +31,7 @@ struct Arrays {
   Values values;
 };
 
-/// The entries of a triangle in an order of no meaning.
+/// The entries of a triangle in arbitrary order.
 Arrays arrays(const EntryMap& entries, Uplo triangle) {
   std::vector<std::tuple<std::uint64_t, Index, Index, double>> shuffled;
   for (const auto& [place, value] : entries) {
@@ -58,7 +58,7 @@ TEST(CoordinateRows, HoldWhatTheyAreGiven) {
       EXPECT_EQ(rows.stored_entries(), static_cast<Index>(entries.size()));
       EXPECT_EQ(gather(rows, n, n), entries);
       EXPECT_EQ(gather(rows, 3, 4), entries);
-      // The same as compressed rows.
+      // Compressed rows must give the same matrix.
       Indices begins(1, 0), columns;
       Values values;
       for (Index i = 0; i < n; ++i) {

@@ -47,10 +47,10 @@ TYPED_TEST(CsbMatrixTest, GroupsAndSegments) {
       EXPECT_EQ(a.groups(), groups);
       EXPECT_EQ(a.segments()->count(), groups * segments);
     }
-  // More than there are rows.
+  // More groups and segments than rows.
   const auto a = this->check(random_rows(20, 4, 2), {.groups = 100, .segments = 100, .tile_rows = 3});
   EXPECT_EQ(a.segments()->count(), 7);
-  // Many small pieces, and a usual cut.
+  // Many small pieces, and the default partition.
   this->check(rows, {.groups = 2, .segments = 2, .tile_rows = 10, .piece_bytes = 4000});
   this->check(rows);
 }
@@ -62,7 +62,7 @@ TYPED_TEST(CsbMatrixTest, Tiles) {
     for (const Index segments : {1, 3}) {
       const auto a =
           this->check(random_rows(60, 6, 3, tiles), {.groups = 2, .segments = segments, .tile_rows = 0});
-      // Segments end with tiles.
+      // Segment boundaries must be tile boundaries.
       for (Index s = 0; s < a.segments()->count(); ++s)
         EXPECT_TRUE(std::binary_search(tiles.begin(), tiles.end(), a.segments()->begin(s)));
     }
@@ -74,7 +74,7 @@ TYPED_TEST(CsbMatrixTest, EmptyAndDense) {
   Lists dense(200);
   for (Index i = 0; i < 200; ++i)
     for (Index j = 0; j <= i; ++j) dense[static_cast<std::size_t>(i)].emplace_back(j, 1 + (i * 7 + j) % 3);
-  // A cell of more than 16384 entries, and the bytes of an entry.
+  // A cell of more than 16384 entries; checks the bytes per entry.
   for (const Index tile : {200, 30}) {
     const auto a = this->check(ListRows(dense), {.segments = 1, .tile_rows = tile});
     const double entries = 200 * 201 / 2, bytes = entries * (sizeof(V) + 4);
@@ -83,8 +83,8 @@ TYPED_TEST(CsbMatrixTest, EmptyAndDense) {
   }
 }
 
-/// In the shell model an entry takes its value and four bytes: what cells and pieces add is next to nothing.
-/// Entries and cells are counted here, from the rows.
+/// In the shell model an entry takes its value and four bytes; cells and pieces must add almost
+/// nothing. This test counts entries and cells from the rows.
 TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
   using V = typename TypeParam::V;
   for (const char* nucleus : {"shell:44Ti", "shell:24Mg"}) {
@@ -96,7 +96,7 @@ TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
       return std::upper_bound(begins.begin(), begins.end(), at) - begins.begin() - 1;
     };
     Index entries = 0;
-    std::map<std::pair<Index, Index>, Index> of_bands;  // of the tile t: at (-1, t)
+    std::map<std::pair<Index, Index>, Index> of_bands;  // tile t is stored at (-1, t)
     for (std::size_t t = 0; t + 1 < rows.tiles().size(); ++t) {
       const Index begin = rows.tiles()[t];
       std::vector<SparseEntry> out;
@@ -116,13 +116,14 @@ TYPED_TEST(CsbMatrixTest, BytesOfTheShellModel) {
     const double needed = double(entries) * (sizeof(V) + 4) + cells * sizeof(CsbCell);
     const auto segments = double(partition.segments->count());
     EXPECT_GE(a.stored_bytes(), needed);
-    // A head and four arrays, at multiples of 64 bytes, in each piece: a pair of segments, or diagonal tiles.
+    // A header and four arrays, each padded to a multiple of 64 bytes, in each piece. A piece
+    // belongs to a pair of segments or holds diagonal tiles.
     EXPECT_LE(a.stored_bytes(), needed + segments * (segments + 3) / 2 * 5 * 64);
     EXPECT_LE(a.stored_bytes(), 1.005 * double(entries) * (sizeof(V) + 4));
   }
 }
 
-/// Rows and columns at the ends of the 16 bits, tiles that are larger, far entries.
+/// Rows and columns at the limits of 16-bit indices, tiles that exceed them, and distant entries.
 TYPED_TEST(CsbMatrixTest, LargeTiles) {
   const Index n = 150000;
   for (const auto& tiles :
@@ -141,7 +142,7 @@ TYPED_TEST(CsbMatrixTest, LargeTiles) {
   }
 }
 
-/// The tiles' pieces hold the matrix's diagonal blocks, and nothing else.
+/// The pieces of the tiles hold exactly the diagonal blocks of the matrix.
 TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
   using V = typename TypeParam::V;
   const std::vector<Index> tiles{0, 1, 4, 30, 31, 50, 80};
@@ -179,7 +180,8 @@ TYPED_TEST(CsbMatrixTest, DiagonalTiles) {
   EXPECT_EQ(difference(found, expected), 0);
 }
 
-/// Values without exact sums: near the full CSR matrix and a dense product, and equal bits in every run.
+/// For values whose sums are not exact the product must be close to that of the full CSR matrix and
+/// of a dense matrix, with equal bits in every run.
 TYPED_TEST(CsbMatrixTest, RoundedSums) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -225,8 +227,9 @@ TYPED_TEST(CsbMatrixTest, RoundedSums) {
     }
 }
 
-/// B of A x = lambda B x, with tiles of its own, one of which ends within a tile of A and others within it:
-/// it is asked for rows of one of its tiles at a time, and cut as A is.
+/// B of A x = lambda B x with different tiles, one of which ends within a tile of A and others
+/// inside it. Rows of B must be requested from one tile of B at a time, and B must be partitioned
+/// like A.
 TYPED_TEST(CsbMatrixTest, LikeWithOtherTiles) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -269,8 +272,8 @@ TYPED_TEST(CsbMatrixTest, LikeWithOtherTiles) {
   }
 }
 
-/// The cut is the same whatever type the values have, also where their bytes would make a difference: with so
-/// many entries one double matrix would have more segments than a float one.
+/// The partition must not depend on the type of the values. With this number of entries,
+/// partitioning by bytes would give a double matrix more segments than a float matrix.
 TEST(CsbMatrixLike, CutDoesNotDependOnTheValues) {
   Runtime runtime({.cores = 2, .gpus = 0});
   constexpr Index n = 680, m = 2;
@@ -384,7 +387,8 @@ TEST(BalancedSubMatrices, EveryPairOnceAndColumnsEqual) {
     const auto [least, most] = std::minmax_element(held.begin(), held.end());
     EXPECT_LE(*most - *least, n % 2 == 0 ? 1 : 0);
   }
-  // Five groups as in Maris et al. 2022, Fig. 1: (4,1), (5,1) and (5,2) stand above the diagonal.
+  // Five groups as in Maris et al. 2022, Fig. 1; (4,1), (5,1) and (5,2) are taken above the
+  // diagonal.
   const auto all = balanced_sub_matrices(5);
   const std::vector<std::vector<Index>> expected{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {1, 1, 1}, {2, 1, 1},
                                                  {3, 1, 1}, {2, 2, 2}, {3, 2, 2}, {4, 2, 2}, {3, 3, 3},

@@ -11,8 +11,8 @@ namespace tessera {
 using namespace detail;
 namespace {
 
-/// When the last task ends if tasks that add to the same sum wait for each other in this order, and a free
-/// worker takes the one that can begin first.
+/// End time of the last task, if tasks that add to the same sum wait for each other in this order
+/// and an idle worker takes the task that can begin first.
 double seconds(const std::vector<CsbTask>& tasks, const std::vector<Index>& order, Index sums,
                Index workers) {
   std::vector<double> sum_free(static_cast<std::size_t>(sums), 0),
@@ -59,7 +59,8 @@ TEST(CsbOrder, PairsOfFourSumsInThreeRounds) {
   EXPECT_EQ(seconds(tasks, order, 4, 2), 3);
 }
 
-/// Near the longer of what all workers need and what one sum needs.
+/// The time must be close to the lower bound: the larger of the total work per worker and the work
+/// of one sum.
 TEST(CsbOrder, IsNearTheShortestTime) {
   std::mt19937 random(7);
   std::lognormal_distribution<double> cost(0, 1);

@@ -9,7 +9,7 @@
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/matgen.hpp>
 
-/// How matrices are dealt to ranks and GPUs, of which this machine needs to have none.
+/// How matrices are distributed to ranks and GPUs. The machine needs no GPU and only one rank.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -44,7 +44,7 @@ class CsbPartitionTest : public ::testing::Test {
   Runtime runtime_{{.cores = 1, .gpus = 0}};
 };
 
-/// Rows whose home is each domain.
+/// Number of rows whose home is each domain.
 std::vector<Index> rows_of_domains(const CsbPartition& partition, Index domains) {
   std::vector<Index> rows(static_cast<std::size_t>(domains));
   for (Index s = 0; s < partition.segments->count(); ++s)
@@ -53,7 +53,7 @@ std::vector<Index> rows_of_domains(const CsbPartition& partition, Index domains)
   return rows;
 }
 
-/// Groups that a domain's sub-matrices touch.
+/// Pairs of groups of the domain's sub-matrices.
 std::set<Index> touched(const CsbPartition& partition, int domain) {
   std::set<Index> groups;
   for (Index row = 0; row < partition.group_count(); ++row)
@@ -79,7 +79,7 @@ TEST_F(CsbPartitionTest, SegmentsKnowRankAndGpuOfTheirHome) {
   }
 }
 
-/// visit(row, column) for the entries of half of the matrix.
+/// Calls visit(row, column) for each entry of the stored half.
 template <class Visit>
 void for_entries(const SymmetricRows& rows, const Visit& visit) {
   std::vector<Index> tiles(rows.tiles().begin(), rows.tiles().end());
@@ -91,7 +91,7 @@ void for_entries(const SymmetricRows& rows, const Visit& visit) {
   }
 }
 
-/// How many entries are added to the sum of each domain and group.
+/// Number of entries that are added to the sum of each domain and group.
 std::map<std::pair<int, Index>, double> entries_of_sums(const CsbPartition& partition,
                                                         const SymmetricRows& rows) {
   std::map<std::pair<int, Index>, double> sums;
@@ -111,8 +111,9 @@ double entries_of(const SymmetricRows& rows) {
   return count;
 }
 
-/// What is added to one sum, one after the other, takes hardly longer than all workers need together: so they
-/// need not wait for each other (CsbOrder.IsNearTheShortestTime).
+/// Updates of one sum run one after the other. No sum may take much longer than the total work of
+/// all workers divided by their number, so that workers need not wait
+/// (CsbOrder.IsNearTheShortestTime).
 TEST_F(CsbPartitionTest, NoSumTakesMuchLongerThanAllWorkers) {
   const SparseGenerator shell = make_sparse_generator("shell:24Mg");
   const FullRows full(2000);
@@ -129,8 +130,8 @@ TEST_F(CsbPartitionTest, NoSumTakesMuchLongerThanAllWorkers) {
   EXPECT_EQ(cut(full, {1, 0, 1}).domains_per_rank, 1);
 }
 
-/// Three for two workers, or equally many for each of few; where those were too small to be worth a task, one
-/// for each. Every one is a group.
+/// Three segments for two workers, or equally many for each of few workers. If these segments are
+/// too small for tasks, each worker gets one. Every segment is a group.
 TEST_F(CsbPartitionTest, WorkersHaveAFewSegmentsEach) {
   const FullRows large(4000);
   const SparseGenerator shell = make_sparse_generator("shell:24Mg"),
@@ -153,7 +154,8 @@ TEST_F(CsbPartitionTest, WorkersHaveAFewSegmentsEach) {
   expect(*chain.a, 15, 3, 8);
 }
 
-/// Rows with few entries cost more to add up than to multiply: each has one sum.
+/// With few entries per row, adding partial sums costs more than multiplying, so each row has one
+/// sum.
 TEST_F(CsbPartitionTest, MatricesWithFewEntriesHaveNoSumsToAddUp) {
   for (const char* name : {"laplacian1d:20000", "laplacian2d:150", "laplacian3d:30"}) {
     const SparseGenerator laplacian = make_sparse_generator(name);
@@ -167,7 +169,8 @@ TEST_F(CsbPartitionTest, MatricesWithFewEntriesHaveNoSumsToAddUp) {
   }
 }
 
-/// Each GPU of one rank has a segment, with about equally many rows and, of both triangles, entries.
+/// Each GPU of one rank has a segment with about equal numbers of rows and of entries (both
+/// triangles).
 TEST_F(CsbPartitionTest, GpusHaveASegmentEach) {
   const SparseGenerator shell = make_sparse_generator("shell:24Mg");
   const FullRows full(2000);
@@ -185,13 +188,13 @@ TEST_F(CsbPartitionTest, GpusHaveASegmentEach) {
     });
     for (const double count : of_gpu) EXPECT_NEAR(count / (2 * entries_of(*rows)), 0.25, 0.03);
   }
-  // More segments than GPUs: runs of them.
+  // With more segments than GPUs, each GPU gets consecutive segments.
   CsbOptions options;
   options.groups = 6;
   EXPECT_EQ(cut(full, {1, 2, 8}, options).home, (std::vector<int>{0, 0, 0, 1, 1, 1}));
 }
 
-/// Few rows with nearly all entries: what vectors cost counts as well.
+/// A few rows hold almost all entries, so the cost of the vectors must count as well.
 TEST_F(CsbPartitionTest, GpusShareRowsWithoutEntriesToo) {
   class DenseCorner final : public SymmetricRows {
    public:
@@ -211,7 +214,8 @@ TEST_F(CsbPartitionTest, GpusShareRowsWithoutEntriesToo) {
   }
 }
 
-/// An odd number of ranks: the same rows, entries and segments of others for each.
+/// With an odd number of ranks each has equally many rows and entries, and reads equally many
+/// segments of other ranks.
 TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
   const FullRows rows(2100);
   for (const int ranks : {3, 5, 7}) {
@@ -227,8 +231,8 @@ TEST_F(CsbPartitionTest, OddRanksHaveAColumnEach) {
   }
 }
 
-/// As in Maris et al. 2022: one sub-matrix for each of six ranks; two ranks have several each for equal sums
-/// of entries, on all their GPUs.
+/// As in Maris et al. 2022, each of six ranks has one sub-matrix. Two ranks have several
+/// sub-matrices each, with equal sums of entries over all their GPUs.
 TEST_F(CsbPartitionTest, SubMatricesOfRanksAndOfGpus) {
   const FullRows rows(2400);
   const CsbPartition of_ranks = cut(rows, {6, 1, 4});

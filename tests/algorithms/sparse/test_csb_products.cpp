@@ -8,12 +8,12 @@
 
 #include <tessera/algorithms/sparse/csb_products.hpp>
 
-/// Which tasks a product consists of on ranks and GPUs, of which this machine needs to have none.
+/// Which tasks make up a product on ranks and GPUs. The machine needs no GPU and only one rank.
 namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// Groups of one segment, of ten rows each.
+/// A partition in which each group is one segment of ten rows.
 CsbPartition partition_of(int ranks, int gpus, const std::vector<int>& home) {
   CsbPartition partition;
   partition.ranks = ranks;
@@ -25,7 +25,7 @@ CsbPartition partition_of(int ranks, int gpus, const std::vector<int>& home) {
   for (std::size_t s = 0; s < home.size(); ++s) {
     partition.groups.push_back(static_cast<Index>(s));
     begins.push_back(begins.back() + 10);
-    owners.push_back(0);  // there is one rank here
+    owners.push_back(0);  // the test runs on one rank
     gpu_of_segments.push_back(partition.gpu_of(home[s]));
   }
   partition.groups.push_back(static_cast<Index>(home.size()));
@@ -34,8 +34,8 @@ CsbPartition partition_of(int ranks, int gpus, const std::vector<int>& home) {
   return partition;
 }
 
-/// Two pieces of every pair of segments, and the diagonal tiles of each; all dealt to `domain`, but that
-/// tiles are at home.
+/// Two pieces for every pair of segments, and the diagonal tiles of each segment. All are assigned
+/// to `domain`, except tiles, which are assigned to their home.
 std::vector<CsbPieceContents> pieces_of(const CsbPartition& partition, int domain) {
   std::vector<CsbPieceContents> pieces;
   for (Index row = 0; row < partition.segments->count(); ++row)
@@ -83,7 +83,7 @@ TEST_F(CsbProductsTest, EveryGpuOfARankWritesItsOwnRows) {
     EXPECT_EQ(product.row_partial, -1);
     EXPECT_EQ(product.column_partial, -1);
     halves += c.shape.sides != CsbSides::both;
-    // Between segments of one GPU one task does both.
+    // Between segments on one GPU a single task multiplies both sides.
     EXPECT_EQ(c.shape.sides == CsbSides::both, home(c.row) == home(c.column));
     if (!product.has_task) continue;
     if (c.shape.adds_to_rows()) {
@@ -95,7 +95,8 @@ TEST_F(CsbProductsTest, EveryGpuOfARankWritesItsOwnRows) {
       written.insert(c.column);
     }
   }
-  // Every segment's diagonal tiles are part of one product, in which they stand for a piece of their own.
+  // Diagonal tiles of each segment are merged into one product, where they count as an additional
+  // piece.
   std::set<std::size_t> united;
   for (const CsbProduct& product : products.all())
     if (product.tiles) {
@@ -110,12 +111,13 @@ TEST_F(CsbProductsTest, EveryGpuOfARankWritesItsOwnRows) {
   }
   EXPECT_EQ(united.size(), 4u);
   EXPECT_EQ(written.size(), 4u);
-  EXPECT_EQ(halves, 2u * 2u * 5u);  // of six pairs of segments one is of one GPU
+  EXPECT_EQ(halves, 2u * 2u * 5u);  // one of the six pairs of segments is on a single GPU
   for (const auto& [side, times] : sides_of(products))
     EXPECT_EQ(times, side.second && pieces[side.first].shape.on_diagonal ? 0 : 1);
 }
 
-/// Between ranks a piece is one task, with a partial sum for each segment that it is not at home to.
+/// Between ranks a piece is one task, with a partial sum for each of its segments whose home is
+/// elsewhere.
 TEST_F(CsbProductsTest, RanksMultiplyBothSides) {
   const CsbPartition partition = partition_of(3, 1, {0, 1, 2});
   const std::vector<CsbPieceContents> pieces = pieces_of(partition, 1);

@@ -62,8 +62,8 @@ TYPED_TEST(CsrMatrixTest, Products) {
     }
 }
 
-/// Of some megabytes: cut so that the pieces of all pairs of segments have a megabyte in the mean, and no
-/// finer.
+/// A matrix of some megabytes is partitioned so that a piece (pair of segments) has one megabyte on
+/// average.
 TYPED_TEST(CsrMatrixTest, UsualSegments) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;

@@ -12,7 +12,7 @@
 
 #include "random_scalar.hpp"
 
-/// A random band matrix in segments, chased tile by tile: what the tests of the band kernels share.
+/// A random band matrix in segments, chased tile by tile. Shared by the tests of the band kernels.
 namespace tessera::testing {
 using namespace detail;
 
@@ -37,7 +37,7 @@ struct BandProblem {
     return segments[j / width][Layout::front() + (j % width) * Layout::leading_dimension(b) + (i - j)];
   }
 
-  /// The whole matrix, both triangles, n x n.
+  /// The whole n x n matrix, both triangles.
   std::vector<T> dense() {
     std::vector<T> a(n * n, T(0));
     for (Index j = 0; j < n; ++j)
@@ -48,13 +48,14 @@ struct BandProblem {
     return a;
   }
 
-  /// All tiles in order, as chase_tile's documentation cuts them.
+  /// Chases all tiles in order, divided as the documentation of chase_tile describes.
   void chase(int level, bool keep = true) {
     std::vector<RealOf<T>> workspace(kernels::chase_workspace<T>(b));
     std::vector<T*> pointers;
     for (auto& segment : segments) pointers.push_back(segment.data());
     for (Index first = 0; first + 1 < n; first += group) {
-      // Two pieces, cut at a tile's border; NaN: what was not written must not be read.
+      // Two pieces divided at a tile border, filled with NaN because values that were not written
+      // must not be read.
       const Index cut = width * (1 + Index(segments.size()) / 2) - 2 * b;
       kernels::Reflectors<T> pieces[] = {
           kernels::Reflectors<T>::of_tiles(n, b, first, group, -n, cut),
@@ -75,8 +76,8 @@ struct BandProblem {
     }
   }
 
-  /// Q C by form_wy and apply_wy, WY groups of `per_wy` chase groups, `together` of them advancing in one
-  /// wavefront.
+  /// Q C by form_wy and apply_wy, with WY groups of `per_wy` chase groups, `together` of which
+  /// advance in one wavefront.
   void apply_q(int level, Index per_wy, Index together, T* c, Index columns, Index ldc) {
     std::vector<kernels::WyGroup<T>> groups;
     std::vector<std::vector<T>> storage;

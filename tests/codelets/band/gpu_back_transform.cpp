@@ -57,7 +57,7 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
       kernels::form_chase_t<T>(*piece, data.data(), host.data());
       ASSERT_LT(largest_difference(blocks.get(), host), 1e-13);
     }
-    // A number is met by n / b reflections of length b.
+    // About n / b reflectors of length b act on each element.
     const double bound = 10. * std::sqrt(static_cast<double>(s.n)) * precision<T>;
     EXPECT_LT(largest_difference(on_device.get(), expected), bound);
     if ((s.b & (s.b - 1)) == 0) {
@@ -66,7 +66,8 @@ TYPED_TEST(GpuBackTransform, AppliesTheReflectors) {
   }
 }
 
-/// Strips of 16 columns of `result` that differ from the same columns of `expected`, which repeat.
+/// Strips of 16 columns of `result` that differ from the columns of `expected`, which repeat
+/// periodically.
 template <class T>
 std::string differing_strips(const std::vector<T>& result, const std::vector<T>& expected, Index ld,
                              Index columns) {
@@ -92,8 +93,8 @@ std::string differing_strips(const std::vector<T>& result, const std::vector<T>&
   return message.str();
 }
 
-/// `wide` is what repeated copies of the columns of `narrow` must become: all orders of the multiprocessors
-/// give the same bits, as every column is summed in the same order.
+/// `wide` must equal repeated copies of the columns of `narrow` bitwise, in whatever order the
+/// multiprocessors run, because every column is summed in the same order.
 template <class T>
 void compare_widths(Index n, Index b, Index ld, Index columns, int repetitions) {
   SCOPED_TRACE(::testing::Message() << "n " << n << " b " << b << " ld " << ld << " columns " << columns);
@@ -111,7 +112,7 @@ void compare_widths(Index n, Index b, Index ld, Index columns, int repetitions) 
   kernels::launch_form_chase_t<T>(nullptr, piece, reflectors.data(), blocks.data());
   kernels::launch_apply_chase<T>(nullptr, piece, blocks.data(), narrow.data(), few, ld, workspace.data());
   const std::vector<T> expected = narrow.get();
-  // The narrow result itself, by another way: on the host, from the same reflectors.
+  // Checks the narrow result itself against the same reflectors applied on the host.
   using D = std::conditional_t<is_complex<T>, std::complex<double>, double>;
   std::vector<D> plain(some.begin(), some.begin() + 4 * ld);
   apply_one_by_one(piece, reflectors.get(), plain, 4, ld);
@@ -126,21 +127,21 @@ void compare_widths(Index n, Index b, Index ld, Index columns, int repetitions) 
   }
 }
 
-/// More columns and bundles than the GPU takes at a time: the result for a column must not depend on the
-/// others. Bandwidths that are whole numbers of tiles and others, odd ones, and those with windows of all
-/// sizes.
+/// More columns and bundles than the GPU processes at once; the result of a column must not depend
+/// on the other columns. Bandwidths include multiples of the tile size and others, odd ones, and
+/// ones with windows of all sizes.
 TYPED_TEST(GpuBackTransform, WideSlabsAreTheSame) {
   const Index n = 1200;
   for (const Index b : {3, 16, 25, 32, 33, 50, 64, 100, 128})
     for (const Index ld : {n, n + 1}) compare_widths<TypeParam>(n, b, ld, 3000, 1);
 }
 
-/// What depends on the order in which multiprocessors run shows in some runs only.
+/// Errors that depend on the order of the multiprocessors appear only in some runs.
 TYPED_TEST(GpuBackTransform, WideSlabsAreTheSameInManyRuns) {
   for (const Index b : {50, 64}) compare_widths<TypeParam>(1200, b, 1200, 3000, 20);
 }
 
-/// Small enough for a memory checker.
+/// A case small enough for a memory checker.
 TYPED_TEST(GpuBackTransform, TwoChunksAreTheSame) {
   for (const Index b : {25, 50}) compare_widths<TypeParam>(260, b, 261, 200, 1);
 }

@@ -67,7 +67,7 @@ Tridiagonal<T> chase_on_cpu(testing::BandProblem<T> p) {
   return extract(p);
 }
 
-/// In ranges of the given number of sweeps; group 0: no reflectors.
+/// Chases in ranges of `range` sweeps; group 0 keeps no reflectors.
 template <class T>
 Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group) {
   DeviceArray<T> segment(p.segments[0]);
@@ -92,7 +92,7 @@ Tridiagonal<T> chase_on_gpu(testing::BandProblem<T> p, Index range, Index group)
   return t;
 }
 
-/// x := H x or H^H x for all reflectors in turn: Q x or Q^H x.
+/// x := H x or H^H x for each reflector in turn, which gives Q x or Q^H x.
 template <class T>
 void apply_q(const Tridiagonal<T>& t, bool adjoint, std::vector<T>& x) {
   const Index n = Index(x.size());
@@ -153,7 +153,7 @@ std::vector<Shape> shapes() {
   return all;
 }
 
-/// The eigenvalues are those of the CPU's chase, and the reflectors make the residual small.
+/// Eigenvalues must equal those of the CPU chase, and the reflectors must give a small residual.
 template <class T>
 void check_chase(const Shape& s) {
   using R = RealOf<T>;
@@ -167,12 +167,13 @@ void check_chase(const Shape& s) {
   for (Index i = 0; i < s.n; ++i)
     ASSERT_NEAR(expected[i], values[i], 10 * std::sqrt(R(s.n)) * precision<T> * norm) << i;
   EXPECT_LT(residual(p, t), 10 * std::sqrt(double(s.n)) * precision<T>);
-  // What is written where no reflector is.
+  // Entries that belong to no reflector must be written too, so no NaN remains.
   for (std::size_t i = 0; i < t.shapes.size(); ++i)
     for (const T& x : t.kept[i]) ASSERT_EQ(x, x);
 }
 
-/// The same bits in every one of `repeats` more runs, in ranges of sweeps, and in others without reflectors.
+/// The result must be bitwise equal in `repeats` more runs, in ranges of sweeps, and in ranges
+/// without reflectors.
 template <class T>
 void check_ranges(const Shape& s, int repeats, Index range, Index range_without) {
   SCOPED_TRACE(::testing::Message() << "n " << s.n << " b " << s.b);
@@ -192,7 +193,7 @@ void check_ranges(const Shape& s, int repeats, Index range, Index range_without)
   EXPECT_LT(residual(p, ranges), 10 * std::sqrt(double(s.n)) * precision<T>);
 }
 
-/// Far from 1, where squares over- and underflow.
+/// Matrices with norms far from 1, whose squares overflow or underflow.
 template <class T>
 void check_scales(const Shape& s) {
   using R = RealOf<T>;
@@ -212,8 +213,8 @@ void check_scales(const Shape& s) {
   }
 }
 
-/// The band is gathered as on the CPU, with the first column that is not finite, and so is the tridiagonal
-/// matrix.
+/// The band and the tridiagonal matrix must be gathered as on the CPU, including the first column
+/// that is not finite.
 template <class T>
 void check_gather(const Shape& s, bool bad) {
   using R = RealOf<T>;
@@ -283,7 +284,7 @@ TYPED_TEST(GpuChase, SpecialMatrices) {
       for (Index j = 0; j < n; ++j) EXPECT_EQ(R(j), t.d[j]);
       EXPECT_EQ(std::vector<R>(n - 1, R(p == &diagonal ? 0 : 0.5)), t.e);
     }
-    chase_on_gpu(nan, n, 4);  // ends
+    chase_on_gpu(nan, n, 4);  // must not hang
     check_scales<T>({n, b});
   }
 }
@@ -296,10 +297,11 @@ TYPED_TEST(GpuChase, GatherAndExtract) {
     }
 }
 
-// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone. Two sweeps are the
-// fewest that two thread blocks chase at a time. Then one bandwidth for each size of the blocks that the
-// kernel is made for, with several hops a sweep; the last matrix has more sweeps than a GPU has processors,
-// each of which has room for one block of that size, so that blocks take another sweep after their first.
+// compute-sanitizer's racecheck is hundreds of times slower than the kernels alone. Two sweeps are
+// the minimum for which two thread blocks chase concurrently. The other cases use one bandwidth for
+// each block size of the kernel, with several hops per sweep. The last matrix has more sweeps than
+// a GPU has multiprocessors, each of which holds one block of that size, so blocks take another
+// sweep after their first one.
 TYPED_TEST(GpuChase, SmallEnoughForRacecheck) {
   using T = TypeParam;
   int processors = 0;

@@ -8,7 +8,7 @@
 
 namespace tessera::testing {
 
-/// Real and imaginary parts normally distributed, of variance 1.
+/// Real and imaginary parts are normally distributed with variance 1.
 template <class T>
 T random_scalar(std::mt19937& generator) {
   std::normal_distribution<double> normal;

@@ -11,14 +11,14 @@
 
 #include "random_scalar.hpp"
 
-/// Random reflectors in the layout of a chase on a GPU, and their plain application: what the tests of the
-/// back-transform share.
+/// Random reflectors in the layout of a chase on a GPU, and their direct application. Shared by the
+/// tests of the back-transform.
 namespace tessera::testing {
 using namespace detail;
 
 using kernels::DeviceReflectors;
 
-/// tau for which I - tau v v^H is unitary: (1 + phase) / |v|^2.
+/// The tau for which I - tau v v^H is unitary: (1 + phase) / |v|^2.
 template <class T>
 T unitary_tau(double square, std::mt19937& generator) {
   if constexpr (is_complex<T>) {
@@ -40,7 +40,7 @@ std::vector<T> random_reflectors(const DeviceReflectors& piece, std::mt19937& ge
       for (Index j = 0; j < piece.group; ++j) {
         const Index k = group * piece.group + j, first = piece.first_sweep + k + 1 + hop * b;
         if (k >= piece.sweeps || first >= piece.n) continue;
-        if ((k + hop) % 7 == 3) continue;  // the identity
+        if ((k + hop) % 7 == 3) continue;  // identity
         T* const v = &data[piece.vector_offset(block, j)];
         double square = 0;
         for (Index i = 0; i < std::min(b, piece.n - first); ++i) {
@@ -52,7 +52,7 @@ std::vector<T> random_reflectors(const DeviceReflectors& piece, std::mt19937& ge
   return data;
 }
 
-/// One reflector after the other, from the last sweep to the first. In double precision.
+/// Applies the reflectors one by one in double precision, from the last sweep to the first.
 template <class T, class D>
 void apply_one_by_one(const DeviceReflectors& piece, const std::vector<T>& data, std::vector<D>& c,
                       Index columns, Index ldc) {
@@ -88,7 +88,7 @@ inline const PieceShape piece_shapes[] = {
     {1500, 64, 32, 65, 4, 1501}, {1024, 128, 32, 16, 3, 1024},
 };
 
-/// Sweeps of piece p: unequal, multiples of the group except for the last piece.
+/// Sweeps of piece p. The pieces are unequal, and all but the last are multiples of the group.
 inline std::vector<DeviceReflectors> cut(const PieceShape& s) {
   std::vector<DeviceReflectors> pieces;
   const Index sweeps = s.n - 1;
@@ -106,7 +106,7 @@ double largest_difference(const std::vector<T>& x, const std::vector<D>& y) {
   double difference = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double d = std::abs(D(x[i]) - y[i]);
-    difference = d <= difference ? difference : d;  // NaN counts
+    difference = d <= difference ? difference : d;  // keeps a NaN
   }
   return difference;
 }

@@ -27,7 +27,7 @@ TYPED_TEST(BandCopy, SegmentHoldsTheBandAndZeros) {
       std::vector<T> band(ld * n, T(nan)), segment(Layout::size(b, n), T(nan));
       for (Index j = 0; j < n; ++j)
         for (Index i = 0; i <= b && i + j < n; ++i) band[i + j * ld] = testing::random_scalar<T>(generator);
-      // In two pieces, as from two handles.
+      // Copies in two parts, as from two handles.
       EXPECT_EQ(-1, kernels::band_to_segment<T>(n, b, 0, cut, band.data(), ld, segment.data(), 0));
       EXPECT_EQ(-1, kernels::band_to_segment<T>(n, b, cut, n - cut, band.data() + cut * ld, ld,
                                                 segment.data(), cut));
@@ -46,7 +46,7 @@ TYPED_TEST(BandCopy, SegmentHoldsTheBandAndZeros) {
         EXPECT_EQ(real_part(band[j * ld]), d[j]);
         EXPECT_EQ(j + 1 < n ? real_part(band[1 + j * ld]) : R(0), e[j]);
       }
-      // What is not finite is found; the first column counts.
+      // Values that are not finite must be detected, and the first such column reported.
       for (const R bad : {nan, std::numeric_limits<R>::infinity(), -std::numeric_limits<R>::infinity()}) {
         std::vector<T> broken = band;
         const Index column = n / 3;

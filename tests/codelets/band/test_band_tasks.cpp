@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The codelets of the band family on CPUs, against their kernels: bit for bit, the chase does not depend on
-// its tiles.
+// The CPU codelets of the band family against their kernels. Results must be equal bitwise, because
+// the chase does not depend on its tiles.
 #include <gtest/gtest.h>
 #include <tests/support/runtime_test.hpp>
 
@@ -43,7 +43,7 @@ class BandCodelets : public RuntimeTest<T, true> {
     return segments;
   }
 
-  /// One group's sweeps: two pieces that keep its reflectors, cut at tile `cut`.
+  /// Sweeps of one group: two pieces with its reflectors, divided at tile `cut`.
   struct Kept {
     std::vector<kernels::Reflectors<T>> shapes;
     std::vector<Data> data;
@@ -89,7 +89,7 @@ class BandCodelets : public RuntimeTest<T, true> {
 };
 TYPED_TEST_SUITE(BandCodelets, Scalars);
 
-/// Columns 4 .. 12 of 20 from pieces of four columns each, the last with one.
+/// Columns 4 .. 12 of 20, from pieces of four columns each and a last piece with one column.
 TYPED_TEST(BandCodelets, BandGather) {
   using T = TypeParam;
   const Index n = 20, b = 3, first = 4, columns = 9, piece_columns = 4;
@@ -118,7 +118,7 @@ TYPED_TEST(BandCodelets, BandGather) {
   }
 }
 
-/// The tiles of a whole chase, and T in pieces and as d and e.
+/// All tiles of a chase, and T both in pieces and as d and e.
 TYPED_TEST(BandCodelets, ChaseToTridiagonal) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -157,7 +157,7 @@ TYPED_TEST(BandCodelets, ChaseToTridiagonal) {
         const auto piece = download_values<R>(pieces[std::size_t(j / p.width)]);
         EXPECT_EQ(piece[std::size_t(j % p.width)], real_part(p.at(j, j)));
       }
-      // The reflectors: the same numbers, whatever the pieces.
+      // The reflectors must be the same numbers however they are divided into pieces.
       for (std::size_t i = 0; i < kept.shapes.size(); ++i) {
         if (kept.shapes[i].size() == 0) continue;
         auto values = download_values<T>(kept.data[i]);
@@ -172,7 +172,8 @@ TYPED_TEST(BandCodelets, ChaseToTridiagonal) {
     }
 }
 
-/// Q C with the WY blocks of two groups formed at once, and formed in two steps from the pieces that matter.
+/// Q C with the WY blocks of two groups formed at once, and formed in two steps from the relevant
+/// pieces.
 TYPED_TEST(BandCodelets, FormAndApplyWy) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -180,7 +181,7 @@ TYPED_TEST(BandCodelets, FormAndApplyWy) {
   const Index n = 101, b = 13, group = 2, sweeps = 3 * group, columns = 5;
   typename TestFixture::Problem p(n, b, group);
   p.chase(kernels::cpu_level());
-  // Two WY groups of sweeps from sweep 6 on, the second of one sweep (other sizes of the blocks).
+  // Two WY groups from sweep 6 on; the second has one sweep, so its blocks have other sizes.
   const Index first = sweeps, last_sweeps = 1;
   const auto c = random_matrix<T>(n, columns, 1);
   std::vector<R> work(std::size_t(kernels::wy_workspace<T>(b, sweeps)));

@@ -27,7 +27,8 @@ std::vector<RealOf<T>> lapack_values(Index n, std::vector<T> a) {
   return w;
 }
 
-/// Everything outside the tridiagonal is exactly zero, padding too; then its diagonals.
+/// Checks that everything outside the tridiagonal is exactly zero, padding included, and extracts d
+/// and e.
 template <class T>
 void tridiagonal(testing::BandProblem<T>& p, std::vector<RealOf<T>>& d, std::vector<RealOf<T>>& e) {
   d.assign(p.n, 0);
@@ -71,7 +72,7 @@ TYPED_TEST(Chase, EigenvaluesAreLapacks) {
 TYPED_TEST(Chase, TilesDoNotChangeTheResult) {
   using T = TypeParam;
   const Index n = 151, b = 9;
-  // One tile of one group of all sweeps, then several cuts: bit for bit the same tridiagonal matrix.
+  // One tile and one group of all sweeps, then several divisions; T must be equal bitwise.
   std::vector<RealOf<T>> d0, e0, d, e;
   testing::BandProblem<T> whole(n, b, n);
   whole.chase(kernels::cpu_level());
@@ -110,7 +111,7 @@ TYPED_TEST(Chase, SpecialMatrices) {
   for (Index j = 0; j < n; ++j) EXPECT_EQ(R(j), d[j]);
   EXPECT_EQ(std::vector<R>(n, R(0)), e);
 
-  // Far from 1, where squares over- and underflow: the reflectors scale.
+  // Norms far from 1, whose squares overflow or underflow: the reflectors must scale.
   for (R scale :
        {std::sqrt(std::numeric_limits<R>::max()) * R(1e-3), std::numeric_limits<R>::min() * R(1e6)}) {
     testing::BandProblem<T> p(n, b, 2), q(n, b, 2);

@@ -43,7 +43,8 @@ TYPED_TEST(WyBlocks, BandTimesQIsQTimesTridiagonal) {
       testing::BandProblem<T> p(n, s.b, s.group);
       const std::vector<T> a = p.dense();
       p.chase(level);
-      // Q of the identity, in column slabs and with a leading dimension, so that every column count is met.
+      // Applies Q to the identity in column slabs with a leading dimension, so that every column
+      // count occurs.
       const Index ld = n + 3;
       std::vector<T> q(ld * n, T(0));
       for (Index j = 0; j < n; ++j) q[j + j * ld] = T(1);
@@ -81,7 +82,7 @@ TYPED_TEST(WyBlocks, BlockIsTheProductOfItsReflectors) {
         v[i] = i == 0 ? T(1) : (i < rows ? testing::random_scalar<T>(generator) : T(0));
         if (i > 0) square += std::norm(v[i]);
       }
-      v[b] = j == 3 ? T(0) : T(2 / square);  // one of them the identity
+      v[b] = j == 3 ? T(0) : T(2 / square);  // one reflector is the identity
     }
   const Index columns = 13;
   std::vector<T> c(n * columns), expected;

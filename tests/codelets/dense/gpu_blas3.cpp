@@ -20,7 +20,7 @@ class GpuBlas3 : public GpuTest<T> {
     if (failure_) cudaFreeHost(failure_);
     GpuTest<T>::TearDown();
   }
-  /// Factors it in place.
+  /// Cholesky factorization in place.
   void factor(const DeviceMatrix<T>& a, long long* failure) {
     const std::size_t bytes = potrf_bytes<T>(a.view().rows);
     const DeviceArray<char> work{std::vector<char>(bytes)};
@@ -78,7 +78,7 @@ TYPED_TEST(GpuBlas3, FirstMinorThatIsNotPositiveDefinite) {
       for (const T value : {T(-1), T(0), not_a_number<T>()}) {
         auto a = identity<T>(n);
         a(bad, bad) = value;
-        if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a second one must not count
+        if (bad + 2 < n) a(n - 1, n - 1) = T(-1);  // a later minor, not to be reported
         const DeviceMatrix<T> device(a);
         auto* const failure = static_cast<long long*>(this->failure_);
         *failure = 0;
@@ -97,7 +97,7 @@ TYPED_TEST(GpuBlas3, ReductionToStandardForm) {
         for (Index i = j; i < n; ++i) l(i, j) = i == j ? T(1 + RealOf<T>(j % 3)) : l(i, j) / RealOf<T>(n);
       const DeviceMatrix<T> device_a(poison_other_triangle(a, Uplo::lower)),
           device_l(poison_other_triangle(l, Uplo::lower));
-      // The whole square at once, and halves down to a small order.
+      // The whole square at once, and recursively halved down to a small order.
       launch_hegst<T>(*this->handles_, device_a.view(), device_l.const_view(), base);
       auto c = device_a.get();
       for (Index j = 0; j < n; ++j)

@@ -13,8 +13,8 @@ template <class T>
 class GpuBlockReflector : public GpuTest<T> {};
 TYPED_TEST_SUITE(GpuBlockReflector, Scalars);
 
-/// The reflectors of `panels` panels of width b: column j is zero above row (j / b + 1) b, as gathered from a
-/// tile; T_p makes I - V_p T_p V_p^H unitary.
+/// Reflectors of `panels` panels of width b. Column j is zero above row (j / b + 1) b, as gathered
+/// from a tile, and T_p makes I - V_p T_p V_p^H unitary.
 template <class T>
 struct Reflectors {
   Reflectors(Index rows, Index b, Index panels) : b(b), v(rows, b * panels) {
@@ -43,7 +43,7 @@ struct Reflectors {
       t.push_back(t_panel);
     }
   }
-  /// H_0 H_1 ... C by single panels.
+  /// H_0 H_1 ... C, applied panel by panel.
   Matrix<T> apply(Matrix<T> c) const {
     for (Index p = static_cast<Index>(t.size()) - 1; p >= 0; --p) {
       const auto panel = v.block(0, p * b, v.rows(), b);

@@ -30,7 +30,7 @@ struct Shape {
 const Shape shapes[] = {{1, 1, 0},   {1, 7, 2},   {7, 1, 0},   {33, 31, 1},
                         {64, 64, 0}, {300, 5, 3}, {5, 300, 0}, {1100, 517, 5}};
 
-/// Of `count` terms with errors of their type, added up in double in two orders.
+/// Error bound for sums of `count` terms, rounded to their type and added in double in two orders.
 template <class T>
 double sum_bound(Index count, double sum) {
   return 4 * (double(precision<T>) + double(count) * precision<double>)*sum;
@@ -74,7 +74,7 @@ TYPED_TEST(GpuCopy, MaxAbsOfThePartThatCounts) {
         EXPECT_EQ(good.value, largest);
         EXPECT_EQ(good.bad_column, 0);
         if (bad_row < 0) continue;
-        // Of several columns with a bad entry the first is named.
+        // Of several columns with a bad entry the first must be reported.
         for (const R bad : {std::numeric_limits<R>::quiet_NaN(), -std::numeric_limits<R>::infinity()}) {
           auto broken = a;
           broken(last_row, last_col) = T(std::numeric_limits<R>::quiet_NaN());
@@ -214,7 +214,7 @@ TYPED_TEST(GpuCheck, RowSums) {
       const auto p = random_matrix<T>(shape.rows, shape.cols, 10, shape.padding);
       const DeviceMatrix<T> device(p);
       const DeviceArray<double> sums(std::size_t(shape.rows));
-      // In two parts, the first of them possibly empty.
+      // In two parts, the first of which may be empty.
       const auto view = device.const_view();
       const Index first = shape.cols / 3;
       if (first > 0) row_sums<T>(handles, {view.data, view.rows, first, view.ld}, identity, 0, sums.data());

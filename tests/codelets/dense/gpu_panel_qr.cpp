@@ -15,7 +15,7 @@ namespace {
 
 using kernels::PanelFactor;
 
-/// What a factorisation leaves.
+/// Result of a factorization.
 template <class T>
 struct Factored {
   Matrix<T> v, p, w, t, band;
@@ -57,7 +57,7 @@ class GpuPanelQr : public ::testing::Test {
     PanelFactor<T> factor;
   };
 
-  /// A panel in one piece; leading dimensions larger than the rows.
+  /// Factors a panel in one piece, with leading dimensions larger than the number of rows.
   static Factored<T> factor(const Matrix<T>& a) {
     const Index m = a.rows(), b = a.cols();
     Matrix<T> padded(m, b, 3);
@@ -72,7 +72,7 @@ class GpuPanelQr : public ::testing::Test {
     return {v.get(), p.get(), w.get(), t.get(), f.part(f.factor.band()), f.fallback()};
   }
 
-  /// The same in pieces, as reduce_to_band does where the panel spans several tiles.
+  /// Factors the panel in pieces, as reduce_to_band does if it spans several tiles.
   static Factored<T> factor_in_pieces(const Matrix<T>& a, const std::vector<Index>& heights) {
     const Index b = a.cols(), total = a.rows();
     const std::size_t count = heights.size();
@@ -139,7 +139,8 @@ class GpuPanelQr : public ::testing::Test {
     return result;
   }
 
-  /// (I - V T V^H) [band; 0] is the panel, I - V T V^H is unitary, P = V, W = V T, V and T have their shapes.
+  /// Checks that (I - V T V^H) [band; 0] is the panel, I - V T V^H is unitary, P = V, W = V T, and
+  /// that V and T have the right structure.
   static void check(const Factored<T>& f, const Matrix<T>& a) {
     const Index m = a.rows(), b = a.cols(), k = std::min(m, b);
     const double size = std::max(norm(a), norm(f.band)), tolerance = 4 * double(b + 20) * precision<T>;
@@ -173,8 +174,8 @@ class GpuPanelQr : public ::testing::Test {
   }
   static double norm(const Matrix<T>& a) { return difference(a, Matrix<T>(a.rows(), a.cols())); }
 
-  /// V, T and the band are those of LAPACK's Householder QR, which has the same signs but for the last row of
-  /// a real square panel, which it leaves alone.
+  /// V, T and the band must equal those of LAPACK's Householder QR. The signs agree except in the
+  /// last row of a real square panel, which LAPACK leaves unchanged.
   static void compare(const Factored<T>& f, const Matrix<T>& a) {
     const Index m = a.rows(), b = a.cols();
     if (m == b && !is_complex<T>) return;
@@ -188,9 +189,9 @@ class GpuPanelQr : public ::testing::Test {
     EXPECT_LE(difference(r, f.band), tolerance * std::sqrt(double(m)) * norm(r));
   }
 
-  /// Panels on which Cholesky QR is not safe.
+  /// Panels for which Cholesky QR is not safe.
   static constexpr int difficult_kinds = 7;
-  static constexpr int nearly_rank_one = 2;  // a Gram matrix in double precision copes with single precision
+  static constexpr int nearly_rank_one = 2;  // harmless with a more precise Gram matrix
   static Matrix<T> difficult(int kind, Index m, Index b) {
     Matrix<T> a(m, b);
     if (kind == 0) return a;  // zero
@@ -204,16 +205,17 @@ class GpuPanelQr : public ::testing::Test {
           a(i, j) = same(i, 0) + a(i, j) * (R(4) * precision<T>);         // nearly rank one
         if (kind == 3 && j == b / 2) a(i, j) = T(0);                      // a zero column
         if (kind == 4) a(i, j) *= std::numeric_limits<R>::min() * R(64);  // tiny
-        if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                   // one column twice
-        if (kind == 6 && i >= b) a(i, j) = T(0);                          // nothing below the top
+        if (kind == 5 && j == b - 1) a(i, j) = a(i, 0);                   // zero below the top
+        if (kind == 6 && i >= b) a(i, j) = T(0);                          // zero below the top
         if (kind == 6 && i > j) a(i, j) = T(0);
       }
     return a;
   }
 
-  /// A panel whose Gram matrix, in numbers of the given epsilon, is just about positive definite by rounding:
-  /// the first Cholesky factorisation succeeds, and the second Gram matrix is far from the identity. Unit
-  /// vectors, of which two differ in the last row alone, by something whose square is 0.6 epsilon.
+  /// A panel whose Gram matrix, with the given machine epsilon, is positive definite only due to
+  /// rounding. The first Cholesky factorization succeeds, and the second Gram matrix is far from
+  /// the identity. The columns are unit vectors, two of which differ only in the last row, by a
+  /// number whose square is 0.6 epsilon.
   static Matrix<T> definite_by_rounding(Index m, Index b, double epsilon) {
     Matrix<T> a(m, b);
     for (Index j = 0; j < b; ++j) a(j == 1 ? 0 : j, j) = T(1);
@@ -221,7 +223,7 @@ class GpuPanelQr : public ::testing::Test {
     return a;
   }
 
-  /// A well-conditioned panel of 66 rows, in one piece and in two.
+  /// Checks a well-conditioned panel of 66 rows in one piece and in two.
   void check_small_panel(Index b) {
     const Index m = 66;
     auto a = random_matrix<T>(m, b, 15);
@@ -296,7 +298,7 @@ TYPED_TEST(GpuPanelQr, FallsBackWhereCholeskyQrIsNotSafe) {
       }
 }
 
-// The residual must not grow with the condition number as long as Cholesky QR is taken.
+// While Cholesky QR is used, the residual must not grow with the condition number.
 TYPED_TEST(GpuPanelQr, IllConditionedPanelsHaveSmallResiduals) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -352,10 +354,10 @@ TYPED_TEST(GpuPanelQr, InSeveralPieces) {
     }
 }
 
-// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone, so its cases are small
-// and stand apart. One width for each size of the small matrices, with two entries or more of a thread in
-// each direction; 66 rows, which are two chunks of the Gram matrix and two thread blocks of a product. More
-// than 32 columns are several blocks of columns.
+// compute-sanitizer's racecheck is hundreds of times slower than the kernels alone, so its cases
+// are small and separate. There is one width for each size of the small matrices, with at least two
+// entries per thread in each direction. 66 rows are two chunks of the Gram matrix and two thread
+// blocks of a product. More than 32 columns are several blocks of columns.
 TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck17Columns) {
   this->check_small_panel(17);
 }
@@ -366,7 +368,8 @@ TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheck65Columns) {
   this->check_small_panel(65);
 }
 
-// Every way into the fall-back. The Gram matrix of a panel in one piece is in double precision.
+// All conditions that select the fallback. The Gram matrix of a panel in one piece is in double
+// precision.
 TYPED_TEST(GpuPanelQr, SmallEnoughForRacecheckFallBack) {
   using T = TypeParam;
   const Index m = 66, b = 33;

@@ -21,7 +21,7 @@ TYPED_TEST(GpuTwoSided, MirrorMakesTheMatrixHermitian) {
     mirror_lower<T>(*this->handles_, device.view());
     EXPECT_EQ(difference(device.get(), a), 0) << n;
     if (n == 0) continue;
-    // The imaginary part that rounding leaves on the diagonal is dropped.
+    // The imaginary part that rounding leaves on the diagonal must be dropped.
     if constexpr (is_complex<T>) {
       auto b = a;
       b(n - 1, n - 1) += T(0, 1);
@@ -69,7 +69,7 @@ TYPED_TEST(GpuTwoSided, ProductWithATile) {
   }
 }
 
-/// Sums of more parts than one kernel call takes.
+/// Sums with more parts than one kernel call processes.
 TYPED_TEST(GpuTwoSided, SumOfParts) {
   using T = TypeParam;
   const Index rows = 37, cols = 5;
@@ -91,7 +91,7 @@ TYPED_TEST(GpuTwoSided, SumOfParts) {
     }
 }
 
-/// The steps from Y to Z, on two tile rows, against the formulas with whole matrices.
+/// The steps from Y to Z on two tile rows, against the formulas for whole matrices.
 TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
   using T = TypeParam;
   struct Case {
@@ -133,7 +133,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
       const Index row = i * heights[0];
       EXPECT_LE(difference(result.block(0, kb + done, heights[i], b), expected.block(row, 0, heights[i], b)),
                 this->tolerance(n) * scale);
-      // The other columns are as they were.
+      // The other columns must not change.
       auto rest = vz.block(row, 0, heights[i], 2 * kb);
       rest.set_block(0, kb + done, result.block(0, kb + done, heights[i], b));
       EXPECT_EQ(difference(result, rest), 0);
@@ -141,7 +141,7 @@ TYPED_TEST(GpuTwoSided, CorrectionsOfAPanelStep) {
   }
 }
 
-/// More pieces than one kernel call takes, against their sum as one piece.
+/// More pieces than one kernel call processes, against their sum as one piece.
 TYPED_TEST(GpuTwoSided, InnerSumOfManyPieces) {
   using T = TypeParam;
   const Index kb = 12, b = 4;
@@ -208,7 +208,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfADiagonalTile) {
     }
 }
 
-/// Large enough for the product by blocks; some entries are looked at.
+/// Large enough for the product by blocks; only some entries are checked.
 TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   using T = TypeParam;
   const Index n = 8200 + 512 + 9, kb = 3;
@@ -230,7 +230,7 @@ TYPED_TEST(GpuTwoSided, UpdateOfALargeDiagonalTile) {
   }
 }
 
-/// All the shapes of its blocks: none, whole ones only, a rest at one level and at several ones.
+/// All shapes of its blocks: none, only full ones, and a remainder at one level or several.
 TYPED_TEST(GpuTwoSided, LowerProductByBlocks) {
   using T = TypeParam;
   const Index k = 3;

@@ -9,8 +9,8 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// Every operand that a codelet must not read has NaN there; every result triangle that it must not write is
-/// compared.
+/// Parts of operands that a codelet must not read contain NaN; result triangles that it must not
+/// write are compared.
 template <class T>
 class Blas3Codelets : public RuntimeTest<T> {
  public:

@@ -42,7 +42,8 @@ TYPED_TEST(BlockReflectorCodelets, GatheredReflectorsStartBelowTheirPanel) {
     }
 }
 
-/// V of three panels in two pieces, merged: I - V T V^H must be the product of the panels' reflectors.
+/// Merges V of three panels from two pieces; I - V T V^H must be the product of the panels'
+/// reflectors.
 TYPED_TEST(BlockReflectorCodelets, MergedFactorIsTheProductOfThePanels) {
   using T = TypeParam;
   for (const Index b : {1, 2, 3})
@@ -82,7 +83,7 @@ TYPED_TEST(BlockReflectorCodelets, MergedFactorIsTheProductOfThePanels) {
                                         .k = k,
                                         .cols = cols});
       }));
-      // V and T grow like powers of ten here: the error is relative to the product.
+      // V and T grow by powers of ten here, so the error is relative to the product.
       const double scale = std::max(1.0, norm_1(product));
       const auto merged = download<T>(t);
       EXPECT_EQ(difference(merged, triangle(merged, Uplo::upper)), 0) << "GPUs multiply by all of T";

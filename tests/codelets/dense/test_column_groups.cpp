@@ -11,7 +11,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// By walking through the columns one by one.
+/// Compares with a count of the columns one by one.
 TEST(CyclicColumns, NumbersOfColumns) {
   for (const Index n : {1, 5, 12, 31})
     for (const Index block : {1, 3, 8})
@@ -45,7 +45,7 @@ class ColumnGroupCodelets : public RuntimeTest<T> {
       for (Index i = 0; i < a.rows(); ++i) part(i, j) = a(i, columns.global(g, j));
     return part;
   }
-  /// The rows from `row` on as a piece of bytes.
+  /// The rows from `row` on, as a piece of bytes.
   static Data piece_of(const Matrix<T>& a, Index row) {
     const Index rows = a.rows() - row;
     Data data = Data::bytes(RuntimeTest<T>::runtime(), static_cast<std::size_t>(rows * a.cols()) * sizeof(T),
@@ -97,7 +97,7 @@ TYPED_TEST(ColumnGroupCodelets, ProductIsTheGroupsRows) {
   }
 }
 
-/// Of the owner, whose VZ is there, and of others, from pieces.
+/// For the owner, which has VZ in place, and for other groups, which get it in pieces.
 TYPED_TEST(ColumnGroupCodelets, UpdateOfBothTriangles) {
   using T = TypeParam;
   const Index n = 29, b = 2, kb = 6, row = 12;
@@ -150,7 +150,8 @@ TYPED_TEST(ColumnGroupCodelets, UpdateOfBothTriangles) {
     }
 }
 
-/// Two panels of one outer block, of the group that owns them, against the steps of a matrix in one tile.
+/// Two panels of one outer block in the group that owns them, against the steps for a matrix in one
+/// tile.
 TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
   using T = TypeParam;
   Runtime& runtime = this->runtime();
@@ -225,7 +226,7 @@ TYPED_TEST(ColumnGroupCodelets, PanelsAreThoseOfOneTile) {
       EXPECT_EQ(difference(this->matrix_in(first == done ? v[k] : z[k], m, b), block), 0) << done;
     }
     EXPECT_LE(difference(download<T>(t[k]), download<T>(t_whole[k])), this->tolerance(n));
-    // The reflectors are in the panel's place.
+    // The reflectors must replace the panel.
     const auto columns_of_owner = download<T>(groups[static_cast<std::size_t>(owner)]);
     EXPECT_EQ(
         difference(columns_of_owner.block(r, columns.local(c0 + done), m, b), result.block(r, done, m, b)),

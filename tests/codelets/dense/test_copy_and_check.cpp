@@ -27,7 +27,7 @@ TYPED_TEST(CopyCodelets, MaxAbsOfThePartThatCounts) {
   using T = TypeParam;
   using R = RealOf<T>;
   const Index rows = 6, cols = 5;
-  // Tiles left of, on and right of the diagonal, also askew.
+  // Tiles left of, on and right of the diagonal, including unaligned ones.
   for (const auto& [row0, col0] : {std::pair<Index, Index>{0, 0}, {8, 2}, {3, 0}, {0, 3}, {2, 9}})
     for (const Uplo uplo : {Uplo::lower, Uplo::upper}) {
       auto a = random_matrix<T>(rows, cols, 1);
@@ -43,7 +43,7 @@ TYPED_TEST(CopyCodelets, MaxAbsOfThePartThatCounts) {
       MaxAbs<T> task{.tile = data, .out = out, .uplo = uplo, .row0 = row0, .col0 = col0};
       ASSERT_TRUE(this->run([&](Sequence& s) { s.insert(task); }));
       EXPECT_EQ(download_values<R>(out)[0], largest);
-      // NaN and infinity in an entry that counts: the status names its column.
+      // For NaN or infinity in an entry that is read, the status must name its column.
       for (const R bad : {std::numeric_limits<R>::quiet_NaN(), std::numeric_limits<R>::infinity()}) {
         Index bad_row = -1, bad_col = -1;
         for (Index j = 0; j < cols; ++j)
@@ -81,10 +81,11 @@ TYPED_TEST(CopyCodelets, ScaleBringsTheLargestToOne) {
     int exponent;
     EXPECT_EQ(std::frexp(scale, &exponent), R(0.5)) << "a power of two";
     EXPECT_GE(scale * value, R(0.5)) << value;
-    // 2^-max_exponent would be subnormal: the largest numbers stay below 2.
+    // The scale is not 2^-max_exponent, which would be subnormal, so the largest numbers stay below
+    // 2.
     EXPECT_LT(scale * value, value == std::numeric_limits<R>::max() ? R(2) : R(1)) << value;
   }
-  // The inverse of the smallest numbers is out of range; the scale is not.
+  // The inverse of the smallest numbers overflows, but the scale must not.
   for (const R value : {std::numeric_limits<R>::min(), std::numeric_limits<R>::denorm_min()}) {
     const R scale = scale_of({value});
     EXPECT_TRUE(std::isfinite(scale));
@@ -101,8 +102,8 @@ TYPED_TEST(CopyCodelets, CopyTileMirrorsScalesAndDropsImaginaryDiagonals) {
   for (const Op op : {Op::none, Op::adjoint}) {
     const TilePart to(1, 2, 4, 3), from = op == Op::none ? TilePart(5, 3, 4, 3) : TilePart(3, 4, 3, 4);
     const Data data = Data::matrix(this->runtime(), 7, 6, sizeof(T));
-    // The part begins at (11, 10) of the whole matrix: its diagonal entries are (0, 1), (1, 2). What another
-    // task of the sequence has written beside it stays.
+    // The part begins at (11, 10) of the whole matrix, so its diagonal entries are (0, 1) and (1,
+    // 2). Entries around it, written by another task of the sequence, must not change.
     ASSERT_TRUE(this->run([&](Sequence& s) {
       s.insert(CopyTile<T>{.source = data_before,
                            .scale = one,
@@ -187,7 +188,7 @@ TYPED_TEST(CopyCodelets, SumsOfAbsoluteValues) {
   const Data plain = doubles(cols), weighted = doubles(cols), inner = doubles(3), own = doubles(cols),
              inner_by_columns = doubles(3), own_by_columns = doubles(cols), tile = doubles(n + cols),
              diagonal = doubles(n);
-  // For all columns at once, and for three of X or two of Y.
+  // For all columns at once, and for three columns of X or two of Y.
   const Data workspace = Data::scratch(this->runtime(), sizeof(T) * 64),
              narrow = Data::scratch(this->runtime(), sizeof(T) * 9);
   const auto h = random_hermitian<T>(n, 4);

@@ -12,7 +12,7 @@ namespace {
 template <class T>
 class PanelKernels : public ::testing::Test {
  public:
-  /// V and T of an m x n panel as H = I - V T V^H.
+  /// H = I - V T V^H from V and T of an m x n panel.
   static Matrix<T> reflector(const Matrix<T>& v, const Matrix<T>& t) {
     return multiply(Op::none, multiply(v, t), Op::adjoint, v, T(-1), T(1), identity<T>(v.rows()));
   }
@@ -29,7 +29,7 @@ TYPED_TEST(PanelKernels, HouseholderPanelOfAnyShape) {
     for (const Index n : {1, 2, 3, 8})
       for (const int kind : {0, 1, 2}) {
         SCOPED_TRACE(::testing::Message() << m << " x " << n << " kind " << kind);
-        // Random, zero, and rank one.
+        // Random, zero, and rank-one panels.
         const auto a = kind == 0   ? random_matrix<T>(m, n, 5)
                        : kind == 1 ? Matrix<T>(m, n)
                                    : multiply(random_matrix<T>(m, 1, 3), random_matrix<T>(1, n, 4));
@@ -79,7 +79,8 @@ TYPED_TEST(PanelKernels, ReconstructionGivesBackQ) {
   for (const Index b : {1, 2, 3, 8, 13})
     for (const Index m : {b, b + 1, 3 * b + 2}) {
       SCOPED_TRACE(::testing::Message() << m << " x " << b);
-      // Orthonormal columns: random; the first columns of the identity; and those with some signs turned.
+      // Orthonormal columns: random ones, the first columns of the identity, and the latter with
+      // some signs changed.
       for (const int kind : {0, 1, 2}) {
         Matrix<T> q(m, b), r(b, b);
         std::vector<T> tau(b), work(64 * b);
@@ -101,7 +102,7 @@ TYPED_TEST(PanelKernels, ReconstructionGivesBackQ) {
         EXPECT_EQ(difference(triangle(t, Uplo::upper), t), 0);
         const auto h = this->reflector(v, t);
         EXPECT_LE(this->orthogonality(h), this->tolerance(m, b));
-        // S from band = S R: the same sign in a whole row.
+        // S from band = S R must have one sign in each row.
         Matrix<T> s(b, b);
         for (Index j = 0; j < b; ++j) {
           s(j, j) = band(j, j) / r(j, j);
@@ -119,7 +120,7 @@ TYPED_TEST(PanelKernels, GramCholeskySaysNoWhenThereIsNone) {
   for (const Index b : {1, 2, 7}) {
     const auto p = random_matrix<T>(3 * b + 4, b, 21);
     const auto gram = multiply(Op::adjoint, p, Op::none, p);
-    // The lower triangle does not count.
+    // The lower triangle must not be read.
     const auto upper = poison_other_triangle(gram, Uplo::upper);
     Matrix<T> r = random_matrix<T>(b, b, 22);
     ASSERT_TRUE(kernels::gram_cholesky<T>(upper.view(), r.view()));

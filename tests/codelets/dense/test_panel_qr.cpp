@@ -12,7 +12,7 @@ namespace {
 
 using kernels::PanelFactor;
 
-/// What a panel factorisation gives: V and W below each other, T, S R, and whether the fall-back was taken.
+/// Result of a panel factorization: V above W, T, S R, and whether the fallback was used.
 template <class T>
 struct FactoredPanel {
   Matrix<T> v, w, t, band;
@@ -24,8 +24,9 @@ class PanelQrCodelets : public RuntimeTest<T> {
  public:
   static constexpr Index kb = 8;
 
-  /// Factors the panel whose tile rows have the given heights, as reduce_to_band does. The panel begins at
-  /// row `skip` of the first tile and column 1 of each; V goes to the columns from `done` on.
+  /// Factors a panel whose tile rows have the given heights, as reduce_to_band does. The panel
+  /// begins at row `skip` of the first tile and at column 1 of each tile; V is stored in the
+  /// columns from `done` on.
   static FactoredPanel<T> factor(const std::vector<Index>& heights, const Matrix<T>& panel, Index skip,
                                  Index done) {
     const Pieces p = upload_pieces(heights, panel, skip, done);
@@ -80,7 +81,7 @@ class PanelQrCodelets : public RuntimeTest<T> {
   const std::vector<std::vector<Index>> shapes = {{8, 8}, {8, 8, 8, 2}, {8, 3}, {8, 8, 1}, {16, 16, 16}};
 
  private:
-  /// A panel in its tiles, what the tasks make of it, and where in the tiles it lies.
+  /// A panel in its tiles, the results of the tasks, and the position of the panel in the tiles.
   struct Pieces {
     Index b;
     std::vector<Data> tiles{}, vz{}, grams{}, w{};
@@ -92,11 +93,11 @@ class PanelQrCodelets : public RuntimeTest<T> {
       for (const Data& gram : grams) pieces.push_back(&gram);
       return pieces;
     }
-    /// Rows of the triangle that tile i gives.
+    /// Number of rows of the triangle from tile i.
     Index triangle_rows(std::size_t i) const { return std::min<Index>(b, parts[i].rows); }
   };
 
-  /// What is in a tile around the panel.
+  /// Entries of a tile around the panel.
   static Matrix<T> tile_before(std::size_t i, Index rows, Index b) {
     return random_matrix<T>(rows, b + 2, 90 + i);
   }
@@ -143,7 +144,8 @@ class PanelQrCodelets : public RuntimeTest<T> {
     s.insert(PanelCheck<T>{.grams = p.gram_pieces(), .factor = p.factor, .b = p.b});
   }
 
-  /// The fall-back. @return the stack of triangles, which must stay until the tasks are done
+  /// Inserts the fallback. @return the stack of triangles, which must live until the tasks have
+  /// ended
   static Data insert_tsqr(Sequence& s, const Pieces& p) {
     Index stack_rows = 0;
     for (std::size_t i = 0; i < p.tiles.size(); ++i) {
@@ -177,7 +179,7 @@ class PanelQrCodelets : public RuntimeTest<T> {
     return stack;
   }
 
-  /// The result; V must lie in the accumulator and in the tile, whose other entries are as before.
+  /// The result. V must be in the accumulator and in the tile, whose other entries must not change.
   static FactoredPanel<T> download_factored(const Pieces& p, const std::vector<Index>& heights, Index rows) {
     const Index b = p.b;
     FactoredPanel<T> result{Matrix<T>(rows, b), Matrix<T>(rows, b), download<T>(p.t), Matrix<T>(b, b), false};
@@ -213,7 +215,7 @@ TYPED_TEST(PanelQrCodelets, CholeskyQrOnTallPanels) {
         Index m = -skip;
         for (Index h : heights) m += h;
         SCOPED_TRACE(::testing::Message() << m << " x " << b << " in " << heights.size() << " tiles");
-        // A dominant top block keeps single precision within the reach of Cholesky QR.
+        // With a dominant top block, Cholesky QR works in single precision.
         auto panel = random_matrix<T>(m, b, 7);
         for (Index j = 0; j < b; ++j) panel(j, j) += T(RealOf<T>(4));
         const auto factored = this->factor(heights, panel, skip, b == 4 ? 4 : 0);
@@ -232,9 +234,9 @@ TYPED_TEST(PanelQrCodelets, FallsBackToHouseholderWhereCholeskyQrIsNotSafe) {
         for (Index h : heights) m += h;
         SCOPED_TRACE(::testing::Message() << m << " x " << b << " kind " << kind);
         Matrix<T> panel(m, b);
-        if (kind == 1) {  // rank one
+        if (kind == 1) {  // condition number 1 / eps: nearly equal columns
           panel = multiply(random_matrix<T>(m, 1, 1), random_matrix<T>(1, b, 2));
-        } else if (kind == 2) {  // condition number 1 / eps: the columns agree but for the last digits
+        } else if (kind == 2) {  // condition number 1 / eps: nearly equal columns
           const auto column = random_matrix<T>(m, 1, 3);
           const auto noise = random_matrix<T>(m, b, 4);
           for (Index j = 0; j < b; ++j)
@@ -256,7 +258,8 @@ TYPED_TEST(PanelQrCodelets, FallsBackToHouseholderWhereCholeskyQrIsNotSafe) {
 TYPED_TEST(PanelQrCodelets, AnyConditionIsFactored) {
   using T = TypeParam;
   using R = RealOf<T>;
-  // Columns graded from 1 to 10^-d, and nearly dependent ones: whichever way is taken, Q is orthogonal.
+  // Columns graded from 1 to 10^-d, and nearly dependent ones. With either method Q must be
+  // orthogonal.
   for (int digits = 0; digits <= 18; digits += 2) {
     const Index m = 21, b = 4;
     for (const bool graded : {true, false}) {
@@ -280,7 +283,7 @@ TYPED_TEST(PanelQrCodelets, PanelInOneTileOfAnyHeight) {
       const Index b = 4;
       const auto panel = zero ? Matrix<T>(m, b) : random_matrix<T>(m, b, 9);
       const auto factored = this->factor({m + 3}, panel, 3, 4);
-      // Reflectors beyond the number of rows are zero.
+      // Reflectors beyond the number of rows must be zero.
       auto head = factored;
       const Index k = std::min(m, b);
       for (Index j = k; j < b; ++j)

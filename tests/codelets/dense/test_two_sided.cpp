@@ -15,7 +15,7 @@ template <class T>
 class TwoSidedCodelets : public RuntimeTest<T> {
  public:
   static double tolerance(Index k) { return 20 * double(k + 2) * precision<T>; }
-  /// Both triangles of A, where they are kept.
+  /// Mirrors A if both triangles are stored.
   static void mirror(Sequence& s, const Data& a) {
     if (keeps_both_triangles<T>(s.runtime())) s.insert(MirrorLower<T>{.a = a});
   }
@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(TwoSidedCodelets, Scalars);
 TYPED_TEST(TwoSidedCodelets, ProductWithATile) {
   using T = TypeParam;
   const Index rows = 11, cols = 9, b = 3;
-  // The whole tile, and what is left of it after some panels.
+  // The whole tile, and the part that remains after some panels.
   for (const auto& part : {TilePart(0, 0, rows, cols), TilePart(4, 5, rows - 4, cols - 5)})
     for (const bool fresh : {true, false}) {
       const auto a = random_matrix<T>(rows, cols, 1), w_i = random_matrix<T>(rows, b, 2),
@@ -34,7 +34,7 @@ TYPED_TEST(TwoSidedCodelets, ProductWithATile) {
       const Data data_a = upload(this->runtime(), a), data_wi = upload(this->runtime(), w_i),
                  data_wj = upload(this->runtime(), w_j), data_yi = upload(this->runtime(), y_i),
                  data_yj = upload(this->runtime(), y_j);
-      // What is there before is of no meaning, unless the same sequence has put it there.
+      // Previous content must be ignored unless the same sequence has written it.
       const Data before_i = upload(this->runtime(), y_i), before_j = upload(this->runtime(), y_j),
                  data_one_i = upload(this->runtime(), one_i), data_one_j = upload(this->runtime(), one_j);
       ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -70,7 +70,7 @@ TYPED_TEST(TwoSidedCodelets, MirrorMakesTheMatrixHermitian) {
   for (const Index n : {0, 1, 2, 31, 32, 33, 64, 75}) {
     const auto a = random_hermitian<T>(n, 1);
     auto mirrored = poison_other_triangle(a, Uplo::lower);
-    // The imaginary part that rounding leaves on the diagonal is dropped.
+    // The imaginary part that rounding leaves on the diagonal must be dropped.
     if constexpr (is_complex<T>)
       if (n > 0) mirrored(n - 1, n - 1) += T(0, 1);
     mirror_lower(HostContext(TaskHeader{}), mirrored.view());
@@ -78,7 +78,7 @@ TYPED_TEST(TwoSidedCodelets, MirrorMakesTheMatrixHermitian) {
   }
 }
 
-/// What a GPU's product with a diagonal tile relies on.
+/// The product with a diagonal tile on a GPU reads both triangles.
 TYPED_TEST(TwoSidedCodelets, WhereGpusWorkBothTrianglesStayValid) {
   using T = TypeParam;
   if (this->runtime().info().cuda_workers == 0) GTEST_SKIP() << "no GPU";
@@ -126,8 +126,8 @@ TYPED_TEST(TwoSidedCodelets, ProductWithADiagonalTile) {
     }
 }
 
-/// A panel step on two tile rows, of which the first is used from row 2 on, against the formulas with whole
-/// matrices.
+/// A panel step on two tile rows, the first of which is used from row 2 on, against the formulas
+/// for whole matrices.
 TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
   using T = TypeParam;
   const Index kb = 8, b = 2, first = 2;
@@ -153,7 +153,7 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         data_y[i] = upload(this->runtime(), random_matrix<T>(heights[i], b, 50 + i));
         one[i] = upload(this->runtime(), identity<T>(heights[i]));
         data_d[i] = Data::matrix(this->runtime(), 2 * kb + b, b, sizeof(T));
-        // With parts from elsewhere, the second tile row has no part of its own.
+        // If there are parts from other groups, the second tile row has no part of its own.
         const bool own = !(parts > 0 && i == 1);
         auto sum = own ? y.block(row, 0, rows, b) : Matrix<T>(rows, b);
         for (int p = 0; p < parts; ++p) {
@@ -173,7 +173,7 @@ TYPED_TEST(TwoSidedCodelets, CorrectionsOfAPanelStep) {
         for (int i = 0; i < 2; ++i) {
           std::vector<const Data*> extra;
           for (int p = 0; p < parts; ++p) extra.push_back(&data_parts[i][p]);
-          // Its own part, which the same sequence must have written.
+          // Its own part must have been written by the same sequence.
           if (!(parts > 0 && i == 1))
             s.insert(TwoSidedProduct<T>{.a = one[i],
                                         .w_i = own_part[i],
@@ -220,7 +220,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
       return multiply(Op::none, z_l, Op::adjoint, v_r, T(-1), T(1),
                       multiply(Op::none, v_l, Op::adjoint, z_r, T(-1), T(1), a));
     };
-    // Off the diagonal: the part from (2, 3) on.
+    // Off the diagonal, for the part from (2, 3) on.
     const auto a = random_matrix<T>(m, n, 3);
     const Data data_a = upload(this->runtime(), a);
     ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -238,7 +238,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
                               a.block(2, 3, m - 2, n - 3)));
     EXPECT_LE(difference(download<T>(data_a), expected), this->tolerance(2 * done));
 
-    // On the diagonal: the lower triangle alone.
+    // On the diagonal only the lower triangle is updated.
     const auto h = random_hermitian<T>(m, 4);
     const Data data_h = upload(this->runtime(), poison_other_triangle(h, Uplo::lower));
     ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -255,7 +255,7 @@ TYPED_TEST(TwoSidedCodelets, PanelUpdateAndRank2kUpdate) {
     expected_h.set_block(1, 1, update(rows, rows, h.block(1, 1, m - 1, m - 1)));
     EXPECT_LE(difference(download<T>(data_h), expected_h, Uplo::lower), this->tolerance(2 * done));
 
-    // The next panel, two columns: its top rows in another tile row, and in the same one.
+    // The next panel of two columns, with its top rows in another tile row or in the same one.
     for (const bool same : {false, true}) {
       const Data data_p = upload(this->runtime(), a);
       ASSERT_TRUE(this->run([&](Sequence& s) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The CUDA kernels that scale, cut and solve the leaves of the divide and conquer.
+// The CUDA kernels that scale, divide and solve the leaves of divide and conquer.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -19,7 +19,8 @@ namespace {
 
 using divide_and_conquer::Forest;
 
-/// All leaves of a matrix cut at multiples of `leaf`, as a forest with a stride; checked one by one.
+/// Solves all leaves of a matrix divided at multiples of `leaf`, as a forest with a stride, and
+/// checks each leaf.
 template <class R>
 void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
   SCOPED_TRACE(kind.name + ", " + std::to_string(n) + " in " + std::to_string(leaf));
@@ -36,7 +37,7 @@ void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
   for (Index i = 0; i < n; ++i) ASSERT_EQ(scaled_host[i], cd[i]);
   for (Index i = 0; i + 1 < n; ++i) ASSERT_EQ(scaled_host[n + i], ce[i]);
   ASSERT_EQ(scaled_host[2 * n], double(exponent));
-  // With gaps: every second leaf.
+  // With gaps only every second leaf is solved.
   const Index stride = gaps ? 2 * leaf : leaf;
   Index rows = 0;
   std::vector<Index> starts;
@@ -78,7 +79,8 @@ void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
     for (Index i = 0; i < r; ++i) w2[i] = static_cast<R>(all_values[3 * tree * leaf + i]);
     for (Index j = 0; j < r; ++j)
       for (Index i = 0; i < r; ++i) vectors[j * r + i] = padded[j * l + i];
-    // Errors are small beside the whole matrix, whose largest element is about 1 now, not beside a leaf.
+    // Errors are small relative to the whole matrix, whose largest element is now about 1, not
+    // relative to a leaf.
     const double bound = 4.0 * std::max(1.0, 0.5 / static_cast<double>(norm(piece)));
     if (norm(piece) > 0) {
       ASSERT_TRUE(values_within(piece, w, bound)) << "leaf " << tree;
@@ -94,7 +96,7 @@ void check_leaves(const TridiagonalKind& kind, Index n, Index leaf, bool gaps) {
   }
 }
 
-/// Values alone, of a matrix that is one leaf, scaled back.
+/// Values only, of a matrix that is a single leaf, scaled back.
 template <class R>
 void check_values(const TridiagonalKind& kind, Index n) {
   SCOPED_TRACE(kind.name + ", " + std::to_string(n));
@@ -117,7 +119,7 @@ void check_values(const TridiagonalKind& kind, Index n) {
   ASSERT_EQ(failure.get()[0], 0);
 }
 
-/// A number that is not finite is found while T is scaled, and by the leaves.
+/// Values that are not finite must be detected when T is scaled, and by the leaves.
 template <class R>
 void check_not_finite(double bad) {
   const Index n = 100;
@@ -130,7 +132,7 @@ void check_not_finite(double bad) {
   kernels::launch_scale_and_cut<R>(nullptr, n, dd.data(), de.data(), n, scaled.data(), scaled.data() + n,
                                    scaled.data() + 2 * n, failure.data());
   ASSERT_EQ(failure.get()[0], 71);
-  // And inside: it ends, and says so.
+  // With such a value inside the matrix the solver must end and report it.
   std::vector<double> raw(2 * n + 1, 0.5);
   raw[50] = bad;
   const DeviceArray<double> broken(raw);
@@ -174,11 +176,11 @@ TYPED_TEST(GpuLeaf, NumbersThatAreNotFiniteAreFound) {
   }
 }
 
-// compute-sanitizer's racecheck takes hundreds of times as long as the kernels alone. One piece that is not
-// full, one that is, and two leaves with two levels of merges: eight pieces, one of them empty, are two
-// thread blocks; the merge of order 65 has two tiles of 64 in each direction and more than two warps of
-// columns. The kinds: every column is a pole; none is; some, with rotations, after which (in float) the
-// deflated columns have to be sorted.
+// compute-sanitizer's racecheck is hundreds of times slower than the kernels alone. The cases are a
+// piece that is not full, a full piece, and two leaves with two levels of merges: eight pieces, one
+// of them empty, in two thread blocks. The merge of order 65 has two tiles of 64 in each direction
+// and more than two warps of columns. In the kinds of matrices every column is a pole; no column
+// is; some are, with rotations, after which (in float) the deflated columns have to be sorted.
 TYPED_TEST(GpuLeaf, SmallEnoughForRacecheck) {
   TESSERA_NEED_GPU();
   std::vector<std::string> missing{"1-2-1", "identity", "random", "glued Wilkinson"};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The CUDA kernels that merge two halves, each against its twin on the CPU.
+// The CUDA kernels that merge two halves, each against its CPU counterpart.
 #include <cmath>
 #include <vector>
 
@@ -26,7 +26,7 @@ using divide_and_conquer::MergeRecord;
 using divide_and_conquer::NodeSpectrum;
 using divide_and_conquer::PanelOutline;
 
-/// Two children on the CPU, their merge on the GPU, and what the CPU makes of it.
+/// Two children from the CPU, their merge on the GPU, and the same merge on the CPU.
 struct MergeCase {
   Index m1, m2, m;
   double off_diagonal = 0, epsilon;
@@ -94,8 +94,8 @@ void expect_equal(const Index* a, const Index* b, Index count, const char* what)
   for (Index i = 0; i < count; ++i) ASSERT_EQ(a[i], b[i]) << what << " " << i << " of " << count;
 }
 
-/// What any orthogonal turning of columns keeps: the trace, and the lengths of z and of the boundary rows;
-/// and that slots are a permutation and poles ascend.
+/// Orthogonal rotations of columns must preserve the trace and the norms of z and of the boundary
+/// rows. Slots must be a permutation, and poles must ascend.
 void check_invariants(MergeCase& c) {
   const MergeRecord gpu = c.gpu();
   double trace = 0, z2 = 0, first2 = 0, last2 = 0, turned_trace = 0, turned_z2 = 0, turned_first2 = 0,
@@ -124,7 +124,7 @@ void check_invariants(MergeCase& c) {
     }
   }
   ASSERT_NEAR(turned_trace, trace, 1e-13 * double(c.m));
-  const double dropped = 32 * c.epsilon / gpu.header->coupling;  // of a z, at most
+  const double dropped = 32 * c.epsilon / gpu.header->coupling;  // bound for a dropped z
   ASSERT_LE(turned_z2, z2 + 1e-12 * double(c.m));
   ASSERT_GE(turned_z2, z2 - double(c.m) * (dropped * dropped + 1e-12));
   ASSERT_NEAR(turned_first2, first2, 1e-13 * double(c.m));
@@ -140,7 +140,8 @@ void check_deflation(MergeCase& c) {
   ASSERT_EQ(gpu.header->status, 0);
   ASSERT_EQ(gpu.header->coupling, cpu.header->coupling);
   check_invariants(c);
-  // Where many d are equal, rounding decides how a chain of rotations runs; else the records are the same.
+  // If many d are equal, rounding decides the order of the rotations; otherwise the records must be
+  // equal.
   bool same_rotations = gpu.poles() == cpu.poles() && gpu.header->rotations == cpu.header->rotations;
   for (Index r = 0; same_rotations && r < cpu.header->rotations; ++r)
     same_rotations = std::abs(gpu.cosine[r] - cpu.cosine[r]) < 1e-9;
@@ -158,7 +159,8 @@ void check_deflation(MergeCase& c) {
   expect_equal(gpu.pole_slot, cpu.pole_slot, poles, "slot of pole");
   expect_close(gpu.cosine, cpu.cosine, rotations, 1e-9, "cosine");
   expect_close(gpu.sine, cpu.sine, rotations, 1e-9, "sine");
-  // Deflated columns of equal value may change places where rotations differ by rounding: compare by column.
+  // Deflated columns with equal values may swap if rotations differ by rounding, so columns are
+  // compared.
   std::vector<Index> slot_of(c.m, -1), same(c.m);
   for (Index s = 0; s < c.m; ++s) slot_of[gpu.slot_column[s]] = s;
   for (Index s = 0; s < c.m; ++s) {
@@ -176,7 +178,7 @@ void check_deflation(MergeCase& c) {
     ASSERT_LE(gpu.value[gpu.deflated[i - 1]], gpu.value[gpu.deflated[i]]);
 }
 
-/// |f| at each root in long double against the rounding error that the iteration allows.
+/// |f| at each root in long double must be below the rounding error that the iteration permits.
 void check_roots(MergeCase& c) {
   const MergeRecord r = c.gpu();
   const Index poles = r.poles(), step = std::max<Index>(1, poles / 200);
@@ -245,7 +247,8 @@ std::vector<R> random_numbers(Index count, unsigned seed) {
   return x;
 }
 
-/// pack_rows, secular_vectors, the product and spread_columns of output columns [begin, end), both ways.
+/// pack_rows, secular_vectors, the product and spread_columns of output columns [begin, end), on
+/// GPU and CPU.
 template <class R>
 void check_update(MergeCase& c, Child child, Index rows, Index begin, Index end, cublasHandle_t cublas) {
   const Index columns = child == Child::left ? c.m1 : c.m2, width = std::max<Index>(1, columns / 3),

@@ -29,12 +29,13 @@ struct TridiagonalKind {
   double scale = 1;
 };
 
-/// The list; `huge` and `tiny` scale close to the overflow and underflow of R's square.
+/// The test matrices. `huge` and `tiny` scale close to the limits where squares overflow or
+/// underflow in R.
 template <class R>
 std::vector<TridiagonalKind> tridiagonal_kinds() {
   const double huge = sizeof(R) == 8 ? 1e150 : 1e18, tiny = sizeof(R) == 8 ? 1e-150 : 1e-18;
   const auto constant = [](double x) { return [x](Index, Index) { return x; }; };
-  // A fixed hash stands for random numbers, so that d and e need no state.
+  // A fixed hash replaces a random number generator, so that d and e need no state.
   const auto uniform = [](std::uint64_t seed) {
     return [seed](Index i, Index) {
       std::uint64_t x =
@@ -100,7 +101,8 @@ long double norm(const Tridiagonal<R>& t) {
   return largest;
 }
 
-/// Number of eigenvalues below x by Sturm's count in long double (the signs of the pivots of T - x).
+/// Number of eigenvalues below x by a Sturm count in long double (the signs of the pivots of T -
+/// x).
 template <class R>
 Index count_below(const Tridiagonal<R>& t, long double x) {
   const long double tiny = std::numeric_limits<long double>::min() * 1e30L;
@@ -115,7 +117,8 @@ Index count_below(const Tridiagonal<R>& t, long double x) {
   return count;
 }
 
-/// max |w_i - lambda_i| / (n |T| eps) is below `bound` (all i, ascending) by Sturm counts.
+/// Whether max |w_i - lambda_i| / (n |T| eps) is below `bound` for all ascending w_i, by Sturm
+/// counts.
 template <class R>
 bool values_within(const Tridiagonal<R>& t, const std::vector<R>& w, double bound) {
   const Index n = t.order();
@@ -132,7 +135,8 @@ struct VectorErrors {
   double residual, orthogonality;
 };
 
-/// |T Q - Q W|_1 / (n |T|_1 eps) and |I - Q^T Q|_1 / (n eps) for the columns given, in double or better.
+/// |T Q - Q W|_1 / (n |T|_1 eps) and |I - Q^T Q|_1 / (n eps) for the given columns, in double or
+/// better.
 template <class R>
 VectorErrors vector_errors(const Tridiagonal<R>& t, const std::vector<R>& w, const std::vector<R>& q) {
   const Index n = t.order(), count = static_cast<Index>(w.size());

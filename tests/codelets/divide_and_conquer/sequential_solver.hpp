@@ -10,8 +10,8 @@
 #include <tessera/codelets/divide_and_conquer/kernels/merge_vectors.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/secular.hpp>
 
-/// The whole divide and conquer as plain recursion over the kernels, with chunks and tiles as the task graph
-/// has them.
+/// The complete divide and conquer as plain recursion over the kernels, with the chunks and tiles
+/// of the task graph.
 namespace tessera::test {
 using namespace detail;
 

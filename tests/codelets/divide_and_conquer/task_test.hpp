@@ -11,12 +11,12 @@
 #include <tessera/codelets/divide_and_conquer/kernels/leaf.hpp>
 #include <tessera/codelets/divide_and_conquer/kernels/merge_record.hpp>
 
-/// What the tests of the tasks of the tridiagonal divide and conquer share; these run on CPUs, and are compared
-/// with the kernels bit for bit.
+/// Shared by the tests of the tasks of tridiagonal divide and conquer. The tests run on CPUs and
+/// compare bitwise with the kernels.
 namespace tessera::test {
 using namespace detail;
 
-/// Of the matrices used here: four pieces, the last of 11 rows.
+/// The matrices used here have four pieces, the last of 11 rows.
 inline constexpr Index order = 50, leaf = 13;
 
 template <class R>
@@ -28,7 +28,7 @@ class TridiagonalTasks : public RuntimeTest<R, true> {
   static Data doubles(Index count, int owner = Data::every_rank) {
     return Data::bytes(runtime(), sizeof(double) * std::size_t(count), owner);
   }
-  /// T scaled and cut, by the kernel.
+  /// T scaled and divided by the kernel.
   static std::vector<double> scaled(const Tridiagonal<R>& t) {
     const Index n = t.order();
     std::vector<double> buffer(std::size_t(2 * n + 1));
@@ -44,7 +44,7 @@ class TridiagonalTasks : public RuntimeTest<R, true> {
     return {{d, d + m}, {e, e + m - 1}};
   }
 
-  /// A leaf's spectrum and vectors, by the kernel.
+  /// Spectrum and vectors of a leaf, computed by the kernel.
   struct Leaf {
     std::vector<double> spectrum;
     Matrix<R> q;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The kernels of the tridiagonal divide and conquer, driven by a plain recursion, over the whole list of
-// matrices.
+// The kernels of tridiagonal divide and conquer, called by a plain recursion for all test matrices.
 #include <numbers>
 
 #include <gtest/gtest.h>
@@ -83,7 +82,7 @@ TYPED_TEST(DivideAndConquer, RangeEqualsTheSameColumnsOfAll) {
       const SequentialSolver<R> some(t.d, t.e, 20, 33, lo, hi);
       EXPECT_EQ(some.w, all.w);
       ASSERT_EQ(static_cast<Index>(some.q.size()), n * (hi - lo));
-      // The products have other shapes, so the last bits may differ.
+      // The shapes of the products differ, so the last bits may differ.
       for (Index i = 0; i < n * (hi - lo); ++i)
         ASSERT_NEAR(some.q[i], all.q[lo * n + i], 64 * std::numeric_limits<R>::epsilon());
     }

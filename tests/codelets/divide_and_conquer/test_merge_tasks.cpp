@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The tasks of merges, and their vectors, of the tridiagonal divide and conquer on CPUs, against their kernels (bit
-// for bit) and LAPACK.
+// The CPU tasks of merges and of their vectors in tridiagonal divide and conquer, bitwise against
+// their kernels, and against LAPACK.
 #include <gtest/gtest.h>
 #include <tests/codelets/divide_and_conquer/task_test.hpp>
 
@@ -36,10 +36,10 @@ class TridiagonalMerges : public TridiagonalTasks<R> {
 
   static Data outline() { return Data::bytes(runtime(), sizeof(PanelOutline), Data::every_rank); }
 
-  /// A merge of two leaves at row `cut`, whose record and spectrum the kernels compute.
+  /// A merge of two leaves at row `cut`; the kernels compute its record and spectrum.
   struct Merge {
     MergeShape shape;
-    Tridiagonal<R> t;  ///< the rows of both, put together again
+    Tridiagonal<R> t;  ///< the rows of both leaves, joined
     std::vector<double> scaled;
     Leaf left, right;
     std::vector<char> memory;
@@ -81,7 +81,7 @@ class TridiagonalMerges : public TridiagonalTasks<R> {
     return merge;
   }
 
-  /// Runs the codelets of a merge, in `parts` parts or (0) as one task.
+  /// Runs the codelets of a merge, in `parts` parts, or as one task if `parts` is 0.
   struct MergeResult {
     Status status;
     std::vector<char> memory;
@@ -142,7 +142,7 @@ class TridiagonalMerges : public TridiagonalTasks<R> {
 };
 TYPED_TEST_SUITE(TridiagonalMerges, Reals);
 
-/// As one task and in parts, also in more parts than there are poles; children of equal and unequal order.
+/// As one task and in parts, also with more parts than poles; children of equal and unequal order.
 TYPED_TEST(TridiagonalMerges, Merge) {
   using R = TypeParam;
   for (const auto& kind : tridiagonal_kinds<R>())
@@ -154,7 +154,7 @@ TYPED_TEST(TridiagonalMerges, Merge) {
       for (const Index parts : {0, 1, 3, 40})
         for (const bool rows : {true, false})
           for (const bool weights : {true, false}) {
-            // A parent needs the rows, and these the weights.
+            // A parent needs the rows, and computing the rows needs the weights.
             if (rows && !weights) continue;
             SCOPED_TRACE(kind.name + ", row " + std::to_string(cut) + ", parts " + std::to_string(parts) +
                          (rows ? ", rows" : "") + (weights ? ", weights" : ""));
@@ -187,8 +187,8 @@ TYPED_TEST(TridiagonalMerges, MergeReportsWhatIsNotFinite) {
   }
 }
 
-/// The merge's eigenvectors, row block by row block in tiles and output columns by chunks, against the
-/// matrix.
+/// Checks the eigenvectors of a merge, by row blocks in tiles and by chunks of output columns,
+/// against the matrix.
 TYPED_TEST(TridiagonalMerges, VectorsOfAMerge) {
   using R = TypeParam;
   const Index tile_columns = 4, chunk = 9;
@@ -231,7 +231,7 @@ TYPED_TEST(TridiagonalMerges, VectorsOfAMerge) {
       for (const Child child : {Child::left, Child::right}) {
         const auto& q = child == Child::left ? merge.left.q : merge.right.q;
         const Index inner = q.rows(), top = child == Child::left ? 0 : merge.shape.left;
-        // Two blocks of rows, of other heights.
+        // Two row blocks of different heights.
         for (const auto& [row, rows] :
              {std::pair<Index, Index>(0, 7), std::pair<Index, Index>(7, inner - 7)}) {
           std::vector<Data> tiles, out;
@@ -275,7 +275,7 @@ TYPED_TEST(TridiagonalMerges, VectorsOfAMerge) {
       }
       const std::vector<R> w(merge.merged.begin(), merge.merged.begin() + m);
       const auto errors = vector_errors(merge.t, w, std::vector<R>(z.data(), z.data() + m * m));
-      // With respect to the whole matrix, of norm 1: deflation is.
+      // Relative to the whole matrix, which has norm 1, because deflation is relative to it too.
       EXPECT_LT(errors.residual * norm(merge.t), 5);
       EXPECT_LT(errors.orthogonality, 5);
     }
@@ -285,8 +285,8 @@ template <class T>
 class TridiagonalSlabs : public RuntimeTest<T> {};
 TYPED_TEST_SUITE(TridiagonalSlabs, Scalars);
 
-/// Blocks of rows of which the last is lower; a panel that fills the first part of a slab and one that goes
-/// on, from its second column.
+/// Row blocks with a shorter last one; one panel fills the first part of a slab, another continues
+/// at its second column.
 TYPED_TEST(TridiagonalSlabs, FillSlab) {
   using T = TypeParam;
   using R = RealOf<T>;

@@ -16,7 +16,7 @@ namespace {
 
 using divide_and_conquer::MergeRecord;
 
-/// A secular equation whose poles are all in the left group, in ascending slots.
+/// A secular equation with all poles in the left group, in ascending slots.
 class Secular {
  public:
   Secular(Index poles, double coupling, double smallest_gap, double smallest_z)
@@ -44,7 +44,7 @@ class Secular {
       f += static_cast<long double>(record.z[i]) * record.z[i] / ((record.pole[i] - base) - offset);
     return f;
   }
-  /// The offset of root k from its base by bisection to the last bit.
+  /// Offset of root k from its base, by bisection to the last bit.
   long double bisect(Index k) const {
     const long double base = record.base[k];
     long double low = record.pole[k] - base, high;
@@ -93,8 +93,8 @@ TEST(SecularRoots, AreAccurateRelativeToTheNearestPole) {
       if (k + 1 < r.poles()) {
         ASSERT_GT(problem.difference(k + 1, k), 0) << "root " << k << " is above the next pole";
       }
-      // The offset solves the equation to the rounding error of f: |f| is a few eps times the sum of all
-      // magnitudes.
+      // The offset solves the equation up to the rounding error of f: |f| is a few eps times the
+      // sum of the moduli of all terms.
       long double magnitude = 1.0L / r.header->coupling, slope = 0;
       for (Index i = 0; i < r.poles(); ++i) {
         const long double x = problem.difference(i, k), z = r.z[i];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The tasks that scale, and solve leaves, of the tridiagonal divide and conquer on CPUs, against their kernels (bit
-// for bit) and LAPACK.
+// The CPU tasks that scale and solve leaves in tridiagonal divide and conquer, bitwise against
+// their kernels, and against LAPACK.
 #include <gtest/gtest.h>
 #include <tests/codelets/divide_and_conquer/task_test.hpp>
 
@@ -24,7 +24,7 @@ using divide_and_conquer::SubtreeValues;
 template <class R>
 class TridiagonalCodelets : public TridiagonalTasks<R> {
  public:
-  /// What one task for the leaves of a forest gives, whose first row is `start`.
+  /// Result of one task for the leaves of a forest, whose first row is `start`.
   struct SolvedLeaves {
     std::vector<Data> qs, spectra;
     Status status;
@@ -67,8 +67,8 @@ TYPED_TEST(TridiagonalCodelets, Scale) {
         s.insert(ScaleAndCut<R>{.d = d, .e = e, .scaled = scaled, .n = n, .leaf = leaf});
       }));
       auto result = download_values<double>(scaled), expected = this->scaled(t);
-      if (n == 1) result[1] = expected[1] = 0;                            // there is no e
-      result[std::size_t(2 * n - 1)] = expected[std::size_t(2 * n - 1)];  // nor an element n of it
+      if (n == 1) result[1] = expected[1] = 0;                            // e is empty
+      result[std::size_t(2 * n - 1)] = expected[std::size_t(2 * n - 1)];  // e has no element n
       EXPECT_EQ(result, expected);
     }
 }
@@ -88,7 +88,7 @@ TYPED_TEST(TridiagonalCodelets, ScaleFindsWhatIsNotFinite) {
   }
 }
 
-/// Each leaf as a task, all of them in one task, and every other one; the last leaf is the lower one.
+/// Each leaf as a task, all leaves in one task, and every second leaf; the last leaf is shorter.
 TYPED_TEST(TridiagonalCodelets, LeavesAreSolved) {
   using R = TypeParam;
   struct Part {
@@ -133,7 +133,7 @@ TYPED_TEST(TridiagonalCodelets, Subtree) {
   for (const auto& kind : tridiagonal_kinds<R>())
     for (const Index n : {Index(1), Index(3), Index(107)}) {
       SCOPED_TRACE(kind.name + ", n = " + std::to_string(n));
-      // The last m rows of n, as one piece of its own.
+      // The last m of n rows as a single piece.
       const auto t = make_tridiagonal<R>(kind, n);
       const Index start = n / 10, m = n - start;
       std::vector<double> scaled(std::size_t(2 * n + 1));
@@ -160,7 +160,8 @@ TYPED_TEST(TridiagonalCodelets, Subtree) {
         for (Index i = 0; i < (rows ? 3 * m : m); ++i)
           ASSERT_EQ(result[std::size_t(i)], expected[std::size_t(i)]) << i;
         const Tridiagonal<R> piece{{view.d + start, view.d + n}, {view.e + start, view.e + n - 1}};
-        // Accurate with respect to the whole matrix, of norm 1, which says little about a tiny part.
+        // Accuracy is relative to the whole matrix, which has norm 1, so it says little about a
+        // tiny part.
         if (norm(piece) > 0.25L) {
           EXPECT_TRUE(values_within(piece, std::vector<R>(result.begin(), result.begin() + m), 2.0));
         }
@@ -168,13 +169,13 @@ TYPED_TEST(TridiagonalCodelets, Subtree) {
     }
 }
 
-/// What does not converge is told by its first row.
+/// A failure to converge must be reported by the first row of the leaf.
 TYPED_TEST(TridiagonalCodelets, LeafAndSubtreeReportFailures) {
   using R = TypeParam;
   auto scaled = this->scaled(make_tridiagonal<R>(tridiagonal_kinds<R>()[0], order));
   scaled[std::size_t(leaf + 4)] = not_a_number<double>();
   const Data data = upload(this->runtime(), scaled), spectrum = this->doubles(3 * leaf);
-  // Alone, and as the second leaf of a task for three.
+  // As the only leaf, and as the second leaf of a task for three.
   for (const auto& [start, count] : {std::pair<Index, Index>(leaf, 1), std::pair<Index, Index>(0, 3)}) {
     const Status of_leaf = this->solve_leaves(data, start, {count * leaf, leaf, leaf}).status;
     EXPECT_EQ(of_leaf.code, StatusCode::no_convergence);

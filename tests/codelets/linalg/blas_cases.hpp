@@ -8,17 +8,17 @@
 
 #include <tessera/codelets/linalg/blas.hpp>
 
-/// Calls of tessera::detail::la on odd shapes with what they must give, formed by loops.
+/// Calls of tessera::detail::la with odd shapes, and expected results from plain loops.
 namespace tessera::test {
 using namespace detail;
 
-/// operation(on, a, b, c) turns C into `expected`, of which `part` counts.
+/// operation(on, a, b, c) changes C to `expected`; only `part` of it is compared.
 template <class T>
 struct BlasCase {
   std::string what;
   Matrix<T> a, b, c, expected;
   Uplo part = Uplo::general;
-  Index terms = 0;  ///< of the sums
+  Index terms = 0;  ///< number of terms in the sums
 };
 
 inline constexpr Op all_ops[] = {Op::none, Op::transpose, Op::adjoint};
@@ -89,7 +89,7 @@ void check_hermitian_products(const Check& check) {
       }
 }
 
-/// Products with triangles and their inverses, and copies.
+/// Products with triangular matrices and their inverses, and copies.
 template <class T, class Check>
 void check_triangles(const Check& check) {
   const T alpha(2);

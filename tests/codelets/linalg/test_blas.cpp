@@ -10,7 +10,7 @@ template <class T>
 class BlasOnViews : public ::testing::Test {};
 TYPED_TEST_SUITE(BlasOnViews, Scalars);
 
-/// C is a block of a larger matrix, of which nothing else changes.
+/// C is a block of a larger matrix; the rest of the matrix must not change.
 TYPED_TEST(BlasOnViews, OddShapesAgainstLoops) {
   using T = TypeParam;
   const TaskHeader header{};
@@ -31,7 +31,7 @@ TYPED_TEST(BlasOnViews, OddShapesAgainstLoops) {
   });
 }
 
-/// Nothing to do: no element of C, or no term of its sums.
+/// C has no elements, or its sums have no terms.
 TYPED_TEST(BlasOnViews, EmptyViews) {
   using T = TypeParam;
   const TaskHeader header{};

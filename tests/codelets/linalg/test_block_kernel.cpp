@@ -17,7 +17,8 @@ class BlockKernels : public ::testing::Test {};
 using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockKernels, Reals);
 
-/// Shapes with and without a kernel of libxsmm, parts of larger matrices: rows between the columns stay.
+/// Shapes with and without a libxsmm kernel, as parts of larger matrices. Rows between columns must
+/// not change.
 TYPED_TEST(BlockKernels, MultiplySmallWithLeadingDimensions) {
   using T = TypeParam;
   constexpr Index gap = 3;
@@ -45,8 +46,8 @@ TYPED_TEST(BlockKernels, MultiplySmallWithLeadingDimensions) {
               sum += term;
               magnitudes += std::abs(term);
             }
-            // Higham, Accuracy and Stability of Numerical Algorithms, (3.5), in T and in the double of this
-            // test.
+            // Higham, Accuracy and Stability of Numerical Algorithms, (3.5), for T and for the
+            // double precision of this test.
             EXPECT_NEAR(c(i, j), sum, double(k + 1) * double(std::numeric_limits<T>::epsilon()) * magnitudes)
                 << i << ' ' << j;
           }

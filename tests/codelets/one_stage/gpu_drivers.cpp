@@ -15,7 +15,7 @@ template <class T>
 class GpuDrivers : public ::testing::Test {};
 TYPED_TEST_SUITE(GpuDrivers, Scalars);
 
-/// Hermitian; with `shift` on the diagonal.
+/// A Hermitian matrix with `shift` added to the diagonal.
 template <class T>
 Matrix<T> hermitian(Index n, std::uint64_t seed, double shift = 0) {
   auto a = random_matrix<T>(n, n, seed);
@@ -150,7 +150,7 @@ TYPED_TEST(GpuDrivers, GeneralizedProblem) {
   EXPECT_EQ(solve<T>(hermitian<T>(n, 2), &b, true, 0, n).not_positive_definite, 25);
 }
 
-/// Nothing hangs, and the values do not look right.
+/// NaN must not cause a hang, and the values must not look valid.
 TYPED_TEST(GpuDrivers, NotANumber) {
   TESSERA_NEED_GPU();
   using T = TypeParam;
@@ -178,7 +178,7 @@ TYPED_TEST(GpuDrivers, TridiagonalizesInOnePiece) {
     ASSERT_TRUE(device::launch_hetrd<T>(handles.cusolver, handles.stream, device.view(), d.data(), e.data(),
                                         tau.data(), work.data(), bytes));
     const auto diagonal = d.get(), below = e.get();
-    // Q T: A Q must be the same.
+    // With T and Q: A Q must equal Q T.
     Matrix<T> identity(n, n, 1), t(n, n);
     for (Index k = 0; k < n; ++k) {
       identity(k, k) = 1;

@@ -42,7 +42,8 @@ class LapackDriver : public RuntimeTest<T> {
 };
 TYPED_TEST_SUITE(LapackDriver, Scalars);
 
-/// All eigenvalues and the vectors [lo, hi), of A and of (A, B), whose tiles have other sizes.
+/// All eigenvalues and the vectors [lo, hi), of A and of (A, B); tiles of A and B have different
+/// sizes.
 TYPED_TEST(LapackDriver, Eigensolve) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -68,7 +69,7 @@ TYPED_TEST(LapackDriver, Eigensolve) {
         }));
         const auto all = download_values<R>(values);
         const auto reference = generalized ? lapack_eigenvalues(a, b) : lapack_eigenvalues(a);
-        // With a part of the vectors of A, GPUs give only their values.
+        // If only some vectors of A are requested, GPUs return only their values.
         const bool part = this->runtime().gpus() > 0 && vectors && !generalized && hi - lo < n;
         const Index first = part ? lo : 0, last = part ? hi : n;
         const std::vector<R> given(all.begin() + first, all.begin() + last);

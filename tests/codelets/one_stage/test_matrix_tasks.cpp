@@ -21,8 +21,8 @@ TYPED_TEST_SUITE(TridiagonalizeMatrixCodelets, Scalars);
 struct Shape {
   Index n, tile, wanted, groups;
 };
-/// Several work rows in a tile, the last ones shorter; one work row in a tile, wider than the granularity;
-/// a single work tile.
+/// Several work rows in a tile, with shorter last ones; one work row per tile that is wider than
+/// the granularity; a single work tile.
 constexpr Shape shapes[] = {{23, 9, 5, 3}, {47, 20, 20, 2}, {7, 64, 100, 1}};
 
 TYPED_TEST(TridiagonalizeMatrixCodelets, PackTile) {
@@ -61,7 +61,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PackTile) {
   }
 }
 
-/// Columns within a work column, and the square that remains.
+/// Columns of a work column, and the remaining square.
 TYPED_TEST(TridiagonalizeMatrixCodelets, ExtractColumns) {
   using T = TypeParam;
   for (const auto& shape : shapes) {
@@ -94,7 +94,8 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, ExtractColumns) {
         for (Index j = 0; j < count; ++j)
           for (Index i = first * w; i < order; ++i) {
             const Index q = column + j;
-            // Column by row of A, so that the whole matrix can be spread over its rows alone.
+            // Column indices like row indices of A, so that the matrix is spread over its rows
+            // only.
             const Index in_tile = q % w, work = q / w;
             if (i < q || in_tile >= problem.layout.count(work) || !problem.owns(g, i / w, work)) continue;
             expected(i - first * w, j) = whole(i, problem.layout.start(work) + in_tile);
@@ -149,7 +150,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, RankUpdate) {
       }
 }
 
-/// Two panels into one block, from work row 1 on.
+/// Two panels in one block, from work row 1 on.
 TYPED_TEST(TridiagonalizeMatrixCodelets, StoreReflectors) {
   using T = TypeParam;
   const Index k[] = {3, 2}, first = 1, chunk_count = 2;
@@ -164,7 +165,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, StoreReflectors) {
     ASSERT_TRUE(this->run([&](Sequence& s) {
       Index at = 0;
       for (const Index width : k) {
-        // What follows V in its piece, and the padding, must not be taken.
+        // Values after V in its piece, and the padding, must not be read.
         Matrix<T> vwv((problem.rows() - first) * problem.layout.w, 3 * width);
         for (Index j = 0; j < vwv.cols(); ++j)
           for (Index i = 0; i < vwv.rows(); ++i) vwv(i, j) = not_a_number<T>();
@@ -189,7 +190,8 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, StoreReflectors) {
   }
 }
 
-/// A = Q T Q^H with Q from the reflectors one by one. From work row 0, in the middle, and the last one.
+/// Checks A = Q T Q^H with Q from the single reflectors, starting at work row 0, in the middle, and
+/// at the last one.
 TYPED_TEST(TridiagonalizeMatrixCodelets, TridiagonalizeRest) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -237,7 +239,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, TridiagonalizeRest) {
           const auto q = product_of_reflectors(reflectors, scalars.tau);
           EXPECT_LE(difference(multiply(Op::none, multiply(q, t), Op::adjoint, q), a), this->tolerance(m));
         } else {
-          // Without the reflectors: the traces of A, A^2 and A^3.
+          // Without the reflectors only the traces of A, A^2 and A^3 are compared.
           const auto a_a = multiply(a, a), t_t = multiply(t, t);
           const auto a_a_a = multiply(a_a, a), t_t_t = multiply(t_t, t);
           double traces[3] = {};
@@ -270,7 +272,7 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PlaceScalars) {
     }
     pieces.push_back(upload(this->runtime(), memory));
   }
-  e.pop_back();  // The last piece has one less than its count.
+  e.pop_back();  // the last piece has one element less than its count
   const Data data_d = Data::bytes(this->runtime(), sizeof(R) * n),
              data_e = Data::bytes(this->runtime(), sizeof(R) * (n - 1));
   ASSERT_TRUE(this->run([&](Sequence& s) {
@@ -290,8 +292,8 @@ TYPED_TEST(TridiagonalizeMatrixCodelets, PlaceScalars) {
   EXPECT_EQ(download_values<R>(data_e), e);
 }
 
-/// I - V T V^H against the product of the reflectors: V in two pieces, tau in two panels of which the second
-/// has one column more than is used.
+/// I - V T V^H against the product of the reflectors, with V in two pieces and tau in two panels,
+/// the second with one column more than is used.
 TYPED_TEST(TridiagonalizeMatrixCodelets, ReflectorFactor) {
   using T = TypeParam;
   const Index rows[] = {7, 6}, widths[] = {3, 3}, n = 13, k = 5;

@@ -14,7 +14,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// Work rows of 5 and 4 rows, two in a tile, the last tile with one of 5 rows.
+/// Work rows of 5 and 4 rows, two in each tile; the last tile has one of 5 rows.
 constexpr Index order = 23, tile_size = 9, wanted = 5, width = 3;
 
 template <class T>
@@ -42,8 +42,8 @@ class TridiagonalizePanelCodelets : public RuntimeTest<T> {
   }
   static std::vector<T> nothing(Index size) { return std::vector<T>(std::size_t(size), not_a_number<T>()); }
 
-  /// A piece x_c, as a plain loop makes it, of the padded column x (a header of V's and W's rows is left
-  /// zero).
+  /// A piece x_c of the padded column x from a plain loop; the header for rows of V and W stays
+  /// zero.
   static std::vector<T> column_piece(const ColumnStep& s, Index c, const Matrix<T>& x, Index q, Index next) {
     const Index begin = s.chunks.padded_begin(c), base = s.chunks.padded_begin(0),
                 header = ColumnPiece::header(s.k);
@@ -60,8 +60,8 @@ class TridiagonalizePanelCodelets : public RuntimeTest<T> {
     piece[ColumnPiece::norm_squares] = T(RealOf<T>(squares));
     return piece;
   }
-  /// Largest difference of two x_c: the norms as numbers, the rows of V and W (the first `row` of each)
-  /// apart.
+  /// Largest difference of two pieces x_c. Norms are compared as numbers; rows of V and W (the
+  /// first `row` of each) are compared separately.
   static double column_difference(const ColumnStep& s, const std::vector<T>& x,
                                   const std::vector<T>& expected, Index row) {
     const auto norm = [](const std::vector<T>& piece) {
@@ -85,7 +85,8 @@ class TridiagonalizePanelCodelets : public RuntimeTest<T> {
 };
 TYPED_TEST_SUITE(TridiagonalizePanelCodelets, Scalars);
 
-/// The sum of two groups' columns (a third one has none), at ordinary and at extreme sizes of the elements.
+/// Sum of the columns of two groups (a third group has none), with elements of ordinary and extreme
+/// size.
 TYPED_TEST(TridiagonalizePanelCodelets, PanelStart) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -104,7 +105,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, PanelStart) {
           columns[g] = random_matrix<T>(order - start, k, 2 + g);
           for (Index j = 0; j < k; ++j)
             for (Index i = 0; i < order - start; ++i) {
-              // The groups' columns do not overlap.
+              // The columns of the groups do not overlap.
               columns[g](i, j) = i % 2 == g ? columns[g](i, j) * size : T(0);
               sum(i, j) += columns[g](i, j);
             }
@@ -123,7 +124,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, PanelStart) {
           EXPECT_EQ(difference(download<T>(pieces.p[std::size_t(c)]), problem.chunk(chunks, c, padded)), 0);
           auto x = download_values<T>(pieces.x[std::size_t(c)]);
           auto expected = this->column_piece(step, c, padded, step.q, step.next);
-          // The norm over- or underflows when squared as it is.
+          // The square of the norm overflows or underflows without scaling.
           long double squares = 0;
           for (Index i = chunks.padded_begin(c); i < chunks.padded_begin(c) + chunks.rows(c); ++i)
             if (i > step.next) {
@@ -141,7 +142,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, PanelStart) {
       }
 }
 
-/// Two product tasks that share the groups and the chunks, against LAPACK's larfg and whole matrices.
+/// Two product tasks with the same groups and chunks, against LAPACK's larfg and whole matrices.
 TYPED_TEST(TridiagonalizePanelCodelets, ColumnProduct) {
   using T = TypeParam;
   const Index groups = 3, k = width, count = 2;
@@ -149,7 +150,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProduct) {
   const auto chunks = problem.chunks(1, count);
   const Index base = chunks.padded_begin(0), height = problem.padded_order() - base,
               header = ProductPiece::header(k), top = problem.layout.start(1);
-  // The last column of a work row: the rows that remain begin with the next one.
+  // The last column of a work row: the remaining rows begin with the next work row.
   for (const Index first : {Index(5), Index(6)})
     for (const Index p : {0, 1, 2}) {
       SCOPED_TRACE(::testing::Message() << "first column " << first << ", p " << p);
@@ -167,7 +168,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProduct) {
         pieces.x.push_back(upload(this->runtime(), piece));
         pieces.v.push_back(upload(this->runtime(), problem.chunk(chunks, c, problem.spread(vw, 1))));
       }
-      // Of the tiles, those of earlier work columns do not count.
+      // Tiles of earlier work columns must not be read.
       const Index column = step.next / problem.layout.w;
       std::vector<Data> tiles;
       for (Index g = 0; g < groups; ++g)
@@ -224,7 +225,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProduct) {
     }
 }
 
-/// A column that needs no reflector: tau = 0, and v is the unit vector.
+/// A column that needs no reflector gives tau = 0 and a unit vector v.
 TYPED_TEST(TridiagonalizePanelCodelets, ColumnProductOfAZeroColumn) {
   using T = TypeParam;
   const WorkProblem<T> problem(order, tile_size, wanted, 1, 1);
@@ -255,7 +256,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnProductOfAZeroColumn) {
   }
 }
 
-/// Every column of a panel, from parts of y made up, against the formulas with whole vectors.
+/// Every column of a panel, from arbitrary parts of y, against the formulas with whole vectors.
 TYPED_TEST(TridiagonalizePanelCodelets, ColumnUpdate) {
   using T = TypeParam;
   using R = RealOf<T>;
@@ -355,8 +356,8 @@ TYPED_TEST(TridiagonalizePanelCodelets, ColumnUpdate) {
     }
 }
 
-/// All columns of a panel and the update behind it: Q^H A Q, with Q from the reflectors one by one, has the
-/// panel's d and e, zeros below them, and the trailing matrix in the groups.
+/// All columns of a panel and the following update. With Q from the single reflectors, Q^H A Q must
+/// have the panel's d and e, zeros below them, and the trailing matrix in the groups.
 TYPED_TEST(TridiagonalizePanelCodelets, WholePanel) {
   using T = TypeParam;
   const Index groups = 2, k = 5, count = 3;
@@ -391,7 +392,7 @@ TYPED_TEST(TridiagonalizePanelCodelets, WholePanel) {
       const auto step = this->step(problem, chunks, 0, p, k);
       for (Index c = 0; c < count && p == 0; ++c) insert_panel_start<T>(s, 0, step, c, pieces);
       for (Index g = 0; g < groups; ++g) {
-        // The first task has chunks 0 and 2, the second one chunk 1.
+        // The first task has chunks 0 and 2, the second has chunk 1.
         const ProductWork work{.tiles = &problem.tiles,
                                .first_group = g,
                                .stride = groups,

@@ -34,7 +34,7 @@ double distance(const std::vector<T>& x, const std::vector<T>& y) {
   return largest;
 }
 
-/// The three kernels of one instruction set level.
+/// The three kernels at one instruction set level.
 template <class T>
 struct Level {
   decltype(&kernels::two_sided_tile_product<T>) product;

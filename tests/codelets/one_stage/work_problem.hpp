@@ -8,7 +8,7 @@
 
 #include <tessera/codelets/one_stage/panel_tasks.hpp>
 
-/// A Hermitian matrix as the one-stage tridiagonalisation lays it out, by plain loops.
+/// A Hermitian matrix in the layout of the one-stage tridiagonalization, built with plain loops.
 namespace tessera::test {
 using namespace detail;
 
@@ -32,7 +32,7 @@ struct WorkProblem {
     return false;
   }
 
-  /// Rows from the start of work row `first` on, with zeros between.
+  /// Rows from the start of work row `first` on, with zeros in the padding.
   Matrix<T> spread(const Matrix<T>& x, Index first = 0) const {
     Matrix<T> padded((rows() - first) * layout.w, x.cols());
     for (Index i = 0; i < x.rows(); ++i)
@@ -52,7 +52,7 @@ struct WorkProblem {
     return padded.block(chunks.padded_begin(c) - chunks.padded_begin(0), 0, chunks.rows(c), padded.cols());
   }
 
-  /// A group's tiles: the lower triangle and half the diagonal.
+  /// A group's tiles: the lower triangle and half of the diagonal.
   Matrix<T> group(Index g, const Matrix<T>& whole) const {
     const auto& list = tiles.group(g);
     Matrix<T> result(layout.w, layout.w * static_cast<Index>(list.size()));

@@ -9,12 +9,12 @@
 
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 
-/// Pieces of CSB matrices for tests, made cell by cell and independently of the library's builder.
+/// CSB matrix pieces for tests, built cell by cell and independently of the library's builder.
 namespace tessera::test {
 using namespace detail;
 
 struct PieceEntry {
-  Index row, column;  ///< of the piece
+  Index row, column;  ///< relative to the piece
   double value;
 };
 
@@ -24,7 +24,7 @@ struct TestPiece {
   std::vector<CsbCell> cells;
   std::vector<PieceEntry> entries;  ///< in the order of the cells
 
-  /// In memory as csb_layout.hpp says.
+  /// The piece in the memory layout of csb_layout.hpp.
   template <class V>
   std::vector<std::byte> bytes() const {
     const CsbPieceSizes sizes = csb_piece_sizes(shape.cell_count, shape.entry_count, sizeof(V));
@@ -45,8 +45,9 @@ struct TestPiece {
   }
 };
 
-/// Cells begin at the given rows and columns (last: the ends); a share `density` of the elements is stored,
-/// whole numbers. On the diagonal only the lower triangle is. Cells are cut after `most` entries.
+/// Cells begin at the given rows and columns; the last entries are the ends. A share `density` of
+/// the elements is stored, with integer values, on the diagonal only in the lower triangle. Cells
+/// are split after `most` entries.
 inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::vector<Index>& column_begins,
                               bool on_diagonal, double density, std::uint64_t seed,
                               Index most = csb_cell_entries) {
@@ -82,7 +83,7 @@ inline TestPiece random_piece(const std::vector<Index>& row_begins, const std::v
   return piece;
 }
 
-/// Whole numbers.
+/// Integer values.
 template <class T>
 std::vector<T> whole_numbers(Index count, std::uint64_t seed) {
   std::vector<T> x(static_cast<std::size_t>(count));
@@ -91,7 +92,8 @@ std::vector<T> whole_numbers(Index count, std::uint64_t seed) {
   return x;
 }
 
-/// Y_I += A X_J, Y_J += A^T X_I by a plain loop, all of width `width`; on the diagonal y_rows = y_columns.
+/// Y_I += A X_J, Y_J += A^T X_I by a plain loop with `width` columns; on the diagonal y_rows =
+/// y_columns.
 template <class T>
 void multiply_plainly(const TestPiece& piece, Index columns, Index width, const std::vector<T>& x_columns,
                       const std::vector<T>& x_rows, std::vector<T>& y_rows, std::vector<T>& y_columns) {

@@ -11,7 +11,7 @@
 
 #include <tessera/codelets/sparse/csb_layout.hpp>
 
-/// Diagonal tiles for tests: dense symmetric matrices, and the piece that stores them.
+/// Diagonal tiles for tests: dense symmetric matrices and the piece that stores them.
 namespace tessera::test {
 using namespace detail;
 
@@ -21,8 +21,8 @@ struct Tiles {
   Index rows() const { return begins.back(); }
 };
 
-/// Symmetric tiles with `share` of their elements and a diagonal around `diagonal`; values that float has,
-/// too.
+/// Symmetric tiles with a share of their elements stored and diagonal elements near `diagonal`. All
+/// values are representable in float.
 inline Tiles random_tiles(const std::vector<Index>& sizes, double share, double diagonal,
                           std::uint64_t seed) {
   Tiles tiles;
@@ -41,7 +41,8 @@ inline Tiles random_tiles(const std::vector<Index>& sizes, double share, double 
   return tiles;
 }
 
-/// The lower triangles in cells of at most `most` entries; sub-cells of `cut` rows and columns.
+/// The lower triangles in cells of at most `most` entries, with sub-cells of `cut` rows and
+/// columns.
 template <class V>
 struct TilesPiece {
   std::vector<CsbCell> cells;
@@ -64,7 +65,7 @@ struct TilesPiece {
             rows.data(),
             columns.data()};
   }
-  /// As csb_layout.hpp says.
+  /// The piece in the memory layout of csb_layout.hpp.
   std::vector<char> bytes() const {
     const auto sizes = csb_piece_sizes(std::int64_t(cells.size()), std::int64_t(values.size()), sizeof(V));
     std::vector<char> memory(static_cast<std::size_t>(sizes.total));
@@ -106,7 +107,7 @@ struct TilesPiece {
   }
 };
 
-/// x of (K - shift I) x = r by Gaussian elimination with pivots.
+/// Solves (K - shift I) x = r by Gaussian elimination with pivoting.
 inline std::vector<double> solve_shifted(Matrix<double> k, double shift, std::vector<double> r) {
   const Index n = k.rows();
   const auto at = [](Index i) { return static_cast<std::size_t>(i); };
@@ -130,7 +131,7 @@ inline std::vector<double> solve_shifted(Matrix<double> k, double shift, std::ve
   return r;
 }
 
-/// FOM as the textbook has it: Arnoldi's process with full, repeated orthogonalization, then the dense
+/// FOM by the textbook: the Arnoldi process with full, repeated orthogonalization, then the dense
 /// system.
 inline std::vector<double> plain_fom(const Matrix<double>& k, double shift, const std::vector<double>& r,
                                      int steps) {

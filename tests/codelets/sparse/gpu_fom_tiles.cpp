@@ -22,7 +22,7 @@ struct TileProblem {
   std::vector<std::uint32_t> begins;
 };
 
-/// Symmetric tiles with about eight entries a row and magnitudes to ten or so.
+/// Symmetric tiles with about eight entries per row and magnitudes up to about ten.
 template <class V>
 TileProblem<V> tile_problem(const std::vector<std::int64_t>& tiles) {
   std::int64_t rows = 0;
@@ -76,7 +76,7 @@ void expect_as_on_the_cpu(const std::vector<std::int64_t>& sizes) {
       const std::int64_t ldr = m + 1, ldw = m + 2;
       auto r = random_rows<T>(p.rows, ldr, 9);
       for (std::int64_t i = 4; i < 704; ++i)
-        r[static_cast<std::size_t>(i * ldr)] = T(0);  // in the first case a tile without residual
+        r[static_cast<std::size_t>(i * ldr)] = T(0);  // first case: a tile with zero residual
       std::vector<T> expected(static_cast<std::size_t>(p.rows * ldw), T(0)),
           basis(static_cast<std::size_t>(p.rows * m * steps));
       kernels::fom_tiles<V, T>(p.view(), tiles, problem.begins.data(), m, steps, -30.0, r.data(), ldr,
@@ -101,7 +101,7 @@ TYPED_TEST(GpuFomTiles, AgreesWithTheCpu) {
   expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 700, 3, 33, 1, 1500, 64});
 }
 
-/// A tile is the work of a cluster of thread blocks.
+/// A cluster of thread blocks processes each tile.
 TYPED_TEST(GpuFomTiles, LargeTiles) {
   TESSERA_NEED_GPU();
   expect_as_on_the_cpu<typename TypeParam::V, typename TypeParam::T>({1, 2, 1, 2000, 700});

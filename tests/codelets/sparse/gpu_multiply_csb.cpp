@@ -27,7 +27,8 @@ class DevicePiece {
  public:
   explicit DevicePiece(const PieceProblem<V>& p) : p_(p), index_(p.index()) {}
 
-  /// y_I and y_J, empty where they are not written; where they are not overwritten they begin with `start`.
+  /// y_I and y_J, empty if they are not written. If they are not overwritten, they begin with
+  /// `start`.
   std::pair<std::vector<T>, std::vector<T>> multiply(const DeviceHandles& handles, const Widths& w,
                                                      bool overwrite_rows, bool overwrite_columns,
                                                      const std::vector<T>& x_columns,
@@ -119,7 +120,7 @@ TYPED_TEST(GpuMultiplyCsb, TheSameBitsTwice) {
   });
 }
 
-/// What is not looked at may be anything, and what is not finite stays in its column.
+/// Unused columns may contain anything, and a value that is not finite must stay in its column.
 TYPED_TEST(GpuMultiplyCsb, NanStaysInItsColumn) {
   TESSERA_NEED_GPU();
   using V = typename TypeParam::V;

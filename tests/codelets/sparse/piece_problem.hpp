@@ -15,8 +15,7 @@
 #include <tessera/codelets/sparse/multiply_csb.hpp>
 #include <tessera/matgen.hpp>
 
-/// Pieces of CSB matrices with all that can be odd about them, and what their product should be, by a plain
-/// loop.
+/// CSB matrix pieces that cover all special cases, and their expected products from a plain loop.
 namespace tessera::test {
 using namespace detail;
 
@@ -30,7 +29,8 @@ class PieceProblem {
     shape.on_diagonal = on_diagonal;
   }
 
-  /// A cell with these entries, coordinates within the cell; cut where it has too many.
+  /// Adds a cell with these entries, at coordinates within the cell. A cell with too many entries
+  /// is split.
   void add_cell(std::int64_t first_row, std::int64_t cell_rows, std::int64_t first_column,
                 std::int64_t cell_columns, const Coordinates& entries) {
     for (auto entry = entries.begin(); entry != entries.end();) {
@@ -48,7 +48,7 @@ class PieceProblem {
       cells_.push_back(cell);
     }
   }
-  /// About `count` random entries; on the diagonal of the piece only the lower triangle.
+  /// Adds about `count` random entries; on the diagonal of the piece only in the lower triangle.
   void add_random_cell(std::int64_t first_row, std::int64_t cell_rows, std::int64_t first_column,
                        std::int64_t cell_columns, std::int64_t count) {
     Coordinates entries;
@@ -63,7 +63,7 @@ class PieceProblem {
     }
     add_cell(first_row, cell_rows, first_column, cell_columns, entries);
   }
-  /// Row or column i is of the second family i % families.
+  /// Row or column i belongs to the second family i % families.
   void make_two_passes(std::uint32_t families) {
     shape.index_in_two_passes = true;
     const auto make = [families](Order& order, std::int64_t count) {
@@ -95,7 +95,7 @@ class PieceProblem {
   CsbPieceView<V> view() const {
     return csb_view<V>(memory.data(), shape.cell_count, shape.entry_count, shape.on_diagonal);
   }
-  /// visit(row, column, value) for the stored entries.
+  /// Calls visit(row, column, value) for each stored entry.
   template <class Visit>
   void for_entries(const Visit& visit) const {
     const CsbPieceView<V> piece = view();
@@ -117,7 +117,7 @@ class PieceProblem {
   std::int64_t rows, columns;
   CsbPieceShape shape;
   std::vector<std::int64_t> memory;
-  /// Of the index.
+  /// Orders in the index.
   struct Order {
     std::vector<std::uint32_t> first, second, families;
     operator CsbOrder() const { return {first, second, families}; }
@@ -130,7 +130,7 @@ class PieceProblem {
   std::vector<std::uint16_t> rows_, columns_;
 };
 
-/// And each of those off the diagonal by one side, too.
+/// Each piece off the diagonal is also tested with one side only.
 template <class V>
 std::vector<PieceProblem<V>> piece_problems() {
   std::vector<PieceProblem<V>> problems;
@@ -145,7 +145,7 @@ std::vector<PieceProblem<V>> piece_problems() {
       }
       row += r;
     }
-    // Every third row, then the next ones: strips of rows that are no neighbours.
+    // Every third row, then the next ones, so that strips consist of rows that are not adjacent.
     for (std::uint32_t first = 0; first < 3; ++first) {
       for (std::uint32_t i = first; i < p.rows; i += 3) p.row_order.first.push_back(i);
       for (std::uint32_t j = first; j < p.columns; j += 3) p.column_order.first.push_back(j);
@@ -177,7 +177,8 @@ std::vector<PieceProblem<V>> piece_problems() {
     problems.push_back(std::move(p));
   }
   {
-    // Cells of exactly 16384 entries; a row longer than a chunk and rows that go on in the next cell.
+    // Cells of exactly 16384 entries, a row longer than a chunk, and rows that continue in the next
+    // cell.
     PieceProblem<V> p("full cells", 600, 30000, false);
     typename PieceProblem<V>::Coordinates full, row, rest;
     for (std::int64_t k = 0; k < csb_cell_entries; ++k) full.emplace(k / 128, k % 128 * 3);
@@ -213,7 +214,7 @@ std::vector<PieceProblem<V>> piece_problems() {
   return problems;
 }
 
-/// Row-major n x width, numbers in [-1, 1].
+/// Row-major n x width, with numbers in [-1, 1].
 template <class T>
 std::vector<T> random_rows(std::int64_t n, std::int64_t width, std::uint64_t seed) {
   std::vector<T> x(static_cast<std::size_t>(n * width));
@@ -222,8 +223,8 @@ std::vector<T> random_rows(std::int64_t n, std::int64_t width, std::uint64_t see
   return x;
 }
 
-/// y_I and y_J, row-major n x m, and the sums of their terms' magnitudes; for a piece on the diagonal all is
-/// in y[0]. Zeros for a side that is not multiplied.
+/// y_I and y_J, row-major n x m, and the sums of the moduli of their terms. For a piece on the
+/// diagonal everything is in y[0]. A side that is not multiplied has zeros.
 struct ExpectedProduct {
   std::vector<double> y[2], magnitudes[2];
 };

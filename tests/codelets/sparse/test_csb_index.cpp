@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <tests/codelets/sparse/piece_problem.hpp>
 
-/// The index of GPUs, walked as the kernel walks it, by plain loops.
+/// Plain loops that traverse the GPU index in the order of the kernel.
 namespace tessera::test {
 namespace {
 
@@ -38,7 +38,7 @@ struct IndexView {
   const V* values;
 };
 
-/// A strip's rows of Y, m columns; the first pass writes, the second one adds.
+/// Rows of Y in a strip, with m columns; the first pass writes, the second adds.
 template <class V>
 class StripWalk {
  public:
@@ -124,8 +124,8 @@ class StripWalk {
   std::int64_t last_place_ = -1;
 };
 
-/// The strips of a pass: in the order of their rows; at the end the lightest ones, the longest first, with at
-/// most 0.15 of the entries.
+/// Expected order of the strips of a pass: by row, then the lightest strips by decreasing length,
+/// which have at most 0.15 of the entries.
 void expect_order(const CsbStrip* strips, const std::vector<std::int64_t>& entries) {
   const double all = static_cast<double>(std::accumulate(entries.begin(), entries.end(), std::int64_t(0)));
   std::size_t light = entries.size();
@@ -145,7 +145,7 @@ void expect_order(const CsbStrip* strips, const std::vector<std::int64_t>& entri
   }
 }
 
-/// Of the sides that are multiplied, between rows of the same second family.
+/// Number of entries between rows of the same second family, for the sides that are multiplied.
 template <class V>
 std::int64_t entries_of_one_family(const PieceProblem<V>& p) {
   if (!p.shape.index_in_two_passes) return 0;
@@ -210,7 +210,8 @@ TYPED_TEST(CsbIndex, TheSameOnAnyNumberOfThreads) {
   for (const auto& p : piece_problems<TypeParam>()) EXPECT_EQ(p.index(), p.index(3));
 }
 
-/// Of two pieces with entries in the same rows and columns, and of one with those of both.
+/// The index of two pieces with entries in the same rows and columns must equal the index of one
+/// piece with all these entries.
 TYPED_TEST(CsbIndex, MayHaveSeveralParts) {
   PieceProblem<TypeParam> both("both", 300, 300, true), parts[2] = {both, both};
   const typename PieceProblem<TypeParam>::Coordinates left{{7, 7}, {9, 3}, {200, 100}},
@@ -240,7 +241,7 @@ TYPED_TEST(CsbIndex, MayHaveSeveralParts) {
 }
 
 TYPED_TEST(CsbIndex, IsSmall) {
-  // Of sixteen runs of about the same length the longest decides.
+  // The longest of sixteen runs determines the size; the runs are about equally long.
   PieceProblem<TypeParam> p("many", 3000, 3000, false);
   p.add_random_cell(0, 3000, 0, 3000, 200000);
   p.finish();

@@ -10,7 +10,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// Row-major vectors, `width` elements a row.
+/// Row-major vectors with `width` elements per row.
 template <class T>
 std::vector<T> random_rows(Index rows, Index width, std::uint64_t seed) {
   std::vector<T> v(static_cast<std::size_t>(rows * width));
@@ -24,7 +24,7 @@ class FomTiles : public RuntimeTest<typename Pair::T, true> {
   using V = typename Pair::V;
   using T = typename Pair::T;
 
-  /// The kernel's result, rows padded by two elements that must stay.
+  /// Result of the kernel. Rows are padded by two elements, which must not change.
   static std::vector<T> fom(const Tiles& tiles, int columns, int steps, double shift, const std::vector<T>& r,
                             Index cut = 16, std::size_t most = 50) {
     const TilesPiece<V> piece(tiles, cut, most);
@@ -52,7 +52,7 @@ class FomTiles : public RuntimeTest<typename Pair::T, true> {
     return x;
   }
 
-  /// The largest difference from reference(K, r), beside the largest element of the latter.
+  /// Largest difference from reference(K, r), relative to the largest element of the reference.
   template <class Reference>
   static double error(const Tiles& tiles, int columns, const std::vector<T>& r, const std::vector<T>& w,
                       const Reference& reference) {
@@ -95,7 +95,7 @@ TYPED_TEST(FomTiles, IsExactWithAsManyStepsAsRows) {
   using T = typename TestFixture::T;
   const Tiles tiles = random_tiles({1, 2, 3, 5, 8, 10, 1}, 1, 2, 3);
   const auto r = random_rows<T>(tiles.rows(), 5, 6);
-  // Definite from below and from above, and within the spectrum.
+  // The shifted matrix is positive definite, negative definite, and indefinite.
   for (const double shift : {-2.0, 7.0, 2.03}) {
     const auto w = this->fom(tiles, 5, 10, shift, r);
     EXPECT_LT(
@@ -107,7 +107,7 @@ TYPED_TEST(FomTiles, IsExactWithAsManyStepsAsRows) {
 
 TYPED_TEST(FomTiles, EndsWhereTheKrylovSpaceDoes) {
   using T = typename TestFixture::T;
-  // A multiple of the identity, two eigenvalues, and a residual that is an eigenvector.
+  // A multiple of the identity, a tile with two eigenvalues, and a residual that is an eigenvector.
   Tiles tiles = random_tiles({6, 40, 9}, 0, 0, 1);
   for (Index i = 0; i < 6; ++i) tiles.dense[0](i, i) = 2;
   for (Index i = 0; i < 40; ++i) tiles.dense[1](i, i) = i < 13 ? 1 : 5;
@@ -149,7 +149,7 @@ TYPED_TEST(FomTiles, ZeroAndNotFiniteColumnsStayApart) {
 TYPED_TEST(FomTiles, ASingularShiftGivesFiniteNumbers) {
   using T = typename TestFixture::T;
   Tiles tiles = random_tiles({1, 4}, 1, 1, 2);
-  tiles.dense[0](0, 0) = 1.25;  // the shift itself
+  tiles.dense[0](0, 0) = 1.25;  // equal to the shift
   const auto r = random_rows<T>(tiles.rows(), 2, 6);
   for (const T x : this->fom(tiles, 2, 4, 1.25, r)) EXPECT_TRUE(std::isfinite(x));
 }

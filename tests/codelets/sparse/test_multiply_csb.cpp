@@ -21,7 +21,7 @@ template <class V, class T>
 using Kernel = void (*)(const CsbPieceView<V>&, int, const T*, std::int64_t, const T*, std::int64_t, T*,
                         std::int64_t, T*, std::int64_t) noexcept;
 
-/// The levels that this processor has, and the dispatching function.
+/// The instruction set levels of this processor, and the dispatching function.
 template <class V, class T>
 std::vector<Kernel<V, T>> kernels_here() {
   std::vector<Kernel<V, T>> result{kernels::multiply_csb<V, T>, kernels::level2::multiply_csb<V, T>};
@@ -30,7 +30,7 @@ std::vector<Kernel<V, T>> kernels_here() {
   return result;
 }
 
-/// With NaN in the columns that take no part, which must stay out of the others and as they are.
+/// Columns that take no part contain NaN, which must neither spread nor be overwritten.
 template <class V, class T>
 void check_kernels(const TestPiece& piece, int columns, Index width) {
   const bool diagonal = piece.shape.on_diagonal;
@@ -87,12 +87,12 @@ TYPED_TEST(MultiplyCsb, Shapes) {
         check_kernels<V, T>(random_piece({0, rows}, {0, columns}, false, density, 7, 64), 5, 6);
         check_kernels<V, T>(random_piece({0, rows}, {0, rows}, true, density, 8, 64), 4, 4);
       }
-  // Full cells of 16384 entries, and cuts within a row.
+  // Full cells of 16384 entries, split within a row.
   check_kernels<V, T>(random_piece({0, 150}, {0, 230}, false, 1, 9), 8, 8);
   check_kernels<V, T>(random_piece({0, 300}, {0, 300}, true, 1, 10), 3, 4);
 }
 
-/// All of the 16 bits, in a cell far from the beginning.
+/// The full range of 16-bit coordinates, in a cell far from the beginning.
 TYPED_TEST(MultiplyCsb, LargestCoordinates) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -106,7 +106,7 @@ TYPED_TEST(MultiplyCsb, LargestCoordinates) {
   check_kernels<V, T>(piece, 2, 3);
 }
 
-/// A task adds, or writes what was never written.
+/// A task adds to y, or overwrites a y that was never written.
 TYPED_TEST(MultiplyCsb, Tasks) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -154,8 +154,8 @@ TYPED_TEST(MultiplyCsb, Tasks) {
   }
 }
 
-/// A CPU multiplies the piece, not the index: it would leave out what only the index has, and multiply what
-/// the index leaves out.
+/// A CPU reads the piece and not the index, so it would omit entries that only the index has, and
+/// multiply entries that the index omits.
 TYPED_TEST(MultiplyCsb, RefusesWhatOnlyAnIndexCanSay) {
   using V = typename TypeParam::V;
   using T = typename TypeParam::T;
@@ -205,7 +205,7 @@ TYPED_TEST(MultiplyCsb, Magnitudes) {
     EXPECT_EQ(difference(download<double>(of_rows), rows), 0);
     if (on_diagonal) continue;
     EXPECT_EQ(difference(download<double>(of_columns), columns), 0);
-    // Both, then one side after the other: twice as much of each.
+    // Both sides, then each side alone, must give twice the sum.
     ASSERT_TRUE(this->run([&](Sequence& s) {
                       add(s, piece.shape);
                       for (const CsbSides sides : {CsbSides::rows, CsbSides::columns}) {

@@ -12,8 +12,8 @@ template <class T>
 using SumVectors = RuntimeTest<T>;
 TYPED_TEST_SUITE(SumVectors, Reals);
 
-/// More inputs than a task takes, inputs narrower than y, sums of some columns; the sequence may have written
-/// y before.
+/// More inputs than a task can have, inputs narrower than y, and sums of some columns only; the
+/// sequence may have written y before.
 TYPED_TEST(SumVectors, AddsAndOverwrites) {
   using T = TypeParam;
   constexpr Index rows = 13, width = 6, narrow = 4;

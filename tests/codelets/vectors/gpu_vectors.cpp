@@ -9,7 +9,7 @@
 #include <tessera/codelets/vectors/residual.hpp>
 #include <tessera/runtime/device_task.hpp>
 
-/// Kernels on tall and skinny blocks of vectors against those of CPUs.
+/// GPU kernels for tall and skinny blocks of vectors, against CPU kernels.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -33,7 +33,7 @@ struct Range {
   int block, first, columns;
 };
 struct Shape {
-  std::vector<int> widths;  ///< of the blocks
+  std::vector<int> widths;  ///< widths of the blocks
   std::vector<Range> first, second;
 };
 
@@ -186,8 +186,9 @@ TYPED_TEST(GpuVectors, Residual) {
           ASSERT_NEAR(found[k], r[k], 4 * double(precision<T>)) << k;
         const auto found_norms = dnorms.get();
         EXPECT_EQ(found_norms, again.get());
-        // Sums in another order, of squares of differences: an element of A X - Theta X is rounded once or,
-        // with a fused multiplication, not; that is up to eps of |theta x| < 3, however small the difference.
+        // The summation order differs, and the terms are squares of differences. An element of A X
+        // - Theta X is rounded once or, with a fused multiply-add, not at all; the error is up to
+        // eps of |theta x| < 3, however small the difference.
         for (std::size_t k = 0; k < norms.size(); ++k)
           ASSERT_NEAR(found_norms[k], norms[k],
                       precision<double> * (double(rows) * norms[k] + 6 * std::sqrt(double(rows) * norms[k])))

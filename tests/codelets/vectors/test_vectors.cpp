@@ -6,8 +6,8 @@
 #include <tessera/codelets/vectors/random_vectors.hpp>
 #include <tessera/codelets/vectors/residual.hpp>
 
-/// The tasks on tall vectors against plain loops in long double. A test matrix of width x rows is a block of
-/// row-major vectors: element (j, i) is element i of vector j.
+/// The tasks on tall vectors against plain loops in long double. A test matrix of width x rows is a
+/// block of row-major vectors; its element (j, i) is element i of vector j.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -21,7 +21,7 @@ template <class T>
 class Vectors : public RuntimeTest<T> {
  protected:
   static constexpr double unit = precision<T>;
-  /// Elements (range.first + a, i) of its block.
+  /// Elements (range.first + a, i) of the block.
   static double element(const std::vector<Matrix<T>>& blocks, const ColumnRange& range, Index a, Index i) {
     return blocks[std::size_t(range.block)](range.first + a, i);
   }
@@ -30,7 +30,7 @@ class Vectors : public RuntimeTest<T> {
     for (const ColumnRange& range : ranges) sum += range.columns;
     return sum;
   }
-  /// Column number c of all ranges side by side.
+  /// Column c of all ranges, counted consecutively.
   static double column(const std::vector<Matrix<T>>& blocks, const std::vector<ColumnRange>& ranges, Index c,
                        Index i) {
     for (const ColumnRange& range : ranges) {
@@ -72,7 +72,7 @@ TYPED_TEST(Vectors, Gram) {
       {{1}, {{0, 0, 1}}, {{0, 0, 1}}},
       {{5, 3}, {{0, 1, 3}}, {{1, 0, 2}}},
       {{8, 8, 8, 8, 8}, {{0, 0, 8}, {1, 0, 7}, {2, 2, 5}}, {{3, 0, 7}, {4, 0, 7}}},
-      {{6, 6, 6, 6}, {{0, 0, 6}, {1, 0, 4}, {2, 1, 3}}, {{3, 0, 4}, {1, 0, 4}}},  // B = I: W on both sides
+      {{6, 6, 6, 6}, {{0, 0, 6}, {1, 0, 4}, {2, 1, 3}}, {{3, 0, 4}, {1, 0, 4}}},  // B = I: W twice
       {{32, 32, 32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}}, {{3, 0, 32}, {4, 0, 32}}},
       {{4, 4}, {{0, 0, 4}, {1, 0, 0}}, {{1, 0, 2}, {0, 0, 0}}},  // ranges without columns
   };
@@ -81,7 +81,7 @@ TYPED_TEST(Vectors, Gram) {
       const auto blocks = this->blocks_of(shape.widths, rows, 7);
       const auto data = this->uploaded(blocks);
       const Index l = this->columns(shape.left), r = this->columns(shape.right);
-      // More room than is needed.
+      // The output may be larger than needed.
       const Data g = Data::bytes(this->runtime(), sizeof(double) * std::size_t(l * r + 5));
       const Data work = Data::scratch(this->runtime(), sizeof(double) * std::size_t(gram_parts * l * r));
       ASSERT_TRUE(this->run([&](Sequence& sequence) {
@@ -98,7 +98,7 @@ TYPED_TEST(Vectors, Gram) {
           for (Index k = 0; k < rows; ++k)
             sum += static_cast<long double>(this->column(blocks, shape.left, i, k)) *
                    this->column(blocks, shape.right, j, k);
-          // In double, also of float vectors.
+          // Sums are in double, even for float vectors.
           EXPECT_NEAR(sums[std::size_t(i + j * l)], double(sum), 1e-15 * double(rows + 8)) << i << " " << j;
         }
     }
@@ -107,7 +107,7 @@ TYPED_TEST(Vectors, Gram) {
 struct Combination {
   std::vector<Index> widths;
   std::vector<ColumnRange> inputs, outputs;
-  bool whole;  ///< outputs that are no inputs are replaced
+  bool whole;  ///< overwrites outputs that are not inputs
 };
 bool has(const std::vector<ColumnRange>& ranges, int block) {
   return std::any_of(ranges.begin(), ranges.end(),
@@ -120,15 +120,15 @@ TYPED_TEST(Vectors, Combine) {
       {{3, 3}, {{0, 0, 3}}, {{1, 0, 2}}, true},
       {{3, 4}, {{0, 0, 3}}, {{1, 1, 2}}, false},
       {{1}, {{0, 0, 1}}, {{0, 0, 1}}, true},
-      // [X P] := [X W P] C in place; columns of P from the second on.
+      // [X P] := [X W P] C in place, with columns of P from the second on.
       {{6, 6, 6}, {{0, 0, 6}, {1, 0, 4}, {2, 1, 3}}, {{0, 0, 6}, {2, 0, 4}}, true},
-      // The first time: P is only written.
+      // In the first iteration P is only written.
       {{6, 6, 6}, {{0, 0, 6}, {1, 0, 4}}, {{0, 0, 6}, {2, 0, 4}}, true},
       // W := [X P Y W] C in place.
       {{5, 5, 9, 5}, {{0, 0, 5}, {1, 0, 5}, {2, 0, 9}, {3, 0, 5}}, {{3, 0, 3}}, true},
       {{32, 32, 32}, {{0, 0, 32}, {1, 0, 32}, {2, 0, 32}}, {{0, 0, 32}, {2, 0, 32}}, true},
       {{4, 4}, {}, {{1, 1, 2}}, true},
-      // One block, overlapping ranges.
+      // A single block with overlapping ranges.
       {{8}, {{0, 0, 6}}, {{0, 4, 3}}, true},
   };
   for (const Combination& c : cases)
@@ -238,7 +238,7 @@ TYPED_TEST(Vectors, RandomVectors) {
     return download<T>(v);
   };
   const Matrix<T> all = fill(0, rows, 0, width, true);
-  // By row and column alone.
+  // Values must depend on row and column only.
   const Matrix<T> part = fill(1000, 500, 2, 3, false), cleared = fill(1000, 500, 2, 3, true);
   const Matrix<T> before = random_matrix<T>(width, 500, 4);
   for (Index i = 0; i < 500; ++i)

@@ -8,7 +8,8 @@
 #include <tessera/eigensolve.hpp>
 #include <tessera/error.hpp>
 
-/// In a program of its own: a process has one Runtime. The last one is left to the end of the process.
+/// A separate program, because a process has one default Runtime. The last one lives until the
+/// process ends.
 namespace tessera::test {
 namespace {
 
@@ -63,7 +64,7 @@ TEST(DefaultRuntime, MayFailAndBeTriedAgain) {
   setenv("STARPU_SCHED", "no_such_policy", 1);
   EXPECT_THROW(std::ignore = &default_runtime(), Error);
   unsetenv("STARPU_SCHED");
-  expect_solves();  // and ends with the process
+  expect_solves();  // this Runtime ends with the process
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 using namespace tessera;
 using namespace tessera::detail;
 
-/// Files made by HDF5 itself, of which `a` or the attribute `text` is not what a reader may expect.
+/// Valid HDF5 files in which `a` or the attribute `text` is not what a reader expects.
 class HostileHdf5 : public ::testing::Test {
  protected:
   const TemporaryDirectory work_;
@@ -107,7 +107,7 @@ TEST_F(HostileHdf5, TypesAndShapes) {
   make([&](hid_t file) { set(file, text_type(8), {4}, H5P_DEFAULT, x.data()); });
   expect_set("cannot be read as real numbers");
   make([&](hid_t file) { set(file, H5T_NATIVE_DOUBLE, {4}, H5P_DEFAULT, x.data()); });
-  expect_set<Index>("cannot be read as type integer");  // 2.5 would become 2
+  expect_set<Index>("cannot be read as type integer");  // 2.5 would be truncated to 2
   expect_set<std::complex<double>>("cannot be read as complex numbers");
   const hid_t opaque = H5Tcreate(H5T_OPAQUE, 400);
   make([&](hid_t file) { set(file, opaque, {1}, H5P_DEFAULT, x.data()); });
@@ -123,7 +123,7 @@ TEST_F(HostileHdf5, TypesAndShapes) {
 
 TEST_F(HostileHdf5, DeclaredSizes) {
   const hsize_t million = 1000000, chunk = 1 << 10;
-  // No byte of it is in the file.
+  // The file declares data of which it stores no byte.
   make([&](hid_t file) { set(file, H5T_NATIVE_DOUBLE, {million * million}, H5P_DEFAULT, nullptr); });
   expect_set("declares 8000000000000 bytes, but the file holds 0");
   make([&](hid_t file) {
@@ -140,7 +140,7 @@ TEST_F(HostileHdf5, DeclaredSizes) {
     set(file, H5T_NATIVE_DOUBLE, {hsize_t(1) << 33, hsize_t(1) << 33}, packed, nullptr);
   });
   expect_set("is larger than any memory");
-  // What is packed and all there is read.
+  // Compressed data that are complete must be read.
   std::vector<double> zeros(1 << 17, 0);
   make([&](hid_t file) {
     const hid_t packed = H5Pcreate(H5P_DATASET_CREATE);
@@ -152,7 +152,7 @@ TEST_F(HostileHdf5, DeclaredSizes) {
   });
   Index rows = 0, columns = 0;
   EXPECT_EQ(Hdf5File::open(path_).read<double>("a", rows, columns), zeros);
-  // Filters upon filters pack without limit.
+  // Several filters in sequence have no limit on the compression ratio.
   make([&](hid_t file) {
     const hid_t packed = H5Pcreate(H5P_DATASET_CREATE);
     const hsize_t all = zeros.size();

@@ -19,7 +19,7 @@ namespace {
 using namespace tessera;
 using Complex = std::complex<double>;
 
-/// A directory of its own for each test, removed at its end.
+/// A separate directory for each test, removed at its end.
 class MatrixMarket : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -41,7 +41,7 @@ class MatrixMarket : public ::testing::Test {
     gzclose(out);
     return path(name);
   }
-  /// The message of the InputError that reading the text as a Hermitian matrix gives; empty if there is none.
+  /// Message of the InputError from reading the text as a Hermitian matrix; empty if there is none.
   template <class T = double>
   std::string message(const std::string& text) const {
     return message_of_file<T>(file(text));
@@ -228,7 +228,7 @@ TEST_F(MatrixMarket, AHeaderBeyondItsFileIsRefused) {
             "2: truncated: the header announces 9000000000000" + too_small);
   EXPECT_EQ(message_of_file(compressed(array + "60000 60000\n1\n")),
             "2: truncated: the header announces 3600000000" + too_small);
-  // Rows or columns without entries are free.
+  // Rows or columns without entries need no memory.
   for (const char* sizes : {"0 9223372036854775807\n", "9223372036854775807 0\n"}) {
     MatrixMarketReader reader(file(array + sizes));
     reader.for_each([](Index, Index, Complex) { FAIL() << "there is no entry"; });
@@ -239,7 +239,7 @@ TEST_F(MatrixMarket, AHeaderBeyondItsFileIsRefused) {
   Index column = 0;
   wide.for_each([&](Index, Index j, Complex) { column = j; });
   EXPECT_EQ(column, std::numeric_limits<Index>::max() - 1);
-  // What compresses best is accepted.
+  // Text with the highest possible compression ratio must be accepted.
   std::string zeros = array + "1000000 1\n";
   for (int k = 0; k < 1000000; ++k) zeros += "0\n";
   EXPECT_EQ(read_dense<double>(*std::make_unique<MatrixMarketReader>(compressed(zeros))).size(), 1000000u);
@@ -307,7 +307,7 @@ TEST_F(MatrixMarket, CompressedFiles) {
 }
 
 TEST_F(MatrixMarket, LinesAcrossTheReadBuffer) {
-  // More text than one buffer holds, in lines of many lengths.
+  // Text larger than one buffer, with lines of many lengths.
   const Index n = 120000;
   std::string text = "%%MatrixMarket matrix array real general\n" + fmt::format("{} 1\n", n);
   for (Index i = 0; i < n; ++i) text += fmt::format("{:>{}}\n", i * 0.5, 5 + i % 37);

@@ -9,7 +9,7 @@
 namespace tessera::test {
 namespace {
 
-/// Everything that a dimension says about itself agrees.
+/// All queries of a dimension must be consistent.
 void check_dimension(const BlockDimension& d, const std::vector<Index>& sizes) {
   ASSERT_EQ(d.blocks(), static_cast<Index>(sizes.size()));
   EXPECT_EQ(d.elements(), std::accumulate(sizes.begin(), sizes.end(), Index(0)));
@@ -132,7 +132,7 @@ TEST_F(BlockLayoutTest, StoresTheLowerHalf) {
 }
 
 }  // namespace
-/// Sixteen panels of C and more for every worker, from sixteen panels down to eight in a dimension.
+/// At least sixteen panels of C for every worker, and at least eight panels per dimension.
 TEST(BlockLayout, PanelsFollowTheWorkers) {
   for (const auto& [cores, panel] : {std::pair(1, 1438), {4, 1438}, {8, 959}, {16, 719}, {64, 360}}) {
     Runtime runtime({.cores = cores, .gpus = 0});

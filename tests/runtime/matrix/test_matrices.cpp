@@ -68,7 +68,7 @@ TYPED_TEST(Matrices, WrappedTilesAreTheCallersMemory) {
     auto expected = before;
     expected.set_block(4, 5, Matrix<T>(4, 5));
     EXPECT_TRUE(identical(a, expected)) << "padding included";
-    // Triangular layouts have no tiles in the other triangle.
+    // Triangular layouts store no tiles in the other triangle.
     const auto square = TiledMatrix<T>::wrap(this->runtime(), a.data(), a.ld(), {11, 11, 4, 4, {}, uplo});
     for (Index j = 0; j < 3; ++j)
       for (Index i = 0; i < 3; ++i)
@@ -165,7 +165,7 @@ TYPED_TEST(Matrices, HostAccessSeesFinishedTasksAndHoldsBackLaterOnes) {
   EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
 }
 
-/// Copies asked for beforehand change nothing, and come after the tasks before them.
+/// Prefetched copies must not change results, and must follow the tasks inserted before them.
 TYPED_TEST(Matrices, CopiesInTheBackground) {
   using T = TypeParam;
   const Data data = upload(this->runtime(), random_matrix<T>(6, 4, 1));
@@ -179,7 +179,7 @@ TYPED_TEST(Matrices, CopiesInTheBackground) {
   EXPECT_EQ(difference(download<T>(data), Matrix<T>(6, 4)), 0);
 }
 
-/// The three parts of the message are there, and the text is one line.
+/// The message must contain all three parts and be a single line.
 template <class Call>
 void expect_invalid(const Call& call, const char* name, const char* value, const char* expected) {
   try {

@@ -13,7 +13,7 @@ class Agreement : public ::testing::Test {
  protected:
   int last() const { return runtime_.size() - 1; }
   bool on_last() const { return runtime_.rank() == last(); }
-  /// What every rank gets to see if the last one throws `error`.
+  /// The exception that every rank receives if the last one throws `error`.
   template <class Seen, class Thrown>
   Seen seen_for(const Thrown& error) {
     try {

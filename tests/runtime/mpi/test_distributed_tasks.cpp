@@ -12,8 +12,8 @@
 #include <tessera/runtime/sequence.hpp>
 #include <tessera/tiled_matrix.hpp>
 
-/// One insertion for one process and many: tasks run where the written data lives, pieces travel, failures
-/// are shared.
+/// The same insertions for one process and many: tasks run where the written data is located,
+/// pieces are sent, and failures are shared.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -115,7 +115,7 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   const int size = runtime().size();
   const Data copies = number(Data::every_rank), distributed = number(size - 1), result = number(0);
   Sequence sequence(runtime());
-  // On all ranks, without communication; then from one rank to every copy.
+  // First on all ranks without communication, then from one rank to every copy.
   sequence.insert(Set{.x = copies, .value = 7});
   sequence.insert(Add{.x = copies, .y = distributed, .value = 1});
   for (int rank = 0; rank < size; ++rank)
@@ -128,7 +128,8 @@ TEST_F(DistributedTasks, ReplicatedDataHasACopyOnEachRank) {
   }
 }
 
-/// Of a sum of which every rank has its own the first task on each rank writes, whatever others do.
+/// If every rank has its own copy of a sum, the first task on each rank overwrites, whatever other
+/// ranks do.
 TEST_F(DistributedTasks, TheFirstTaskOfEachRankWritesItsCopy) {
   const Data copies = number(Data::every_rank);
   for (int round = 0; round < 2; ++round) {
@@ -141,7 +142,7 @@ TEST_F(DistributedTasks, TheFirstTaskOfEachRankWritesItsCopy) {
   }
 }
 
-/// Of a sum that one rank has the first task writes, wherever it runs.
+/// If one rank has the sum, the first task overwrites it, wherever the task runs.
 TEST_F(DistributedTasks, TheFirstTaskWritesWhereverItRuns) {
   const int size = runtime().size();
   const Data sum = number(0);
@@ -156,7 +157,7 @@ TEST_F(DistributedTasks, TheFirstTaskWritesWhereverItRuns) {
   }
 }
 
-/// Where MPI takes the memory of GPUs nothing passes through the host on the way.
+/// If MPI supports GPU memory (CUDA-aware), no data may pass through the host.
 TEST_F(DistributedTasks, PiecesGoFromGpuToGpu) {
   const int size = runtime().size(), rank = runtime().rank();
   double missing = sends_from_gpus(runtime()) ? 0 : 1;
@@ -187,7 +188,7 @@ TEST_F(DistributedTasks, PiecesGoFromGpuToGpu) {
                                      .to = {0, 0, n, n},
                                      .col0 = n});
   ASSERT_TRUE(sequence.wait().ok());
-  // The first piece goes to rank 0's GPU, and a number to each.
+  // Only the first piece is copied to rank 0's GPU, and a number to each GPU.
   const double bytes = runtime().bytes_moved();
   runtime().profile(false);
   EXPECT_LT(bytes, (rank == 0 ? double(n * n) : 0) * sizeof(double) + 1024);

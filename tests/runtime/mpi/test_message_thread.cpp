@@ -14,7 +14,7 @@
 
 #include <tessera/runtime/sequence.hpp>
 
-/// StarPU's thread that brings the messages, of ranks that have no core for it.
+/// StarPU's communication thread on ranks that have no core for it.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -55,7 +55,7 @@ std::string contents(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Processor time that this process' threads of a name have taken.
+/// Processor time that the threads with this name in this process have used.
 double seconds_of_threads(const std::string& name) {
   double ticks = 0;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -71,7 +71,7 @@ double seconds_of_threads(const std::string& name) {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-/// Whether StarPU is one that tools/setup has patched.
+/// Whether StarPU has the patch of tools/setup.
 bool starpu_can_pause() {
   std::istringstream maps(contents("/proc/self/maps"));
   for (std::string line; std::getline(maps, line);)
@@ -98,8 +98,8 @@ TEST(MessageThread, SleepsWhileItWaitsWhereItHasNoCore) {
                elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (last.local()) {
     EXPECT_EQ(download_values<double>(last)[0], 6);
-    EXPECT_GE(elapsed, 0.4);         // ranks do not begin at once
-    EXPECT_LE(used, 0.4 * elapsed);  // of two ranks all of it without pauses, 0.15 with them
+    EXPECT_GE(elapsed, 0.4);         // ranks do not start simultaneously
+    EXPECT_LE(used, 0.4 * elapsed);  // without pauses the thread would use almost all of it
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <tests/tools/program_test.hpp>
 
-/// The benchmarks as a user runs them.
+/// Runs the benchmarks as a user would.
 namespace {
 
 using namespace tessera::test;
@@ -101,7 +101,8 @@ TEST_F(BenchProgram, BenchesProducts) {
 }
 
 TEST_F(BenchProgram, CountsTheFlopsOfStoredEntries) {
-  // Two of 60 elements of the diagonal are stored, one of them a zero: 2 + 2 * 4 entries of the whole.
+  // Two of 60 diagonal elements are stored, one of them a zero, so the whole matrix has 2 + 2 * 4
+  // entries.
   const std::string matrix =
       file("few.mtx",
            "%%MatrixMarket matrix coordinate real symmetric\n60 60 6\n2 1 1\n3 1 1\n4 2 1\n60 2 1\n"
@@ -147,7 +148,7 @@ TEST_F(BenchProgram, BenchesStacks) {
   }
 }
 
-/// A line for each pair of block size and occupation, computed as `multiply` computes it.
+/// One line for each pair of block size and occupation, computed in the same way as by `multiply`.
 TEST_F(BenchProgram, SweepsProducts) {
   const Json json =
       record("bench_products --n 120 --blocks 5,13 --occupation 0.2,0.6 --peer dense --repeat 2 --check all");

@@ -4,14 +4,14 @@
 
 #include <tests/tools/program_test.hpp>
 
-/// No rate that is printed or recorded is above what the machine can do.
+/// No printed or recorded rate may exceed the rate that the machine can reach.
 namespace {
 
 using namespace tessera::test;
 
 class Rates : public Program {
  protected:
-  /// GFLOP/s of a large product in double, the best of several runs.
+  /// The best rate in GFLOP/s of several large products in double.
   double gemm_rate() const {
     const Outcome outcome =
         run("bench_dense gemm --gpus 0 --n 1500 --warmup 1 --repeat 5 --check none --json -");
@@ -67,8 +67,9 @@ TEST_F(Rates, AreBelowTheMachines) {
         if (rate.is_number()) rates.emplace_back(command + ": " + stage, rate.get<double>());
   }
   ASSERT_GT(rates.size(), 2 * commands.size());
-  // Clocks and neighbours change from one run to the next: a stage of a few milliseconds may have the machine
-  // to itself while the products shared it. What this test is about is wrong by factors of 5 and more.
+  // Clock rates and the load from other programs vary between runs, so a short stage may run
+  // undisturbed while the products did not. The errors that this test looks for are factors of 5
+  // and more.
   constexpr double noise = 1.5;
   const double limit = noise * std::max(before, gemm_rate());
   for (const auto& [what, rate] : rates) EXPECT_LE(rate, limit) << what;

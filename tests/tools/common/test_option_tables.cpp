@@ -15,7 +15,7 @@
 #include "spmm_options.hpp"
 #include "stack_options.hpp"
 
-/// The tables of options: what help, parser and record make of them.
+/// The tables of options: their effect on help, parser and record.
 namespace {
 
 using namespace tessera;
@@ -38,11 +38,11 @@ void parse(const std::vector<std::string>& words) {
   if constexpr (requires { validate(options); }) validate(options);
 }
 
-/// A command of `tessera`, or a benchmark.
+/// A command of `tessera` or a benchmark.
 struct Command {
-  OptionTable table;  ///< bound to variables that stay
+  OptionTable table;  ///< bound to variables that outlive it
   std::function<void(const std::vector<std::string>&)>
-      parser;  ///< of the command's name and what is behind it
+      parser;  ///< takes the name of the command and its arguments
 };
 
 template <class Options>
@@ -50,7 +50,7 @@ Command command_of() {
   return {table_of_defaults<Options>(), parse<Options>};
 }
 
-/// All of them, by the first word that a test writes.
+/// All commands and benchmarks, by the first word that a test writes.
 const std::map<std::string, Command>& commands() {
   static const std::map<std::string, Command> all{{"eigen", command_of<EigenProgramOptions>()},
                                                   {"multiply", command_of<MultiplyProgramOptions>()},
@@ -66,7 +66,7 @@ const std::map<std::string, Command>& commands() {
   return all;
 }
 
-/// What is said about a command line, without `tessera`; empty if it is good.
+/// The error message for a command line without `tessera`; empty if it is valid.
 std::string refusal(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> words;
@@ -123,7 +123,7 @@ TEST(OptionHelp, SaysRangesNeedsAndDefaultsInWords) {
     EXPECT_NE(eigen.find(text), std::string::npos) << text << eigen;
 }
 
-/// The examples of the help are command lines that the parser takes.
+/// The parser must accept the examples of the help.
 TEST(OptionHelp, ExamplesAreRight) {
   for (const auto& [name, command] : commands()) {
     const std::string called = "  " + command.table.command() + " ";
@@ -194,7 +194,8 @@ TEST(UsageErrors, GuessWhatWasMeant) {
   EXPECT_EQ(nearest_word("", {"s"}), "");
 }
 
-/// Each with what is refused in it, in all tables: a need without a line here is found below.
+/// Command lines with the option that each must refuse, for all tables. A test below fails for a
+/// requirement that is missing here.
 const std::vector<std::pair<std::string, std::string>> without_effect{
     {"eigen a.mtx --n 3", "--n"},
     {"eigen a.mtx --scale 2", "--scale"},
@@ -360,7 +361,7 @@ TEST_F(OptionsProgram, FilesNeedNoOption) {
   }
 }
 
-/// What all records begin with, and that the options are those that were used.
+/// The common head of all records, and that the recorded options are those that were used.
 TEST_F(OptionsProgram, RecordsHaveSchemaDateAndWhatWasUsed) {
   for (const std::string& command :
        {std::string("eigen --generate random --n 300 --solver two_stage"),

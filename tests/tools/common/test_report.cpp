@@ -219,7 +219,7 @@ TEST(NominalFlops, OfTheStages) {
   EXPECT_EQ(run.stages[0].flops, 5) << "no more than the tasks computed";
 }
 
-/// A stage that ended soon after the one before, because most of its work was done by then.
+/// A stage that ended soon after the previous one, because most of its work had been done by then.
 TEST(JsonRecord, RatesAreByTheBusiestWorkerWhereStagesOverlap) {
   Report report = example();
   StageRecord& stage = report.runs[2].stages[0];

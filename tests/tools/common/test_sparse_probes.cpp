@@ -10,7 +10,7 @@
 
 #include "sparse_probes.hpp"
 
-/// The checks of a block-sparse product pass what is right and find what is wrong.
+/// The checks of a block-sparse product must accept right products and reject wrong ones.
 namespace {
 
 using namespace tessera;
@@ -31,7 +31,7 @@ class SparseProbes : public ::testing::Test {
     c0_ = random_block_sparse<T>(runtime_, layout, 0.1, 3);
   }
 
-  /// C, with `error` added to one element.
+  /// C with `error` added to one element.
   BlockSparseMatrix<T> product(bool retain, double error) {
     BlockSparseMatrix<T> c = random_block_sparse<T>(runtime_, c0_.layout(), 0.1, 3);
     EXPECT_TRUE(tessera::multiply({.alpha = T(2), .a = a_, .b = {b_, Op::transpose}, .beta = T(-1), .c = c},
@@ -66,14 +66,15 @@ TYPED_TEST(SparseProbes, WrongProductsFail) {
     const auto c = this->product(retain, 0.5);
     const auto product = this->described(c, retain);
     EXPECT_FALSE(check_against_dense(product, dense_product(product, 1).c).passed());
-    // One block of columns in eight is looked at where the sparsity is retained.
+    // If the sparsity is retained, only one of eight block columns is checked, so the error may be
+    // missed.
     EXPECT_TRUE(retain || !check_by_vectors(product, 5).passed());
     const auto broken = this->product(retain, NAN);
     EXPECT_FALSE(check_against_dense(this->described(broken, retain), dense_product(product, 1).c).passed());
   }
 }
 
-/// What the report says of a matrix, against its dense form.
+/// The report's data for a matrix, against its dense form.
 TYPED_TEST(SparseProbes, OccupationAndChecksumCountBothHalves) {
   double elements = 0, squares = 0;
   for (const auto x : densify(this->a_)) squares += std::norm(std::complex<double>(x));

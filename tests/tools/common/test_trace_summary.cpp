@@ -52,8 +52,8 @@ Trace example() {
   return {parse_tasks(input), {}};
 }
 
-/// To rank 0: one while its two workers are busy (1 to 3 ms), one before, while and after (0.5 to 4.5 ms),
-/// and to rank 1, which runs no task.
+/// Messages to rank 0: one while its two workers are busy (1 to 3 ms), and one before, during and
+/// after that (0.5 to 4.5 ms). One message goes to rank 1, which runs no task.
 constexpr const char* messages = R"(Src: 1
 Dst: 0
 Tag: 37
@@ -189,7 +189,8 @@ TEST(TraceSummary, ClocksThatDifferAreAligned) {
     EXPECT_NEAR(trace.messages[k].end, truth.messages[k].end, 1e-12) << k;
   }
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(trace.tasks[k].start, 0.01, 1e-12) << k;
-  // Nothing is changed where all messages arrive after they are sent, whatever they take.
+  // If all messages arrive after they are sent, clocks must not change, however long the messages
+  // take.
   Trace good = truth;
   good.messages[0].end += 1;
   align_clocks(good);
@@ -221,7 +222,7 @@ TEST(TraceExport, ChromeEventsAndGantt) {
   EXPECT_EQ(svg.find("<svg"), 0u);
   EXPECT_NE(svg.find("</svg>"), std::string::npos);
   EXPECT_NE(svg.find("potrf_d: 1"), std::string::npos);
-  // Three tasks, the background and the legend's two squares.
+  // Three tasks, the background, and two squares of the legend.
   std::size_t rectangles = 0;
   for (std::size_t at = 0; (at = svg.find("<rect", at)) != std::string::npos; ++at) ++rectangles;
   EXPECT_EQ(rectangles, 6u);

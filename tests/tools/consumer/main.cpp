@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program as a user of an installed Tessera writes it: the eigenvalues of the second difference matrix,
-// which are 2 - 2 cos(k pi / (n + 1)), by a dense solver and by LOBPCG, and the square of a block-sparse
-// matrix. all_headers.hpp includes every installed header.
+// A program as a user of an installed Tessera writes it. It computes the eigenvalues of the second
+// difference matrix, which are 2 - 2 cos(k pi / (n + 1)), with a dense solver and with LOBPCG, and
+// the square of a block-sparse matrix. all_headers.hpp includes every installed header.
 #include <cmath>
 #include <cstdio>
 #include <numbers>
@@ -36,7 +36,7 @@ std::vector<double> second_difference() {
   return a;
 }
 
-/// A z = z diag(values), for the columns of z.
+/// Residual A z = z diag(values) for the columns of z.
 double residual(const std::vector<double>& values, const std::vector<double>& z) {
   double largest = 0;
   for (std::size_t k = 0; k < values.size(); ++k)
@@ -47,7 +47,7 @@ double residual(const std::vector<double>& values, const std::vector<double>& z)
   return largest;
 }
 
-/// All eigenvalues with a Runtime of its own, and some of them, generalized, with vectors in an array.
+/// All eigenvalues with an explicit Runtime, and some generalized ones with vectors in an array.
 int dense(tessera::Runtime& runtime) {
   const std::vector<double> a = second_difference();
   const auto all = tessera::eigensolve(runtime, {.a = {a.data(), n, n}}, {.vectors = false});
@@ -87,7 +87,7 @@ int sparse(tessera::Runtime& runtime) {
   return 0;
 }
 
-/// C := 2 A A^T of a matrix with blocks on its diagonal.
+/// C := 2 A A^T for a matrix with blocks on the diagonal.
 int products(tessera::Runtime& runtime) {
   const std::vector<tessera::Index> sizes{2, 3, 1};
   const auto layout = tessera::make_block_layout(runtime, sizes, sizes);
@@ -122,7 +122,7 @@ int main() {
     for (const auto part : {dense, sparse, products})
       if (const int failure = part(runtime)) return failure;
   }
-  // Without a Runtime.
+  // Without an explicit Runtime.
   const std::vector<double> a = second_difference();
   const auto r = tessera::eigensolve({.a = {a.data(), n, n}}, {.range = tessera::index_range(0, 3)});
   if (!r || r.values.size() != 3 || largest_error(r.values, 0) > 1e-13) return 2;

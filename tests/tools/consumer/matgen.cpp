@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A program that takes a test matrix of the installed tessera::matgen: the eigenvalues of one that knows
-// them.
+// A program that uses a test matrix with known eigenvalues from the installed tessera::matgen.
 #include <cmath>
 #include <cstdio>
 #include <vector>

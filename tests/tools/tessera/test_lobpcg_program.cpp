@@ -10,7 +10,7 @@
 #include "residual_plot.hpp"
 #include "slepc_peer.hpp"
 
-/// `tessera lobpcg` as a user runs it.
+/// Runs `tessera lobpcg` as a user would.
 namespace {
 
 using namespace tessera;
@@ -84,7 +84,8 @@ TEST_F(LobpcgProgram, TakesOrbitsOfAFile) {
 }
 
 TEST_F(LobpcgProgram, OutputsThatCannotBeWrittenAreRefusedBeforeTheSolve) {
-  // expect_refused wants nothing on stdout, so not a line of the table of iterations.
+  // expect_refused also checks that stdout is empty, so the table of iterations must not have
+  // begun.
   const std::string laplacian = "lobpcg --generate laplacian1d:60 ", folder = directory_.string();
   fs::create_directory(path("taken_vectors.mtx"));
   for (const char* option : {"--plot", "--json"}) {
@@ -171,7 +172,7 @@ TEST_F(LobpcgProgram, ComparesTheEigenvaluesThatAreKnown) {
     EXPECT_EQ(against.find(" and lapack") != std::string::npos, *one.against != 0) << against;
     EXPECT_LT(beside["runs"][0]["check"]["values_difference"].get<double>(), 1e-10) << arguments;
   }
-  // A line for what is known; 13 = (n (4 Omega + 6 - n) / 4) / 2 with n = 4, Omega = 6.
+  // One line for known values; 13 = (n (4 Omega + 6 - n) / 4) / 2 with n = 4, Omega = 6.
   const Outcome outcome = run("lobpcg --generate shell:20Ne --interaction pairing --k 3");
   EXPECT_NE(outcome.out.find("spectrum      Every level with angular momentum J >= 0/2"), std::string::npos)
       << outcome.out;
@@ -185,7 +186,7 @@ TEST_F(LobpcgProgram, ComparesTheEigenvaluesThatAreKnown) {
 
 TEST_F(LobpcgProgram, SaysHowManyPairsAPeerConverged) {
   if (!program::has_slepc()) GTEST_SKIP() << "built without SLEPc";
-  // Krylov-Schur ends after one iteration with what its first subspace has.
+  // Krylov-Schur stops after one iteration with the pairs of its first subspace.
   const std::string few =
       "lobpcg --generate laplacian1d:400 --k 3 --check none --tol 1e-3 --peer slepc-krylovschur";
   const Outcome outcome = run(few + " --iterations 1");
@@ -330,7 +331,7 @@ TEST_F(LobpcgProgram, SameOverSeveralRanks) {
     EXPECT_NEAR(result(one)["values"][k].get<double>(), result(two)["values"][k].get<double>(), 1e-10);
 }
 
-/// SLEPc has its rows dealt to the same ranks; LAPACK solves in one process only.
+/// SLEPc distributes its rows to the same ranks; LAPACK solves in one process only.
 TEST_F(LobpcgProgram, PeersOfSeveralRanks) {
   const std::string ranks = two_ranks();
   if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";

@@ -19,10 +19,11 @@ constexpr long mib = 1 << 20;
 
 class MemoryProgram : public Program {
  protected:
-  /// The program in a shell that ends it after a while: a hang is a failure.
+  /// Result of the program in a shell that kills it after a time limit, so that a hang is a
+  /// failure.
   struct Measured : Outcome {
     double seconds = 0;
-    long resident = 0;  ///< bytes at the most
+    long resident = 0;  ///< maximum, in bytes
   };
   Measured measure(const std::string& arguments, const std::string& before = "") const {
     const std::string command = fmt::format("{} exec timeout -s KILL 60 {} >{} 2>{}", before,
@@ -44,7 +45,7 @@ class MemoryProgram : public Program {
     result.resident = usage.ru_maxrss * 1024;
     return result;
   }
-  /// One line, exit code 2, soon, and without taking memory.
+  /// The run must end soon, without allocating much memory, with one line and exit code 2.
   void expect_too_large(const std::string& arguments, const std::string& text,
                         const std::string& before = "") const {
     const Measured outcome = measure(arguments, before);
@@ -74,7 +75,7 @@ TEST_F(MemoryProgram, SizesOfTheCommandLineThatCannotBe) {
   expect_too_large("lobpcg --generate laplacian2d:100:100 --k 100000", "--k");
 }
 
-/// A file of a few bytes that says it is enormous.
+/// Files of a few bytes whose headers specify enormous sizes.
 TEST_F(MemoryProgram, HeadersThatCannotBe) {
   const auto matrix = [&](const char* size) {
     return file("large.mtx",
@@ -84,7 +85,7 @@ TEST_F(MemoryProgram, HeadersThatCannotBe) {
   expect_too_large("multiply --matrix-a " + matrix("2000000000"), "large.mtx");
 }
 
-/// These waited for ever.
+/// Without a check these runs would wait forever.
 TEST_F(MemoryProgram, StarpusLimitsAreRefusals) {
   for (const char* limit : {"STARPU_LIMIT_CPU_MEM=1", "STARPU_LIMIT_CPU_NUMA_MEM=1"}) {
     const std::string before = fmt::format("export {};", limit);
@@ -98,19 +99,21 @@ TEST_F(MemoryProgram, StarpusLimitsAreRefusals) {
   EXPECT_EQ(measure("multiply --generate random --n 400 --quiet", "export STARPU_LIMIT_CPU_MEM=40;").code, 0);
 }
 
-/// The address space of a process, in KiB.
+/// The address space limit of a process, in KiB.
 TEST_F(MemoryProgram, AddressSpace) {
   expect_too_large("eigen --generate random --n 12000 --cores 1", "GiB may be used", "ulimit -v 1900000;");
   EXPECT_EQ(measure("eigen --generate random --n 300 --cores 1 --quiet", "ulimit -v 1900000;").code, 0);
-  // Libraries of CUDA need more to be loaded at all, before the program can say anything.
+  // CUDA libraries may need more than this just to be loaded, before the program can report
+  // anything.
   if (measure("--version", "ulimit -v 1400000;").code != 0) GTEST_SKIP() << "not even --version";
-  // Of what is left here OpenBLAS could not have its buffers, and would try for ever.
+  // The remaining address space is too small for OpenBLAS's buffers, which it would try to allocate
+  // forever.
   expect_too_large("eigen --generate random --n 300 --cores 1", "address space (ulimit -v)",
                    "ulimit -v 1400000;");
 }
 
 TEST_F(MemoryProgram, ControlGroup) {
-  // This process's own group, version 1 or 2, if it may have groups below.
+  // The control group of this process, version 1 or 2, if it may have subgroups.
   std::string group, limit;
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -156,7 +159,7 @@ TEST_F(MemoryProgram, RanksDecideTogether) {
   }
 }
 
-/// What a run is computed to need is what it has used, to within a half.
+/// The computed memory requirement of a run must equal the memory used, up to a half.
 struct EigenCase {
   char type;
   Index n;

@@ -8,7 +8,7 @@
 
 #include "dbcsr_peer.hpp"
 
-/// `tessera multiply` as a user runs it.
+/// Runs `tessera multiply` as a user would.
 namespace {
 
 using namespace tessera;
@@ -186,7 +186,7 @@ TEST_F(MultiplyProgram, MultipliesTheWaterPair) {
   EXPECT_EQ(json["options"]["symmetry"][0], "S");
 }
 
-/// Above the order where the dense product is made, random vectors check.
+/// Above the order for which the dense product is computed, random vectors check the result.
 TEST_F(MultiplyProgram, LargeMatrices) {
   const std::string water = "multiply --generate water --n 2070 --occupation 0.05 ";
   EXPECT_TRUE(passed(record(water + "--beta -1")));
@@ -213,7 +213,7 @@ TEST_F(MultiplyProgram, SameOverSeveralRanks) {
   EXPECT_NEAR(a["checksum"].get<double>(), b["checksum"].get<double>(), 1e-12 * a["checksum"].get<double>());
 }
 
-/// Where libxsmm is there it is a peer; where it is not, it says so.
+/// With libxsmm the program must use it as a peer; without it the program must say so.
 TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
   const Outcome outcome = run("bench_stack --products 100 --peer libxsmm --json -");
   if (outcome.code == 0) {
@@ -228,7 +228,7 @@ TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
   const Outcome whole = run(product + "--repeat 2 --json -");
   if (outcome.code == 0) {
     const Json json = Json::parse(whole.out);
-    // The time is that of all products at the rate of their shape.
+    // The time is that of all products at the rates of their shapes.
     double seconds = 0;
     for (const Json& shape : json["runs"][0]["result"]["shapes"])
       for (const Json& rate : json["peer"]["result"]["shapes"])

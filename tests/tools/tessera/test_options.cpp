@@ -42,7 +42,7 @@ TEST(GridText, IsParsed) {
     EXPECT_THROW(parse_grid(bad), InvalidArgument) << bad;
 }
 
-/// Parses the words behind `tessera eigen`.
+/// Parses the words after `tessera eigen`.
 EigenProgramOptions parse_eigen(std::vector<std::string> words) {
   CLI::App app;
   EigenProgramOptions options;

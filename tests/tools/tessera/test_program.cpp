@@ -73,7 +73,7 @@ TEST_F(Program, WordsAndFilesThatNothingMeans) {
   for (const char* use : {"eigen --matrix ", "multiply --matrix-a ", "lobpcg --matrix ",
                           "eigen --generate random --n 5 --tuning "})
     expect_refused(std::string(use) + path("pipe"), path("pipe") + ": is a pipe or a device");
-  // Four megabytes of empty blocks, without and with one that has elements.
+  // Four megabytes of empty blocks, alone and with one nonempty block.
   std::string zeros(4 << 20, ' ');
   for (std::size_t k = 0; k < zeros.size(); k += 2) zeros[k] = '0';
   const std::string general = "%%MatrixMarket matrix coordinate real general\n";
@@ -118,7 +118,7 @@ TEST_F(Program, BadMatrices) {
 
   const std::string three = file("three.mtx", symmetric + "3 3 3\n1 1 1\n2 2 2\n3 3 3\n");
   expect_refused("eigen --matrix " + three + " --overlap " + complex, "order 2");
-  // Leading minors of the overlap: 1, -3.
+  // The leading minors of the overlap are 1 and -3.
   const std::string indefinite = file("indefinite.mtx", symmetric + "3 3 4\n1 1 1\n2 1 2\n2 2 1\n3 3 1\n");
   for (const char* solver : {"two_stage", "one_stage", "vendor"}) {
     const std::string arguments =
@@ -202,7 +202,7 @@ TEST_F(Program, GeneratedMatricesAgreeWithTheirEigenvalues) {
   }
 }
 
-/// Residual of what was written, with the matrix generated anew.
+/// Residual of the written eigenpairs, with the matrix generated again.
 template <class T>
 void expect_eigenpairs(const std::vector<RealOf<T>>& values, const std::vector<T>& vectors, Index n) {
   const auto generator = MatrixGenerator<T>::make("random", n, 5);
@@ -255,7 +255,8 @@ TEST_F(Program, QuietPrintsNothingAndRepeatsAreCounted) {
   EXPECT_FALSE(unchecked["runs"][0].contains("check"));
 }
 
-/// With a GPU they solve and agree; without one each is a single line and exit code 2.
+/// With a GPU the peers must solve and agree; without one each run must print one line and exit
+/// with code 2.
 TEST_F(Program, CusolverIsAPeer) {
   for (const char* command :
        {"eigen --generate random --n 120 --peer cusolver", "bench_dense cholesky --n 130 --peer cusolver",
@@ -272,8 +273,8 @@ TEST_F(Program, CusolverIsAPeer) {
   }
 }
 
-/// With GPUs it solves all types and ranges and passes the checks; without, or where CUDA has no such
-/// library, a single line and exit code 2.
+/// With GPUs it must solve all types and ranges and pass the checks. Without GPUs, or if CUDA lacks
+/// the library, the run must print one line and exit with code 2.
 TEST_F(Program, CusolverMgIsAPeer) {
   for (const char* more : {"--type s", "--type d", "--type c", "--type z", "--vectors no",
                            "--range index:30:200", "--type z --range value:-1:5"}) {
@@ -291,7 +292,7 @@ TEST_F(Program, CusolverMgIsAPeer) {
     EXPECT_GT(peer["ratio"].get<double>(), 0);
     EXPECT_EQ(peer["gpus"], record["machine"]["cuda_workers"]);
     EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << command << peer;
-    // Counted only where both have found as many pairs.
+    // Values are compared only if both solvers have found equally many pairs.
     EXPECT_TRUE(record["runs"][0]["check"]["values"].is_number()) << command;
   }
   expect_refused("eigen --generate random --n 20 --peer cusolvermg --gpus 0", "GPU");
@@ -314,23 +315,23 @@ TEST_F(Program, InfoListsCodelets) {
   EXPECT_NE(run("info").out.find("starpu"), std::string::npos);
 }
 
-/// The tasks that have no body for GPUs: a new one is added here on purpose, not by oversight.
+/// Tasks without a GPU body. The list makes a new such task a deliberate choice.
 TEST_F(Program, TasksOfCpusAloneAreTheseOnly) {
   const std::set<std::string> of_cpus{
-      // The second stage of two-stage vectors on CPUs; on GPUs the chase's blocks are applied instead.
+      // The second stage of two-stage vectors on CPUs; GPUs apply the blocks of the chase instead.
       "apply_wy", "chase_tile", "form_wy", "tridiagonal_assemble",
-      // One-stage tridiagonalization by columns; on GPUs tridiagonalize_whole.
+      // One-stage tridiagonalization by columns; GPUs use tridiagonalize_whole.
       "tridiagonalize_column", "tridiagonalize_extract", "tridiagonalize_factor", "tridiagonalize_pack",
       "tridiagonalize_place", "tridiagonalize_product", "tridiagonalize_rest", "tridiagonalize_start",
       "tridiagonalize_store", "tridiagonalize_update",
-      // The merges of divide and conquer in parts; on GPUs tridiagonal_merge.
+      // The merges of divide and conquer in parts; GPUs use tridiagonal_merge.
       "tridiagonal_deflate", "tridiagonal_gather_roots", "tridiagonal_gather_weights", "tridiagonal_order",
       "tridiagonal_secular_roots", "tridiagonal_secular_rows", "tridiagonal_secular_weights",
-      // Lists of products, and products by lists; on GPUs multiply_stack.
+      // Lists of products, and products from lists; GPUs use multiply_stack.
       "count_products", "list_products", "multiply_panels",
-      // Sparse rows, for comparison, and bounds of the norm.
+      // Sparse rows, for comparison, and norm bounds.
       "csb_magnitudes", "multiply_csr", "multiply_csr_mixed",
-      // Generators, and functions of the user for the host.
+      // Generators, and user functions on the host.
       "random_blocks", "sum_lines", "call_preconditioner", "user_function"};
   const Json info = Json::parse(run("info --codelets --json -").out);
   std::set<std::string> found;
@@ -451,7 +452,8 @@ TEST_F(Program, SeveralProcessesGiveTheSame) {
   MatrixMarketReader vectors(path("three_vectors.mtx"));
   EXPECT_EQ(vectors.header().columns, 150);
 
-  // A file whose fault only one of the processes sees: all stop, and one line says why.
+  // A file with an error that only one process sees: all processes must stop, and one line must
+  // give the reason.
   const std::string text = "%%MatrixMarket matrix coordinate real general\n150 150 2\n1 1 1\n150 1 5\n";
   const Outcome bad = run("eigen --cores 1 --matrix " + file("bad.mtx", text), start);
   EXPECT_EQ(bad.code, 2);

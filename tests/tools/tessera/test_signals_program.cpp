@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tests/tools/program_test.hpp>
 
-/// Signals end the program with one line, and leave nothing behind.
+/// Signals must end the program with one line and leave no files behind.
 namespace tessera::test {
 namespace {
 
@@ -15,8 +15,8 @@ class Signals : public Program {
     fs::create_directories(path("out"));
     std::ofstream(path("out/e_values.mtx")) << "old";
   }
-  /// The program gets the signal after two seconds, the first of a solve that takes much longer; a launcher of
-  /// ranks once, as Open MPI's kills them where it gets a second one.
+  /// The program gets the signal after two seconds, during a much longer first solve. A launcher of
+  /// ranks gets it only once, because Open MPI's launcher kills the ranks at a second signal.
   Outcome interrupted_by(const std::string& signal, const std::string& launcher = "") const {
     return run("eigen --generate random --n 6000 --check none --output " + path("out/e"),
                fmt::format("TMPDIR={0} XDG_RUNTIME_DIR={0} timeout {3} --preserve-status -s {1} 2 {2}",
@@ -41,7 +41,7 @@ TEST_F(Signals, EndWithOneLineAndNoLeftovers) {
   }
 }
 
-/// nohup's children go on.
+/// Signals that the parent has set to be ignored, as nohup does, must stay ignored.
 TEST_F(Signals, ThatAreIgnoredStayIgnored) {
   const Outcome outcome = run("eigen --generate random --n 1500 --check none --quiet",
                               "timeout --preserve-status -s HUP 0.3 nohup");
@@ -57,7 +57,7 @@ TEST_F(Signals, OfAllRanksToo) {
                           mpiexec));
   EXPECT_NE(outcome.code, 0);
   EXPECT_EQ(contents("out/e_values.mtx"), "old");
-  for (const auto& left : fs::directory_iterator(path("tmp")))  // Open MPI's own folder may take its time
+  for (const auto& left : fs::directory_iterator(path("tmp")))  // Open MPI may leave its own folder
     EXPECT_EQ(left.path().filename().string().find(".tessera"), std::string::npos) << left.path();
 }
 

@@ -7,11 +7,12 @@
 #include <sys/stat.h>
 #include <tests/tools/program_test.hpp>
 
-/// The program where StarPU's files, directories and variables are not as they should be.
+/// The program with damaged or missing StarPU files, directories and variables.
 namespace tessera::test {
 namespace {
 
-/// Exit 0, or exit 2 with one line; nothing in /tmp/.starpu, and no directory of the run left behind.
+/// A run must end with exit code 0, or with 2 and one line. It must leave nothing in /tmp/.starpu
+/// and no directory of its own.
 class SurroundingsProgram : public Program {
  protected:
   void SetUp() override {
@@ -19,7 +20,7 @@ class SurroundingsProgram : public Program {
     if (IsSkipped()) return;
     for (const char* name : {"home", "run"}) fs::create_directories(path(name));
   }
-  /// Variables that the environment of the test must not lend.
+  /// Unsets variables that must not be inherited from the test's environment.
   std::string bare(const std::string& more) const {
     return fmt::format(
         "cd {0} && env -u STARPU_HOME -u XDG_CACHE_HOME -u STARPU_PERF_MODEL_DIR -u TMPDIR "
@@ -51,7 +52,7 @@ class SurroundingsProgram : public Program {
   const std::string solve_ = "eigen --generate random --n 48 --cores 2 --json - --scheduler ";
 };
 
-/// One way of damage to a text, by the generator's choice.
+/// Damages a text in a randomly chosen way.
 std::string damaged(std::string text, std::mt19937& random) {
   const auto below = [&](std::size_t n) { return n == 0 ? 0 : random() % n; };
   switch (below(7)) {
@@ -60,11 +61,11 @@ std::string damaged(std::string text, std::mt19937& random) {
     case 1:
       for (int k = 0; k < 20; ++k) text[below(text.size())] = static_cast<char>(random());
       return text;
-    case 2: {  // a line less
+    case 2: {  // a missing line
       const std::size_t begin = text.rfind('\n', below(text.size())) + 1;
       return text.erase(begin, text.find('\n', begin) - begin + 1);
     }
-    case 3: {  // a number that is none, or cannot be
+    case 3: {  // a number that is invalid or impossible
       const char* const wrong[] = {"-1", "abc", "99999999999999999999", "nan", "1e999", ""};
       const std::size_t begin = text.find_first_of("0123456789", below(text.size() / 2));
       if (begin == std::string::npos) return {};
@@ -89,7 +90,7 @@ TEST_F(SurroundingsProgram, DamagedModelsAndBusesAreMeasuredAnew) {
   std::mt19937 random(20260101);
   int set_aside = 0;
   for (int trial = 0; trial < 50; ++trial) {
-    // Files of buses are few, and read whatever the policy is.
+    // The few bus files are read for every policy.
     std::vector<fs::path> chosen;
     for (const fs::path& file : files)
       if ((file.parent_path().filename() == "bus") == (trial % 3 == 0)) chosen.push_back(file);

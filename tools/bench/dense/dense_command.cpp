@@ -24,7 +24,7 @@ using namespace detail;
 
 namespace {
 
-/// Orders up to this are measured as the limit; beyond it the rate does not grow any more.
+/// Largest orders at which the limit is measured. For larger ones the rate does not increase.
 constexpr Index limit_order = 4000, gpu_limit_order = 8192;
 
 template <class T>
@@ -52,7 +52,8 @@ Report describe(Session& session, const DenseBenchOptions& options) {
   return report;
 }
 
-/// What a stage holds on all ranks together, in units of n^2 elements: input, result, and what it is made of.
+/// Memory of a stage on all ranks together, in units of n^2 elements: input, result, and the data
+/// from which the input is computed.
 double matrices_of(const std::string& stage) {
   if (stage == "gemm") return 3;
   if (stage == "cholesky") return 1;
@@ -78,7 +79,7 @@ int bench(Session& session, const DenseBenchOptions& options) {
   for (int run = -common.warmup; run < common.repeat; ++run) {
     session.progress().stage("the machine's limit");
     if (gpus > 0) {
-      // All GPUs together do what one does by itself, times their number.
+      // The limit of all GPUs is the limit of one GPU times their number.
       const GpuLimits limit = measure_gpu_limits<T>(std::min(options.n, gpu_limit_order));
       limits.push_back(limit.gflops * gpus);
       copy_rates.push_back(limit.copy_rate * gpus);

@@ -8,7 +8,7 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// `bench_dense`: stages of the dense eigensolver and its kernels, one by one.
+/// `bench_dense`: single stages of the dense eigensolver, and its kernels.
 namespace tessera::program {
 
 struct DenseBenchOptions {
@@ -16,19 +16,19 @@ struct DenseBenchOptions {
   std::string stage;
   std::string generate = "random";
   Index n = 2000;
-  Index vectors = -1;  ///< columns that are back-transformed; -1: n
+  Index vectors = -1;  ///< number of back-transformed columns; -1: n
   char type = 'd';
   Index tile = 0, band = 0, update_width = 0, column_groups = 0;
-  std::string kernel = "blocked";  ///< back_tridiagonal: or elpa
+  std::string kernel = "blocked";  ///< of back_tridiagonal: blocked or elpa
   std::string peer = "none";
   GridOption grid;
 };
 
-/// The stages of a solve in their order, and others.
+/// The stages of a solve in their order, then other stages.
 const std::vector<std::string>& bench_stages();
 
 OptionTable option_table(DenseBenchOptions& options);
-/// Checks that concern more than one option. @throws UsageError
+/// Checks that involve more than one option. @throws UsageError
 void validate(const DenseBenchOptions& options);
 /// @return the exit code
 int run_dense_bench(DenseBenchOptions& options);

@@ -19,7 +19,7 @@
 namespace tessera::program {
 using namespace detail;
 
-/// What the stages share: sizes, matrices, the scale of the checks.
+/// What all stages share: sizes, matrices, and the scaling of the checks.
 template <class T>
 class Stage : public StageBench<T> {
  public:
@@ -42,8 +42,8 @@ class Stage : public StageBench<T> {
   HermitianProblem<T> matrix() { return matrix(options_.generate, options_.common.seed); }
   HermitianProblem<T> overlap() { return matrix("overlap", options_.common.seed + 1); }
 
-  /// n x count_, in slabs as the solver would have them on GPUs, and there; or in enough of them for all CPU
-  /// workers.
+  /// An n x count_ matrix in slabs. With GPUs, the slabs have the solver's width and are copied to
+  /// GPUs. Otherwise, there are enough slabs for all CPU workers.
   ColumnSlabs<T> random_vectors(std::uint64_t seed) {
     const Index width =
         runtime_.gpus() > 0
@@ -68,7 +68,7 @@ class Stage : public StageBench<T> {
     if (!status) throw Error(status.message());
   }
 
-  /// The vector on every rank's own copy.
+  /// Host copy of a vector; each rank has its own copy.
   std::vector<Real> host(const Data& data, Index count) {
     const HostAccess access(data, HostAccess::Mode::read);
     const auto values = access.array<Real>();
@@ -91,7 +91,7 @@ class Stage : public StageBench<T> {
     check.orthogonality = std::abs(after - before) / (eps_ * before);
     return check;
   }
-  /// The matrix to tridiagonal form.
+  /// The peer's problem: reduce the matrix to tridiagonal form.
   RoutineProblem<T> hetrd_problem(const std::string& note = "") {
     return {.routine = Routine::hetrd, .n = n_, .a = gather_lower(runtime_, matrix().matrix), .note = note};
   }

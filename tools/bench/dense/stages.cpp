@@ -123,7 +123,7 @@ class BandToTridiagonalBench final : public Stage<T> {
   ChaseReflectors<T> reflectors_;
 };
 
-/// Both stages to tridiagonal form.
+/// Both stages of the reduction to tridiagonal form.
 template <class T>
 class TridiagonalizeBench final : public Stage<T> {
  public:
@@ -155,7 +155,8 @@ class TridiagonalizeBench final : public Stage<T> {
   ChaseReflectors<T> chase_reflectors_;
 };
 
-/// The tridiagonal matrix that the stages before make, or at once the one that was asked for.
+/// Eigenpairs of the tridiagonal matrix that the previous stages compute. Later rounds use the same
+/// matrix.
 template <class T>
 class TridiagonalEigenBench final : public Stage<T> {
  public:

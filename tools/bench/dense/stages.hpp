@@ -13,32 +13,32 @@
 #include "routine_peer.hpp"
 #include "session.hpp"
 
-/// The stages of the dense eigensolver one by one, for `bench_dense`.
+/// The single stages of the dense eigensolver, for `bench_dense`.
 namespace tessera::program {
 using namespace detail;
 
-/// The sizes of all stages: those of the options, and as the solver takes them where they are 0.
+/// The sizes for all stages: the options, or the solver's choice where they are 0.
 template <class T>
 EigensolveOptions stage_sizes(Runtime& runtime, const DenseBenchOptions& options);
 
-/// One stage on one matrix. A round is prepare(), submit() into a sequence that is waited for and timed,
-/// check().
+/// One stage on one matrix. A round consists of prepare(), submit() into a sequence whose
+/// completion is timed, and check().
 template <class T>
 class StageBench {
  public:
   virtual ~StageBench() = default;
-  /// Everything that the stage needs, from the matrix on; not timed.
+  /// Creates the matrix and everything else that the stage needs; not timed.
   virtual void prepare() = 0;
   /// Inserts the stage's tasks.
   virtual void submit(Sequence& sequence) = 0;
-  /// Scaled errors of what the stage has made.
+  /// Scaled errors of the stage's result.
   virtual CheckRecord check() = 0;
-  /// What another library is to do for the same job, if there is a routine for it: on the same data, which
-  /// may be made anew.
+  /// The same problem for another library, if it has a routine for it. The data is the same, but
+  /// may be created again.
   virtual RoutineProblem<T> peer_problem() { return {}; }
 };
 
-/// @param stage a name of bench_stages()
+/// @param stage  a name in bench_stages()
 template <class T>
 std::unique_ptr<StageBench<T>> make_stage_bench(Session& session, const DenseBenchOptions& options);
 

@@ -23,7 +23,7 @@ using namespace detail;
 
 namespace {
 
-/// Order of the dense products that give the limit: of CPUs, of a GPU.
+/// Orders of the dense products that determine the limit: for CPUs, and for one GPU.
 constexpr Index limit_order = 2000, gpu_limit_order = 8192;
 
 template <class T>
@@ -138,7 +138,7 @@ class ProductsRunner {
                             timed ? &report : nullptr);
   }
 
-  /// A line of the table, after its head.
+  /// Prints a row of the table, and the heading before the first row.
   void print(const Report& report, Index block, double occupation, bool first) {
     session_.progress().done();
     if (runtime_.rank() != 0 || options_.common.quiet || options_.common.json_alone()) return;

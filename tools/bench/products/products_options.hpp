@@ -8,8 +8,8 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// `bench_products`: whole products of block-sparse matrices, for each pair of a block size and an
-/// occupation.
+/// `bench_products`: complete products of block-sparse matrices, for each combination of a block
+/// size and an occupation.
 namespace tessera::program {
 
 struct ProductsBenchOptions {

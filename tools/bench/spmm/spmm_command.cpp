@@ -22,7 +22,7 @@ using namespace detail;
 
 namespace {
 
-/// Bytes of a copy that gives the limit of a GPU.
+/// Bytes of the copy that determines the limit of a GPU.
 constexpr std::size_t copied_bytes = std::size_t(1) << 30;
 
 template <class V, class T>
@@ -61,7 +61,8 @@ class SpmmRunner {
     x_.get(host_x_.data(), columns_, columns_);
   }
 
-  /// The same numbers each time, where x is at home: copies elsewhere are no longer valid.
+  /// Writes the same random numbers each time, on the GPU to which each segment is assigned, or on
+  /// the host. All other copies become invalid.
   void write_x() {
     Sequence sequence(runtime_);
     const RowSegments& segments = x_.segments();
@@ -76,7 +77,7 @@ class SpmmRunner {
   }
 
   double flops() const { return 2 * static_cast<double>(columns_) * static_cast<double>(whole_entries_); }
-  /// X read and Y written once.
+  /// X is read once and Y is written once.
   double vector_bytes() const { return 2. * sizeof(T) * static_cast<double>(a_->order() * columns_); }
 
   void describe() {
@@ -121,7 +122,8 @@ class SpmmRunner {
   }
 
   void one_round(int index) {
-    if (runtime_.gpus() > 1) write_x();  // a run moves x between GPUs, as a solver's do
+    // Every run must include the transfers of x between GPUs, as in a solver.
+    if (runtime_.gpus() > 1) write_x();
     RunRecord run = product();
     const double bytes = a_->stored_bytes() + vector_bytes(), seconds = run.total_seconds;
     run.flops = flops();
@@ -148,7 +150,7 @@ class SpmmRunner {
     if (index == options_.common.repeat - 1) describe_rates();
   }
 
-  /// Of the median run.
+  /// Rates of the median run.
   void describe_rates() {
     const double bytes = a_->stored_bytes() + vector_bytes(), seconds = report_.median_seconds();
     report_.results.emplace_back(
@@ -159,14 +161,15 @@ class SpmmRunner {
     report_.results.emplace_back("intensity", fmt::format("{:.2f} flop a byte", flops() / bytes));
   }
 
-  /// max |Y - A X| / (eps (|A| |X|)), over all elements, by plain loops over the rows.
+  /// max |Y - A X| / (eps (|A| |X|)) over all elements, with A X computed by plain loops over the
+  /// rows.
   CheckRecord check(const std::vector<T>& y) const {
     session_.progress().stage("checking");
     const auto k = static_cast<std::size_t>(columns_);
     struct Sums {
       std::vector<double> values, magnitudes;
     };
-    // Each thread has sums of its own, in a quarter of the memory at most.
+    // Each thread has its own sums. Together they use at most a quarter of the memory.
     const std::size_t fitting = host_memory_limit() / 4 / (2 * sizeof(double) * y.size());
     const int threads = static_cast<int>(
         std::clamp<std::size_t>(fitting, 1, static_cast<std::size_t>(host_threads(runtime_))));
@@ -198,7 +201,7 @@ class SpmmRunner {
     return record;
   }
 
-  /// `check`: if not null, the largest difference from the peer's product is added to it.
+  /// If `check` is not null, adds the largest difference from the peer's product to it.
   void time_peer(bool timed, CheckRecord* check, const std::vector<T>& ours) {
     session_.progress().stage(peer_->name());
     peer_->prepare({.a = rows_.a.get(),

@@ -7,23 +7,23 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// `bench_spmm`: products of a half-stored sparse symmetric matrix and blocks of vectors.
+/// `bench_spmm`: products of a half-stored sparse symmetric matrix with blocks of vectors.
 namespace tessera::program {
 
 struct SpmmBenchOptions {
   CommonOptions common;
-  std::string matrix, generate;     ///< a file, or a kind
-  std::string interaction, orbits;  ///< of the shell model; empty: not given
+  std::string matrix, generate;     ///< a file, or a kind of test matrix
+  std::string interaction, orbits;  ///< for the shell model; empty: not given
   Index columns = 8;
   char storage = 'd', type = 'd';  ///< of the matrix's values (f, d), and of the vectors (s, d)
-  Index nd = 0, segments = 0;      ///< groups of rows, and parts of each
+  Index nd = 0, segments = 0;      ///< groups of rows, and segments of each group
   std::string peer = "none";
 };
 
 OptionTable option_table(SpmmBenchOptions& options);
 struct SparseSource;
 SparseSource source_of(const SpmmBenchOptions& options);
-/// Checks that concern more than one option. @throws UsageError
+/// Checks that involve more than one option. @throws UsageError
 void validate(const SpmmBenchOptions& options);
 /// @return the exit code
 int run_spmm_bench(SpmmBenchOptions& options);

@@ -23,11 +23,12 @@ using namespace detail;
 
 namespace {
 
-/// Order of the dense product that gives the limit of a GPU.
+/// Order of the dense product that determines the limit of a GPU.
 constexpr Index gpu_limit_order = 8192;
 
-/// The options with everything that follows from others; --products is for all workers together where the
-/// stacks are harvested, and for each where they are made.
+/// The options, with defaults that depend on other options. If the stacks come from a water-like
+/// product, --products is the total for all workers; for artificial stacks, it is the number for
+/// each worker.
 StackBenchOptions resolved(StackBenchOptions options) {
   if (options.n < 0) options.n = options.m;
   if (options.k < 0) options.k = options.m;
@@ -35,7 +36,7 @@ StackBenchOptions resolved(StackBenchOptions options) {
   return options;
 }
 
-/// The codelet's stacks go to GPUs.
+/// Whether the codelet runs the stacks on GPUs.
 template <class T>
 bool on_gpus(const Runtime& runtime) {
   const std::string name = fmt::format("multiply_stack_{}", type_letter<T>);
@@ -73,7 +74,7 @@ class StackRunner {
                             "one process (each would compute the same stacks)");
     const CommonOptions& common = options_.common;
     if (peer_) require_available(*peer_, options_.peer);
-    if (peer_) time_peer(-1, 1);  // a library that declines is said at once
+    if (peer_) time_peer(-1, 1);  // report at once if the library rejects the sizes
     session_.progress().stage("making the stacks");
     const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
     problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
@@ -106,13 +107,13 @@ class StackRunner {
     for (const StackItem& item : problem_.items)
       classes.insert(classes.end(), item.classes.begin(), item.classes.end());
     prepare_stack_kernels<T>(runtime_, classes);
-    // Artificial stacks are copies of each other, one for each GPU.
+    // The artificial stacks are copies of each other, one for each GPU, so one is enough.
     const std::size_t items = options_.generate == "water" ? problem_.items.size() : 1;
     timer_ = std::make_unique<StackKernelTimer<T>>(problem_, items);
   }
 
-  /// The kernels without StarPU: their rates, and how near they are to reading A and B of each product once,
-  /// at the rate of a copy.
+  /// Times the kernels without StarPU. Reports their rates, and compares them with the time to read
+  /// A and B of each product once at the rate of a copy.
   Json time_kernels(bool print) {
     const StackKernelTimes times = timer_->measure(problem_.iterations);
     const double limit = timer_->operand_bytes() / (report_.limit->copy_rate / runtime_.gpus());
@@ -196,7 +197,7 @@ class StackRunner {
   Report report_;
   std::unique_ptr<StackPeer> peer_;
   StackProblem<T> problem_;
-  std::unique_ptr<StackKernelTimer<T>> timer_;  // on GPUs
+  std::unique_ptr<StackKernelTimer<T>> timer_;  // only with GPUs
   ProductWorker ran_on_ = ProductWorker::none;
 };
 

@@ -8,14 +8,15 @@
 
 namespace tessera::program {
 
-/// Seconds of kernels alone, on one GPU and one stream.
+/// Seconds of the kernels alone, on one GPU and one stream.
 struct StackKernelTimes {
-  double own = unknown;      ///< as the codelet launches them
-  double generic = unknown;  ///< by the kernel for all sizes
+  double own = unknown;      ///< with the kernels that the codelet launches
+  double generic = unknown;  ///< with the kernel for arbitrary sizes
 };
 
-/// The first `items` stacks of a problem on the first GPU, without StarPU: they are computed one after the
-/// other, `rounds` times between two CUDA events after once before. @throws RuntimeError without a GPU
+/// Runs the first `items` stacks of a problem on the first GPU, without StarPU, one after the
+/// other: once as a warm-up, then `rounds` times between two CUDA events.
+/// @throws RuntimeError without a GPU
 template <class T>
 class StackKernelTimer {
  public:
@@ -23,9 +24,9 @@ class StackKernelTimer {
   ~StackKernelTimer();
   StackKernelTimer(const StackKernelTimer&) = delete;
   StackKernelTimer& operator=(const StackKernelTimer&) = delete;
-  /// Seconds for all of the items once.
+  /// Average seconds for one pass over all items.
   StackKernelTimes measure(Index rounds) const;
-  double flops() const;          ///< of all of the items
+  double flops() const;          ///< of all items
   double operand_bytes() const;  ///< A and B of each product
 
  private:

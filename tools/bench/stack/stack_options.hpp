@@ -7,15 +7,15 @@
 #include "common_options.hpp"
 #include "option_table.hpp"
 
-/// `bench_stack`: stacks of small products through the codelet multiply_stack.
+/// `bench_stack`: stacks of small products, computed by the codelet multiply_stack.
 namespace tessera::program {
 
 struct StackBenchOptions {
   CommonOptions common;
   std::string generate = "random";
   Index m = 23, n = -1, k = -1;  ///< A is m x k, B k x n; -1: m
-  Index products = -1;           ///< of blocks; -1: 16005, of water 400000
-  double occupation = 0.1;       ///< of water
+  Index products = -1;           ///< of blocks; -1: 16005, or 400000 for water
+  double occupation = 0.1;       ///< for water
   char type = 'd';
   std::string peer = "none";
 };

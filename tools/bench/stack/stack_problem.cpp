@@ -25,7 +25,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// A panel of random elements, or of zeros.
+/// A panel of random elements, or of zeros if `zero` is set.
 template <class T>
 Data make_panel(Runtime& runtime, Index elements, std::uint64_t seed, bool zero) {
   Data panel = Data::bytes(runtime, static_cast<std::size_t>(std::max<Index>(elements, 1)) * sizeof(T));
@@ -45,7 +45,7 @@ Data make_panel(Runtime& runtime, Index elements, std::uint64_t seed, bool zero)
   return panel;
 }
 
-/// Puts the lists of a stack into its data.
+/// Copies the lists of a stack into its StarPU data.
 void finish(Runtime& runtime, StackItem& item) {
   const auto entries = item.entries.size() * sizeof(StackEntry), runs = item.runs.size() * sizeof(StackRun);
   item.data = Data::bytes(runtime, entries + runs);
@@ -65,7 +65,7 @@ StackItem artificial_stack(const StackBenchOptions& options, Index products, Ind
   const auto narrow = [](Index x) { return static_cast<std::int32_t>(x); };
   item.classes = {{narrow(m), narrow(n), narrow(k), 0, narrow(runs), 0, narrow(products)}};
   for (Index r = 0, first = 0; r < runs; ++r) {
-    // 16 products a run on average, 5 to 27.
+    // Runs have 16 products on average, and between 5 and 27.
     Index end = products * (r + 1) / runs;
     if (r + 1 < runs) end += draw(12) - 6;
     item.runs.push_back({narrow(r * m * n), narrow(first), narrow(end - first)});
@@ -76,12 +76,12 @@ StackItem artificial_stack(const StackBenchOptions& options, Index products, Ind
   return item;
 }
 
-/// A panel of a pattern as the codelets that count and list products see it.
+/// A panel of a pattern, in the form for the codelets that count and list products.
 PanelRows rows_of(const PanelIndex& index) {
   return {index.row_begin.data(), index.column.data(), index.offset.data(), nullptr};
 }
 
-/// One panel of C = A B, all blocks of one size, and its stacks.
+/// One panel of C = A B with blocks of a single size, and its stacks.
 class Harvest {
  public:
   Harvest(const BlockPattern& a, const BlockPattern& b, Index row_panel, Index col_panel)
@@ -109,7 +109,7 @@ class Harvest {
 
   Index c_elements() const { return offset_.back(); }
 
-  /// The stack of an inner panel; no products: no classes.
+  /// The stack for inner panel `inner`. It has no classes if there are no products.
   StackItem stack(Index inner, std::size_t c) const {
     StackItem item;
     item.a = static_cast<std::size_t>(a_.panel(row_panel_, inner));
@@ -151,7 +151,8 @@ class Harvest {
   Index row_panel_, col_panel_;
   Index size_;
   Index no_offset_[1] = {0};
-  std::vector<std::int32_t> zeros_;  // size classes of the blocks; rows without blocks
+  std::vector<std::int32_t> zeros_;  // all zero: size classes of the blocks, and row starts of a
+                                     // panel without blocks
   ProductPanel panel_;
   ProductCounts counts_;
   std::vector<Index> offset_;  // of C's blocks
@@ -249,7 +250,7 @@ StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options)
 
 namespace {
 
-/// One block of C with all that is added to it.
+/// A block of C, with all products that are added to it.
 struct SampledBlock {
   std::size_t c;
   std::int32_t offset, m, n;
@@ -257,7 +258,7 @@ struct SampledBlock {
   std::vector<std::int32_t> inner;  // k of each run
 };
 
-/// About a hundred blocks of C, and everything for them.
+/// About a hundred blocks of C, with the data for their checks.
 template <class T>
 std::vector<SampledBlock> sample(const StackProblem<T>& problem) {
   std::size_t all = 0;

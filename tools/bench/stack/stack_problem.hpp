@@ -10,11 +10,12 @@
 #include "report.hpp"
 #include "stack_options.hpp"
 
-/// What `bench_stack` computes.
+/// The problems for `bench_stack`.
 namespace tessera::program {
 using namespace detail;
 
-/// One stack: its panels by number, and its lists on the host and as tasks read them.
+/// One stack: the indices of its panels, and its lists, both on the host and in the form that tasks
+/// read.
 struct StackItem {
   std::size_t a = 0, b = 0, c = 0;
   std::vector<StackClass> classes;
@@ -23,30 +24,30 @@ struct StackItem {
   Data data;
 };
 
-/// Panels of random elements and the stacks on them, of one process.
+/// Panels of random elements and the stacks for them, in one process.
 template <class T>
 struct StackProblem {
   std::vector<Data> a, b, c;
   std::vector<StackItem> items;
-  Index iterations = 1;  ///< how often all stacks are computed
+  Index iterations = 1;  ///< number of times that all stacks are computed
 
-  /// C := 0.
+  /// Sets C to zero.
   void clear();
-  Index products() const;  ///< of all iterations
+  Index products() const;  ///< in all iterations
   double flops() const;
-  /// What moves if nothing stays in a cache: A and B of each product, C read and written by each run, and the
-  /// lists.
+  /// Bytes that are moved if nothing stays in a cache: A and B for each product, C read and written
+  /// for each run, and the lists.
   double bytes() const;
 };
 
-/// The stack of DBCSR's kernel benchmark, once for each of `copies` workers: blocks of A (m x k) and B (k x
-/// n) drawn at random of 10000 each, about 16 consecutive products for each block of C; repeated max(3, 12500
-/// / (m n k)) times.
+/// The stack of DBCSR's kernel benchmark, once for each of `copies` workers: random choices among
+/// 10000 blocks of A (m x k) and 10000 blocks of B (k x n), about 16 consecutive products for each
+/// block of C; repeated max(3, 12500 / (m n k)) times.
 template <class T>
 StackProblem<T> artificial_stacks(Runtime& runtime, const StackBenchOptions& options, int copies);
 
-/// The stacks of a product of two water-like matrices of blocks of order m, of about as many products as
-/// wanted.
+/// The stacks of a product of two water-like matrices with blocks of order m, and about as many
+/// products as requested.
 template <class T>
 StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options);
 
@@ -54,10 +55,10 @@ StackProblem<T> water_stacks(Runtime& runtime, const StackBenchOptions& options)
 template <class T>
 std::vector<T> panel_values(const Data& panel);
 
-/// Some blocks of C, which was zero, against plain loops in double precision:
+/// Compares some blocks of C, which was zero at the start, with plain loops in double precision:
 ///   max |C - C_ref| / (eps iterations sum |a| |b|),
-/// the sum over all terms of the element. (To add the same number again and again rounds the same way each
-/// time.)
+/// where the sum is over all terms of the element. The bound is linear in `iterations`, because
+/// repeated additions of the same number can round in the same direction each time.
 template <class T>
 CheckRecord check_stacks(const StackProblem<T>& problem);
 

@@ -12,7 +12,7 @@ using namespace operations_test;
 
 const std::vector<Index> tall{4, 0, 2, 7, 1, 6, 5}, wide_sizes{3, 3, 0, 4};
 
-/// The matrices of a pair have distributions, panels and grids of their own.
+/// Each pair of matrices has different distributions, panels and grids.
 template <class T>
 void check_all(Runtime& runtime, unsigned seed, const std::vector<Symmetry>& symmetries) {
   check_copies<T>(runtime, seed, symmetries);

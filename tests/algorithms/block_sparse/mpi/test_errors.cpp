@@ -8,7 +8,7 @@
 #include <tessera/block_operations.hpp>
 #include <tessera/multiply.hpp>
 
-/// What one rank does wrong every rank throws, and goes on.
+/// If one rank makes a mistake, every rank throws, and the runtime stays usable.
 namespace tessera::test {
 namespace {
 
@@ -16,7 +16,7 @@ const std::vector<Index> sizes(12, 3);
 
 class ErrorsMpi : public ::testing::Test {
  protected:
-  /// One rank, and not the root where there are others.
+  /// True on exactly one rank, which is not the root if there are several.
   bool wrong() const { return runtime_.rank() == runtime_.size() - 1; }
   BlockLayout layout(Symmetry symmetry = Symmetry::none) {
     return square_layout(sizes, symmetry, ProcessGrid::squarest(runtime_.size()), 6);
@@ -24,7 +24,7 @@ class ErrorsMpi : public ::testing::Test {
   BlockSparseMatrix<double> matrix(std::uint64_t seed) {
     return random_block_sparse<double>(runtime_, layout(), 0.5, seed);
   }
-  /// The product of two matrices is what it was before the errors.
+  /// The product of two matrices must equal its value from before the errors.
   void TearDown() override { EXPECT_EQ(product(), expected_); }
   void SetUp() override { expected_ = product(); }
   std::uint64_t product() {
@@ -63,7 +63,7 @@ TEST_F(ErrorsMpi, BuildersThatOneRankLeaves) {
         if (builder.owner(i, j) == runtime_.rank()) builder.add(i, j, {values.data(), 2, 2, 2});
     builder.finalize();
   });
-  // Somebody else's exception.
+  // An exception of the caller's own type.
   struct Mine {};
   const auto interrupted = [&] {
     BlockSparseBuilder<double> builder(runtime_, l);
@@ -74,7 +74,7 @@ TEST_F(ErrorsMpi, BuildersThatOneRankLeaves) {
     EXPECT_THROW(interrupted(), Mine);
   else
     EXPECT_THROW(interrupted(), RuntimeError);
-  // What is caught is nobody else's business.
+  // An exception that the caller catches on one rank must not affect the other ranks.
   BlockSparseBuilder<double> builder(runtime_, l);
   if (wrong()) {
     EXPECT_THROW(builder.reserve(-1, 0), InvalidArgument);
@@ -155,8 +155,8 @@ TEST_F(ErrorsMpi, CompressedRowsAndDenseMatrices) {
   });
 }
 
-/// The tasks of a sequence that an exception ends have run when the exception is out, also while other ranks
-/// still insert.
+/// When an exception leaves the scope of a sequence, the inserted tasks have run, even while other
+/// ranks still insert tasks.
 TEST_F(ErrorsMpi, SequencesThatAnExceptionEnds) {
   struct Mine {};
   const auto a = matrix(1);
@@ -164,7 +164,7 @@ TEST_F(ErrorsMpi, SequencesThatAnExceptionEnds) {
   const auto left = [&] {
     Sequence sequence(runtime_);
     scale(sequence, 2.0, a);
-    if (!wrong()) runtime_.barrier();  // until the other has left
+    if (!wrong()) runtime_.barrier();  // until the other rank has left the scope
     throw Mine();
   };
   EXPECT_THROW(left(), Mine);

@@ -21,7 +21,8 @@ void sweep(Runtime& runtime) {
                                      {Symmetry::hermitian, none, Symmetry::hermitian}};
   constexpr Op ops[] = {Op::none, Op::transpose, Op::adjoint};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    // Many ranks on few cores are slow: 3, 4 and 6 ranks take a third of the cases each.
+    // Many ranks on few cores are slow, so runs with 3, 4 and 6 ranks take a third of the cases
+    // each.
     if (runtime.size() > 2 && seed % 3 != static_cast<std::uint64_t>(runtime.size() / 2) % 3) continue;
     ProductCase p;
     p.rows = p.cols = p.inner = repeated({1, 2, 1, 3, 0}, 20);
@@ -61,7 +62,7 @@ TEST(MultiplyMpi, RectangularIntegers) {
   }
 }
 
-/// The numbers of every rank are those of rank 0.
+/// The counts on every rank must equal those of rank 0.
 void expect_equal_everywhere(const Runtime& runtime, const MultiplyResult& result) {
   std::vector<double> mine{double(result.products),
                            result.flop,
@@ -92,7 +93,7 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
     p.random_owners = i > 0;
     if (i == 4) p.options.dense = UseDense::always;
     ProductMatrices<double> m = make_matrices<double>(runtime, p);
-    // The same values in other distributions.
+    // The same values in another distribution.
     const auto redistributed = [&](const BlockSparseMatrix<double>& a, std::uint64_t seed) {
       const ProcessGrid grid = some_grid(runtime.size(), seed);
       const BlockLayout layout{some_dimension(p.rows, grid.rows, seed, i > 0, 20),
@@ -120,7 +121,7 @@ TEST(MultiplyMpi, FilteredResultsDoNotDependOnTheDistribution) {
   }
 }
 
-/// Every rank has a GPU, perhaps the same one.
+/// Every rank uses a GPU; ranks may share one.
 TEST(MultiplyMpi, OnGpus) {
   ProductCase p;
   p.rows = p.cols = p.inner = repeated({5, 13, 5, 2}, 40);
@@ -155,7 +156,8 @@ TEST(MultiplyMpi, OnGpus) {
   EXPECT_EQ(fingerprints(runtime), on_gpus);
 }
 
-/// How long the lists of products are is known to one rank; that they do not fit a GPU is thrown by all.
+/// Only one rank knows the lengths of its lists of products, yet all ranks must throw if they do
+/// not fit a GPU.
 TEST(MultiplyMpi, ListsTooLongForAGpu) {
   setenv("STARPU_LIMIT_CUDA_MEM", "32", 1);
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
@@ -163,7 +165,7 @@ TEST(MultiplyMpi, ListsTooLongForAGpu) {
   if (runtime.gpus() == 0) GTEST_SKIP() << "no GPU";
   ProductCase p;
   p.rows = p.cols = p.inner = repeated({1}, 256);
-  p.panel_elements = 256, p.occupation = 1.5;  // one panel: 2^24 products
+  p.panel_elements = 256, p.occupation = 1.5;  // one panel with 2^24 products
   ProductMatrices<double> m = make_matrices<double>(runtime, p);
   EXPECT_THROW(std::ignore = tessera::multiply({.a = m.a, .b = m.b, .c = m.c}), RuntimeError);
   p.rows = p.cols = p.inner = repeated({3, 5}, 30), p.panel_elements = 40, p.integers = true;

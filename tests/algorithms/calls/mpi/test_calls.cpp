@@ -9,7 +9,7 @@
 
 #include <tessera/tessera.hpp>
 
-/// Submitted calls and arrays of several ranks, with the second difference matrix, whose eigenvalues are
+/// Submitted calls and distributed arrays, with the second difference matrix, whose eigenvalues are
 /// 2 - 2 cos(k pi / (n + 1)).
 namespace tessera::test {
 namespace {
@@ -64,7 +64,7 @@ TEST_F(CallsMpi, BlockCyclicArraysAreTakenAsTheyLie) {
   expect_values(completion.result(), 3, 17, 1e-13);
 }
 
-/// One rank's mistake is everybody's, and the Runtime stays usable.
+/// If one rank makes a mistake, all ranks throw, and the Runtime stays usable.
 TEST_F(CallsMpi, ArraysThatOneRankLacksAreRefusedByAll) {
   const LocalPart a(runtime_, 7);
   const bool last = runtime_.rank() == std::min(runtime_.size(), a.layout.grid.rows * a.layout.grid.cols) - 1;
@@ -96,7 +96,7 @@ TEST_F(CallsMpi, IterationsAndProductsAreSubmitted) {
   auto pairs = submit_lobpcg(
       runtime_, {.a = &a},
       {.count = 2, .tolerance = 1e-10, .monitor = [&](const LobpcgStep&) { return ++steps > 0; }});
-  if (runtime_.size() > 1) {  // several ranks have solved it when the call returns
+  if (runtime_.size() > 1) {  // with several ranks the solve is complete when submit_lobpcg returns
     EXPECT_GT(steps, 0);
   }
   expect_values(pairs.result(), 0, 2, 1e-9);
@@ -111,7 +111,7 @@ TEST_F(CallsMpi, IterationsAndProductsAreSubmitted) {
   auto square = submit_multiply(runtime_, {.a = c, .b = c, .c = d});
   auto third = submit_multiply(runtime_, {.a = d, .b = c, .beta = 1.0, .c = c});
   const std::vector<double> computed = to_dense(c);
-  // A^3 + A of the second difference matrix A, far from its ends.
+  // Entries of A^3 + A away from the matrix ends, for the second difference matrix A.
   const double expected[] = {22, -16, 6, -1, 0};
   for (Index j = 10; j < 30; ++j)
     for (Index i = j; i < j + 5; ++i)

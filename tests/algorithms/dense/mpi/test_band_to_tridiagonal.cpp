@@ -15,7 +15,8 @@ void check(Runtime& runtime, Index n, Index b, Index cols, Index slab, const Cha
   const R bound = 10 * std::sqrt(R(n)) * precision<T>;
   EXPECT_LT(run.orthogonality, bound);
   EXPECT_LT(run.residual, bound * std::sqrt(R(std::min(n, b))));
-  // Every rank has the same tridiagonal matrix: the largest and the smallest of each number agree.
+  // Every rank must have the same tridiagonal matrix, so the maximum and minimum of each number
+  // must agree.
   std::vector<double> high(run.d.begin(), run.d.end()), low;
   high.insert(high.end(), run.e.begin(), run.e.end());
   for (double x : high) low.push_back(-x);
@@ -33,9 +34,9 @@ TEST(ChaseMpi, RealAndComplexOverTheRanks) {
   check<double>(runtime, 1, 1, 1, 1);
   check<double>(runtime, 2, 3, 2, 1);
   check<double>(runtime, 200, 16, 200, 37);
-  check<double>(runtime, 140, 3, 140, 30, {4, 1});  // the chase over all ranks
+  check<double>(runtime, 140, 3, 140, 30, {4, 1});  // chase over all ranks
   check<std::complex<double>>(runtime, 75, 3, 60, 11, {4, 1});
-  check<float>(runtime, 90, 24, 90, 200);  // one slab: ranks without data
+  check<float>(runtime, 90, 24, 90, 200);  // one slab, so some ranks have no data
   check<std::complex<float>>(runtime, 120, 8, 0, 1, {5, 1});
 }
 

@@ -9,15 +9,15 @@
 
 #include <tessera/algorithms/dense/check.hpp>
 
-/// eigensolve on block-cyclic input over all ranks; runs with any number of processes. Each rank checks the
-/// gathered result against LAPACK.
+/// eigensolve with block-cyclic input over any number of ranks. Each rank checks the gathered
+/// result against LAPACK.
 namespace tessera::test {
 using namespace detail;
 namespace {
 
 class EigensolveMpi : public MpiTest {
  public:
-  /// This rank's part of a matrix in 2-D block-cyclic layout, as a ScaLAPACK program holds it.
+  /// This rank's part of a matrix in 2-D block-cyclic layout, as in a ScaLAPACK program.
   template <class T>
   struct Distributed {
     Matrix<T> local;
@@ -41,7 +41,7 @@ class EigensolveMpi : public MpiTest {
                                                   {n, n, block, block, grid, uplo});
   }
 
-  /// All columns, on every rank.
+  /// Gathers all columns on every rank.
   template <class T>
   static Matrix<T> gather(const ColumnSlabs<T>& z) {
     std::vector<double> all(static_cast<std::size_t>(2 * z.rows() * z.cols()), 0.0);
@@ -97,7 +97,7 @@ class EigensolveMpi : public MpiTest {
                  << c.grid.cols << ' ' << to_string(c.options.solver) << " rank " << runtime().rank());
     const auto a = generate<T>(c.kind, c.n, 3), b = generate<T>("overlap", c.n, 4);
     Distributed<T> dist_a, dist_b;
-    // The triangle that does not count is not looked at.
+    // The solver must not read the other triangle.
     distribute(poison_other_triangle(a, c.uplo), c.block, c.grid, c.uplo, dist_a);
     if (c.generalized) distribute(poison_other_triangle(b, c.uplo), c.block, c.grid, c.uplo, dist_b);
     const auto before = dist_a.local;
@@ -137,8 +137,8 @@ class EigensolveMpi : public MpiTest {
     dist_a.tiles.release();
     EXPECT_TRUE(identical(dist_a.local, before)) << "A has changed";
   }
-  /// Ranks that share few cores wait for each other at every message: what does not depend on the grid is
-  /// left to runs with two ranks at most.
+  /// Ranks that share few cores wait for each other at every message, so cases that do not depend
+  /// on the grid run with at most two ranks.
   static bool crowded() { return runtime().size() > 2; }
   static ProcessGrid squarest() { return ProcessGrid::squarest(runtime().size()); }
   static EigensolveOptions few_tiles(EigenRange range = {}, Solver solver = Solver::two_stage) {
@@ -184,7 +184,7 @@ TEST_F(EigensolveMpi, FewerTilesThanRanks) {
   }
 }
 
-/// On GPUs the first rank reduces the whole matrix, and all of them take part in the rest.
+/// With GPUs the first rank reduces the whole matrix, and all ranks take part in the other stages.
 TEST_F(EigensolveMpi, SizesChosenForGpus) {
   if (runtime().gpus() == 0) GTEST_SKIP() << "no GPUs";
 

@@ -13,7 +13,8 @@
 #include <tessera/algorithms/lobpcg/small_dense.hpp>
 #include <tessera/preconditioners.hpp>
 
-/// Segments on several ranks: the same values as alone, the same decisions everywhere.
+/// With segments on several ranks the values equal those of one rank, and all ranks take the same
+/// decisions.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -34,7 +35,7 @@ void expect_equal_on_all_ranks(Runtime& runtime, const LobpcgResult<T>& result) 
   for (const auto& other : all) EXPECT_EQ(other, all[0]);
 }
 
-/// What rank 0 shares: in one message, or, where it is long, in two.
+/// Results that rank 0 shares, in one message if they are short, else in two.
 struct Shared {
   Index number = 0;
   std::vector<double> values;
@@ -63,7 +64,8 @@ TEST_F(LobpcgMpi, ResultsOfAnyLengthAreShared) {
   }
 }
 
-// Few iterations, with preconditioners: ranks that share a core answer each other slowly.
+// Ranks that share a core exchange messages slowly, so preconditioners keep the iteration counts
+// low.
 
 TEST_F(LobpcgMpi, Smallest) {
   const Index n = 60;
@@ -81,7 +83,7 @@ TEST_F(LobpcgMpi, Smallest) {
 }
 
 TEST_F(LobpcgMpi, RandomStartsDoNotDependOnRanks) {
-  // The sums differ by rounding: the first iterations do not show it.
+  // Sums differ by rounding, which does not yet show in the first iterations.
   const Index n = 60;
   const SparseRows a = laplacian(n);
   const auto whole = operator_of<double>(runtime_, a, 1), cut = operator_of<double>(runtime_, a, 5);
@@ -118,7 +120,8 @@ TEST_F(LobpcgMpi, GeneralizedWithConstraintsGuessAndPreconditioner) {
   expect_equal_on_all_ranks(runtime_, result);
 }
 
-/// In one application two directions are equal: all ranks see it, and A is multiplied once more.
+/// One application makes two directions equal. All ranks must detect it and multiply by A once
+/// more.
 TEST_F(LobpcgMpi, DirectionsThatSuddenlyDepend) {
   const Index n = 60;
   const SparseRows a = laplacian(n);
@@ -167,11 +170,12 @@ std::unique_ptr<Preconditioner<double>> built_in(const std::string& name, Runtim
 
 struct HalfStoredCase {
   const char *kind, *preconditioner;
-  Index block;             ///< many guard vectors, for few iterations
-  std::vector<int> ranks;  ///< beside one
+  Index block;             ///< many guard vectors, so that few iterations suffice
+  std::vector<int> ranks;  ///< in addition to one rank
 };
-/// Three ranks have a column of sub-matrices each, six a sub-matrix each: there every preconditioner. Two and
-/// four share them out by their entries.
+/// With three ranks each has a column of sub-matrices, with six ranks each has one sub-matrix;
+/// these numbers cover every preconditioner. Two and four ranks divide the sub-matrices by their
+/// numbers of entries.
 const std::vector<HalfStoredCase> half_stored_cases{
     {"laplacian2d:6:6", "none", 10, {2, 6}}, {"laplacian2d:6:6", "jacobi", 10, {3, 4}},
     {"laplacian2d:6:6", "fom", 10, {3}},     {"laplacian2d:6:6", "chebyshev", 10, {6}},
@@ -179,9 +183,10 @@ const std::vector<HalfStoredCase> half_stored_cases{
     {"shell:sd:0:4", "fom", 24, {2, 6}},     {"shell:sd:0:4", "chebyshev", 24, {3, 4}}};
 
 using History = std::vector<std::vector<double>>;
-constexpr Index whole_solve = 500;  ///< iterations that are more than enough
+constexpr Index whole_solve = 500;  ///< more iterations than any solve needs
 
-/// The two lowest Ritz values of each iteration; a solve that is not cut short must find the exact ones.
+/// The two lowest Ritz values of each iteration. A solve that is not cut short must find the exact
+/// values.
 History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGenerator& made,
                     const std::vector<double>& exact, Index iterations = whole_solve) {
   const CsbOptions options{.tile_rows = made.a->tiles().empty() ? 3 : 0};
@@ -199,8 +204,9 @@ History ritz_values(Runtime& runtime, const HalfStoredCase& c, const SparseGener
   return history;
 }
 
-/// Half-stored matrices with each of the library's preconditioners, alone and on all ranks. Many ranks that
-/// share cores answer each other slowly: there most solves end after two iterations.
+/// Half-stored matrices with each of the library's preconditioners, on one rank and on all ranks.
+/// Many ranks that share cores exchange messages slowly, so there most solves stop after two
+/// iterations.
 TEST(LobpcgMpiHalfStored, ExactValuesInTheIterationsOfOneRank) {
   std::vector<SparseGenerator> made;
   std::vector<std::vector<double>> exact;
@@ -243,7 +249,7 @@ TEST_F(LobpcgMpi, OneRanksErrorIsEverybodys) {
   const auto op = operator_of<double>(runtime_, laplacian(80), 6);
   const bool last = runtime_.rank() == runtime_.size() - 1;
   expect_refused("a", [&] { std::ignore = lobpcg(runtime_, {.a = last ? nullptr : &op}, {.count = 2}); });
-  // NaN that one rank makes.
+  // Only one rank produces the NaN.
   UserOperator<double> broken(
       runtime_, op.segments(),
       [&](Index first, Index end, Index columns, const double* x, Index ldx, double* y, Index ldy) {
@@ -270,10 +276,10 @@ TEST_F(LobpcgMpi, WhatTheMonitorOfOneRankThrows) {
   } catch (const std::exception& error) {
     EXPECT_EQ(error.what(), runtime_.rank() == last ? "enough" : "rank " + std::to_string(last) + ": enough");
   }
-  // And then all is as before.
+  // The runtime and operators must stay usable.
   EXPECT_EQ(lobpcg(runtime_, {.a = &op}, {.count = 2, .iterations = 3}).status().code,
             StatusCode::iterations_exhausted);
-  // The same of a preconditioner's prepare().
+  // The preconditioner's prepare() fails in the same way.
   UserPreconditioner<double> none(runtime_, op.segments(), tridiagonal_inverse<double>(60, 2, -1));
   tessera::UserPreconditioner<double> prepares(
       [](Index, Index, Index, const double*, Index, double*, Index) {},

@@ -5,7 +5,7 @@
 #include <tests/algorithms/block_sparse/generated.hpp>
 #include <tests/support/mpi_test.hpp>
 
-/// Generated matrices over all ranks are those of one rank.
+/// Matrices generated on all ranks must equal those generated on one rank.
 namespace tessera::test {
 namespace {
 

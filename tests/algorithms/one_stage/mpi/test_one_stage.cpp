@@ -7,8 +7,8 @@ namespace {
 
 TEST(OneStageMpi, QTQHIsAOnAnyGrid) {
   Runtime runtime({.cores = 1, .bind = false}, Communicator::world());
-  // Few columns outside LAPACK's rest: each of them costs several messages, slow where the ranks share a
-  // core.
+  // Few columns are reduced outside the part that LAPACK does. Each such column costs several
+  // messages, which are slow if ranks share a core.
   const OneStageOptions options{
       .work_tile = 8, .panel = 3, .rest = 24, .tasks_per_worker = 2, .least_bytes = 1};
   const ProcessGrid squarest = ProcessGrid::squarest(runtime.size()), row{1, runtime.size()};

@@ -10,8 +10,8 @@
 #include <tessera/algorithms/sparse/csb_partition.hpp>
 #include <tessera/sparse_matrix.hpp>
 
-/// Any number of ranks: products to the last bit, pieces dealt as the paper's figure says, errors on all
-/// ranks.
+/// Any number of ranks: bitwise equal products, sub-matrices assigned as in the figure of the
+/// paper, and errors that all ranks throw.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -35,7 +35,8 @@ TEST_F(CsbMatrixMpi, Products) {
   check_matrix<double, double>(runtime(), random_rows(90, 6, 3, {0, 1, 40, 41, 70, 90}), {}, {2});
 }
 
-/// With as many ranks as sub-matrices every rank has one (of three a column), and part of the vectors.
+/// If there are as many ranks as sub-matrices, each rank has one sub-matrix (with three ranks, one
+/// column of sub-matrices) and a part of the vectors.
 TEST_F(CsbMatrixMpi, UsualGroups) {
   const int size = runtime().size();
   const auto a = CsbMatrix<double, double>::build(runtime(), random_rows(600, 10, 4), {.tile_rows = 4});
@@ -52,9 +53,9 @@ TEST_F(CsbMatrixMpi, UsualGroups) {
   EXPECT_EQ(*owners.rbegin(), size - 1);
 }
 
-/// n (n + 1) / 2 ranks, n odd: each has one sub-matrix of n groups. Those of a column c are {c, c}, {c, c +
-/// 1}, ..., modulo n, and go to one rank after the other (Maris et al. 2022, Fig. 1). Both triangles of a
-/// full matrix take part in the product.
+/// n (n + 1) / 2 ranks with n odd: each has one sub-matrix of n groups. The sub-matrices of column
+/// c are {c, c}, {c, c + 1}, ..., modulo n, and belong to consecutive ranks (Maris et al. 2022,
+/// Fig. 1). Both triangles of a full matrix take part in the product.
 TEST_F(CsbMatrixMpi, OneSubMatrixForEachRank) {
   const int size = runtime().size();
   Index groups = 1;
@@ -89,7 +90,8 @@ TEST_F(CsbMatrixMpi, OneSubMatrixForEachRank) {
     for (Index k = 0; k < n; ++k)
       for (Index j = 0; j < m; ++j)
         expected[static_cast<std::size_t>(i * m + j)] += dense(i, k) * x[static_cast<std::size_t>(k * m + j)];
-  // Once, and without what product() looks at beside: many ranks that share cores are slow.
+  // A single product without the additional checks of product(), because many ranks that share
+  // cores are slow.
   std::vector<double> y(x.size());
   const BlockVectors<double> in(runtime(), a.segments(), m), out(runtime(), a.segments(), m);
   in.set(x.data(), m, m);
@@ -100,8 +102,8 @@ TEST_F(CsbMatrixMpi, OneSubMatrixForEachRank) {
   EXPECT_EQ(y, expected);
 }
 
-/// Sums of other than whole numbers have the same bits in every run, also when tasks of several products are
-/// in flight.
+/// Sums of non-integers must have the same bits in every run, even while tasks of several products
+/// run concurrently.
 TEST_F(CsbMatrixMpi, SameBits) {
   const Index n = 300, m = 3;
   const FunctionRows rows(
@@ -115,7 +117,7 @@ TEST_F(CsbMatrixMpi, SameBits) {
   }
 }
 
-/// x changes between products: no rank goes on with an old copy.
+/// x changes between products; no rank may use an old copy.
 TEST_F(CsbMatrixMpi, ChangingVectors) {
   const Index n = 200, m = 2;
   const ListRows rows = random_rows(n, 6, 5);
@@ -167,17 +169,18 @@ TEST_F(CsbMatrixMpi, FullRows) {
   }
 }
 
-/// What one rank finds wrong all throw, and go on.
+/// An error that one rank finds must be thrown by all ranks, and the runtime must stay usable.
 TEST_F(CsbMatrixMpi, Errors) {
   const ListRows good = random_rows(60, 4, 1);
   for (const double bad : {not_a_number<double>(), 1.0}) {
     std::vector<ListRows::List> lists = good.lists();
-    lists[59] = {{0, 1}, {0, bad}};  // not finite, or twice: one rank places it
+    lists[59] = {{0, 1}, {0, bad}};  // NaN, or a duplicate entry, which only one rank stores
     expect_refused("rows",
                    [&] { CsbMatrix<double, double>::build(runtime(), ListRows(lists), {.tile_rows = 5}); });
   }
   if (runtime().size() > 1) {
-    // Other options than the others', other tiles (good and bad ones), another matrix to be like.
+    // One rank passes different options, different valid or invalid tiles, or a different `like`
+    // matrix.
     const bool other = runtime().rank() == runtime().size() - 1;
     const auto refuse = [&](const SymmetricRows& rows, const CsbOptions& options) {
       EXPECT_THROW((CsbMatrix<double, double>::build(runtime(), rows, options)), InvalidArgument);
@@ -197,7 +200,8 @@ TEST_F(CsbMatrixMpi, Errors) {
   check_matrix<double, double>(runtime(), good, {.tile_rows = 5}, {2});
 }
 
-/// Arrays that fit, but are not those of the other ranks; and such that do not fit, on one rank.
+/// One rank passes arrays that are consistent but differ from those of the other ranks, or
+/// inconsistent ones.
 TEST_F(CsbMatrixMpi, OtherArrays) {
   if (runtime().size() == 1) return;
   const bool other = runtime().rank() == runtime().size() - 1;

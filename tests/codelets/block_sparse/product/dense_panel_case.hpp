@@ -11,8 +11,9 @@
 namespace tessera::test {
 using namespace detail;
 
-/// A panel of mixed and empty blocks of which every `absent`-th is not there (0: all are), its dense array,
-/// and other values of the same blocks. `gap`: rows of the array below the panel's, which hold 7.
+/// A panel of mixed and empty blocks without every `absent`-th block (0: all blocks are stored),
+/// the equivalent dense array, and other values of the same blocks. The array has `gap` additional
+/// rows below those of the panel, which contain 7.
 template <class T>
 struct DensePanelCase {
   DensePanelCase(int absent, Index gap) {

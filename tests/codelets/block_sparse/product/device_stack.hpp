@@ -10,7 +10,7 @@
 namespace tessera::test {
 using namespace detail;
 
-/// A test stack's lists and operands on the device.
+/// The lists and operands of a test stack on the device.
 template <class T>
 struct DeviceStack {
   explicit DeviceStack(const TestStack<T>& stack)

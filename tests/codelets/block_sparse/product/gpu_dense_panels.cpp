@@ -6,7 +6,7 @@
 
 #include <tessera/codelets/block_sparse/product/dense_panels.hpp>
 
-/// Panels are expanded and blocks taken out on a GPU with the bits of the CPU.
+/// Expanding panels and extracting blocks on a GPU must give the bits of the CPU.
 namespace tessera::test {
 using namespace detail;
 namespace {

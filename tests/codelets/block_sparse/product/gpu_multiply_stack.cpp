@@ -23,7 +23,8 @@ StackShape own_shape(const StackClass& shape) {
   return {type_letter<T>, shape.m, shape.n, shape.k};
 }
 
-/// What compiles here is not kept on disk; it goes before another suite may start a Runtime.
+/// Compiled kernels are not kept on disk. They are released before another suite may start a
+/// Runtime.
 template <class T>
 class GpuMultiplyStack : public GpuTest<T> {
  public:
@@ -40,7 +41,8 @@ class GpuMultiplyStack : public GpuTest<T> {
 };
 TYPED_TEST_SUITE(GpuMultiplyStack, Scalars);
 
-/// Every order up to 80, all combinations of usual ones, flat and long blocks, and a sample of the rest.
+/// All orders up to 80, all combinations of common ones, flat and long blocks, and a sample of the
+/// rest.
 std::vector<ShapeCount> dense_sweep() {
   std::set<std::tuple<int, int, int>> shapes;
   for (int order = 1; order <= 80; ++order) shapes.insert({order, order, order});
@@ -101,7 +103,8 @@ TYPED_TEST(GpuMultiplyStack, RoundsAsTheTypeAllows) {
     ASSERT_LE(std::abs(result[i] - expected[i]), this->tolerance(9 * 80)) << i;
 }
 
-/// Own kernels, too few products for one, and too large, in one stack.
+/// One stack with shapes that get specialized kernels, shapes with too few products, and shapes too
+/// large for one.
 constexpr ShapeCount mixed_shapes[] = {{5, 5, 5, 2000},   {5, 13, 23, 700}, {13, 5, 5, 10},
                                        {23, 23, 23, 900}, {80, 1, 80, 256}, {81, 5, 5, 300},
                                        {90, 100, 70, 40}, {1, 1, 1, 5000},  {13, 13, 13, 255}};
@@ -155,7 +158,7 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
     std::rotate(begin, begin + shape.runs / 3, begin + shape.runs);
   }
   EXPECT_EQ(DeviceStack<T>(stack).run(this->stream_, this->compiler()), first) << "runs in another order";
-  // Alone, without the other classes.
+  // Each class alone.
   for (const StackClass& shape : stack.classes) {
     std::vector<T> alone = stack.c;
     TestStack<T> one = stack;
@@ -169,14 +172,15 @@ TYPED_TEST(GpuMultiplyStack, TheSameBitsAlways) {
   }
 }
 
-/// Nothing of its own lies on the device: the first Runtime on a machine may reset it (runtime.hpp).
+/// Keeps no data of its own on the device, because the first Runtime on a machine may reset it
+/// (runtime.hpp).
 template <class T>
 class GpuStackTask : public ::testing::Test {
   void SetUp() override { TESSERA_NEED_GPU(); }
 };
 TYPED_TEST_SUITE(GpuStackTask, Scalars);
 
-/// Through tasks: twice, first replacing a C that was NaN.
+/// Runs the task twice; the first run overwrites a C of NaN.
 TYPED_TEST(GpuStackTask, TwiceTheProducts) {
   using T = TypeParam;
   TestStack<T> stack(mixed_shapes, Values::integers);

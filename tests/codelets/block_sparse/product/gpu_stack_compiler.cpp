@@ -19,7 +19,7 @@ using device::StackShape;
 
 constexpr ShapeCount shapes[] = {{4, 6, 8, 400}, {13, 5, 7, 300}};
 
-/// A stack of two shapes that have kernels of their own, and a directory for what is compiled.
+/// A stack of two shapes with specialized kernels, and a directory for compiled programs.
 class GpuStackCompiler : public GpuTest<double> {
  protected:
   void SetUp() override {
@@ -76,7 +76,7 @@ TEST_F(GpuStackCompiler, PreparesInThreads) {
   wanted.insert(wanted.end(), wanted.begin(), wanted.begin() + 5);
   StackCompiler compiler(directory_);
   std::vector<std::jthread> others;
-  for (int t = 0; t < 2; ++t)  // for the same shapes at the same time
+  for (int t = 0; t < 2; ++t)  // for the same shapes concurrently
     others.emplace_back([&] { compiler.prepare(wanted, 3); });
   compiler.prepare(wanted, 4);
   others.clear();
@@ -102,7 +102,7 @@ TEST(StackFailure, ShortMemoryPasses) {
     }
 }
 
-/// All memory of the device, in pieces of falling size.
+/// Allocates all memory of the device, in pieces of decreasing size.
 class AllMemory {
  public:
   AllMemory() {
@@ -120,8 +120,8 @@ class AllMemory {
   std::vector<void*> pieces_;
 };
 
-/// A shape for which there was no memory stays with the generic kernel, for equal bits, until kernels are
-/// prepared the next time.
+/// A shape for which memory was short keeps using the generic kernel, so that bits stay equal,
+/// until kernels are prepared the next time.
 TEST_F(GpuStackCompiler, TriesAgainWhenThereWasNoMemory) {
   const StackShape shape{'d', 13, 5, 7};
   StackCompiler compiler(directory_);
@@ -141,8 +141,8 @@ TEST_F(GpuStackCompiler, TriesAgainWhenThereWasNoMemory) {
   expect_right_by(compiler);
 }
 
-/// The generic kernel stands in for what does not compile, computes wrongly, or does not load, and one line
-/// says so.
+/// The generic kernel must replace a kernel that does not compile, gives wrong results, or does not
+/// load, and one line must report it.
 void expect_generic(StackCompiler& compiler, const std::string& reason) {
   EXPECT_EQ(compiler.kernel({'d', 4, 6, 8}), nullptr);
   const std::string said = compiler.take_failures();
@@ -163,7 +163,7 @@ TEST_F(GpuStackCompiler, FailsToCompile) {
 }
 
 TEST_F(GpuStackCompiler, ComputesSomethingElse) {
-  // Does nothing.
+  // The kernel has an empty body.
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
        "namespace tessera::detail::kernels {\n"

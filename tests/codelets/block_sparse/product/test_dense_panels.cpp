@@ -5,7 +5,7 @@
 
 #include <tessera/codelets/block_sparse/symbolic/dense_choice.hpp>
 
-/// The kernels behind dense products of panels on raw pointers, and when such products are chosen.
+/// The kernels for dense panel products on raw pointers, and the choice of such products.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -40,7 +40,7 @@ TYPED_TEST(DensePanels, NothingStored) {
                                      nullptr);
 }
 
-/// All products of blocks of one size that a share of those of full panels is.
+/// Products of blocks of one size, as a share of the products of full panels.
 std::vector<StackClass> products_of(Index block, Index extent, double share) {
   const auto size = static_cast<std::int32_t>(block);
   const double blocks = static_cast<double>(extent / block);
@@ -57,7 +57,7 @@ TEST(DenseChoice, SmallBlocksThatFillTheirPanels) {
     EXPECT_TRUE(chosen(worker, 5, 600, 0.95));
     EXPECT_FALSE(chosen(worker, 2, 600, 0.9 * least_dense_share)) << "memory is bounded";
     EXPECT_FALSE(chosen(worker, 5, 10, 1)) << "not worth a task";
-    // Once there are enough products, there are with more of them.
+    // If a share suffices, a larger share must suffice too.
     for (const Index block : {2, 5, 8, 13, 23, 40}) {
       bool before = false;
       for (int tenths = 0; tenths <= 10; ++tenths) {

@@ -14,7 +14,7 @@ template <class T>
 class MultiplyStack : public ::testing::Test {};
 TYPED_TEST_SUITE(MultiplyStack, Scalars);
 
-/// Blocks of one size one after the other, as in a panel.
+/// Blocks of one size, stored consecutively as in a panel.
 template <class T>
 struct Blocks {
   Blocks(Index m, Index n, Index blocks, std::uint64_t seed) : rows(m), cols(n) {
@@ -32,7 +32,7 @@ struct Blocks {
   std::vector<T> values;
 };
 
-/// The sum of the products of a run.
+/// Sum of the products of a run.
 template <class T>
 Matrix<T> expected(const Blocks<T>& a, const Blocks<T>& b, Matrix<T> c, std::span<const StackEntry> entries) {
   for (const StackEntry& e : entries) c = multiply(Op::none, a.at(e.a), Op::none, b.at(e.b), T(1), T(1), c);
@@ -61,7 +61,7 @@ TYPED_TEST(MultiplyStack, SmallProductsOfEverySizeAndLevel) {
             return StackEntry{static_cast<std::int32_t>(i * m * k), static_cast<std::int32_t>(j * k * n)};
           };
           const std::vector<StackEntry> entries{at(0, 0), at(2, 2), at(1, 2)};
-          // Nothing beyond the block may change.
+          // Nothing outside the block may change.
           Blocks<T> c(m, n, 2, 700);
           const auto before = c.values;
           small_products_at<T>(level, m, n, k, a.values.data(), b.values.data(), entries, c.values.data());
@@ -74,7 +74,7 @@ TYPED_TEST(MultiplyStack, SmallProductsOfEverySizeAndLevel) {
 
 TYPED_TEST(MultiplyStack, StacksOfSeveralShapes) {
   using T = TypeParam;
-  // Small, beyond what libxsmm does well, and for BLAS.
+  // Small shapes, shapes too large for libxsmm to be fast, and shapes for BLAS.
   struct Shape {
     Index m, n, k;
   };

@@ -16,7 +16,7 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-/// One side of a panel: sizes of the blocks, as classes.
+/// One side of a panel: block sizes as classes.
 struct Side {
   Side(std::vector<Index> of_classes, Index blocks) : sizes(std::move(of_classes)) {
     for (Index i = 0; i < blocks; ++i) {
@@ -31,7 +31,7 @@ struct Side {
   std::vector<std::int32_t> classes;
 };
 
-/// A panel of which a share of the blocks is there, with random values.
+/// A panel that stores a share of its blocks, with random values.
 template <class T>
 struct PanelOf {
   PanelOf(const Side& of_rows, const Side& of_cols, double share, unsigned seed)
@@ -74,7 +74,7 @@ struct PanelOf {
     }
   }
   PanelRows view() const { return {row_begin.data(), column.data(), offset.data(), norm.data()}; }
-  /// Number of a block, or -1.
+  /// Number of block (row, col), or -1.
   std::int32_t find(Index row, Index col) const {
     for (auto b = row_begin[row]; b < row_begin[row + 1]; ++b)
       if (column[b] == col) return b;
@@ -114,7 +114,7 @@ void check_dense(ProductPanel panel, const ProductCounts& listed) {
   }
 }
 
-/// Row by row, one inner panel and it twice over, added and not.
+/// Row by row, for one inner panel and for the same panel twice, added or not.
 template <class T>
 void check_rows(const ProductPanel& panel, const PanelOf<T>& a, const PanelOf<T>& b,
                 const PanelOf<T>& expected, double bound) {
@@ -213,7 +213,7 @@ TYPED_TEST(ProductPanels, ListedAndDirectAgree) {
   check<T>({"all at once", {4, 0, 2}, {3, 5}, {4, 0, 2}, 12, 8, 12, 0.6, true, true, true});
 }
 
-/// Square blocks of one size, with more products for a block of C than a list takes, and with fewer.
+/// Square blocks of one size, with more and with fewer products per block of C than a list holds.
 TYPED_TEST(ProductPanels, SquareBlocks) {
   using T = TypeParam;
   for (Index size = 1; size <= 9; ++size) {
@@ -224,7 +224,7 @@ TYPED_TEST(ProductPanels, SquareBlocks) {
   }
 }
 
-/// B's panel is larger than what is worked on at a time.
+/// A panel of B larger than the part that is processed at once.
 TYPED_TEST(ProductPanels, ColumnsInParts) {
   using T = TypeParam;
   check<T>({"many columns", {2}, {23}, {23, 11}, 64, 16, 64, 0.5});

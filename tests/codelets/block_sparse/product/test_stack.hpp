@@ -13,13 +13,13 @@
 namespace tessera::test {
 using namespace detail;
 
-/// Products of one shape in a stack.
+/// Number of products of one shape in a stack.
 struct ShapeCount {
   std::int32_t m, n, k, products;
 };
 
 enum class Values {
-  integers,  ///< -3 to 3: sums are exact whatever their order
+  integers,  ///< from -3 to 3, so sums are exact in any order
   reals      ///< uniform in [-1, 1]
 };
 
@@ -46,7 +46,7 @@ struct TestStack {
       for (std::int32_t left = products; left > 0; left -= runs.back().count)
         runs.push_back({0, first_entry + products - left, std::min(left, 1 + draw(9))});
       const auto count = static_cast<std::int32_t>(runs.size()) - first_run;
-      // An odd stride visits every place once unless it divides the count.
+      // The stride must not divide the count, so that it visits every position once.
       const std::int32_t stride = count % 7 == 0 ? 1 : 7;
       for (std::int32_t r = 0; r < count; ++r)
         runs[static_cast<std::size_t>(first_run + r)].c = c_end + r * stride % count * (m * n);
@@ -60,7 +60,7 @@ struct TestStack {
     c = random(c_end, values, seed + 3);
   }
 
-  /// C after the products, by the kernel for CPUs.
+  /// C after the products, computed by the CPU kernel.
   std::vector<T> by_cpu() const {
     std::vector<T> result = c;
     kernels::multiply_stack<T>(classes, entries.data(), runs.data(), one_pair(a.data(), b.data()),

@@ -39,7 +39,7 @@ class StackCacheTest : public ::testing::Test {
   static void replace(const fs::path& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
   }
-  /// The file is there, is not used, and the reason names it.
+  /// The file exists but must not be used, and the reason must name it.
   static void expect_flaw(const StackCache& cache, const std::string& why) {
     const CachedBinary found = cache.read(shape, "key");
     EXPECT_FALSE(found.binary) << why;
@@ -62,7 +62,7 @@ TEST_F(StackCacheTest, KeepsBinaries) {
   EXPECT_EQ(found.flaw, "");
   EXPECT_FALSE(deep.read(shape, "other key").binary);
   EXPECT_FALSE(deep.read({'d', 2, 3, 5}, "key").binary);
-  // Nothing but the file is left.
+  // No other file, such as a temporary one, may remain.
   EXPECT_EQ(std::distance(fs::directory_iterator(deep.directory()), fs::directory_iterator()), 1);
   struct stat status {};
   ASSERT_EQ(::stat(deep.directory().c_str(), &status), 0);
@@ -113,7 +113,7 @@ TEST_F(StackCacheTest, WhatOthersCanWriteIsNotUsed) {
     EXPECT_TRUE(cache().read(shape, "key").binary) << "sticky";
     ASSERT_EQ(::chmod(folder.c_str(), 0700), 0);
   }
-  // A new file takes the place of one that is not trusted.
+  // A new file replaces one that is not trusted.
   ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
   cache().write(shape, "key", binary);
   EXPECT_TRUE(cache().read(shape, "key").binary);

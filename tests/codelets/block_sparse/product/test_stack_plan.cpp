@@ -22,7 +22,8 @@ void for_each_plan(const F& check) {
           check(element, m, n, k, stack_plan(element.bytes, element.complex, m, n, k));
 }
 
-// A kernel whose plan asks for too much would not start; one whose tiles leave out a part would be wrong.
+// A plan that exceeds the multiprocessor's resources could not start; tiles that do not cover the
+// block would give wrong results.
 TEST(StackPlan, FitsAMultiprocessorAndCoversTheBlock) {
   int wrong = 0;
   for_each_plan([&](Element element, int m, int n, int k, const StackPlan& plan) {
@@ -46,7 +47,7 @@ TEST(StackPlan, FitsAMultiprocessorAndCoversTheBlock) {
   EXPECT_EQ(wrong, 0);
 }
 
-// Shared memory is read without conflicts where the dimensions are odd, or multiples of 8 (in double
+// Shared memory has no bank conflicts if dimensions are odd, or multiples of 8 (in double
 // precision).
 TEST(StackPlan, SpacingAvoidsConflicts) {
   for (const int order : {9, 13, 16, 23, 24, 32, 45}) {

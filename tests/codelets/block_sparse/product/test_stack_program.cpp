@@ -26,7 +26,8 @@ bool is_elf(const StackBinary& binary) {
 }
 
 TEST(StackProgram, CompilesShapesOfAllTypes) {
-  // Corners, odd sizes, and flat and long blocks; the sweep over all sizes runs on a GPU.
+  // Limits of the ranges, odd sizes, and flat and long blocks. The sweep over all sizes runs on a
+  // GPU.
   const StackShape shapes[] = {{'d', 1, 1, 1},   {'s', 1, 1, 1},    {'d', 23, 23, 23}, {'z', 23, 23, 23},
                                {'c', 5, 13, 9},  {'s', 32, 32, 32}, {'d', 80, 80, 80}, {'z', 80, 80, 80},
                                {'d', 1, 80, 80}, {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80}};
@@ -84,7 +85,7 @@ TEST(StackProgram, KeysDifferInAllThatMatters) {
   EXPECT_EQ(keys.size(), 8u);
 }
 
-/// Another attempt would fail alike.
+/// A second attempt would fail in the same way.
 TEST(StackFailure, WhatDoesNotCompileNeverWill) {
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "undeclared x;"}};

@@ -13,7 +13,7 @@
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/sequence.hpp>
 
-/// The tasks on panels, on CPUs alone and on a GPU: what they leave is the same.
+/// Tasks on panels must give the same results on CPUs alone and with a GPU.
 namespace tessera::test {
 using namespace detail;
 namespace {
@@ -22,7 +22,7 @@ template <class T>
 class GpuPanels : public ::testing::Test {};
 TYPED_TEST_SUITE(GpuPanels, Scalars);
 
-/// All blocks of a panel of these sizes along both sides, some of them empty.
+/// All blocks of a panel with these sizes along both sides, including empty blocks.
 std::vector<PanelBlock> make_blocks() {
   const std::vector<std::int32_t> sizes{5, 1, 23, 0, 64, 13, 7};
   std::vector<PanelBlock> blocks;
@@ -38,10 +38,10 @@ std::vector<PanelBlock> make_blocks() {
   return blocks;
 }
 
-constexpr Index order = 113;  // of what make_blocks makes
+constexpr Index order = 113;  // order of the panel from make_blocks
 constexpr std::size_t elements = order * order;
 
-/// What every codelet leaves behind: values that must be equal, and sums that may differ by rounding.
+/// Results of every codelet: values that must be equal, and sums that may differ by rounding.
 template <class T>
 struct Outcomes {
   std::map<std::string, std::vector<T>> values;
@@ -67,7 +67,7 @@ class Panels {
   }
 
  private:
-  /// Inserts tasks that change a copy of fixed values, and keeps what they become.
+  /// Inserts tasks that change a copy of fixed values and keeps the result.
   template <class Insert>
   void change(const std::string& name, const Insert& insert) {
     const Data values = upload(runtime_, random_values<T>(elements, 7));
@@ -96,7 +96,7 @@ class Panels {
     change("zero", [](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = T(0)}); });
     change("fill",
            [&](Sequence& s, const Data& v) { s.insert(FillValues<T>{.values = v, .value = factor_}); });
-    // A long piece, parts of blocks, a row, single elements.
+    // A long piece, parts of blocks, a row, and single elements.
     const std::vector<BlockMove> list{{1, 11, 3000, 1, 4, 3000},  {4000, 5000, 23, 23, 64, 23},
                                       {8000, 6000, 5, 13, 13, 7}, {9000, 7000, 1, 30, 31, 2},
                                       {12000, 8000, 1, 1, 1, 1},  {0, 9000, 40, 2, 40, 41}};
@@ -237,14 +237,15 @@ TYPED_TEST(GpuPanels, LeaveWhatCpusLeave) {
   for (const auto& [name, expected] : cpu.sums) {
     const auto& found = gpu.sums.at(name);
     ASSERT_EQ(found.size(), expected.size()) << name;
-    // Of at most `elements` terms in another order: of size one, times a weight of at most 3/2, or squares
-    // (of inverses, too, which may be large), of which none is larger than the sum.
+    // Sums of at most `elements` terms in another order. The terms are of size one times a weight
+    // of at most 3/2, or squares (also of inverses, which may be large), none of which exceeds the
+    // sum.
     for (std::size_t i = 0; i < found.size(); ++i)
       EXPECT_NEAR(found[i], expected[i], std::max(4.0, expected[i]) * elements * precision<double>) << name;
   }
 }
 
-/// The largest element of a panel with a NaN is NaN, wherever it stands.
+/// The largest element of a panel with a NaN must be NaN, whatever its position.
 TEST(GpuPanelSums, NanIsTheLargest) {
   TESSERA_NEED_GPU();
   Runtime runtime(RuntimeOptions{.cores = 2, .gpus = 1});

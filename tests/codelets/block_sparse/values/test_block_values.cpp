@@ -29,7 +29,8 @@ TYPED_TEST(BlockValues, Fill) {
 TYPED_TEST(BlockValues, MovesOfParts) {
   using T = TypeParam;
   const auto from = random_values<T>(60, 1), to = random_values<T>(50, 2);
-  // Parts of 2 x 3 (as they arrive) and 1 x 1; the source's columns are 7, the destination's 4 apart.
+  // Parts of 2 x 3 (in the received order) and 1 x 1; leading dimensions are 7 (source) and 4
+  // (destination).
   const std::vector<BlockMove> moves{{3, 5, 2, 3, 7, 4}, {59, 0, 1, 1, 7, 4}, {0, 0, 0, 3, 7, 4}};
   const T factor = random_scalar<T>(3, 4, 5);
   for (const Op op : {Op::none, Op::transpose, Op::adjoint})
@@ -74,7 +75,7 @@ TYPED_TEST(BlockValues, CopyOfAll) {
         expected[i] = add ? expected[i] + moved : moved;
       }
       const Data source = upload(this->runtime(), from);
-      // What is replaced need not have been written.
+      // Values that are overwritten need not have been written before.
       const Data destination =
           add ? upload(this->runtime(), to) : Data::bytes(this->runtime(), to.size() * sizeof(T));
       ASSERT_TRUE(this->run([&](Sequence& s) {
