@@ -77,6 +77,14 @@ void require_symmetry(const char* name, Symmetry from, Symmetry to, bool any) {
                         "of symmetry " + text_of(to) + (any ? " or N" : ""));
 }
 
+/// A matrix that may be Hermitian. Of one without symmetry the values are the caller's word.
+template <class T>
+void require_hermitian(const BlockSparseMatrix<T>& a) {
+  if (a.symmetry() == Symmetry::antisymmetric || (is_complex<T> && a.symmetry() == Symmetry::symmetric))
+    throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "a Hermitian matrix");
+  require_blocks("a", *a.layout().cols, "its rows", *a.layout().rows);
+}
+
 /// A number that a matrix of the symmetry can be multiplied by.
 template <class T>
 void require_factor(const char* name, T factor, Symmetry symmetry) {

@@ -331,7 +331,7 @@ TEST_F(Program, TasksOfCpusAloneAreTheseOnly) {
       // Sparse rows, for comparison, and bounds of the norm.
       "csb_magnitudes", "multiply_csr", "multiply_csr_mixed",
       // Generators, and functions of the user for the host.
-      "random_blocks", "sum_lines", "call_preconditioner", "user_function"};
+      "random_blocks", "call_preconditioner", "user_function"};
   const Json info = Json::parse(run("info --codelets --json -").out);
   std::set<std::string> found;
   bool any_gpu = false;
