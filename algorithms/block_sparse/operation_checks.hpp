@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -26,6 +27,12 @@ template <class T>
 std::string text_of(T x) {
   return is_complex<T> ? fmt::format("({}, {})", real_part(x), imag_part(x))
                        : fmt::format("{}", real_part(x));
+}
+
+/// Both parts are.
+template <class T>
+bool finite(T x) noexcept {
+  return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
 }
 
 template <class T>
