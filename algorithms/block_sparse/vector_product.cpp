@@ -267,14 +267,14 @@ void multiply_vectors(Sequence& sequence, T alpha, const BlockSparseMatrix<T>& a
 
 template <class T>
 PanelVectors<T> row_vectors(const BlockSparseMatrix<T>& a, Index width) {
-  return PanelVectors<T>(runtime_of("a", a), a.layout().rows, width,
-                         segment_owners(a.layout(), *a.layout().rows));
+  Runtime& runtime = runtime_of("a", a);
+  return PanelVectors<T>(runtime, a.layout().rows, width, segment_owners(a.layout(), *a.layout().rows));
 }
 
 template <class T>
 PanelVectors<T> column_vectors(const BlockSparseMatrix<T>& a, Index width) {
-  return PanelVectors<T>(runtime_of("a", a), a.layout().cols, width,
-                         segment_owners(a.layout(), *a.layout().cols));
+  Runtime& runtime = runtime_of("a", a);
+  return PanelVectors<T>(runtime, a.layout().cols, width, segment_owners(a.layout(), *a.layout().cols));
 }
 
 #define TESSERA_INSTANTIATE(T)                                                                             \

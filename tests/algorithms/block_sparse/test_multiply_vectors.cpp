@@ -76,7 +76,9 @@ TYPED_TEST(MultiplyVectors, RefuseBadArguments) {
   expect_refused("width", [&] { row_vectors(a, 0); });
   expect_refused("dimension", [&] { PanelVectors<T>(runtime, nullptr, 1); });
   expect_refused("owners", [&] { PanelVectors<T>(runtime, a.layout().rows, 1, {5, 5, 5}); });
-  expect_refused("ld", [&] { x.set(nullptr, 1); });
+  std::vector<T> values(8);
+  expect_refused("values", [&] { x.set(nullptr, 4); });
+  expect_refused("ld", [&] { x.get(values.data(), 3); });
 }
 
 /// Bitwise the same, however many workers there are.
