@@ -31,7 +31,7 @@ int scaling_exponent(double norm) {
 }
 
 /// By how much of the spectrum's width a Ritz value may miss its end, but for the failure probability, with k
-/// products (Kuczynski and Wozniakowski 1992, theorem 4.2).
+/// products (Kuczynski and Wozniakowski 1992; see SpectralEnd).
 double missed_share(Index n, Index k) {
   const double root = std::log(1.648 * std::sqrt(static_cast<double>(n)) / failure_probability) /
                       static_cast<double>(2 * k - 1);

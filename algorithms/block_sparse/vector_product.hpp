@@ -30,7 +30,6 @@ class VectorProduct {
   void submit(Sequence& sequence, T alpha, const PanelVectors<T>& x, T beta, const PanelVectors<T>& y) const;
 
  private:
-  struct Part;
   const PanelVectors<T>* in_cut(Sequence& sequence, const BlockDimensionPointer& cut,
                                 const PanelVectors<T>& x, PanelVectors<T>& room) const;
   std::vector<std::vector<Data>> multiply_panels(Sequence& sequence, const PanelVectors<T>* straight_x,

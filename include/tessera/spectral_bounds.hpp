@@ -56,14 +56,15 @@ struct SpectralEnd {
   double residual = 0;  ///< ||A x - value x|| of its Ritz vector, ||x|| = 1, and an allowance for rounding
   /// value -/+ residual, no further out than Gershgorin's. An eigenvalue lies between this and the Ritz value
   /// (Parlett, The Symmetric Eigenvalue Problem, theorem 4.5.1). No other one lies beyond it unless the start
-  /// vector has next to no part along that one's eigenvector; the residual is the safeguard that Zhou and Li
-  /// put on the k-step Lanczos iteration ("Bounding the spectrum of large Hermitian matrices", Linear Algebra
-  /// Appl. 435 (2011) 480).
+  /// vector has next to no part along that one's eigenvector. Zhou and Li analyse such bounds of a few Lanczos
+  /// steps ("Bounding the spectrum of large Hermitian matrices", Linear Algebra Appl. 435 (2011) 480).
   double bound = 0;
-  /// Bounds all eigenvalues, with a probability of failure below 1e-6 over the start vectors: with k products,
-  /// a Ritz value is no further from the end of the spectrum than epsilon times its width,
-  /// 1.648 sqrt(n) exp(-sqrt(epsilon) (2k - 1)) = 1e-6 (Kuczynski and Wozniakowski, SIAM J. Matrix Anal. Appl.
-  /// 13 (1992) 1094), and never closer than `bound`; or Gershgorin's end, which always holds, if it is tighter.
+  /// No eigenvalue lies beyond it, but for a share below 1e-6 of all start vectors: with k products, a Ritz
+  /// value is no further from the end of the spectrum than epsilon times its width,
+  ///   1.648 sqrt(n) exp(-sqrt(epsilon) (2k - 1)) = 1e-6
+  /// (Kuczynski and Wozniakowski, SIAM J. Matrix Anal. Appl. 13 (1992) 1094, for directions of equal
+  /// probability, which those of normally distributed numbers are), and never closer than `bound`; or
+  /// Gershgorin's end, which always holds, if it is tighter.
   double safe_bound = 0;
 };
 
@@ -86,7 +87,7 @@ struct ExtremalResult : ResultStatus {
 /// (products + 2) elements of vectors, dealt to the ranks as the rows of A are. The matrix is scaled by a power
 /// of two, so that no square overflows.
 ///
-/// Source: C. C. Paige's form of the iteration, as in Parlett, The Symmetric Eigenvalue Problem (1998), ch. 13.
+/// Source: B. N. Parlett, The Symmetric Eigenvalue Problem (1998), chapter 13.
 /// @throws InvalidArgument for a matrix as with gershgorin_bounds, or of another Runtime; a tolerance that is
 /// negative or no number; max_products below 1. All ranks throw what is wrong on one.
 template <class T>
