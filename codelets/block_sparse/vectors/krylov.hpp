@@ -32,7 +32,7 @@ TESSERA_HOST_DEVICE constexpr double normal_number(std::uint64_t seed, std::uint
 /// |---------|-------|-----------------|---------------------------------|
 /// | runs    | read  | array of RowRun | the segment's rows              |
 /// | w       | write | array           | the segment                     |
-/// | square  | write | array of double | the sum of \|w_i\|^2            |
+/// | square  | write | array of double | the square of the norm          |
 template <class T>
 struct RandomSegment {
   static constexpr const char* name = "random_segment";
@@ -64,7 +64,7 @@ struct ProjectSegment {
 /// | v       | read       | arrays          | any number; none is w        |
 /// | h       | read       | array of double | a pair for each v            |
 /// | w       | read-write | array           |                              |
-/// | square  | write      | array of double | the sum of \|w_i\|^2; absent: not wanted |
+/// | square  | write      | array of double | of the norm; absent: not wanted |
 template <class T>
 struct SubtractSegment {
   static constexpr const char* name = "subtract_segment";
