@@ -41,11 +41,6 @@ void require_limits(const char* name, Index first, Index end, Index count) {
                           fmt::format("0 <= first <= end <= {}", count));
 }
 
-template <class T>
-bool finite(T x) {
-  return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
-}
-
 /// What has to be equal on all ranks.
 template <class T>
 std::uint64_t hash_of(Op op_a, Op op_b, T alpha, T beta, const MultiplyOptions& options) {

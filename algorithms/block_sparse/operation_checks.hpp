@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -26,6 +27,12 @@ template <class T>
 std::string text_of(T x) {
   return is_complex<T> ? fmt::format("({}, {})", real_part(x), imag_part(x))
                        : fmt::format("{}", real_part(x));
+}
+
+/// Both parts are.
+template <class T>
+bool finite(T x) noexcept {
+  return std::isfinite(real_part(x)) && std::isfinite(imag_part(x));
 }
 
 template <class T>
@@ -75,6 +82,14 @@ void require_symmetry(const char* name, Symmetry from, Symmetry to, bool any) {
   if (to == Symmetry::none || kind_of<T>(from) == kind_of<T>(to) || (any && from == Symmetry::none)) return;
   throw InvalidArgument(name, "of symmetry " + text_of(from),
                         "of symmetry " + text_of(to) + (any ? " or N" : ""));
+}
+
+/// A matrix that may be Hermitian. Of one without symmetry the values are the caller's word.
+template <class T>
+void require_hermitian(const BlockSparseMatrix<T>& a) {
+  if (a.symmetry() == Symmetry::antisymmetric || (is_complex<T> && a.symmetry() == Symmetry::symmetric))
+    throw InvalidArgument("a", "of symmetry " + text_of(a.symmetry()), "a Hermitian matrix");
+  require_blocks("a", *a.layout().cols, "its rows", *a.layout().rows);
 }
 
 /// A number that a matrix of the symmetry can be multiplied by.

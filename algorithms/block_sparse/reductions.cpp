@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
+#include <tessera/algorithms/block_sparse/panel_lines.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/codelets/block_sparse/values/block_elementwise.hpp>
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/require_success.hpp>
+#include <tessera/spectral_bounds.hpp>
 
 namespace tessera::detail {
 
@@ -118,36 +121,6 @@ DiagonalPart diagonal_part(const BlockPattern& pattern, BlockCoordinate at) {
           std::min(pattern.rows().first(at.row + 1), pattern.cols().first(at.col + 1))};
 }
 
-/// Where the blocks of a panel lie in it, on its owner.
-Data make_lines(const BlockPattern& pattern, Index p) {
-  Data data =
-      Data::bytes(pattern.runtime(), static_cast<std::size_t>(pattern.panel_blocks(p)) * sizeof(BlockLines),
-                  pattern.panel_owner(p));
-  if (!data.local()) return data;
-  const auto firsts = [](const BlockDimension& dimension, Index panel) {
-    std::vector<std::int32_t> first(1, 0);
-    for (const Index block : dimension.panel(panel))
-      first.push_back(first.back() + static_cast<std::int32_t>(dimension.size(block)));
-    return first;
-  };
-  const auto rows = firsts(pattern.rows(), pattern.row_panel(p)),
-             cols = firsts(pattern.cols(), pattern.col_panel(p));
-  const PanelIndex& index = pattern.index(p);
-  const HostAccess access(data, HostAccess::Mode::write);
-  const auto lines = access.array<BlockLines>();
-  for (std::size_t row = 0; row + 1 < index.row_begin.size(); ++row)
-    for (auto b = static_cast<std::size_t>(index.row_begin[row]);
-         b < static_cast<std::size_t>(index.row_begin[row + 1]); ++b)
-      lines[b] = {rows[row], cols[static_cast<std::size_t>(index.column[b])]};
-  return data;
-}
-
-Index panel_extent(const BlockDimension& dimension, Index panel) {
-  Index extent = 0;
-  for (const Index block : dimension.panel(panel)) extent += dimension.size(block);
-  return extent;
-}
-
 /// Adds sums for the lines of a panel to those of the matrix; returns what follows them.
 const double* add_lines(const BlockDimension& dimension, Index panel, const double* sums,
                         std::vector<double>& lines) {
@@ -171,14 +144,19 @@ std::vector<double> sum_lines(const BlockSparseMatrix<T>& a, LineSum sum) {
                 cols = panel_extent(pattern.cols(), pattern.col_panel(p));
     const Index count = (by_row || images ? rows : 0) + (!by_row || images ? cols : 0);
     if (count == 0) continue;
-    sequence.insert(SumLines<T>{.blocks = pattern.blocks_of(p),
-                                .lines = make_lines(pattern, p),
-                                .values = a.panel(p),
-                                .sums = results.make(p, count),
-                                .sum = sum,
-                                .symmetry = a.symmetry(),
-                                .rows = rows,
-                                .cols = cols});
+    const Data lines_of_blocks = make_lines(pattern, p), order = make_order(pattern, p);
+    sequence.insert(
+        SumLines<T>{.blocks = pattern.blocks_of(p),
+                    .lines = lines_of_blocks,
+                    .order = if_valid(order),
+                    .values = a.panel(p),
+                    .sums = results.make(p, count),
+                    .sum = sum,
+                    .symmetry = a.symmetry(),
+                    .rows = rows,
+                    .cols = cols,
+                    .block_rows = static_cast<Index>(pattern.rows().panel(pattern.row_panel(p)).size()),
+                    .block_cols = static_cast<Index>(pattern.cols().panel(pattern.col_panel(p)).size())});
   }
   finish(sequence);
   std::vector<double> lines(static_cast<std::size_t>(by_row ? a.rows() : a.cols()), 0.0);
@@ -281,6 +259,25 @@ T dot_of(const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b) {
   return scalar<T>(total(results.gather()));
 }
 
+/// Gershgorin's circles meet the real axis between the least and the largest a_ii -/+ r_i. The sums of moduli
+/// are rounded, by at most one unit in 2^53 a term: the interval is widened by that.
+template <class T>
+SpectralInterval interval_of(const std::vector<T>& diagonal, const std::vector<double>& sums) {
+  if (sums.empty()) return {};
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  SpectralInterval interval{infinity, -infinity};
+  const double rounding = precision<double> * static_cast<double>(sums.size() + 4);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const double center = real_part(diagonal[i]);
+    const double radius = std::max(sums[i] - std::abs(center), 0.0) + rounding * sums[i];
+    // Infinity minus infinity, too.
+    if (!std::isfinite(sums[i])) return {std::nan(""), std::nan("")};
+    interval.lower = std::min(interval.lower, center - radius);
+    interval.upper = std::max(interval.upper, center + radius);
+  }
+  return interval;
+}
+
 /// A public call with one matrix.
 template <class T, class Work>
 auto reduction(std::string_view name, const BlockSparseMatrix<T>& a, const Work& work) {
@@ -349,6 +346,13 @@ double gershgorin_norm(const BlockSparseMatrix<T>& a) {
 }
 
 template <class T>
+SpectralInterval gershgorin_bounds(const BlockSparseMatrix<T>& a) {
+  const auto check = [&] { require_hermitian(a); };
+  return collectively(runtime_of("a", a), "gershgorin_bounds", shape_hash(a), check,
+                      [&] { return interval_of(diagonal_of(a), sum_lines(a, LineSum::rows_of_moduli)); });
+}
+
+template <class T>
 std::vector<double> column_norms(const BlockSparseMatrix<T>& a) {
   std::vector<double> norms =
       reduction("column_norms", a, [&] { return sum_lines(a, LineSum::columns_of_squares); });
@@ -387,6 +391,7 @@ double occupation(const BlockSparseMatrix<T>& a) {
   template double frobenius_norm<T>(const BlockSparseMatrix<T>&);                                \
   template double max_abs_norm<T>(const BlockSparseMatrix<T>&);                                  \
   template double gershgorin_norm<T>(const BlockSparseMatrix<T>&);                               \
+  template SpectralInterval gershgorin_bounds<T>(const BlockSparseMatrix<T>&);                   \
   template std::vector<double> column_norms<T>(const BlockSparseMatrix<T>&);                     \
   template double checksum<T>(const BlockSparseMatrix<T>&, bool);                                \
   template double occupation<T>(const BlockSparseMatrix<T>&);

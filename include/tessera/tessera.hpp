@@ -16,11 +16,14 @@
 #include <tessera/lobpcg.hpp>
 #include <tessera/matrix_market.hpp>
 #include <tessera/multiply.hpp>
+#include <tessera/multiply_vectors.hpp>
 #include <tessera/operators.hpp>
+#include <tessera/panel_vectors.hpp>
 #include <tessera/preconditioners.hpp>
 #include <tessera/runtime.hpp>
 #include <tessera/sequence.hpp>
 #include <tessera/sparse_matrix.hpp>
+#include <tessera/spectral_bounds.hpp>
 #include <tessera/statistics.hpp>
 #include <tessera/status.hpp>
 #include <tessera/tiled_matrix.hpp>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/codelets/block_sparse/values/block_reductions.hpp>
+#include <tessera/codelets/block_sparse/values/line_kernels.cuh>
 #include <tessera/codelets/block_sparse/values/panel_kernels.cuh>
 #include <tessera/codelets/common/device_warp.cuh>
 #include <tessera/runtime/device_task.hpp>
@@ -82,6 +83,21 @@ struct DotTerm {
   }
   __device__ static Pair wide(S x) { return {double(device::real(x)), double(device::imag(x))}; }
   __device__ Pair joined(Pair a, Pair b) const { return a + b; }
+};
+
+/// The contribution of an element to its row or column; `images`: of a mirror image, so not of diagonal blocks.
+template <class S>
+struct LineTerm {
+  LineSum sum;
+  bool images;
+  const S* values;
+  __device__ bool counts(const PanelBlock& block) const {
+    return !images || block.block_row != block.block_col;
+  }
+  __device__ double operator()(const PanelBlock& block, Index i, Index j, Index, Index) const {
+    const S x = values[block.offset + i + j * block.rows];
+    return sum == LineSum::rows_of_moduli ? modulus(x) : squared(x);
+  }
 };
 
 /// The block's result in thread 0, joined in an order that the number of threads alone fixes.
@@ -172,9 +188,29 @@ void run(const DeviceContext& on, const DotPanels<T>& task) {
          *task.work, task.result.view().data());
 }
 
+template <class T>
+void run(const DeviceContext& on, const SumLines<T>& task) {
+  using namespace device;
+  const LinePanel panel{task.blocks.view().data(), task.lines.view().data(),
+                        PanelOrder(task.order.view().data(), task.block_rows, task.block_cols),
+                        task.block_rows, task.block_cols};
+  const DeviceScalar<T>* const values = device_cast(task.values.view().data());
+  const bool by_row = task.sum == LineSum::rows_of_moduli, images = task.symmetry != Symmetry::none;
+  double* const sums = task.sums.view().data();
+  double* const row_sums = by_row ? sums : sums + task.cols;
+  double* const col_sums = by_row ? sums + task.rows : sums;
+  if (by_row || images)
+    sum_along_rows(on.stream, panel, LineTerm<DeviceScalar<T>>{task.sum, !by_row, values}, task.rows, 1,
+                   row_sums);
+  if (!by_row || images)
+    sum_along_cols(on.stream, panel, LineTerm<DeviceScalar<T>>{task.sum, by_row, values}, task.cols, 1,
+                   col_sums);
+}
+
 #define TESSERA_DEFINE(T)               \
   TESSERA_DEFINE_ON_GPU(ReducePanel<T>) \
-  TESSERA_DEFINE_ON_GPU(DotPanels<T>)
+  TESSERA_DEFINE_ON_GPU(DotPanels<T>)   \
+  TESSERA_DEFINE_ON_GPU(SumLines<T>)
 TESSERA_FOR_SCALARS(TESSERA_DEFINE)
 
 }  // namespace tessera::detail

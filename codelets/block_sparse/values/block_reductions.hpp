@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/values/panel_lines.hpp>
 #include <tessera/codelets/common/memory_cost.hpp>
 #include <tessera/runtime/matrix/panel_block.hpp>
 #include <tessera/runtime/task.hpp>
 
 /// Tasks that reduce one panel to a few numbers, in double, in the order of storage. With a `symmetry` the
 /// mirror images of the blocks off the diagonal count, too. They run at the speed of memory, whose cost
-/// predicts their time; flops are not counted. On GPUs, which have reduce_panel and dot_panels, sums are
-/// formed in another order, the same for the same panel.
+/// predicts their time; flops are not counted. On GPUs sums are formed in another order, the same for the same
+/// panel.
 namespace tessera::detail {
 
 /// Thread blocks on a GPU; each has a partial result of two doubles.
@@ -76,21 +77,17 @@ struct DotPanels {
   static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
-/// Where the rows and columns of a block lie among those of its panel, in elements.
-struct BlockLines {
-  std::int32_t row, col;
-};
-
 /// What is summed along the lines of a panel.
 enum class LineSum { rows_of_moduli, columns_of_squares };
 
 /// rows_of_moduli: of each row, the sum of |a_ij|; columns_of_squares: of each column, the sum of |a_ij|^2.
 /// With a symmetry, mirror images of blocks off the diagonal give sums for the columns (rows) of the panel,
-/// too. On CPUs alone; StarPU predicts the time from earlier tasks.
+/// too.
 /// | operand | mode  | shape               | what                                                       |
 /// |---------|-------|---------------------|------------------------------------------------------------|
 /// | blocks  | read  | array of PanelBlock | the panel's                                                |
 /// | lines   | read  | array of BlockLines | one for each block                                         |
+/// | order   | read  | as in PanelOrder    | the panel's; only where there are GPUs                     |
 /// | values  | read  | array               | the panel's                                                |
 /// | sums    | write | array of double     | of its rows (columns); with a symmetry columns (rows), too |
 template <class T>
@@ -98,14 +95,14 @@ struct SumLines {
   static constexpr const char* name = "sum_lines";
   Read<Array<PanelBlock>> blocks;
   Read<Array<BlockLines>> lines;
+  Read<Array<std::int32_t>> order{};
   Read<Array<T>> values;
   Write<Array<double>> sums;
   LineSum sum;
   Symmetry symmetry;
-  Index rows, cols;  ///< of the panel
-  std::uint32_t footprint() const noexcept {
-    return 2 * static_cast<std::uint32_t>(sum) + (symmetry == Symmetry::none ? 1 : 2);
-  }
+  Index rows, cols;              ///< of the panel, in elements
+  Index block_rows, block_cols;  ///< the same in blocks
+  static double seconds(WorkerKind kind, double bytes) noexcept { return memory_seconds(kind, bytes); }
 };
 
 }  // namespace tessera::detail

@@ -327,12 +327,12 @@ TEST_F(Program, TasksOfCpusAloneAreTheseOnly) {
       // The merges of divide and conquer in parts; GPUs use tridiagonal_merge.
       "tridiagonal_deflate", "tridiagonal_gather_roots", "tridiagonal_gather_weights", "tridiagonal_order",
       "tridiagonal_secular_roots", "tridiagonal_secular_rows", "tridiagonal_secular_weights",
-      // Lists of products, and products from lists; GPUs use multiply_stack.
-      "count_products", "list_products", "multiply_panels",
+      // Products straight from the indices; GPUs use find_products, list_products and multiply_stack.
+      "count_products", "multiply_panels",
       // Sparse rows, for comparison, and norm bounds.
       "csb_magnitudes", "multiply_csr", "multiply_csr_mixed",
-      // Generators, and user functions on the host.
-      "random_blocks", "sum_lines", "call_preconditioner", "user_function"};
+      // Generators, and functions of the user for the host.
+      "random_blocks", "call_preconditioner", "user_function"};
   const Json info = Json::parse(run("info --codelets --json -").out);
   std::set<std::string> found;
   bool any_gpu = false;

@@ -38,7 +38,26 @@ std::vector<PanelBlock> make_blocks() {
   return blocks;
 }
 
-constexpr Index order = 113;  // order of the panel from make_blocks
+constexpr Index order = 113;  // of what make_blocks makes
+constexpr std::int32_t block_rows = 7;
+
+std::vector<BlockLines> make_lines() {
+  std::vector<BlockLines> lines;
+  for (const PanelBlock& block : make_blocks())
+    lines.push_back({static_cast<std::int32_t>(block.first_row), static_cast<std::int32_t>(block.first_col)});
+  return lines;
+}
+
+/// The PanelOrder of all blocks.
+std::vector<std::int32_t> make_order() {
+  std::vector<std::int32_t> numbers;
+  for (int direction = 0; direction < 2; ++direction)
+    for (std::int32_t i = 0; i <= block_rows; ++i) numbers.push_back(i * block_rows);
+  for (std::int32_t j = 0; j < block_rows; ++j)
+    for (std::int32_t i = 0; i < block_rows; ++i) numbers.push_back(i * block_rows + j);
+  return numbers;
+}
+
 constexpr std::size_t elements = order * order;
 
 /// Results of every codelet: values that must be equal, and sums that may differ by rounding.
@@ -54,6 +73,8 @@ class Panels {
  public:
   explicit Panels(const RuntimeOptions& options) : runtime_(options) {
     blocks_ = upload(runtime_, make_blocks());
+    lines_ = upload(runtime_, make_lines());
+    order_ = upload(runtime_, make_order());
     x_ = upload(runtime_, random_values<T>(elements, 1));
     line_ = upload(runtime_, random_values<T>(order, 2));
   }
@@ -63,6 +84,7 @@ class Panels {
     change_by_place();
     change_alike();
     reduce();
+    sum_lines();
     return std::move(outcomes_);
   }
 
@@ -220,8 +242,27 @@ class Panels {
             });
   }
 
+  void sum_lines() {
+    for (const LineSum kind : {LineSum::rows_of_moduli, LineSum::columns_of_squares})
+      for (const Symmetry symmetry : {Symmetry::none, Symmetry::antisymmetric, Symmetry::hermitian})
+        sum("lines " + std::to_string(static_cast<int>(kind)) + static_cast<char>(symmetry),
+            symmetry == Symmetry::none ? order : 2 * order, [&](Sequence& s, const Data& result) {
+              s.insert(SumLines<T>{.blocks = blocks_,
+                                   .lines = lines_,
+                                   .order = order_,
+                                   .values = x_,
+                                   .sums = result,
+                                   .sum = kind,
+                                   .symmetry = symmetry,
+                                   .rows = order,
+                                   .cols = order,
+                                   .block_rows = block_rows,
+                                   .block_cols = block_rows});
+            });
+  }
+
   Runtime runtime_;
-  Data blocks_, x_, line_;
+  Data blocks_, lines_, order_, x_, line_;
   Outcomes<T> outcomes_;
   const T factor_ = random_scalar<T>(3, 4, 5);
 };
