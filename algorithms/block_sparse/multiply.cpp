@@ -395,14 +395,9 @@ class ProductWork final : public Work {
     if (!products) return products;
     report_stack_kernels(runtime_);
     const BlockPattern& pattern = *symbolic_->pattern();
-    result_->shapes = count_shapes(runtime_, pattern, *symbolic_, ran_on_);
+    report_products(runtime_, pattern, *symbolic_, ran_on_, flop_factor<T> * 2.0, *result_);
     result_->filtered_products = symbolic_->filtered_products();
     count_panel_products(*symbolic_, pattern, *result_);
-    for (const ProductCount& shape : result_->shapes) {
-      result_->products += shape.products;
-      result_->flop += flop_factor<T> * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
-                       static_cast<double>(shape.products);
-    }
     if (c_) {
       if (next_.valid()) *c_ = std::move(next_);
       if (drop_) result_->filtered_blocks = filter(*c_, options_.filter_eps);

@@ -10,8 +10,16 @@
 
 namespace tessera::detail {
 
-std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
-                                       const SymbolicProduct& symbolic, const RanOn& ran_on) {
+namespace {
+
+double flop_of(const ProductCount& count, double flops) {
+  return flops * static_cast<double>(count.m * count.n * count.k) * static_cast<double>(count.products);
+}
+
+}  // namespace
+
+void report_products(Runtime& runtime, const BlockPattern& c, const SymbolicProduct& symbolic,
+                     const RanOn& ran_on, double flops, MultiplyResult& result) {
   std::map<std::tuple<Index, Index, Index>, ProductCount> shapes;
   const auto add = [&](const ProductCount& count) {
     ProductCount& sum = shapes[{count.m, count.n, count.k}];
@@ -34,17 +42,24 @@ std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
   std::vector<ProductCount> mine;
   for (const auto& [key, count] : shapes) mine.push_back(count);
   shapes.clear();
-  for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
+  for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine)))) {
+    RankCount rank;
     for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
       ProductCount count;
       std::memcpy(&count, piece.data() + at, sizeof count);
       add(count);
+      rank.products += count.products;
+      rank.flop += flop_of(count, flops);
     }
-  std::vector<ProductCount> result;
-  for (const auto& [key, count] : shapes) result.push_back(count);
-  std::stable_sort(result.begin(), result.end(),
+    result.ranks.push_back(rank);
+  }
+  for (const auto& [key, count] : shapes) {
+    result.shapes.push_back(count);
+    result.products += count.products;
+    result.flop += flop_of(count, flops);
+  }
+  std::stable_sort(result.shapes.begin(), result.shapes.end(),
                    [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
-  return result;
 }
 
 void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result) {

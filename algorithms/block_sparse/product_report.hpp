@@ -15,9 +15,10 @@ namespace tessera::detail {
 /// Where the stacks of this rank were computed, for each panel of C and inner panel.
 using RanOn = std::vector<ProductWorker>;
 
-/// Sums of the products by shape, over all ranks. Collective.
-std::vector<ProductCount> count_shapes(Runtime& runtime, const BlockPattern& c,
-                                       const SymbolicProduct& symbolic, const RanOn& ran_on);
+/// The products of `result`, by shape and by rank, and their sums. `flops`: of two numbers that are multiplied
+/// and added. Collective.
+void report_products(Runtime& runtime, const BlockPattern& c, const SymbolicProduct& symbolic,
+                     const RanOn& ran_on, double flops, MultiplyResult& result);
 
 /// The panel products of `result`.
 void count_panel_products(const SymbolicProduct& symbolic, const BlockPattern& c, MultiplyResult& result);

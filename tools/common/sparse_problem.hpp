@@ -20,7 +20,8 @@ struct SparseShape {
   ProcessGrid grid;
   std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
-  Index panel = 0;  ///< elements; 0: chosen
+  Index panel = 0;                           ///< elements; 0: chosen
+  std::optional<std::uint64_t> homogenized;  ///< seed with which blocks are dealt at random; none: in runs
 
   /// Rows and columns each have the one of the two lists of sizes that adds up to their elements.
   /// @throws InvalidArgument if none does
@@ -36,6 +37,7 @@ struct SparseShape {
                           Symmetry symmetry = Symmetry::none) const;
 
  private:
+  BlockLayout dealt(const BlockLayout& layout) const;
   BlockDimensionPointer dimension(std::vector<Index> sizes, int owners) const;
 };
 

@@ -48,6 +48,7 @@ struct MultiplyProgramOptions {
   bool retain_sparsity = false;
   Index panel = 0;  ///< elements; 0: chosen
   UseDense dense = UseDense::automatic;
+  std::string permute = "none";  ///< how blocks are dealt to ranks: in runs, or at random
   std::string keep_on = "host";  ///< where operands are before and C is after: host, gpu
   std::string peer = "none";
   std::string output;
