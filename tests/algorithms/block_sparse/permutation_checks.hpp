@@ -41,8 +41,9 @@ void check_permuted(const BlockSparseMatrix<T>& a, const std::vector<Index>& row
 template <class T>
 void check_permutations(Runtime& runtime, std::uint64_t seed) {
   for (const Symmetry symmetry : all_symmetries) {
-    const auto a =
-        drawn_matrix<T>(runtime, random_layout(runtime, square, square, symmetry, ++seed), 0.5, seed);
+    ++seed;
+    const BlockLayout layout = random_layout(runtime, square, square, symmetry, seed);
+    const auto a = drawn_matrix<T>(runtime, layout, 0.5, seed);
     const auto rows = random_block_permutation(a.block_rows(), seed);
     check_permuted(a, rows,
                    symmetry == Symmetry::none ? random_block_permutation(a.block_cols(), seed + 1) : rows);

@@ -143,8 +143,8 @@ TYPED_TEST(PermuteBlocks, AProductOfPermutedMatrices) {
   auto pc = zero_matrix<T>(sequence, pa.pattern_pointer());
   pc = permute_blocks<T>(sequence, c, p, p);
   ASSERT_TRUE(sequence.wait().ok());
-  ASSERT_TRUE(multiply<T>({.a = a, .b = b, .c = c}));
-  ASSERT_TRUE(multiply<T>({.a = pa, .b = pb, .c = pc}));
+  ASSERT_TRUE(tessera::multiply({.a = a, .b = b, .c = c}));
+  ASSERT_TRUE(tessera::multiply({.a = pa, .b = pb, .c = pc}));
   const auto back = permute_blocks<T>(sequence, pc, inverse_permutation(p), inverse_permutation(p));
   ASSERT_TRUE(sequence.wait().ok());
   EXPECT_LE(difference(contents_of(back).elements, contents_of(c).elements), 100 * double(precision<T>));

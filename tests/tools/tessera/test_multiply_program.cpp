@@ -232,7 +232,9 @@ TEST_F(MultiplyProgram, BlocksDealtAtRandom) {
       const double first = balance["ranks"][0].get<double>(), second = balance["ranks"][1].get<double>();
       EXPECT_DOUBLE_EQ(balance["max_over_mean"].get<double>(),
                        2 * std::max(first, second) / (first + second));
-      if (result->contains(name)) EXPECT_DOUBLE_EQ(first + second, (*result)[name].get<double>());
+      if (result->contains(name)) {
+        EXPECT_DOUBLE_EQ(first + second, (*result)[name].get<double>());
+      }
     }
   EXPECT_LT(b["balance"]["products"]["max_over_mean"].get<double>(), 1.1);
   EXPECT_NE(run(arguments + "random", ranks).out.find("(the largest rank's / the mean)"), std::string::npos);

@@ -47,7 +47,7 @@ Outcome square_of(Runtime& runtime, const BlockLayout& layout, Index width) {
   Sequence sequence(runtime);
   auto c = zero_matrix<double>(sequence, a.pattern_pointer());
   EXPECT_TRUE(sequence.wait().ok());
-  Outcome outcome{multiply<double>({.a = a, .b = a, .c = c})};
+  Outcome outcome{tessera::multiply({.a = a, .b = a, .c = c})};
   EXPECT_TRUE(outcome.result);
   std::vector<double> products, flop, elements(std::size_t(runtime.size()), 0);
   for (const RankCount& rank : outcome.result.ranks) {
@@ -125,8 +125,8 @@ TEST(BlockPermutationMpi, RedistributedMatrices) {
     auto d = redistribute(sequence, c, homogenized_layout(c.layout(), 2));
     ASSERT_TRUE(sequence.wait().ok());
     EXPECT_EQ(difference(contents_of(even).elements, contents_of(a).elements), 0);
-    ASSERT_TRUE((multiply<std::complex<double>>({.a = a, .b = {a, Op::adjoint}, .c = c})));
-    ASSERT_TRUE((multiply<std::complex<double>>({.a = even, .b = {even, Op::adjoint}, .c = d})));
+    ASSERT_TRUE(tessera::multiply({.a = a, .b = {a, Op::adjoint}, .c = c}));
+    ASSERT_TRUE(tessera::multiply({.a = even, .b = {even, Op::adjoint}, .c = d}));
     EXPECT_LE(difference(contents_of(d).elements, contents_of(c).elements), 1e-13);
   }
 }
