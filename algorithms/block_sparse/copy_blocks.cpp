@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <tuple>
+
 #include <tessera/algorithms/block_sparse/operation_checks.hpp>
 #include <tessera/algorithms/block_sparse/pattern_algebra.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/block_permutation.hpp>
 #include <tessera/codelets/block_sparse/values/panel_values.hpp>
 #include <tessera/runtime/agreement.hpp>
 #include <tessera/runtime/sequence.hpp>
@@ -49,9 +53,22 @@ bool covers(const ElementWindow& window, const BlockLayout& layout) {
          window.end_col >= layout.cols->elements();
 }
 
-/// Calls visit(row, column, block) for the blocks of one panel that go a way, by their numbers in op(A).
+/// New numbers of the blocks of op(A); without any, block rows and columns keep theirs.
+struct Renumbering {
+  std::span<const Index> rows{}, cols{};
+};
+
+/// Calls visit(row, column, block) for the blocks of one panel that go a way, by their new numbers in op(A).
 template <class T, class Visit>
-void for_each_image(const BlockPattern& pattern, Index panel, const Way<T>& way, const Visit& visit) {
+void for_each_image(const BlockPattern& pattern, Index panel, const Way<T>& way,
+                    const Renumbering& renumbering, const Visit& visit) {
+  const auto place = [&](Index row, Index col, Index block) {
+    if (renumbering.rows.empty())
+      visit(row, col, block);
+    else
+      visit(renumbering.rows[static_cast<std::size_t>(row)], renumbering.cols[static_cast<std::size_t>(col)],
+            block);
+  };
   const PanelIndex& index = pattern.index(panel);
   if (index.blocks() == 0) return;
   const auto panel_rows = pattern.rows().panel(pattern.row_panel(panel)),
@@ -62,9 +79,9 @@ void for_each_image(const BlockPattern& pattern, Index panel, const Way<T>& way,
                   col = panel_cols[static_cast<std::size_t>(index.column[static_cast<std::size_t>(b)])];
       if (row == col && !way.diagonal) continue;
       if (way.transposed)
-        visit(col, row, b);
+        place(col, row, b);
       else
-        visit(row, col, b);
+        place(row, col, b);
     }
 }
 
@@ -98,15 +115,20 @@ struct PanelMoves {
 /// One after the other, the panels of A and what goes from them to B.
 class MoveFinder {
  public:
-  MoveFinder(const BlockPattern& from, const BlockPattern& to, const ElementWindow& window)
-      : from_(from), to_(to), window_(window), slot_(static_cast<std::size_t>(to.panels()), -1) {}
+  MoveFinder(const BlockPattern& from, const BlockPattern& to, const ElementWindow& window,
+             const Renumbering& renumbering)
+      : from_(from),
+        to_(to),
+        window_(window),
+        renumbering_(renumbering),
+        slot_(static_cast<std::size_t>(to.panels()), -1) {}
 
   template <class T>
   const std::vector<PanelMoves>& find(Index source, const Way<T>& way) {
     for (const PanelMoves& found : found_) slot_[static_cast<std::size_t>(found.destination)] = -1;
     found_.clear();
     const PanelIndex& index = from_.index(source);
-    for_each_image(from_, source, way, [&](Index row, Index col, Index block) {
+    for_each_image(from_, source, way, renumbering_, [&](Index row, Index col, Index block) {
       if (!to_.layout().stores(row, col)) return;
       const Index panel = to_.panel(to_.rows().panel_of(row), to_.cols().panel_of(col));
       auto& slot = slot_[static_cast<std::size_t>(panel)];
@@ -129,6 +151,7 @@ class MoveFinder {
  private:
   const BlockPattern &from_, &to_;
   const ElementWindow& window_;
+  const Renumbering& renumbering_;
   std::vector<Index> slot_;  // of the panels of B: number in found_, or -1
   std::vector<PanelMoves> found_;
 };
@@ -172,14 +195,14 @@ void copy_in_place(Sequence& sequence, const Way<T>& way, const BlockSparseMatri
 /// The tasks of copy_blocks.
 template <class T>
 void submit_copy(Sequence& sequence, T factor, const BlockSparseMatrix<T>& a, const BlockSparseMatrix<T>& b,
-                 const CopyBlocksOptions& options) {
+                 const CopyBlocksOptions& options, const Renumbering& renumbering = {}) {
   const BlockPattern &from = a.pattern(), &to = b.pattern();
   const auto ways = ways_of(a.symmetry(), options.op, options.conjugated, factor);
-  if (!ways.front().transposed && covers(options.window, to.layout()) &&
+  if (!ways.front().transposed && renumbering.rows.empty() && covers(options.window, to.layout()) &&
       from.layout().same_places(to.layout()))
     return copy_in_place(sequence, ways.front(), a, b, options.add);
   Runtime& runtime = sequence.runtime();
-  MoveFinder finder(from, to, options.window);
+  MoveFinder finder(from, to, options.window, renumbering);
   for (Index source = 0; source < from.panels(); ++source) {
     for (const Way<T>& way : ways)
       for (const auto& [destination, listed, moves] : finder.find(source, way)) {
@@ -204,6 +227,40 @@ void require_image(const BlockSparseMatrix<T>& a, const BlockLayout& layout, Op 
   const BlockPattern& from = a.pattern();
   require_blocks("rows of the layout", *layout.rows, "op(A)", op != Op::none ? from.cols() : from.rows());
   require_blocks("columns of the layout", *layout.cols, "op(A)", op != Op::none ? from.rows() : from.cols());
+}
+
+void require_permutation(const char* name, std::span<const Index> permutation, Index blocks) {
+  if (static_cast<Index>(permutation.size()) != blocks)
+    throw InvalidArgument(name, fmt::format("{} numbers", permutation.size()),
+                          fmt::format("one for each of {} blocks", blocks));
+  std::ignore = inverse_permutation(permutation);
+}
+
+/// The dimension whose block permutation[i] has the size of block i.
+BlockDimensionPointer permuted(const BlockDimension& dimension, std::span<const Index> permutation) {
+  std::vector<Index> sizes(permutation.size());
+  for (Index block = 0; block < dimension.blocks(); ++block)
+    sizes[static_cast<std::size_t>(permutation[static_cast<std::size_t>(block)])] = dimension.size(block);
+  return BlockDimension::make(std::move(sizes), dimension.owner_count(), {}, dimension.panel_elements());
+}
+
+template <class T>
+BlockSparseMatrix<T> submit_permuted(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                     const Renumbering& renumbering) {
+  BlockLayout layout = a.layout();
+  layout.rows = permuted(a.pattern().rows(), renumbering.rows);
+  layout.cols = permuted(a.pattern().cols(), renumbering.cols);
+  std::vector<BlockCoordinate> blocks;
+  blocks.reserve(static_cast<std::size_t>(a.pattern().blocks()));
+  for (const Way<T>& way : ways_of(a.symmetry(), Op::none, false, T(1)))
+    for (Index panel = 0; panel < a.pattern().panels(); ++panel)
+      for_each_image(a.pattern(), panel, way, renumbering, [&](Index row, Index col, Index) {
+        if (layout.stores(row, col)) blocks.push_back({row, col});
+      });
+  auto result =
+      zero_matrix<T>(sequence, BlockPattern::make_replicated(a.runtime(), layout, std::move(blocks)));
+  submit_copy(sequence, T(1), a, result, {}, renumbering);
+  return result;
 }
 
 }  // namespace
@@ -246,7 +303,7 @@ BlockPatternPointer image_pattern(const BlockSparseMatrix<T>& a, const BlockLayo
   blocks.reserve(static_cast<std::size_t>(from.blocks()));
   for (const Way<T>& way : ways)
     for (Index panel = 0; panel < from.panels(); ++panel)
-      for_each_image(from, panel, way, [&](Index row, Index col, Index) {
+      for_each_image(from, panel, way, {}, [&](Index row, Index col, Index) {
         if (layout.stores(row, col) && (whole || touches(window, layout, row, col)))
           blocks.push_back({row, col});
       });
@@ -271,13 +328,35 @@ BlockSparseMatrix<T> make_image(Sequence& sequence, T factor, const BlockSparseM
   });
 }
 
+template <class T>
+BlockSparseMatrix<T> permute_blocks(Sequence& sequence, const BlockSparseMatrix<T>& a,
+                                    std::span<const Index> rows, std::span<const Index> cols) {
+  const auto check = [&] {
+    require_made("A", a);
+    require_permutation("rows", rows, a.block_rows());
+    require_permutation("cols", cols, a.block_cols());
+    if (a.symmetry() != Symmetry::none && !std::equal(rows.begin(), rows.end(), cols.begin(), cols.end()))
+      throw InvalidArgument("cols", "another permutation than that of the rows",
+                            "the same, as A is half-stored");
+  };
+  const auto hash_of_numbers = [&](std::span<const Index> numbers) {
+    return hash_of({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+  };
+  const auto hash = argument_hash(hash_of_numbers(rows), hash_of_numbers(cols), shape_hash(a));
+  return collectively(sequence.runtime(), "permute_blocks", hash, check, [&] {
+    return submit_permuted<T>(sequence, a, {rows, cols});
+  });
+}
+
 #define TESSERA_INSTANTIATE(T)                                                                               \
   template void copy_blocks<T>(Sequence&, T, const BlockSparseMatrix<T>&, const BlockSparseMatrix<T>&,       \
                                const CopyBlocksOptions&);                                                    \
   template BlockPatternPointer image_pattern<T>(const BlockSparseMatrix<T>&, const BlockLayout&, Op,         \
                                                 const ElementWindow&);                                       \
   template BlockSparseMatrix<T> make_image<T>(Sequence&, T, const BlockSparseMatrix<T>&, const BlockLayout&, \
-                                              Op, bool, const ElementWindow&);
+                                              Op, bool, const ElementWindow&);                               \
+  template BlockSparseMatrix<T> permute_blocks<T>(Sequence&, const BlockSparseMatrix<T>&,                    \
+                                                  std::span<const Index>, std::span<const Index>);
 TESSERA_FOR_SCALARS(TESSERA_INSTANTIATE)
 
 }  // namespace tessera

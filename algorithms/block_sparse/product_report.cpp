@@ -12,6 +12,10 @@ namespace tessera::detail {
 
 namespace {
 
+double flop_of(const ProductCount& count, double flops) {
+  return flops * static_cast<double>(count.m * count.n * count.k) * static_cast<double>(count.products);
+}
+
 /// Sums of products by shape.
 class ShapeSums {
  public:
@@ -29,22 +33,30 @@ class ShapeSums {
       add({shape.m, shape.n, shape.k, products, worker == ProductWorker::cpu ? products : 0,
            worker == ProductWorker::gpu ? products : 0});
   }
-  /// Those of all ranks, in descending order of products. Collective.
-  std::vector<ProductCount> of_all_ranks(const Runtime& runtime) const {
+  /// The sums of each rank and those of all, by shape in descending order of products. `flops`: of two numbers
+  /// that are multiplied and added. Collective.
+  void report(const Runtime& runtime, double flops, MultiplyResult& result) const {
     std::vector<ProductCount> mine;
     for (const auto& [key, count] : shapes_) mine.push_back(count);
     ShapeSums all;
-    for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine))))
+    for (const auto& piece : runtime.all_gather(std::as_bytes(std::span<const ProductCount>(mine)))) {
+      RankCount rank;
       for (std::size_t at = 0; at < piece.size(); at += sizeof(ProductCount)) {
         ProductCount count;
         std::memcpy(&count, piece.data() + at, sizeof count);
         all.add(count);
+        rank.products += count.products;
+        rank.flop += flop_of(count, flops);
       }
-    std::vector<ProductCount> result;
-    for (const auto& [key, count] : all.shapes_) result.push_back(count);
-    std::stable_sort(result.begin(), result.end(),
+      result.ranks.push_back(rank);
+    }
+    for (const auto& [key, count] : all.shapes_) {
+      result.shapes.push_back(count);
+      result.products += count.products;
+      result.flop += flop_of(count, flops);
+    }
+    std::stable_sort(result.shapes.begin(), result.shapes.end(),
                      [](const ProductCount& x, const ProductCount& y) { return x.products > y.products; });
-    return result;
   }
 
  private:
@@ -102,12 +114,7 @@ void count_products(const ProductPlan& plan, const ProductRecords& records, doub
   }
   runtime.all_reduce_sum(&filtered, 1);
   result.filtered_products = plan.filtered_products() + static_cast<Index>(filtered);
-  result.shapes = sums.of_all_ranks(runtime);
-  for (const ProductCount& shape : result.shapes) {
-    result.products += shape.products;
-    result.flop += flop_factor * 2.0 * static_cast<double>(shape.m * shape.n * shape.k) *
-                   static_cast<double>(shape.products);
-  }
+  sums.report(runtime, 2 * flop_factor, result);
   for (Index p = 0; p < c.panels(); ++p)
     for (Index inner = 0; inner < plan.inner_panels(); ++inner) {
       result.panel_products += plan.products(p, inner) > 0;

@@ -28,6 +28,13 @@ class BlockDimension {
   /// product needs, whose panels belong to columns of the grid in A and to rows in B.
   static std::shared_ptr<const BlockDimension> with_owners(const BlockDimension& panels, int owner_count);
 
+  /// Any panels: `panel_of` has for each block the number of its panel, `panel_owners` for each panel a number
+  /// below `owner_count`.
+  /// @throws InvalidArgument as make does, and for a panel without blocks or of more than 2^15.
+  static std::shared_ptr<const BlockDimension> with_panels(std::vector<Index> sizes,
+                                                           std::vector<Index> panel_of,
+                                                           std::vector<int> panel_owners, int owner_count);
+
   /// Number of blocks.
   Index blocks() const noexcept { return static_cast<Index>(sizes_.size()); }
   /// Number of elements, of all blocks.
@@ -72,6 +79,8 @@ class BlockDimension {
 
  private:
   BlockDimension() = default;
+  /// Without panels.
+  BlockDimension(std::vector<Index> sizes, int owner_count);
   std::vector<Index> sizes_, first_, panel_of_, position_;
   std::vector<std::vector<Index>> panels_;
   std::vector<int> panel_owner_;

@@ -102,6 +102,12 @@ struct ProductCount {
   Index gpu_products = 0;  ///< of these, on GPUs
 };
 
+/// What one rank computed of a product.
+struct RankCount {
+  Index products = 0;  ///< of blocks
+  double flop = 0;     ///< 2 m n k each, complex: 8 m n k
+};
+
 /// What a product did; the same on all ranks, but for times and statistics, which are this rank's. After a
 /// failure the counts are zero.
 struct MultiplyResult : ResultStatus {
@@ -114,6 +120,7 @@ struct MultiplyResult : ResultStatus {
   Index panel_products = 0;          ///< pairs of panels of A and B that have products for a panel of C
   Index dense_panel_products = 0;    ///< of these, computed as products of dense panels
   std::vector<ProductCount> shapes;  ///< in descending order of products
+  std::vector<RankCount> ranks;      ///< for each rank: whether the work is dealt evenly
   double seconds = 0;                ///< all, from the call to the end of the wait for it
   double symbolic_seconds = 0;       ///< until C's blocks are known, and the tasks that list products, spread
                                      ///< over the workers

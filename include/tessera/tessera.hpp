@@ -5,6 +5,7 @@
 #include <tessera/block_layout.hpp>
 #include <tessera/block_operations.hpp>
 #include <tessera/block_pattern.hpp>
+#include <tessera/block_permutation.hpp>
 #include <tessera/block_sparse_files.hpp>
 #include <tessera/block_sparse_matrix.hpp>
 #include <tessera/block_vectors.hpp>

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -35,6 +36,12 @@ std::uint64_t hash_of(const BlockDimension& dimension) {
   return hash;
 }
 
+void require_owners(const std::vector<int>& owners, int owner_count) {
+  for (const int owner : owners)
+    if (owner < 0 || owner >= owner_count)
+      throw InvalidArgument("owners", fmt::to_string(owner), fmt::format("0 to {}", owner_count - 1));
+}
+
 }  // namespace
 
 }  // namespace tessera::detail
@@ -43,30 +50,29 @@ namespace tessera {
 
 using namespace detail;
 
+BlockDimension::BlockDimension(std::vector<Index> sizes, int owner_count)
+    : sizes_(std::move(sizes)), first_{0}, owner_count_(owner_count) {
+  if (owner_count < 1) throw InvalidArgument("owner_count", fmt::to_string(owner_count), "at least 1");
+  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // tasks count in 32 bits
+  if (blocks() > most)
+    throw InvalidArgument("block sizes", fmt::format("{} of them", blocks()),
+                          fmt::format("at most {}", most));
+  for (const Index size : sizes_) {
+    if (size < 0 || size > most)
+      throw InvalidArgument("block sizes", fmt::to_string(size), fmt::format("0 to {}", most));
+    first_.push_back(first_.back() + size);
+  }
+}
+
 std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> sizes, int owner_count,
                                                            std::vector<int> owners, Index panel_elements) {
-  if (owner_count < 1) throw InvalidArgument("owner_count", fmt::to_string(owner_count), "at least 1");
   if (panel_elements < 0)
     throw InvalidArgument("panel_elements", fmt::to_string(panel_elements), "at least 0");
   if (!owners.empty() && owners.size() != sizes.size())
     throw InvalidArgument("owners", fmt::format("{} of them", owners.size()),
                           fmt::format("one for each of the {} blocks", sizes.size()));
-  constexpr Index most = std::numeric_limits<std::int32_t>::max();  // tasks count in 32 bits
-  if (static_cast<Index>(sizes.size()) > most)
-    throw InvalidArgument("block sizes", fmt::format("{} of them", sizes.size()),
-                          fmt::format("at most {}", most));
-  for (const int owner : owners)
-    if (owner < 0 || owner >= owner_count)
-      throw InvalidArgument("owners", fmt::to_string(owner), fmt::format("0 to {}", owner_count - 1));
-  const std::shared_ptr<BlockDimension> d(new BlockDimension);
-  d->owner_count_ = owner_count;
-  d->sizes_ = std::move(sizes);
-  d->first_.assign(1, 0);
-  for (const Index size : d->sizes_) {
-    if (size < 0 || size > most)
-      throw InvalidArgument("block sizes", fmt::to_string(size), fmt::format("0 to {}", most));
-    d->first_.push_back(d->first_.back() + size);
-  }
+  const std::shared_ptr<BlockDimension> d(new BlockDimension(std::move(sizes), owner_count));
+  require_owners(owners, owner_count);
   d->panel_elements_ =
       panel_elements > 0 ? panel_elements : choose_panel_elements(d->elements(), owner_count);
   // The panel that each owner is filling.
@@ -92,6 +98,37 @@ std::shared_ptr<const BlockDimension> BlockDimension::make(std::vector<Index> si
       dealt = (dealt + 1) % owner_count;
     }
   }
+  return d;
+}
+
+std::shared_ptr<const BlockDimension> BlockDimension::with_panels(std::vector<Index> sizes,
+                                                                  std::vector<Index> panel_of,
+                                                                  std::vector<int> panel_owners,
+                                                                  int owner_count) {
+  if (panel_of.size() != sizes.size())
+    throw InvalidArgument("panel_of", fmt::format("{} of them", panel_of.size()),
+                          fmt::format("one for each of the {} blocks", sizes.size()));
+  const std::shared_ptr<BlockDimension> d(new BlockDimension(std::move(sizes), owner_count));
+  require_owners(panel_owners, owner_count);
+  d->panels_.resize(panel_owners.size());
+  d->panel_owner_ = std::move(panel_owners);
+  d->panel_of_ = std::move(panel_of);
+  std::vector<Index> filled(d->panels_.size(), 0);
+  for (Index block = 0; block < d->blocks(); ++block) {
+    const Index panel = d->panel_of(block);
+    if (panel < 0 || panel >= d->panels())
+      throw InvalidArgument("panel_of", fmt::to_string(panel), fmt::format("0 to {}", d->panels() - 1));
+    auto& members = d->panels_[static_cast<std::size_t>(panel)];
+    d->position_.push_back(static_cast<Index>(members.size()));
+    members.push_back(block);
+    filled[static_cast<std::size_t>(panel)] += d->size(block);
+  }
+  for (const auto& members : d->panels_)
+    if (members.empty() || static_cast<Index>(members.size()) > max_blocks_of_panel)
+      throw InvalidArgument("panel_of", fmt::format("{} blocks of a panel", members.size()),
+                            fmt::format("1 to {}", max_blocks_of_panel));
+  d->panel_elements_ =
+      std::max<Index>(1, filled.empty() ? 1 : *std::max_element(filled.begin(), filled.end()));
   return d;
 }
 

@@ -11,6 +11,7 @@
 
 #include <tessera/algorithms/block_sparse/block_memory.hpp>
 #include <tessera/block_operations.hpp>
+#include <tessera/block_permutation.hpp>
 #include <tessera/error.hpp>
 #include <tessera/matgen.hpp>
 #include <tessera/matrix_market.hpp>
@@ -30,10 +31,10 @@ BlockLayout SparseShape::layout(Index rows, Index cols, Symmetry symmetry) const
                           fmt::format("the {} rows or columns of the matrix", elements));
   };
   if (!sizes)
-    return {dimension(repeated_block_sizes(pattern, rows), grid.rows),
-            dimension(repeated_block_sizes(pattern, cols), grid.cols), grid, symmetry};
-  return {dimension(cut(rows, sizes->rows, sizes->cols), grid.rows),
-          dimension(cut(cols, sizes->cols, sizes->rows), grid.cols), grid, symmetry};
+    return dealt({dimension(repeated_block_sizes(pattern, rows), grid.rows),
+                  dimension(repeated_block_sizes(pattern, cols), grid.cols), grid, symmetry});
+  return dealt({dimension(cut(rows, sizes->rows, sizes->cols), grid.rows),
+                dimension(cut(cols, sizes->cols, sizes->rows), grid.cols), grid, symmetry});
 }
 
 double SparseShape::mean_block() const {
@@ -69,7 +70,11 @@ BlockLayout SparseShape::layout_like(const BlockDimension& rows, const BlockDime
   const auto list = [](const BlockDimension& like) {
     return std::vector<Index>(like.sizes().begin(), like.sizes().end());
   };
-  return {dimension(list(rows), grid.rows), dimension(list(cols), grid.cols), grid, symmetry};
+  return dealt({dimension(list(rows), grid.rows), dimension(list(cols), grid.cols), grid, symmetry});
+}
+
+BlockLayout SparseShape::dealt(const BlockLayout& layout) const {
+  return homogenized ? homogenized_layout(layout, *homogenized) : layout;
 }
 
 BlockDimensionPointer SparseShape::dimension(std::vector<Index> list, int owners) const {

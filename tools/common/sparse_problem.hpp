@@ -21,6 +21,7 @@ struct SparseShape {
   std::optional<BlockSizes> sizes;  ///< of rows and columns; none: `pattern`, repeated
   std::vector<Index> pattern;
   Index panel = 0;  ///< elements; 0: the program chooses
+  std::optional<std::uint64_t> homogenized;  ///< seed with which blocks are dealt at random; none: in runs
 
   /// Chooses, for the rows and for the columns, that one of the two lists of sizes whose sum is
   /// their number of elements.
@@ -38,6 +39,7 @@ struct SparseShape {
                           Symmetry symmetry = Symmetry::none) const;
 
  private:
+  BlockLayout dealt(const BlockLayout& layout) const;
   BlockDimensionPointer dimension(std::vector<Index> sizes, int owners) const;
 };
 

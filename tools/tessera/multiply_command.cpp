@@ -15,6 +15,7 @@
 #include "options.hpp"
 #include "problem.hpp"
 #include "product_peer.hpp"
+#include "rank_balance.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
 #include "sparse_probes.hpp"
@@ -62,6 +63,7 @@ class MultiplyRun {
     shape_.grid = process_grid(runtime_, options_.grid);
     shape_.pattern = options_.blocks.empty() ? std::vector<Index>{23} : options_.blocks;
     shape_.panel = options_.panel;
+    if (options_.permute == "random") shape_.homogenized = options_.common.seed;
     if (!options_.block_sizes.empty())
       session_.together([&] { shape_.sizes = read_block_sizes(options_.block_sizes); });
     session_.progress().stage(reads() ? "reading the matrices" : "making the matrices");
@@ -164,6 +166,7 @@ class MultiplyRun {
     text += fmt::format(", op {} {}, type {}, filter {:g}", letter(options_.op_a), letter(options_.op_b),
                         type_letter<T>, options_.filter);
     if (options_.retain_sparsity) text += ", sparsity retained";
+    if (options_.permute == "random") text += ", blocks dealt at random";
     if (runtime_.gpus() > 0) text += keeps_on_gpu() ? ", all on the GPU" : ", from and to host memory";
     report_.lines.emplace_back("product", text);
   }
@@ -287,6 +290,7 @@ class MultiplyRun {
     json["bytes"] = {{"products", product_bytes(result)},
                      {"matrices", matrix_bytes(c)},
                      {"moved", run.workers.bytes_moved}};
+    json["balance"] = rank_balance(runtime_, result, {&a_.pattern(), &b().pattern(), &c.pattern()});
     json["shapes"] = Json::array();
     for (const ProductCount& shape : result.shapes)
       json["shapes"].push_back({{"m", shape.m},
@@ -328,6 +332,7 @@ class MultiplyRun {
     if (runtime_.gpus() > 0)
       bytes += fmt::format(", {} copied to, from and between GPUs", format_bytes(run.workers.bytes_moved));
     lines.emplace_back("bytes", bytes);
+    if (runtime_.size() > 1) lines.emplace_back("balance", text_of_balance(json["balance"]));
     constexpr std::size_t shown = 12;
     for (std::size_t s = 0; s < std::min(shown, result.shapes.size()); ++s) {
       const ProductCount& shape = result.shapes[s];

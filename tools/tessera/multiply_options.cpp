@@ -109,6 +109,10 @@ OptionTable option_table(MultiplyProgramOptions& options) {
   add_product(table, options);
   add_machine(table, options.common);
   add_grid(table, options.grid);
+  table.word(
+      "--permute", options.permute, {"none", "random"},
+      "how blocks are dealt to the ranks: in runs of a panel (none), or at random by --seed, so that all "
+      "have as much to do");
   table.word("--keep-on", options.keep_on, {"host", "gpu"},
              "what is timed: host: A, B and C before are in host memory only, and C gets there again; gpu: "
              "they are on the GPU already, and C stays there");
@@ -123,6 +127,8 @@ OptionTable option_table(MultiplyProgramOptions& options) {
   add_record(table, options.common);
   table.example("--generate water --n 13800 --filter 1e-6", "a model of liquid water, in blocks of 23");
   table.example("S.mtx.gz H.h5 --block-sizes sizes.txt --output SH.h5", "the product of two files");
+  table.example("--generate water --n 13800 --permute random",
+                "under mpirun: blocks dealt to the ranks at random");
   table.example("--generate random --n 10000 --blocks 13,5,5 --symmetry S --op-b T --peer dense",
                 "half-stored random matrices, beside the dense product");
   return table;

@@ -50,6 +50,7 @@ struct MultiplyProgramOptions {
   UseDense dense = UseDense::automatic;
   ProductFilterRule filter_rule = ProductFilterRule::exact;
   bool reuse_plan = true;
+  std::string permute = "none";  ///< how blocks are dealt to ranks: in runs, or at random
   std::string keep_on = "host";  ///< location of the operands before and of C after: host, gpu
   std::string peer = "none";
   std::string output;

@@ -95,6 +95,27 @@ TEST(BlockDimension, IsEqualWithEqualSizesOwnersAndPanels) {
   EXPECT_FALSE(d->same_sizes(*make({2, 3}, {1, 1}, 9)));
 }
 
+TEST(BlockDimension, TakesAnyPanels) {
+  const std::vector<Index> sizes{4, 0, 6, 10, 3};
+  const auto d = BlockDimension::with_panels(sizes, {2, 0, 2, 1, 0}, {1, 0, 1}, 3);
+  check_dimension(*d, sizes);
+  EXPECT_EQ(d->owners(), (std::vector<int>{1, 1, 1, 0, 1}));
+  EXPECT_EQ(d->owner_count(), 3);
+  EXPECT_EQ(d->panels(), 3);
+  EXPECT_TRUE(*d == *BlockDimension::with_panels(sizes, {2, 0, 2, 1, 0}, {1, 0, 1}, 3));
+  EXPECT_FALSE(*d == *BlockDimension::with_panels(sizes, {2, 0, 2, 1, 0}, {1, 0, 2}, 3));
+  EXPECT_TRUE(d->same_panels(*BlockDimension::with_panels(sizes, {2, 0, 2, 1, 0}, {1, 0, 2}, 3)));
+  EXPECT_EQ(BlockDimension::with_panels({}, {}, {}, 2)->panels(), 0);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0}, {0}, 1), InvalidArgument);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0, 1}, {0}, 1), InvalidArgument);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0, -1}, {0}, 1), InvalidArgument);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0, 0}, {0, 0}, 1), InvalidArgument);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0, 0}, {1}, 1), InvalidArgument);
+  EXPECT_THROW(BlockDimension::with_panels({1, 2}, {0, 0}, {0}, 0), InvalidArgument);
+  const std::vector<Index> many(40000, 1), one_panel(40000, 0);
+  EXPECT_THROW(BlockDimension::with_panels(many, one_panel, {0}, 1), InvalidArgument);
+}
+
 TEST(BlockDimension, RefusesWhatDoesNotFit) {
   EXPECT_THROW(BlockDimension::make({1, -1}), InvalidArgument);
   EXPECT_THROW(BlockDimension::make({Index(1) << 31}), InvalidArgument);

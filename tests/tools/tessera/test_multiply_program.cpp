@@ -213,6 +213,39 @@ TEST_F(MultiplyProgram, SameOverSeveralRanks) {
   EXPECT_NEAR(a["checksum"].get<double>(), b["checksum"].get<double>(), 1e-12 * a["checksum"].get<double>());
 }
 
+/// Blocks dealt at random, or in runs: the same product, and the record tells each rank's share.
+TEST_F(MultiplyProgram, BlocksDealtAtRandom) {
+  expect_refused("multiply --generate random --n 50 --permute perhaps", "perhaps");
+  const std::string ranks = two_ranks();
+  if (ranks.empty()) GTEST_SKIP() << "MPIEXEC is not set";
+  const std::string arguments = "multiply --generate water --n 1380 --occupation 0.05 --panel 138 --permute ";
+  const Json runs = record(arguments + "none", 0, ranks), random = record(arguments + "random", 0, ranks);
+  EXPECT_EQ(random["options"]["permute"], "random");
+  EXPECT_TRUE(passed(random));
+  const Json &a = runs["runs"][0]["result"], &b = random["runs"][0]["result"];
+  EXPECT_EQ(a["products"], b["products"]);
+  EXPECT_NEAR(a["checksum"].get<double>(), b["checksum"].get<double>(), 1e-12 * a["checksum"].get<double>());
+  for (const Json* result : {&a, &b})
+    for (const char* name : {"products", "flop", "elements"}) {
+      const Json& balance = (*result)["balance"][name];
+      ASSERT_EQ(balance["ranks"].size(), 2u);
+      const double first = balance["ranks"][0].get<double>(), second = balance["ranks"][1].get<double>();
+      EXPECT_DOUBLE_EQ(balance["max_over_mean"].get<double>(),
+                       2 * std::max(first, second) / (first + second));
+      if (result->contains(name)) {
+        EXPECT_DOUBLE_EQ(first + second, (*result)[name].get<double>());
+      }
+    }
+  EXPECT_LT(b["balance"]["products"]["max_over_mean"].get<double>(), 1.1);
+  EXPECT_NE(run(arguments + "random", ranks).out.find("(the largest rank's / the mean)"), std::string::npos);
+  // A file of one comes back in the user's numbering.
+  const Json written = record(arguments + "random --output " + path("c.h5"), 0, ranks);
+  const Json again = record("multiply --matrix-a " + path("c.h5") + " --permute random", 0, ranks),
+             plain = record("multiply --matrix-a " + path("c.h5"));
+  EXPECT_EQ(again["runs"][0]["result"]["products"], plain["runs"][0]["result"]["products"]);
+  EXPECT_TRUE(passed(again));
+}
+
 /// With libxsmm the program must use it as a peer; without it the program must say so.
 TEST_F(MultiplyProgram, LibxsmmIsAPeer) {
   const Outcome outcome = run("bench_stack --products 100 --peer libxsmm --json -");
