@@ -354,16 +354,15 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 }  // namespace stack_detail
 
 /// C_r += sum_e A_e B_e for the runs r < run_count and their entries e, in a fixed order that depends on the
-/// shape alone. C_r: M x N at c + runs[r].c; A_e: M x K at a + entries[e].a; B_e: K x N at b + entries[e].b;
-/// column-major without gaps, aligned as T. No two runs have the same C. Launch: as stack_plan says.
-template <class T, int M, int N, int K>
-__global__ void __launch_bounds__(stack_detail::plan_of<T, M, N, K>.threads,
-                                  stack_detail::plan_of<T, M, N, K>.blocks_per_multiprocessor)
+/// shape and the plan alone. C_r: M x N at c + runs[r].c; A_e: M x K at a + entries[e].a; B_e: K x N at b +
+/// entries[e].b; column-major without gaps, aligned as T. No two runs have the same C. Launch: as the plan
+/// says.
+template <class T, int M, int N, int K, StackPlan Plan = stack_detail::plan_of<T, M, N, K>>
+__global__ void __launch_bounds__(Plan.threads, Plan.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
                           const StackEntry* __restrict__ entries, const T* __restrict__ a,
                           const T* __restrict__ b, T* __restrict__ c) {
-  stack_detail::multiply_stack<T, M, N, K, stack_detail::plan_of<T, M, N, K>>(runs, run_count, entries, a, b,
-                                                                              c);
+  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, a, b, c);
 }
 
 }  // namespace tessera::detail::kernels
