@@ -74,10 +74,11 @@ struct PeerRecord {
   int threads = 1;   ///< 0: on a GPU
   std::vector<double> seconds;
   std::optional<CheckRecord> check;
-  int gpus = 1;                  ///< where threads is 0
-  Json result = Json::object();  ///< of the peer, in the record if it is not empty
-  std::string note{};            ///< what a reader of its time must know, if anything
-  std::string version{};         ///< of the library
+  int gpus = 1;                       ///< where threads is 0
+  Json result = Json::object();       ///< of the peer, in the record if it is not empty
+  std::string note{};                 ///< what a reader of its time must know, if anything
+  std::string version{};              ///< of the library
+  std::vector<double> own_seconds{};  ///< of our side, where that is not the whole of the runs
 };
 
 /// A limit of the machine measured in the same run.

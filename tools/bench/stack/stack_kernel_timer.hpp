@@ -25,6 +25,9 @@ class StackKernelTimer {
   StackKernelTimer& operator=(const StackKernelTimer&) = delete;
   /// Seconds for all of the items once.
   StackKernelTimes measure(Index rounds) const;
+  /// All panels of C after the stacks were added once to zeros, as the codelet does it; empty where no stack
+  /// is.
+  std::vector<std::vector<T>> results() const;
   double flops() const;          ///< of all of the items
   double operand_bytes() const;  ///< A and B of each product
 
