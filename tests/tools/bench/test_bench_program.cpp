@@ -170,6 +170,26 @@ TEST_F(BenchProgram, BenchesStacksBesideCublas) {
   }
 }
 
+/// On a GPU: what is found is kept, and all products are right with it.
+TEST_F(BenchProgram, TunesKernelsAndUsesThem) {
+  if (Json::parse(run("info --json -").out)["machine"]["gpus"].empty()) GTEST_SKIP() << "no GPU";
+  const std::string with_cache = "XDG_CACHE_HOME=" + path("cache");
+  const Outcome outcome = run("tune --stack 5x5x5,13x7x9 --plans 12 --json -", with_cache);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json["stacks"].size(), 2u);
+  for (const Json& stack : json["stacks"]) {
+    EXPECT_EQ(stack["plans"].size(), 12u);
+    EXPECT_EQ(stack["plans"][0]["speedup"], 1);
+    for (const Json& plan : stack["plans"]) EXPECT_FALSE(plan.contains("flaw")) << plan.dump();
+  }
+  EXPECT_TRUE(fs::exists(json["file"].get<std::string>()));
+  EXPECT_NE(run("info", with_cache).out.find("tuned"), std::string::npos);
+  const Outcome product = run("bench_stack --m 5 --products 4000", with_cache);
+  EXPECT_EQ(product.code, 0) << product.err << product.out;
+  EXPECT_EQ(product.err.find("not used"), std::string::npos) << product.err;
+}
+
 /// A line for each pair of block size and occupation, computed as `multiply` computes it.
 TEST_F(BenchProgram, SweepsProducts) {
   const Json json =
