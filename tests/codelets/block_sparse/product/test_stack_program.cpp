@@ -94,7 +94,7 @@ TEST(StackProgram, CompilesPlansOtherThanTheFormula) {
     const std::vector<StackPlan> plans = device::plans_near_formula(shape, 1000);
     std::set<std::string> codes, keys;
     std::size_t tried = 0;
-    for (std::size_t i = 0; i < plans.size(); i = 2 * i + 1, ++tried) {
+    for (std::size_t i = 0; i < plans.size(); i = 3 * i + 1, ++tried) {
       const StackBinary binary =
           device::compile_stack(device::stack_kernel_files(), architecture, shape, plans[i]);
       EXPECT_TRUE(is_elf(binary)) << device::describe_plan(plans[i]);
@@ -102,7 +102,7 @@ TEST(StackProgram, CompilesPlansOtherThanTheFormula) {
       codes.insert(binary.kernel);
       keys.insert(device::stack_binary_key(device::stack_kernel_files(), architecture, shape, plans[i]));
     }
-    EXPECT_GE(tried, 6u);
+    EXPECT_GE(tried, 5u);
     EXPECT_EQ(codes.size(), tried);
     EXPECT_EQ(keys.size(), tried);
   }
