@@ -133,7 +133,8 @@ double Report::median_seconds() const {
 }
 
 double Report::ratio() const {
-  return peer ? median(peer->seconds) / median_seconds() : unknown;
+  if (!peer) return unknown;
+  return median(peer->seconds) / (peer->own_seconds.empty() ? median_seconds() : median(peer->own_seconds));
 }
 
 bool Report::passed() const {
@@ -211,6 +212,8 @@ Json to_json(const Report& report) {
                     {"seconds", number(median(report.peer->seconds))},
                     {"ratio", number(report.ratio())},
                     {"runs", report.peer->seconds}};
+    if (!report.peer->own_seconds.empty())
+      json["peer"]["own_seconds"] = number(median(report.peer->own_seconds));
     if (report.peer->check) json["peer"]["check"] = to_json(*report.peer->check);
     if (!report.peer->result.empty()) json["peer"]["result"] = report.peer->result;
   }

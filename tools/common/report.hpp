@@ -82,6 +82,7 @@ struct PeerRecord {
   Json result = Json::object();  ///< results of the peer; in the record unless empty
   std::string note{};            ///< remark that is needed to interpret the time; empty: none
   std::string version{};         ///< of the library
+  std::vector<double> own_seconds{};  ///< of our side, if that is not the whole of the runs
 };
 
 /// An upper limit of the machine's performance, measured in the same run.

@@ -79,6 +79,8 @@ int run_info(const InfoProgramOptions& options) {
   report.options = option_table(used).json();
   Json document = record_head(report);
   const std::string stack_kernels = options.codelets ? describe_stack_kernels(session.runtime()) : "";
+  const auto tuned = describe_tuned_kernels();
+  for (const auto& [gpu, shapes] : tuned) document["tuned_stacks"][gpu] = shapes;
   if (options.codelets) {
     if (!stack_kernels.empty()) document["stack_kernels"] = stack_kernels;
     document["codelets"] = Json::array();
@@ -109,6 +111,7 @@ int run_info(const InfoProgramOptions& options) {
     line("mpi", info.mpi_version + gpu_messages(session.runtime()));
     line("blas", info.blas);
     if (!stack_kernels.empty()) line("stacks", stack_kernels);
+    for (const auto& [gpu, shapes] : tuned) line("tuned", fmt::format("{}: {}", gpu, shapes));
     if (options.codelets) {
       say("{:<30}{:<8}{:<6}{:<6}{}\n", "codelet", "types", "cpu", "cuda", "model");
       for (const auto& [name, family] : codelet_families())

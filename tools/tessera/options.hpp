@@ -84,8 +84,17 @@ struct TraceProgramOptions {
   std::string json, svg, chrome;
 };
 
+/// Products of m x k by k x n blocks.
+struct StackSizes {
+  Index m, n, k;
+};
+/// `23x23x23`, `5x13x7`: m, n, k.
+std::vector<std::string> stack_words(const std::vector<StackSizes>& stacks);
+
 struct TuneProgramOptions {
   CommonOptions common;
+  std::vector<StackSizes> stacks;  ///< not empty: kernels of these are tuned, and no solver
+  Index plans = 100;               ///< sets of parameters for each
   std::string output = "tuning.json";
   std::vector<Index> orders{1000};
   char type = 'd';
@@ -132,6 +141,7 @@ int run_lobpcg(LobpcgProgramOptions& options);
 int run_info(const InfoProgramOptions& options);
 int run_trace(const TraceProgramOptions& options);
 int run_tune(const TuneProgramOptions& options);
+int run_tune_stacks(const TuneProgramOptions& options);
 int run_calibrate(const CalibrateProgramOptions& options);
 
 }  // namespace tessera::program

@@ -1,5 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include <tessera/codelets/block_sparse/product/kernels/stack_choice.hpp>
+
 #include "options.hpp"
 #include "table_parts.hpp"
 
@@ -32,20 +39,70 @@ OptionTable option_table(TraceProgramOptions& options) {
   return table;
 }
 
+std::vector<std::string> stack_words(const std::vector<StackSizes>& stacks) {
+  std::vector<std::string> words;
+  for (const StackSizes& sizes : stacks) words.push_back(fmt::format("{}x{}x{}", sizes.m, sizes.n, sizes.k));
+  return words;
+}
+
+namespace {
+
+/// @throws UsageError
+StackSizes parse_stack(const std::string& word) {
+  std::array<Index, 3> sizes{};
+  std::size_t begin = 0;
+  for (Index& size : sizes) {
+    const bool last = &size == &sizes.back();
+    const std::size_t end = last ? word.size() : std::min(word.find('x', begin), word.size());
+    if (begin > word.size() ||
+        !problem_of_integer(word.substr(begin, end - begin), 1, device::largest_own_size, size).empty())
+      throw UsageError(
+          "--stack", word, "is not possible",
+          fmt::format("MxNxK with sizes from 1 to {}, such as 23x23x23", device::largest_own_size));
+    begin = end + 1;
+  }
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::vector<StackSizes> parse_stacks(const std::string& text) {
+  std::vector<StackSizes> stacks;
+  for (const std::string& word : split_list(text)) stacks.push_back(parse_stack(word));
+  return stacks;
+}
+
+}  // namespace
+
 OptionTable option_table(TuneProgramOptions& options) {
-  OptionTable table("tessera tune", "find the fastest solver and sizes of `tessera eigen`");
+  OptionTable table("tessera tune",
+                    "find the fastest solver and sizes of `tessera eigen`, or parameters of kernels");
+  const auto of_solvers = [&options] { return options.stacks.empty(); };
+  const std::string without_stack = "solvers to tune, and so not with --stack";
   table.group("Problem");
-  table.integers("--n", options.orders, 1, largest_order, "orders to tune for");
+  table.integers("--n", options.orders, 1, largest_order, "orders to tune for")
+      .needs(of_solvers, without_stack);
+  table
+      .form("--stack", options.stacks, "MxNxK,...", parse_stacks, stack_words,
+            "instead of solvers: tune the GPU kernels of products of m x k by k x n blocks, on stacks of "
+            "300000 and 16005 of them; what is found is kept for the model of the GPU, and all products on "
+            "such a GPU use it from then on")
+      .chosen("none", Json::array());
+  table
+      .integer("--plans", options.plans, 2, 100000,
+               "sets of parameters to try for each shape, those that are most like the usual one")
+      .needs([&options] { return !options.stacks.empty(); }, "--stack");
   add_type(table, options.type);
-  table.yes_no("--vectors", options.vectors, "tune for eigenvectors too");
+  table.yes_no("--vectors", options.vectors, "tune for eigenvectors too").needs(of_solvers, without_stack);
   add_machine(table, options.common);
   add_runs(table, options.common);
+  for (const char* runs : {"--repeat", "--warmup"}) table.entry(runs).needs(of_solvers, without_stack);
   table.group("Output");
-  table.text("--output", options.output, "FILE", "file to which the result is added");
+  table.text("--output", options.output, "FILE", "file to which the result is added")
+      .needs(of_solvers, without_stack);
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("--n 1000,4000 --repeat 3", "into tuning.json, which `tessera eigen --tuning` takes");
   table.example("--n 2000 --type z --vectors no --output values.json", "of complex matrices, values alone");
+  table.example("--stack 23x23x23,13x5x13 --type d", "kernels of two shapes, for this machine's first GPU");
   return table;
 }
 

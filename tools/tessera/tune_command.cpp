@@ -104,6 +104,7 @@ TuningEntry tune(Session& session, Index n, bool vectors) {
 }  // namespace
 
 int run_tune(const TuneProgramOptions& options) {
+  if (!options.stacks.empty()) return run_tune_stacks(options);
   // Report a problem with the output file before the long computation.
   require_writable("--output", options.output);
   if (std::filesystem::exists(options.output)) read_tuning(options.output);

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_compiler.hpp>
 #endif
@@ -183,6 +184,20 @@ std::string describe_stack_kernels(const Runtime& runtime) {
   return description;
 }
 
+std::vector<std::pair<std::string, std::string>> describe_tuned_kernels() {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const std::string version = device::stack_source_version(device::stack_kernel_files());
+  for (const auto& [gpu, tuned] : device::TunedPlanStore::of_user().read_all(version)) {
+    std::string text;
+    for (const device::TunedPlan& plan : tuned.plans)
+      text += fmt::format("{}{} {}x{}x{}", text.empty() ? "" : ", ", plan.shape.type, plan.shape.m,
+                          plan.shape.n, plan.shape.k);
+    if (!tuned.flaw.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", tuned.flaw);
+    lines.emplace_back(gpu, text.empty() ? "none" : text);
+  }
+  return lines;
+}
+
 #else
 
 void report_stack_kernels(const Runtime&) {}
@@ -191,6 +206,10 @@ template <class T>
 void prepare_stack_kernels(const Runtime&, std::span<const StackClass>) {}
 
 std::string describe_stack_kernels(const Runtime&) {
+  return {};
+}
+
+std::vector<std::pair<std::string, std::string>> describe_tuned_kernels() {
   return {};
 }
 

@@ -4,6 +4,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
 #include <tessera/runtime.hpp>
@@ -80,6 +82,10 @@ void report_stack_kernels(const Runtime& runtime);
 /// Describes the compiler of kernels for this rank's GPUs and where they are kept; empty without GPUs.
 /// Compiles one kernel.
 std::string describe_stack_kernels(const Runtime& runtime);
+
+/// A line for each model of GPU for which `tessera tune --stack` has kept parameters of kernels: its name and
+/// the shapes, or why they are not used. Needs no GPU; empty without CUDA.
+std::vector<std::pair<std::string, std::string>> describe_tuned_kernels();
 
 namespace kernels {
 

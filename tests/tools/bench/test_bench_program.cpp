@@ -55,6 +55,10 @@ TEST_F(BenchProgram, BadUsage) {
   expect_refused("bench_dense gemm --peer csr", "csr");
   expect_refused("bench_stack --generate wilkinson", "wilkinson");
   expect_refused("bench_stack --peer lapack", "lapack");
+  for (const char* peer : {"cublas-batched", "cublas-grouped"})
+    expect_refused(fmt::format("bench_stack --gpus 0 --peer {}", peer),
+                   fmt::format("--peer: '{}' is not possible; expected another peer (", peer));
+  expect_refused("bench_stack --peer cublas", "did you mean 'cublas-");
   expect_refused("bench_stack --generate water --m 5 --n 6", "--m");
   expect_refused("bench_stack --m 0", "--m");
   expect_refused("bench_dense gemm --generate water", "water");
@@ -146,6 +150,45 @@ TEST_F(BenchProgram, BenchesStacks) {
     EXPECT_GT(json["limit"]["copy_fractions"]["stack"].get<double>(), 0);
     EXPECT_GT(json["peer"]["ratio"].get<double>(), 0);
   }
+}
+
+/// On a GPU: the same stacks, one product for each block of C in a call.
+TEST_F(BenchProgram, BenchesStacksBesideCublas) {
+  const Json info = Json::parse(run("info --json -").out);
+  if (info["machine"]["gpus"].empty()) GTEST_SKIP() << "no GPU";
+  for (const char* more : {"--peer cublas-batched --type d --m 7 --products 500",
+                           "--peer cublas-batched --type z --m 3 --n 4 --k 5 --products 4000",
+                           "--peer cublas-grouped --type s --m 13 --products 4000",
+                           "--peer cublas-batched --type c --generate water --m 5 --products 3000"}) {
+    const Json json = record(fmt::format("bench_stack --repeat 2 {}", more));
+    EXPECT_TRUE(passed(json)) << more;
+    const Json& peer = json["peer"];
+    EXPECT_TRUE(peer["check"]["passed"].get<bool>()) << peer.dump();
+    EXPECT_GE(peer["result"]["calls"].get<int>(), 2);
+    EXPECT_GT(peer["result"]["memory_fraction"].get<double>(), 0);
+    EXPECT_NEAR(peer["ratio"].get<double>(),
+                peer["seconds"].get<double>() / peer["own_seconds"].get<double>(), 1e-6);
+  }
+}
+
+/// On a GPU: what is found is kept, and all products are right with it.
+TEST_F(BenchProgram, TunesKernelsAndUsesThem) {
+  if (Json::parse(run("info --json -").out)["machine"]["gpus"].empty()) GTEST_SKIP() << "no GPU";
+  const std::string with_cache = "XDG_CACHE_HOME=" + path("cache");
+  const Outcome outcome = run("tune --stack 5x5x5,13x7x9 --plans 12 --json -", with_cache);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json["stacks"].size(), 2u);
+  for (const Json& stack : json["stacks"]) {
+    EXPECT_EQ(stack["plans"].size(), 12u);
+    EXPECT_EQ(stack["plans"][0]["speedup"], 1);
+    for (const Json& plan : stack["plans"]) EXPECT_FALSE(plan.contains("flaw")) << plan.dump();
+  }
+  EXPECT_TRUE(fs::exists(json["file"].get<std::string>()));
+  EXPECT_NE(run("info", with_cache).out.find("tuned"), std::string::npos);
+  const Outcome product = run("bench_stack --m 5 --products 4000", with_cache);
+  EXPECT_EQ(product.code, 0) << product.err << product.out;
+  EXPECT_EQ(product.err.find("not used"), std::string::npos) << product.err;
 }
 
 /// One line for each pair of block size and occupation, computed in the same way as by `multiply`.

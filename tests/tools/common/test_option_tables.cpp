@@ -156,6 +156,8 @@ TEST(UsageErrors, HaveOneForm) {
            {"eigen --generate random", "--n is missing; expected the order of the generated matrix"},
            {"trace", "DIR is missing; expected where a command with --trace DIR has left its trace"},
            {"tune --n 100,x", "--n: 'x' is not a number; expected an integer from 1 to 2147483647"},
+           {"tune --stack 5x5",
+            "--stack: '5x5' is not possible; expected MxNxK with sizes from 1 to 80, such as 23x23x23"},
            {"bench_dense gemm cholesky",
             "'cholesky' is one word too many; bench_dense --help lists the options"},
            {"bench_dense gemm --n 20 --columns 21", "--columns: '21' is too large; expected at most n = 20"},
@@ -225,6 +227,12 @@ const std::vector<std::pair<std::string, std::string>> without_effect{
     {"lobpcg a.mtx --hybrid --gpus 0", "--hybrid"},
     {"info --hybrid --gpus 0", "--hybrid"},
     {"tune --hybrid --gpus 0", "--hybrid"},
+    {"tune --plans 5", "--plans"},
+    {"tune --stack 5x5x5 --n 100", "--n"},
+    {"tune --stack 5x5x5 --vectors no", "--vectors"},
+    {"tune --stack 5x5x5 --repeat 2", "--repeat"},
+    {"tune --stack 5x5x5 --warmup 2", "--warmup"},
+    {"tune --stack 5x5x5 --output o.json", "--output"},
     {"calibrate --hybrid --gpus 0", "--hybrid"},
     {"bench_dense gemm --kernel elpa", "--kernel"},
     {"bench_dense gemm --hybrid --gpus 0", "--hybrid"},
@@ -260,6 +268,7 @@ TEST(OptionsWithoutEffect, AreTakenWhereTheyHaveOne) {
         "multiply --generate water --n 50 --occupation 0.2 --symmetry S --blocks 5",
         "lobpcg --generate shell:20Ne --interaction pairing --steps 2 --shift -3",
         "lobpcg --generate shell:file:2:2 --orbits o.sps --degree 3 --preconditioner chebyshev",
+        "tune --stack 5x5x5,80x1x23 --type z --plans 7 --seed 3",
         "bench_dense back_tridiagonal --kernel elpa --n 20 --columns 9 --band 8",
         "bench_stack --generate water --occupation 0.2",
         "bench_spmm --generate shell:20Ne --interaction pairing --nd 2 --storage f --type s",
@@ -273,6 +282,20 @@ TEST(OptionsWithoutEffect, ElectronsNeedTheirOrbitals) {
   EXPECT_EQ(refusal(eigen + "38"), "");
   for (const char* bad : {"9", "40", "10 --range index:5:20", "10 --range index:0:5", "0"})
     EXPECT_TRUE(refusal(eigen + bad).starts_with("--electrons: '")) << bad;
+}
+
+TEST(UsageErrors, StacksHaveThreeSizes) {
+  for (const char* bad : {"5", "5x", "5x5x", "5x5x5x5", "x5x5", "5x0x5", "5x81x5", "5X5X5", "5x5x5,6",
+                          "5x5x+5", "5x5x5,", "-5x5x5"})
+    EXPECT_TRUE(refusal(std::string("tune --stack=") + bad).starts_with("--stack")) << bad;
+  TuneProgramOptions options;
+  EXPECT_TRUE(option_table(options).json().at("stack").is_null());
+  option_table(options).entry("--stack").set("23x5x13,1x1x80");
+  ASSERT_EQ(options.stacks.size(), 2u);
+  EXPECT_EQ(options.stacks[0].m, 23);
+  EXPECT_EQ(options.stacks[0].n, 5);
+  EXPECT_EQ(options.stacks[0].k, 13);
+  EXPECT_EQ(option_table(options).json()["stack"], Json::array({"23x5x13", "1x1x80"}));
 }
 
 TEST(OptionTables, MakeTheRecord) {

@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <tests/tools/program_test.hpp>
 
+#if TESSERA_WITH_CUDA
+#include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/tuned_plans.hpp>
+#endif
 #include <tessera/matgen.hpp>
 #include <tessera/matrix_market.hpp>
 #include <tessera/runtime/io/hdf5_file.hpp>
@@ -369,6 +373,32 @@ TEST_F(Program, TunesAndUsesIt) {
       Json::parse(run("eigen --generate random --n 210 --json - --tuning " + path("tuning.json")).out);
   EXPECT_EQ(record["options"]["solver"], tuning["tuning"][0]["solver"]);
 }
+
+TEST_F(Program, KernelsAreTunedOnGpusOnly) {
+  expect_refused("tune --gpus 0 --stack 5x5x5,23x23x23",
+                 "--stack: '5x5x5,23x23x23' is not possible; expected a run with a GPU");
+}
+
+#if TESSERA_WITH_CUDA
+TEST_F(Program, InfoListsTunedKernels) {
+  const fs::path cache = directory_ / "cache/tessera";
+  fs::create_directories(cache);
+  for (const fs::path& folder : {cache, cache.parent_path()}) fs::permissions(folder, fs::perms::owner_all);
+  const device::TunedPlanStore store(cache / "stack_plans", cache);
+  const device::StackShape cube{'d', 23, 23, 23}, flat{'z', 5, 13, 7};
+  store.replace("Some GPU", device::stack_source_version(device::stack_kernel_files()), {},
+                {{cube, device::plans_near_formula(cube, 5).at(4), 1.1},
+                 {flat, device::plans_near_formula(flat, 5).at(4), 1.2}});
+  store.replace("Other GPU", "of before", {}, {{cube, device::plans_near_formula(cube, 5).at(4), 1.1}});
+  const std::string with_cache = "XDG_CACHE_HOME=" + path("cache");
+  const Outcome outcome = run("info --gpus 0", with_cache);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Some GPU: d 23x23x23, z 5x13x7\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("is of another version of the kernel"), std::string::npos) << outcome.out;
+  const Json json = Json::parse(run("info --gpus 0 --json -", with_cache).out);
+  EXPECT_EQ(json["tuned_stacks"]["Some GPU"], "d 23x23x23, z 5x13x7");
+}
+#endif
 
 TEST_F(Program, CalibratesAndTheModelsAreFound) {
   const std::string set = path("sets/here");

@@ -10,6 +10,7 @@
 #include <tessera/codelets/block_sparse/product/multiply_stack.hpp>
 #include <tessera/error.hpp>
 
+#include "cublas_stack_peer.hpp"
 #include "machine_limits.hpp"
 #include "scalar_types.hpp"
 #include "session.hpp"
@@ -66,7 +67,10 @@ class StackRunner {
         options_(resolved(options)),
         gpu_(on_gpus<T>(runtime_)),
         report_(session.new_report("bench_stack")),
-        peer_(make_stack_peer<T>(runtime_, options.peer)) {}
+        peer_(is_cublas_stack_peer(options.peer) ? nullptr : make_stack_peer<T>(runtime_, options.peer)),
+        cublas_(is_cublas_stack_peer(options.peer)
+                    ? std::make_unique<CublasStackPeer<T>>(runtime_, options.peer)
+                    : nullptr) {}
 
   int operator()() {
     if (runtime_.size() > 1)
@@ -74,7 +78,8 @@ class StackRunner {
                             "one process (each would compute the same stacks)");
     const CommonOptions& common = options_.common;
     if (peer_) require_available(*peer_, options_.peer);
-    if (peer_) time_peer(-1, 1);  // report at once if the library rejects the sizes
+    if (cublas_) require_available(*cublas_, options_.peer);
+    if (peer_) time_peer(-1, 1);  // a library that declines is said at once
     session_.progress().stage("making the stacks");
     const int workers = std::max(1, gpu_ ? runtime_.gpus() : runtime_.info().cpu_workers);
     problem_ = options_.generate == "water" ? water_stacks<T>(runtime_, options_)
@@ -107,16 +112,20 @@ class StackRunner {
     for (const StackItem& item : problem_.items)
       classes.insert(classes.end(), item.classes.begin(), item.classes.end());
     prepare_stack_kernels<T>(runtime_, classes);
-    // The artificial stacks are copies of each other, one for each GPU, so one is enough.
-    const std::size_t items = options_.generate == "water" ? problem_.items.size() : 1;
-    timer_ = std::make_unique<StackKernelTimer<T>>(problem_, items);
+    // Artificial stacks are copies of each other, one for each GPU.
+    timed_items_ = options_.generate == "water" ? problem_.items.size() : 1;
+    timer_ = std::make_unique<StackKernelTimer<T>>(problem_, timed_items_);
+    if (cublas_) cublas_->load(problem_, timed_items_, problem_.iterations);
   }
 
-  /// Times the kernels without StarPU. Reports their rates, and compares them with the time to read
-  /// A and B of each product once at the rate of a copy.
-  Json time_kernels(bool print) {
-    const StackKernelTimes times = timer_->measure(problem_.iterations);
-    const double limit = timer_->operand_bytes() / (report_.limit->copy_rate / runtime_.gpus());
+  /// Seconds of a GPU that reads A and B of each product once, at the rate of a copy.
+  double memory_seconds() const {
+    return timer_->operand_bytes() / (report_.limit->copy_rate / runtime_.gpus());
+  }
+
+  /// The kernels without StarPU: their rates, and how near they are to the limit by memory.
+  Json time_kernels(const StackKernelTimes& times, bool print) {
+    const double limit = memory_seconds();
     const auto rate = [&](double seconds) { return timer_->flops() / seconds * 1e-9; };
     const auto line = [&](const char* label, double seconds) {
       report_.results.emplace_back(
@@ -173,7 +182,11 @@ class StackRunner {
       run.check = check_stacks(problem_);
     }
     const bool last = index == options_.common.repeat - 1;
-    if (timer_) run.result["kernels"] = time_kernels(last);
+    if (timer_) {
+      const StackKernelTimes times = timer_->measure(problem_.iterations);
+      run.result["kernels"] = time_kernels(times, last);
+      if (cublas_) time_cublas(index, times.own);
+    }
     if (peer_) time_peer(index, problem_.products());
     if (last)
       report_.results.emplace_back(
@@ -190,14 +203,42 @@ class StackRunner {
     if (index >= 0) add_peer_seconds(report_, *peer_, seconds);
   }
 
+  /// The same stacks by cuBLAS, beside our kernels alone on the same GPU.
+  void time_cublas(int index, double own_round) {
+    session_.progress().stage(options_.peer);
+    const double seconds = cublas_->run();
+    if (index < 0) return;
+    add_peer_seconds(report_, *cublas_, seconds);
+    PeerRecord& record = *report_.peer;
+    const double rounds = static_cast<double>(problem_.iterations);
+    record.own_seconds.push_back(own_round * rounds);
+    const double round = median(record.seconds) / rounds, rate = timer_->flops() / round * 1e-9,
+                 memory = memory_seconds() / round, gemm = rate / (report_.limit->gflops / runtime_.gpus());
+    record.result = {{"calls", cublas_->calls()},
+                     {"seconds", round},
+                     {"gflops", rate},
+                     {"own_gflops", timer_->flops() * rounds / median(record.own_seconds) * 1e-9},
+                     {"memory_fraction", memory},
+                     {"gemm_fraction", gemm}};
+    record.note = fmt::format(
+        "against our kernels alone; {} calls a round, {:.0f} Gflop/s, {:.2f} of the limit by memory",
+        cublas_->calls(), rate, memory);
+    if (!options_.common.wants_check(index)) return;
+    CheckRecord check;
+    check.residual = difference_of_results(problem_, timed_items_, timer_->results(), cublas_->results());
+    record.check = check;
+  }
+
   Session& session_;
   Runtime& runtime_;
   const StackBenchOptions options_;
   bool gpu_;
   Report report_;
   std::unique_ptr<StackPeer> peer_;
+  std::unique_ptr<CublasStackPeer<T>> cublas_;
   StackProblem<T> problem_;
-  std::unique_ptr<StackKernelTimer<T>> timer_;  // only with GPUs
+  std::unique_ptr<StackKernelTimer<T>> timer_;  // on GPUs
+  std::size_t timed_items_ = 0;
   ProductWorker ran_on_ = ProductWorker::none;
 };
 

@@ -80,6 +80,19 @@ StackKernelTimes StackKernelTimer<T>::measure(Index rounds) const {
   return {seconds(true), seconds(false)};
 }
 
+template <class T>
+std::vector<std::vector<T>> StackKernelTimer<T>::results() const {
+  require(cudaDeviceSynchronize(), "waiting for the GPU");
+  for (const auto& panel : detail_->c)
+    if (panel) require(cudaMemset(panel->data(), 0, panel->size() * sizeof(T)), "clearing C");
+  require(cudaDeviceSynchronize(), "clearing C");
+  detail_->launch(true);
+  require(cudaDeviceSynchronize(), "the kernels");
+  std::vector<std::vector<T>> values;
+  for (const auto& panel : detail_->c) values.push_back(panel ? panel->get(panel->size()) : std::vector<T>());
+  return values;
+}
+
 #else
 
 template <class T>
@@ -90,6 +103,10 @@ StackKernelTimer<T>::StackKernelTimer(const StackProblem<T>&, std::size_t) {
 }
 template <class T>
 StackKernelTimes StackKernelTimer<T>::measure(Index) const {
+  return {};
+}
+template <class T>
+std::vector<std::vector<T>> StackKernelTimer<T>::results() const {
   return {};
 }
 

@@ -26,7 +26,10 @@ class StackKernelTimer {
   StackKernelTimer& operator=(const StackKernelTimer&) = delete;
   /// Average seconds for one pass over all items.
   StackKernelTimes measure(Index rounds) const;
-  double flops() const;          ///< of all items
+  /// All panels of C after the stacks were added once to zeros, as the codelet does it; empty where no stack
+  /// is.
+  std::vector<std::vector<T>> results() const;
+  double flops() const;          ///< of all of the items
   double operand_bytes() const;  ///< A and B of each product
 
  private:

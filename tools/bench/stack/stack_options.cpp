@@ -26,12 +26,16 @@ OptionTable option_table(StackBenchOptions& options) {
   add_machine(table, options.common);
   add_runs(table, options.common);
   add_check(table, options.common);
-  table.word(
-      "--peer", options.peer, {"none", "libxsmm", "blas"},
-      "as many products by libxsmm or BLAS on operands that stay in the cache, alternating run by run");
+  table.word("--peer", options.peer, {"none", "libxsmm", "blas", "cublas-batched", "cublas-grouped"},
+             "alternating run by run: as many products by libxsmm or BLAS on operands that stay in the "
+             "cache, or the "
+             "same stacks by cuBLAS on a GPU, beside our kernels alone, in rounds of one product for each "
+             "block of C");
   add_trace(table, options.common);
   add_record(table, options.common);
   table.example("--m 23 --peer libxsmm", "blocks of 23, beside libxsmm");
+  table.example("--m 23 --products 300000 --peer cublas-batched --repeat 5",
+                "a large stack on a GPU, beside cuBLAS");
   table.example("--m 5 --k 13 --n 5 --type s --repeat 5", "small blocks that are not square, in float");
   table.example("--generate water --m 23 --products 400000 --json stack.json",
                 "the stacks of a product, with a record");

@@ -18,6 +18,8 @@
 #include <tessera/matgen.hpp>
 #include <tessera/runtime/require_memory.hpp>
 
+#include "random_stack.hpp"
+
 namespace tessera::program {
 using namespace detail;
 
@@ -55,28 +57,7 @@ void finish(Runtime& runtime, StackItem& item) {
   std::memcpy(to + entries, item.runs.data(), runs);
 }
 
-StackItem artificial_stack(const StackBenchOptions& options, Index products, Index blocks,
-                           std::uint64_t seed) {
-  const Index m = options.m, n = options.n, k = options.k, runs = std::max<Index>(1, products / 16);
-  auto draw = [&, number = std::uint64_t{0}](Index below) mutable {
-    return static_cast<Index>(splitmix(seed, number++) % static_cast<std::uint64_t>(below));
-  };
-  StackItem item;
-  const auto narrow = [](Index x) { return static_cast<std::int32_t>(x); };
-  item.classes = {{narrow(m), narrow(n), narrow(k), 0, narrow(runs), 0, narrow(products)}};
-  for (Index r = 0, first = 0; r < runs; ++r) {
-    // Runs have 16 products on average, and between 5 and 27.
-    Index end = products * (r + 1) / runs;
-    if (r + 1 < runs) end += draw(12) - 6;
-    item.runs.push_back({narrow(r * m * n), narrow(first), narrow(end - first)});
-    first = end;
-  }
-  for (Index p = 0; p < products; ++p)
-    item.entries.push_back({narrow(draw(blocks) * m * k), narrow(draw(blocks) * k * n)});
-  return item;
-}
-
-/// A panel of a pattern, in the form for the codelets that count and list products.
+/// A panel of a pattern, in the form for the codelet that counts products.
 PanelRows rows_of(const PanelIndex& index) {
   return {index.row_begin.data(), index.column.data(), index.offset.data(), nullptr};
 }
@@ -190,7 +171,7 @@ double StackProblem<T>::bytes() const {
 
 template <class T>
 StackProblem<T> artificial_stacks(Runtime& runtime, const StackBenchOptions& options, int copies) {
-  constexpr Index blocks = 10000;
+  constexpr Index blocks = random_stack_blocks;
   const Index m = options.m, n = options.n, k = options.k, products = options.products;
   const double a_elements = static_cast<double>(blocks * m * k),
                b_elements = static_cast<double>(blocks * k * n),
@@ -202,7 +183,11 @@ StackProblem<T> artificial_stacks(Runtime& runtime, const StackBenchOptions& opt
   problem.iterations = std::max<Index>(3, 12500 / (m * n * k));
   for (int copy = 0; copy < copies; ++copy) {
     const std::uint64_t seed = splitmix(options.common.seed, static_cast<std::uint64_t>(copy));
-    StackItem item = artificial_stack(options, products, blocks, splitmix(seed, 0));
+    RandomStack stack = random_stack(m, n, k, products, splitmix(seed, 0));
+    StackItem item;
+    item.classes = {stack.shape};
+    item.entries = std::move(stack.entries);
+    item.runs = std::move(stack.runs);
     item.a = item.b = item.c = static_cast<std::size_t>(copy);
     problem.a.push_back(make_panel<T>(runtime, blocks * m * k, splitmix(seed, 1), false));
     problem.b.push_back(make_panel<T>(runtime, blocks * k * n, splitmix(seed, 2), false));

@@ -23,19 +23,6 @@ int current_device() {
   return device;
 }
 
-int architecture_of(int device) {
-  int major = 0, minor = 0;
-  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
-  require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
-  return 10 * major + minor;
-}
-
-StackPlan plan_of(const StackShape& shape) noexcept {
-  const bool complex = shape.type == 'c' || shape.type == 'z';
-  const int real_bytes = shape.type == 's' || shape.type == 'c' ? 4 : 8;
-  return stack_plan(complex ? 2 * real_bytes : real_bytes, complex, shape.m, shape.n, shape.k);
-}
-
 StackCache user_cache() {
   try {
     const std::filesystem::path root = cache_directory();
@@ -156,39 +143,57 @@ void require_same_as_generic(const StackKernel& kernel, const StackShape& shape)
   }
 }
 
+// ---- a kernel in the process --------------------------------------------------------------------------
+
+LoadedStackKernel::LoadedStackKernel(const StackBinary& binary, const StackPlan& plan) {
+  require_success(
+      cudaLibraryLoadData(&library_, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+      "loading the kernel");
+  cudaKernel_t function = nullptr;
+  const cudaError_t found = cudaLibraryGetKernel(&function, library_, binary.kernel.c_str());
+  if (found != cudaSuccess) cudaLibraryUnload(library_);
+  require_success(found, "finding the kernel");
+  kernel_ = {reinterpret_cast<const void*>(function), plan};
+}
+
+LoadedStackKernel::~LoadedStackKernel() {
+  cudaLibraryUnload(library_);
+}
+
+void LoadedStackKernel::allow_shared_memory(int device) {
+  constexpr int always_there = 48 * 1024;
+  const std::uint64_t bit = std::uint64_t(1) << (device % 64);
+  if (kernel_.plan.shared_bytes <= always_there || (allowed_ & bit)) return;
+  auto* const function =
+      static_cast<cudaKernel_t>(const_cast<void*>(kernel_.function));  // NOLINT: what the runtime gave
+  require_success(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  kernel_.plan.shared_bytes, device),
+                  "shared memory");
+  allowed_ |= bit;
+}
+
+std::string gpu_model(int device) {
+  cudaDeviceProp properties;
+  require_success(cudaGetDeviceProperties(&properties, device), "no GPU");
+  return properties.name;
+}
+
+int gpu_architecture(int device) {
+  int major = 0, minor = 0;
+  require_success(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "no GPU");
+  require_success(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "no GPU");
+  return 10 * major + minor;
+}
+
+// ---- those of all shapes ------------------------------------------------------------------------------
+
 struct StackCompiler::Entry {
   enum class State { absent, ready, failed, failed_for_now };
   std::mutex mutex;  ///< of all below
   State state = State::absent;
   int attempts = 0;
-  cudaLibrary_t library = nullptr;
-  cudaKernel_t function = nullptr;
-  StackKernel kernel;
-  std::uint64_t allowed = 0;  ///< devices that grant the kernel's shared memory, one bit each
+  std::unique_ptr<LoadedStackKernel> loaded;
 
-  void load(const StackBinary& binary, const StackPlan& plan) {
-    require_success(
-        cudaLibraryLoadData(&library, binary.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-        "loading the kernel");
-    require_success(cudaLibraryGetKernel(&function, library, binary.kernel.c_str()), "finding the kernel");
-    kernel = {reinterpret_cast<const void*>(function), plan};
-  }
-  void unload() {
-    if (library) cudaLibraryUnload(library);
-    library = nullptr;
-    kernel = {};
-    allowed = 0;
-  }
-  /// More shared memory than a kernel has by itself must be asked for on every device.
-  void allow_shared_memory(int device) {
-    constexpr int always_there = 48 * 1024;
-    const std::uint64_t bit = std::uint64_t(1) << (device % 64);
-    if (kernel.plan.shared_bytes <= always_there || (allowed & bit)) return;
-    require_success(cudaKernelSetAttributeForDevice(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                    kernel.plan.shared_bytes, device),
-                    "shared memory");
-    allowed |= bit;
-  }
   /// Memory that was short may be free again. The number of attempts is bounded, since each one compiles.
   bool worth_another_try() {
     constexpr int max_attempts = 3;
@@ -198,25 +203,47 @@ struct StackCompiler::Entry {
   }
 };
 
+struct StackCompiler::Model {
+  int architecture = 0;
+  std::map<StackShape, StackPlan> tuned;
+  std::map<StackShape, std::unique_ptr<Entry>> entries;
+};
+
 StackCompiler::StackCompiler(std::filesystem::path cache, std::span<const SourceFile> files)
     : StackCompiler(StackCache(std::move(cache)), files) {}
 
-StackCompiler::StackCompiler(StackCache cache, std::span<const SourceFile> files)
-    : cache_(std::move(cache)), files_(files) {}
+StackCompiler::StackCompiler(StackCache cache, std::span<const SourceFile> files, TunedPlanStore plans)
+    : cache_(std::move(cache)), files_(files), plans_(std::move(plans)) {}
 
-StackCompiler::~StackCompiler() {
-  for (const auto& [key, entry] : entries_) entry->unload();
-}
+StackCompiler::~StackCompiler() = default;
 
 StackCompiler& StackCompiler::shared() {
   // Never destroyed: the CUDA runtime may be gone before.
-  static auto* const compiler = new StackCompiler(user_cache());
+  static auto* const compiler =
+      new StackCompiler(user_cache(), stack_kernel_files(), TunedPlanStore::of_user());
   return *compiler;
 }
 
-StackCompiler::Entry& StackCompiler::entry(int architecture, const StackShape& shape) {
+StackCompiler::Model& StackCompiler::model_of(int device) {
   const std::lock_guard lock(mutex_);
-  std::unique_ptr<Entry>& place = entries_[{architecture, shape}];
+  Model*& of_device = models_of_devices_[device];
+  if (of_device) return *of_device;
+  const std::string name = gpu_model(device);
+  std::unique_ptr<Model>& model = models_[name];
+  if (!model) {
+    model = std::make_unique<Model>();
+    model->architecture = gpu_architecture(device);
+    const TunedPlans found = plans_.read(name, stack_source_version(files_));
+    for (const TunedPlan& tuned : found.plans) model->tuned[tuned.shape] = tuned.plan;
+    note_flaw(found.flaw);
+  }
+  of_device = model.get();
+  return *of_device;
+}
+
+StackCompiler::Entry& StackCompiler::entry(Model& model, const StackShape& shape) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Entry>& place = model.entries[shape];
   if (!place) place = std::make_unique<Entry>();
   return *place;
 }
@@ -224,66 +251,88 @@ StackCompiler::Entry& StackCompiler::entry(int architecture, const StackShape& s
 void StackCompiler::note_failure(const StackShape& shape, const std::string& reason) {
   const std::lock_guard lock(mutex_);
   ++counts_.failed;
-  if (new_failures_++ == 0)
-    first_failure_ =
-        fmt::format("{} x {} x {} of type {}: {}", shape.m, shape.n, shape.k, shape.type, reason);
+  if (new_failures_++ == 0) first_failure_ = fmt::format("{}: {}", describe_shape(shape), reason);
 }
 
-void StackCompiler::make(Entry& entry, int architecture, int device, const StackShape& shape) {
+/// With the mutex locked.
+void StackCompiler::note_flaw(const std::string& flaw) {
+  if (!flaw.empty() && new_flaws_++ == 0) first_flaw_ = flaw;
+}
+
+std::string StackCompiler::make_with(Entry& entry, const Model& model, int device, const StackShape& shape,
+                                     const StackPlan& plan) {
   using State = Entry::State;
-  cudaGetLastError();  // forgets an error of other code
-  ++entry.attempts;
+  std::string failure;
   try {
-    const std::string key = stack_binary_key(files_, architecture, shape);
+    const std::string key = stack_binary_key(files_, model.architecture, shape, plan);
     auto [binary, flaw] = cache_.read(shape, key);
     const bool compiled = !binary;
-    if (compiled) binary = compile_stack(files_, architecture, shape);
+    if (compiled) binary = compile_stack(files_, model.architecture, shape, plan);
     {
       const std::lock_guard lock(mutex_);
       ++(compiled ? counts_.compiled : counts_.read);
-      if (!flaw.empty() && new_flaws_++ == 0) first_flaw_ = flaw;
+      note_flaw(flaw);
     }
-    entry.load(*binary, plan_of(shape));
-    entry.allow_shared_memory(device);
-    require_same_as_generic(entry.kernel, shape);
+    entry.loaded = std::make_unique<LoadedStackKernel>(*binary, plan);
+    entry.loaded->allow_shared_memory(device);
+    require_same_as_generic(entry.loaded->kernel(), shape);
     entry.state = State::ready;
     if (compiled) cache_.write(shape, key, *binary);
-    return;
-  } catch (const PassingFailure& failure) {
+    return {};
+  } catch (const PassingFailure& error) {
     entry.state = State::failed_for_now;
-    note_failure(shape, failure.what());
-  } catch (const std::bad_alloc& failure) {
+    failure = error.what();
+  } catch (const std::bad_alloc& error) {
     entry.state = State::failed_for_now;
-    note_failure(shape, failure.what());
-  } catch (const std::exception& failure) {
+    failure = error.what();
+  } catch (const std::exception& error) {
     entry.state = State::failed;
-    note_failure(shape, failure.what());
+    failure = error.what();
   }
-  entry.unload();
+  entry.loaded.reset();
+  return failure;
+}
+
+void StackCompiler::make(Entry& entry, const Model& model, int device, const StackShape& shape) {
+  cudaGetLastError();  // forgets an error of other code
+  ++entry.attempts;
+  if (const auto tuned = model.tuned.find(shape); tuned != model.tuned.end()) {
+    const std::string reason = make_with(entry, model, device, shape, tuned->second);
+    if (entry.state == Entry::State::failed) {
+      const std::lock_guard lock(mutex_);
+      note_flaw(fmt::format("tuned parameters of {}: not used ({})", describe_shape(shape), reason));
+    } else {
+      if (!reason.empty()) note_failure(shape, reason);
+      return;
+    }
+  }
+  const std::string reason = make_with(entry, model, device, shape, formula_plan(shape));
+  if (!reason.empty()) note_failure(shape, reason);
 }
 
 const StackKernel* StackCompiler::kernel(const StackShape& shape) {
-  const int device = current_device(), architecture = architecture_of(device);
-  Entry& found = entry(architecture, shape);
+  const int device = current_device();
+  Model& model = model_of(device);
+  Entry& found = entry(model, shape);
   const std::lock_guard lock(found.mutex);
-  if (found.state == Entry::State::absent) make(found, architecture, device, shape);
+  if (found.state == Entry::State::absent) make(found, model, device, shape);
   if (found.state != Entry::State::ready) return nullptr;
   try {
-    found.allow_shared_memory(device);
+    found.loaded->allow_shared_memory(device);
   } catch (const RuntimeError& failure) {
     note_failure(shape, failure.what());
     return nullptr;
   }
-  return &found.kernel;
+  return &found.loaded->kernel();
 }
 
 void StackCompiler::prepare(std::span<const StackShape> shapes, int threads) {
-  const int device = current_device(), architecture = architecture_of(device);
+  const int device = current_device();
+  Model& model = model_of(device);
   std::vector<StackShape> wanted(shapes.begin(), shapes.end());
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  std::erase_if(wanted,
-                [&](const StackShape& shape) { return !entry(architecture, shape).worth_another_try(); });
+  std::erase_if(wanted, [&](const StackShape& shape) { return !entry(model, shape).worth_another_try(); });
   parallel_for(threads, static_cast<Index>(wanted.size()), [&](Index i, int) {
     cudaSetDevice(device);
     kernel(wanted[static_cast<std::size_t>(i)]);
@@ -307,7 +356,7 @@ std::string StackCompiler::take_flaws() {
   const std::lock_guard lock(mutex_);
   if (new_flaws_ == 0) return {};
   const int others = std::exchange(new_flaws_, 0) - 1;
-  return first_flaw_ + (others > 0 ? fmt::format(" (and {} other files)", others) : std::string());
+  return first_flaw_ + (others > 0 ? fmt::format(" (and {} others)", others) : std::string());
 }
 
 std::string StackCompiler::description() {

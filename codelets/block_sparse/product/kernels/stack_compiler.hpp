@@ -8,9 +8,10 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
-#include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
 #include <tessera/codelets/block_sparse/product/kernels/stack_program.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/tuned_plans.hpp>
 #include <tessera/codelets/block_sparse/symbolic/stack.hpp>
 
 struct CUstream_st;  // cudaStream_t points to one
@@ -19,8 +20,6 @@ struct CUstream_st;  // cudaStream_t points to one
 /// disk, loaded, and tried once on a small stack against the generic kernel.
 namespace tessera::detail::device {
 
-/// The largest block size with a kernel of its own.
-inline constexpr std::int32_t largest_own_size = 80;
 /// The generic kernel computes shapes with fewer products in a stack than this, since compiling costs time.
 /// Which kernel computes a class depends on the class alone, never on what has been compiled before, so that
 /// the bits of a result do not, either.
@@ -38,12 +37,40 @@ struct StackKernel {
   StackPlan plan{};
 };
 
+/// Machine code in this process, on all GPUs of its architecture.
+class LoadedStackKernel {
+ public:
+  /// @throws PassingFailure, RuntimeError
+  LoadedStackKernel(const StackBinary& binary, const StackPlan& plan);
+  ~LoadedStackKernel();
+  LoadedStackKernel(const LoadedStackKernel&) = delete;
+  LoadedStackKernel& operator=(const LoadedStackKernel&) = delete;
+  /// More shared memory than a kernel has by itself must be asked for on every device before a launch.
+  /// @throws PassingFailure, RuntimeError
+  void allow_shared_memory(int device);
+  const StackKernel& kernel() const noexcept { return kernel_; }
+
+ private:
+  CUlib_st* library_ = nullptr;
+  StackKernel kernel_;
+  std::uint64_t allowed_ = 0;  ///< devices that grant the kernel's shared memory, one bit each
+};
+
+/// What plans are kept under: the name of the device's model. @throws RuntimeError
+std::string gpu_model(int device);
+/// 90 for sm_90. @throws RuntimeError
+int gpu_architecture(int device);
+
+/// Kernels have the plan that was found best for the model of the device, where there is one that is valid
+/// and of this version of the kernel, and the formula's plan otherwise. Which one is decided once for a
+/// process, when the first kernel for a model is asked for.
 class StackCompiler {
  public:
   /// `cache`: where binaries are kept; empty: nowhere. `files`: stack_kernel.cuh and what it includes.
   explicit StackCompiler(std::filesystem::path cache,
                          std::span<const SourceFile> files = stack_kernel_files());
-  explicit StackCompiler(StackCache cache, std::span<const SourceFile> files = stack_kernel_files());
+  explicit StackCompiler(StackCache cache, std::span<const SourceFile> files = stack_kernel_files(),
+                         TunedPlanStore plans = TunedPlanStore());
   ~StackCompiler();
   StackCompiler(const StackCompiler&) = delete;
   StackCompiler& operator=(const StackCompiler&) = delete;
@@ -64,21 +91,30 @@ class StackCompiler {
   Counts counts() const;
   /// One line about all failures since the last call; empty: none.
   std::string take_failures();
-  /// The same about files in the cache that were rejected (StackCache); their kernels were compiled again.
+  /// The same about files that were rejected: those in the cache (StackCache), whose kernels were compiled
+  /// again, and tuned plans, instead of which the formula's are used.
   std::string take_flaws();
   /// The compiler and where binaries are kept, or why the current device uses the generic kernel.
   std::string description();
 
  private:
   struct Entry;
-  Entry& entry(int architecture, const StackShape& shape);
+  struct Model;
+  Model& model_of(int device);
+  Entry& entry(Model& model, const StackShape& shape);
   /// With the entry locked.
-  void make(Entry& entry, int architecture, int device, const StackShape& shape);
+  void make(Entry& entry, const Model& model, int device, const StackShape& shape);
+  /// Compiles or reads, loads and tries the kernel; why it cannot be used, or empty.
+  std::string make_with(Entry& entry, const Model& model, int device, const StackShape& shape,
+                        const StackPlan& plan);
   void note_failure(const StackShape& shape, const std::string& reason);
+  void note_flaw(const std::string& flaw);
   StackCache cache_;
   std::span<const SourceFile> files_;
+  TunedPlanStore plans_;
   mutable std::mutex mutex_;
-  std::map<std::pair<int, StackShape>, std::unique_ptr<Entry>> entries_;
+  std::map<std::string, std::unique_ptr<Model>> models_;
+  std::map<int, Model*> models_of_devices_;
   Counts counts_;
   std::string first_failure_, first_flaw_;
   int new_failures_ = 0, new_flaws_ = 0;

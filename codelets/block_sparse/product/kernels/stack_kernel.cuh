@@ -355,17 +355,15 @@ inline constexpr StackPlan plan_of = stack_plan(sizeof(T), planes<T> == 2, M, N,
 }  // namespace stack_detail
 
 /// C_r := sum_e A_e B_e + C_r (without `add`: + 0; C is not read then) for the runs r < run_count and their
-/// entries e, in a fixed order that depends on the shape alone. C_r: M x N at c + runs[r].c; A_e: M x K at
-/// entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No two
-/// runs have the same C. Launch: as stack_plan says.
-template <class T, int M, int N, int K>
-__global__ void __launch_bounds__(stack_detail::plan_of<T, M, N, K>.threads,
-                                  stack_detail::plan_of<T, M, N, K>.blocks_per_multiprocessor)
+/// entries e, in a fixed order that depends on the shape and the plan alone. C_r: M x N at c + runs[r].c; A_e:
+/// M x K at entries[e].a of its panel; B_e: K x N at entries[e].b; column-major without gaps, aligned as T. No
+/// two runs have the same C. Launch: as the plan says.
+template <class T, int M, int N, int K, StackPlan Plan = stack_detail::plan_of<T, M, N, K>>
+__global__ void __launch_bounds__(Plan.threads, Plan.blocks_per_multiprocessor)
     multiply_stack_kernel(const StackRun* __restrict__ runs, int run_count,
                           const StackEntry* __restrict__ entries,
                           const __grid_constant__ StackFactors<T> factors, T* __restrict__ c, bool add) {
-  stack_detail::multiply_stack<T, M, N, K, stack_detail::plan_of<T, M, N, K>>(runs, run_count, entries,
-                                                                              factors, c, add);
+  stack_detail::multiply_stack<T, M, N, K, Plan>(runs, run_count, entries, factors, c, add);
 }
 
 }  // namespace tessera::detail::kernels

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// How the CUDA kernel of stack_kernel.cuh computes products of one shape: chosen from the shape alone, by
-/// formula, without tuning data; the kernel and its launch both read it. The order of summation follows from
-/// it, so that it must not depend on the device. No headers: also compiled at run time.
+/// How the CUDA kernel of stack_kernel.cuh computes products of one shape; the kernel and its launch both read
+/// it. The order of summation follows from it. It is chosen from the shape alone, by formula, so that it does
+/// not depend on the device, unless `tessera tune` has found another one (stack_choice.hpp,
+/// tuned_plans.hpp). No headers: also compiled at run time.
 ///
 /// A thread block computes one run: the grid has as many as there are runs. What is chosen:
 /// - Blocks of one tile, or few elements: no shared memory. A warp loads the operands of several products at
@@ -42,6 +43,8 @@ struct StackPlan {
   int stages;    ///< staged: buffers of a group
   int slice;     ///< staged: columns of A and rows of B in a buffer
   int products;  ///< not staged: products whose inner dimensions are laid end to end
+
+  bool operator==(const StackPlan&) const = default;
 };
 
 TESSERA_STACK_PLAN int stack_ceil(int a, int b) {

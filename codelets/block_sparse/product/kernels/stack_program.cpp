@@ -93,25 +93,34 @@ std::string stack_compiler_version() {
   return fmt::format("NVRTC {}.{}", major, minor);
 }
 
-std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
+std::string stack_source_version(std::span<const SourceFile> files) {
   std::string text;
   for (const SourceFile& file : files) text += fmt::format("{}\n{}\n", file.name, file.text);
-  int driver = 0;  // stays 0 without a driver
-  cudaDriverGetVersion(&driver);
-  return fmt::format("source {:016x}, {}, driver {}, sm_{}, type {}, {} x {} x {}", hash_of(text),
-                     stack_compiler_version(), driver, architecture, shape.type, shape.m, shape.n, shape.k);
+  return fmt::format("{:016x}", hash_of(text));
 }
 
-StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
+std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape,
+                             const StackPlan& plan) {
+  int driver = 0;  // stays 0 without a driver
+  cudaDriverGetVersion(&driver);
+  return fmt::format("source {}, {}, driver {}, sm_{}, type {}, {} x {} x {}, {}",
+                     stack_source_version(files), stack_compiler_version(), driver, architecture, shape.type,
+                     shape.m, shape.n, shape.k, plan_as_argument(plan));
+}
+
+StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape,
+                          const StackPlan& plan) {
   std::vector<const char*> names, texts;
   for (const SourceFile& file : files) {
     names.push_back(file.name);
     texts.push_back(file.text);
   }
   Program program(fmt::format("#include <{}>\n", main_file), texts, names);
+  // The formula is the kernel's default.
+  const std::string argument = plan == formula_plan(shape) ? "" : ", " + plan_as_argument(plan);
   return program.compile(architecture,
-                         fmt::format("tessera::detail::kernels::multiply_stack_kernel<{}, {}, {}, {}>",
-                                     scalar_name(shape.type), shape.m, shape.n, shape.k));
+                         fmt::format("tessera::detail::kernels::multiply_stack_kernel<{}, {}, {}, {}{}>",
+                                     scalar_name(shape.type), shape.m, shape.n, shape.k, argument));
 }
 
 }  // namespace tessera::detail::device

@@ -10,7 +10,7 @@
 
 #include <driver_types.h>
 
-#include <tessera/codelets/block_sparse/product/kernels/stack_cache.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_choice.hpp>
 #include <tessera/error.hpp>
 
 /// Machine code of the kernel in stack_kernel.cuh for one shape and type: compiled at run time (NVRTC, which
@@ -26,8 +26,12 @@ struct SourceFile {
 /// stack_kernel.cuh and what it includes, as they were when the library was built.
 std::span<const SourceFile> stack_kernel_files() noexcept;
 
-/// What determines the machine code: files, compiler, driver, architecture (90 for sm_90), shape.
-std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape);
+/// The version of the kernel: a hash of the files, as text.
+std::string stack_source_version(std::span<const SourceFile> files);
+
+/// What determines the machine code: files, compiler, driver, architecture (90 for sm_90), shape, plan.
+std::string stack_binary_key(std::span<const SourceFile> files, int architecture, const StackShape& shape,
+                             const StackPlan& plan);
 
 /// Memory was short, of the compiler or of a device: what failed may succeed another time.
 class PassingFailure : public RuntimeError {
@@ -36,9 +40,10 @@ class PassingFailure : public RuntimeError {
 /// @throws PassingFailure if memory was short, RuntimeError for other errors; both say what failed and why
 void require_success(cudaError_t error, const char* what);
 
-/// Compiles; any number of threads may do so at once. @throws RuntimeError with the compiler's first lines
+/// Compiles the kernel of a shape with a valid plan; any number of threads may do so at once. @throws RuntimeError with the compiler's first lines
 /// (PassingFailure if it had no memory)
-StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape);
+StackBinary compile_stack(std::span<const SourceFile> files, int architecture, const StackShape& shape,
+                          const StackPlan& plan);
 
 /// The compiler's name and version.
 std::string stack_compiler_version();

@@ -87,6 +87,82 @@ TEST_F(GpuStackCompiler, PreparesInThreads) {
   EXPECT_NE(compiler.description().find("NVRTC"), std::string::npos);
 }
 
+/// A store with a plan for {4, 6, 8} that is not the formula's.
+device::TunedPlan other_plan() {
+  const StackShape shape{'d', 4, 6, 8};
+  return {shape, device::plans_near_formula(shape, 9).at(8), 1.5};
+}
+
+TEST_F(GpuStackCompiler, UsesTunedPlans) {
+  const device::TunedPlanStore store(directory_ / "plans");
+  const auto version = device::stack_source_version(device::stack_kernel_files());
+  store.replace(device::gpu_model(0), version, {}, {other_plan()});
+  const device::StackCache cache(directory_ / "kernels");
+  StackCompiler tuned(cache, device::stack_kernel_files(), store), formula(cache);
+  expect_right_by(tuned);
+  expect_counts(tuned, 2, 0, 0);
+  EXPECT_EQ(tuned.kernel({'d', 4, 6, 8})->plan, other_plan().plan);
+  EXPECT_EQ(tuned.kernel({'d', 13, 5, 7})->plan, device::formula_plan({'d', 13, 5, 7}));
+  EXPECT_EQ(tuned.take_flaws(), "");
+  // The plan is in the key of what is kept.
+  expect_right_by(formula);
+  expect_counts(formula, 1, 1, 0);
+  EXPECT_EQ(formula.kernel({'d', 4, 6, 8})->plan, device::formula_plan({'d', 4, 6, 8}));
+  StackCompiler again(cache, device::stack_kernel_files(), store);
+  expect_right_by(again);
+  expect_counts(again, 0, 2, 0);
+}
+
+TEST_F(GpuStackCompiler, TunedPlansOfAnotherVersionOrGpuAreNotUsed) {
+  const device::TunedPlanStore store(directory_ / "plans");
+  const auto version = device::stack_source_version(device::stack_kernel_files());
+  store.replace("another GPU", version, {}, {other_plan()});
+  StackCompiler unaffected(device::StackCache{{}}, device::stack_kernel_files(), store);
+  EXPECT_EQ(unaffected.kernel({'d', 4, 6, 8})->plan, device::formula_plan({'d', 4, 6, 8}));
+  EXPECT_EQ(unaffected.take_flaws(), "");
+  store.replace(device::gpu_model(0), "of before", {}, {other_plan()});
+  StackCompiler compiler(device::StackCache{{}}, device::stack_kernel_files(), store);
+  expect_right_by(compiler);
+  EXPECT_EQ(compiler.kernel({'d', 4, 6, 8})->plan, device::formula_plan({'d', 4, 6, 8}));
+  EXPECT_NE(compiler.take_flaws().find("another version"), std::string::npos);
+  EXPECT_EQ(compiler.take_flaws(), "") << "once";
+  EXPECT_EQ(compiler.take_failures(), "");
+}
+
+/// A kernel that takes no plan does not compile with one: the formula's is used.
+TEST_F(GpuStackCompiler, TheFormulaStandsInForAPlanThatFails) {
+  const SourceFile without_plans[] = {
+      {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh",
+       "namespace tessera::detail::kernels {\n"
+       "template <class T, int M, int N, int K>\n"
+       "__global__ void multiply_stack_kernel(const void*, int, const void*, const T*, const T*, T*) {}\n"
+       "}\n"}};
+  const device::TunedPlanStore store(directory_ / "plans");
+  store.replace(device::gpu_model(0), device::stack_source_version(without_plans), {}, {other_plan()});
+  StackCompiler compiler(device::StackCache{{}}, without_plans, store);
+  EXPECT_EQ(compiler.kernel({'d', 4, 6, 8}), nullptr) << "that kernel does nothing";
+  const std::string flaws = compiler.take_flaws();
+  EXPECT_TRUE(flaws.starts_with("tuned parameters of 4 x 6 x 8 of type d: not used")) << flaws;
+  EXPECT_NE(compiler.take_failures().find("something else"), std::string::npos);
+  expect_counts(compiler, 1, 0, 1);
+}
+
+/// Every kind of plan computes the same as the generic kernel, which has other code altogether.
+TEST_F(GpuStackCompiler, AllKindsOfPlansComputeTheSame) {
+  for (const StackShape& shape : {StackShape{'d', 23, 23, 23}, StackShape{'s', 5, 5, 5},
+                                  StackShape{'z', 13, 9, 17}, StackShape{'c', 32, 24, 40}}) {
+    const std::vector<StackPlan> plans = device::plans_near_formula(shape, 1000);
+    for (std::size_t i = 0; i < plans.size(); i += 1 + plans.size() / 25) {
+      device::LoadedStackKernel kernel(
+          device::compile_stack(device::stack_kernel_files(), device::gpu_architecture(0), shape, plans[i]),
+          plans[i]);
+      kernel.allow_shared_memory(0);
+      EXPECT_NO_THROW(device::require_same_as_generic(kernel.kernel(), shape))
+          << device::describe_shape(shape) << ": " << device::describe_plan(plans[i]);
+    }
+  }
+}
+
 TEST(StackFailure, ShortMemoryPasses) {
   using device::PassingFailure;
   EXPECT_NO_THROW(device::require_success(cudaSuccess, "nothing"));

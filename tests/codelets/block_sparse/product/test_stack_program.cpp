@@ -21,6 +21,14 @@ using device::StackShape;
 
 constexpr int architecture = 90;
 
+/// With the formula's plan.
+StackBinary compile(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
+  return device::compile_stack(files, architecture, shape, device::formula_plan(shape));
+}
+std::string key(std::span<const SourceFile> files, int architecture, const StackShape& shape) {
+  return device::stack_binary_key(files, architecture, shape, device::formula_plan(shape));
+}
+
 bool is_elf(const StackBinary& binary) {
   return binary.code.starts_with("\177ELF");
 }
@@ -33,7 +41,7 @@ TEST(StackProgram, CompilesShapesOfAllTypes) {
                                {'d', 1, 80, 80}, {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80}};
   std::set<std::string> names;
   for (const StackShape& shape : shapes) {
-    const StackBinary binary = device::compile_stack(device::stack_kernel_files(), architecture, shape);
+    const StackBinary binary = compile(device::stack_kernel_files(), architecture, shape);
     EXPECT_TRUE(is_elf(binary)) << shape.type << shape.m;
     EXPECT_NE(binary.code.find(binary.kernel), std::string::npos) << "the kernel is in the code by its name";
     names.insert(binary.kernel);
@@ -47,12 +55,11 @@ TEST(StackProgram, CompilesInThreads) {
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&, t] {
-        binaries[t] = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
-      });
+      threads.emplace_back(
+          [&, t] { binaries[t] = compile(device::stack_kernel_files(), architecture, shape(t)); });
   }
   for (int t = 0; t < 4; ++t) {
-    const StackBinary again = device::compile_stack(device::stack_kernel_files(), architecture, shape(t));
+    const StackBinary again = compile(device::stack_kernel_files(), architecture, shape(t));
     EXPECT_EQ(again.kernel, binaries[t].kernel);
     EXPECT_TRUE(is_elf(binaries[t]));
   }
@@ -62,27 +69,50 @@ TEST(StackProgram, SaysWhatIsWrong) {
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "__device__ int x = undeclared;\n"}};
   try {
-    device::compile_stack(wrong, architecture, {'d', 2, 2, 2});
+    compile(wrong, architecture, {'d', 2, 2, 2});
     FAIL() << "compiled";
   } catch (const RuntimeError& error) {
     EXPECT_NE(std::string(error.what()).find("undeclared"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(device::compile_stack({}, architecture, {'d', 2, 2, 2}), RuntimeError);
-  EXPECT_THROW(device::compile_stack(device::stack_kernel_files(), 1, {'d', 2, 2, 2}), RuntimeError);
+  EXPECT_THROW(compile({}, architecture, {'d', 2, 2, 2}), RuntimeError);
+  EXPECT_THROW(compile(device::stack_kernel_files(), 1, {'d', 2, 2, 2}), RuntimeError);
 }
 
 TEST(StackProgram, KeysDifferInAllThatMatters) {
   const auto files = device::stack_kernel_files();
   const SourceFile other[] = {{"a", "text"}}, renamed[] = {{"b", "text"}}, changed[] = {{"a", "Text"}};
-  const std::set<std::string> keys{device::stack_binary_key(files, 90, {'d', 2, 3, 4}),
-                                   device::stack_binary_key(files, 80, {'d', 2, 3, 4}),
-                                   device::stack_binary_key(files, 90, {'s', 2, 3, 4}),
-                                   device::stack_binary_key(files, 90, {'d', 3, 2, 4}),
-                                   device::stack_binary_key(files, 90, {'d', 2, 4, 3}),
-                                   device::stack_binary_key(other, 90, {'d', 2, 3, 4}),
-                                   device::stack_binary_key(renamed, 90, {'d', 2, 3, 4}),
-                                   device::stack_binary_key(changed, 90, {'d', 2, 3, 4})};
+  const std::set<std::string> keys{key(files, 90, {'d', 2, 3, 4}),   key(files, 80, {'d', 2, 3, 4}),
+                                   key(files, 90, {'s', 2, 3, 4}),   key(files, 90, {'d', 3, 2, 4}),
+                                   key(files, 90, {'d', 2, 4, 3}),   key(other, 90, {'d', 2, 3, 4}),
+                                   key(renamed, 90, {'d', 2, 3, 4}), key(changed, 90, {'d', 2, 3, 4})};
   EXPECT_EQ(keys.size(), 8u);
+}
+
+/// Plans that differ in everything that a plan has: each compiles to a kernel of its own.
+TEST(StackProgram, CompilesPlansOtherThanTheFormula) {
+  for (const StackShape& shape : {StackShape{'d', 13, 9, 23}, StackShape{'z', 5, 5, 5},
+                                  StackShape{'s', 32, 17, 40}, StackShape{'c', 24, 8, 7}}) {
+    const std::vector<StackPlan> plans = device::plans_near_formula(shape, 1000);
+    std::set<std::string> codes, keys;
+    std::size_t tried = 0;
+    for (std::size_t i = 0; i < plans.size(); i = 3 * i + 1, ++tried) {
+      const StackBinary binary =
+          device::compile_stack(device::stack_kernel_files(), architecture, shape, plans[i]);
+      EXPECT_TRUE(is_elf(binary)) << device::describe_plan(plans[i]);
+      EXPECT_NE(binary.code.find(binary.kernel), std::string::npos);
+      codes.insert(binary.kernel);
+      keys.insert(device::stack_binary_key(device::stack_kernel_files(), architecture, shape, plans[i]));
+    }
+    EXPECT_GE(tried, 5u);
+    EXPECT_EQ(codes.size(), tried);
+    EXPECT_EQ(keys.size(), tried);
+  }
+}
+
+TEST(StackProgram, VersionsFollowTheText) {
+  const SourceFile one[] = {{"a", "text"}}, other[] = {{"a", "Text"}};
+  EXPECT_EQ(device::stack_source_version(one), device::stack_source_version(one));
+  EXPECT_NE(device::stack_source_version(one), device::stack_source_version(other));
 }
 
 /// A second attempt would fail in the same way.
@@ -90,7 +120,7 @@ TEST(StackFailure, WhatDoesNotCompileNeverWill) {
   const SourceFile wrong[] = {
       {"tessera/codelets/block_sparse/product/kernels/stack_kernel.cuh", "undeclared x;"}};
   try {
-    device::compile_stack(wrong, architecture, {'d', 2, 3, 4});
+    compile(wrong, architecture, {'d', 2, 3, 4});
     ADD_FAILURE();
   } catch (const RuntimeError& failure) {
     EXPECT_EQ(dynamic_cast<const device::PassingFailure*>(&failure), nullptr);
