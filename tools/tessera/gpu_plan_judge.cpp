@@ -89,7 +89,7 @@ class GpuPlanJudge final : public PlanJudge {
       const std::vector<T> found = result([&] { launch(kernel, *stack); });
       const std::vector<T> expected = result([&] {
         device::launch_generic_stack<T>(device_.stream(), stack->shape, stack->entries.data(),
-                                        stack->runs.data(), a_.data(), b_.data(), c_.data());
+                                        stack->runs.data(), factors(), c_.data());
       });
       if (found != expected) throw RuntimeError("it computes something else than the generic kernel");
     }
@@ -104,6 +104,11 @@ class GpuPlanJudge final : public PlanJudge {
     explicit Stack(const RandomStack& stack) : shape(stack.shape), entries(stack.entries), runs(stack.runs) {}
   };
 
+  StackFactors<T> factors() const {
+    StackFactors<T> factors{};
+    factors.a[0] = a_.data(), factors.b[0] = b_.data();
+    return factors;
+  }
   const StackKernel& tried(std::size_t plan) {
     PlanKernel& kernel = kernels_[plan];
     if (!kernel.binary) throw RuntimeError(kernel.flaw);
@@ -117,7 +122,7 @@ class GpuPlanJudge final : public PlanJudge {
   }
   void launch(const StackKernel& kernel, const Stack& stack) const {
     device::launch_stack_kernel<T>(device_.stream(), kernel, stack.shape, stack.entries.data(),
-                                   stack.runs.data(), a_.data(), b_.data(), c_.data());
+                                   stack.runs.data(), factors(), c_.data());
     require(cudaGetLastError(), "starting the kernel");
   }
   /// Of one stack, as often as gives a few million products, after once to warm up.
