@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/product/kernels/stack_float.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
 #include <tessera/codelets/linalg/stack_entry.hpp>
@@ -32,10 +33,15 @@ namespace stack_detail {
 /// lane / 4, column = lane % 4.
 template <class T, int TilesM, int TilesN>
 struct Sum {
+  using Number = double;
   static constexpr int count = TilesM * TilesN * 2 * planes<T>;
   double x[planes<T>][TilesM][TilesN][2] = {};
 
   __device__ double& at(int i) { return (&x[0][0][0][0])[i]; }
+  // What sums in single precision need.
+  __device__ void begin_chain() {}
+  __device__ void end_chain() {}
+  __device__ void finish() {}
 
   /// += A B for Steps (1 or 2) steps of four inner indices.
   template <int Steps>
@@ -113,13 +119,56 @@ struct Elements {
   }
 };
 
+/// An element of C by plain multiplications and additions, one product after the other.
+template <class T, int M, int K>
+__device__ T plain_sum(const StackRun& run, const StackEntry* list, const T* a, const T* b, int row,
+                       int column) {
+  T sum{};
+#pragma unroll 1
+  for (int e = 0; e < run.count; ++e) {
+    const T *const left = a + list[e].a + row, *const right = b + list[e].b + column * K;
+#pragma unroll 1
+    for (int k = 0; k < K; ++k) {
+      const T x = left[k * M], y = right[k];
+      if constexpr (planes<T> == 1)
+        sum += x * y;
+      else
+        sum.re += x.re * y.re - x.im * y.im, sum.im += x.re * y.im + x.im * y.re;
+    }
+  }
+  return sum;
+}
+
+/// C += sum. In single precision, if an element of the thread's is infinite or NaN (stack_float.cuh): C += its
+/// plain sums.
+template <class T, int M, int N, int K, int TilesM, int TilesN>
+__device__ void write_run(Elements<T, M, N, TilesM, TilesN>& elements, const Sum<T, TilesM, TilesN>& sum,
+                          const StackRun& run, const StackEntry* list, const T* a, const T* b, T* c) {
+  if constexpr (single_precision<T>)
+    if (!sum.finite()) {
+#pragma unroll 1
+      for (int i = 0; i < TilesM * TilesN * 2; ++i) {
+        const int row = elements.row + i / 2 % TilesM * 8, column = elements.column + i / 2 / TilesM * 8 + i % 2;
+        if (row >= M || column >= N) continue;
+        const T more = plain_sum<T, M, K>(run, list, a, b, row, column);
+        T& element = c[row + column * M];
+        if constexpr (planes<T> == 1)
+          element += more;
+        else
+          element.re += more.re, element.im += more.im;
+      }
+      return;
+    }
+  elements.add_and_write(sum, c);
+}
+
 /// The sums of parts 1, 2, ... are added to that of part 0, in this order. `warp` of `warps` counts the warps
 /// of a part.
 template <int Parts, class Sum>
-__device__ void add_parts(Sum& sum, int part, int warp, int warps, double* shared) {
+__device__ void add_parts(Sum& sum, int part, int warp, int warps, typename Sum::Number* shared) {
   const int lane = threadIdx.x % 32;
   if (part > 0) {
-    double* const mine = shared + ((part - 1) * warps + warp) * Sum::count * 32 + lane;
+    auto* const mine = shared + ((part - 1) * warps + warp) * Sum::count * 32 + lane;
 #pragma unroll
     for (int i = 0; i < Sum::count; ++i) mine[i * 32] = sum.at(i);
   }
@@ -127,7 +176,7 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
   if (part > 0) return;
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
-    const double* const other = shared + ((p - 1) * warps + warp) * Sum::count * 32 + lane;
+    const auto* const other = shared + ((p - 1) * warps + warp) * Sum::count * 32 + lane;
 #pragma unroll
     for (int i = 0; i < Sum::count; ++i) sum.at(i) += other[i * 32];
   }
@@ -137,9 +186,11 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
 /// end and loads their elements straight into the tensor cores' operands, all before the first use.
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
-                                double* shared) {
-  constexpr int products = Plan.products, steps = stack_ceil(products * K, 4), tiles_m = Plan.tiles_m,
-                tiles_n = Plan.tiles_n;
+                                typename Sum<T, 1, 1>::Number* shared) {
+  constexpr int products = Plan.products, tiles_m = Plan.tiles_m, tiles_n = Plan.tiles_n;
+  // In single precision an instruction takes two steps.
+  constexpr int together = single_precision<T> && planes<T> == 1 && products * K > 4 ? 2 : 1,
+                steps = stack_ceil(products * K, 4 * together) * together;
   const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
   const StackRun run = runs[blockIdx.x];
   const StackEntry* const list = entries + run.first;
@@ -153,7 +204,7 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
   for (int first = part * products; first < run.count; first += Plan.parts * products) {
-    Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
+    Fragment<T> fa[steps / together][together][tiles_m], fb[steps / together][together][tiles_n];
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
       const int inner = 4 * s + lane % 4, product = inner / K, k = inner - product * K;
@@ -163,66 +214,121 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s][0][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+        fa[s / together][s % together][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s][0][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+        fb[s / together][s % together][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
+    sum.begin_chain();
 #pragma unroll
-    for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
+    for (int s = 0; s < steps; s += together)
+      sum.template multiply_add<together>(fa[s / together], fb[s / together]);
+    sum.end_chain();
   }
+  sum.finish();
   add_parts<Plan.parts>(sum, part, 0, 1, shared);
-  if (part == 0) elements.add_and_write(sum, c + run.c);
+  if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, a, b, c + run.c);
 }
 
-/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
+/// Sixteen bytes.
+struct alignas(16) Chunk {
+  unsigned x[4];
+};
+
+/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory. In single precision a block may
+/// begin up to 12 bytes behind the place for it, as far as in global memory behind a multiple of 16 bytes: most
+/// of it is then copied in 16 bytes at once.
 template <class T, int M, int N, int K, StackPlan Plan>
 struct Buffer {
+  static constexpr StackElement element{sizeof(T), planes<T> == 2};
   static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
-  static constexpr int lda = stack_leading_dimension(sizeof(T), M),
-                       ldb = stack_leading_dimension(sizeof(T), Plan.slice),
+  static constexpr int lda = stack_leading_dimension_a(element, M),
+                       ldb = stack_leading_dimension_b(element, Plan.slice),
                        spacing = stack_spacing(sizeof(T), lda, ldb);
-  static constexpr int size_a = lda * Plan.slice, size = size_a + ldb * N;
+  static constexpr int size_a = stack_place(element, lda * Plan.slice),
+                       size = size_a + stack_place(element, ldb * N);
   static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
+  static constexpr int chunk = element.chunk();  ///< elements
 
-  /// Starts copies of `Rows` x `Columns` elements, by all threads of the group. After `period` elements a
-  /// thread is in the same row again.
-  template <int Rows, int Columns, int From, int To>
-  static __device__ void copy(unsigned thread, const T* from, unsigned to) {
-    constexpr unsigned rows = Rows, count = Rows * Columns,
+  /// How many elements behind a multiple of 16 bytes x is.
+  static __device__ unsigned phase(const T* x) {
+    return unsigned(reinterpret_cast<unsigned long long>(x) / sizeof(T)) % chunk;
+  }
+  /// Starts copies of `Rows` x `Columns` elements or chunks, by all threads of the group. After `period` of
+  /// them a thread is in the same row again.
+  template <int Rows, int Columns, int From, int To, class E>
+  static __device__ void copy_each(unsigned thread, const E* from, unsigned to) {
+    constexpr unsigned rows = Rows, count = Rows * Columns, bytes = sizeof(E),
                        period = rows / stack_common_divisor(threads, Rows);
-    const T* const linear_from = opaque(from + thread);
-    const unsigned linear_to = opaque(to + thread * unsigned(sizeof(T)));
+    const E* const linear_from = opaque(from + thread);
+    const unsigned linear_to = opaque(to + thread * bytes);
 #pragma unroll
     for (unsigned p = 0; p < period && p * threads < count; ++p) {
       const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
-      const T* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
-      const unsigned at_to = To == Rows ? linear_to + p * threads * unsigned(sizeof(T))
-                                        : to + (row + column * To) * unsigned(sizeof(T));
+      const E* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
+      const unsigned at_to = To == Rows ? linear_to + p * threads * bytes : to + (row + column * To) * bytes;
 #pragma unroll
       for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
         const unsigned begin = q * period * threads, columns = begin / rows;
         if (begin + (p + 1) * threads <= count || thread < count - begin - p * threads)
-          copy_async<sizeof(T)>(at_to + columns * To * unsigned(sizeof(T)), at_from + columns * From);
+          copy_async<bytes>(at_to + columns * To * bytes, at_from + columns * From);
       }
     }
   }
-  template <int Inner>
-  static __device__ void start(int thread, int k, const T* a, const T* b, unsigned to) {
-    copy<M, Inner, M, lda>(thread, a + k * M, to);
-    copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
+  /// The same for elements without gaps, with `to` as far behind a multiple of 16 bytes: in chunks, and up to
+  /// two times chunk - 1 elements before and behind them.
+  template <int Count>
+  static __device__ void copy_in_chunks(unsigned thread, const T* from, unsigned to, unsigned phase_from) {
+    constexpr unsigned bytes = sizeof(T), each = chunk, ends = each - 1, surely = (Count - ends) / each;
+    const unsigned head = (each - phase_from) % each, chunks = (Count - head) / each,
+                   tail = (Count - head) % each;
+    const T* const first_from = opaque(from + (head + thread * each));
+    const unsigned first_to = opaque(to + (head + thread * each) * bytes);
+#pragma unroll
+    for (unsigned begin = 0; begin < Count / each; begin += threads)
+      if (begin + threads <= surely || begin + thread < chunks)
+        copy_async<16>(first_to + begin * 16, first_from + begin * each);
+    const unsigned from_end = thread - ends;
+    if (thread < ends ? thread < head : from_end < tail) {
+      const unsigned at = thread < ends ? thread : Count - 1 - from_end;
+      copy_async<sizeof(T)>(to + at * bytes, from + at);
+    }
   }
-  /// Slice `slice` of the product of blocks a and b.
-  static __device__ void start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
+  /// Starts copies of `Rows` x `Columns` elements; returns how far behind `to` the first one is.
+  template <int Rows, int Columns, int From, int To>
+  static __device__ unsigned copy(unsigned thread, const T* from, unsigned to) {
+    constexpr bool no_gaps = (From == Rows && To == Rows) || Columns == 1,
+                   whole_chunks = Rows % chunk == 0 && From % chunk == 0 && To % chunk == 0;
+    if constexpr (chunk > 1 && no_gaps && Rows * Columns >= 2 * chunk) {
+      const unsigned behind = phase(from);
+      copy_in_chunks<Rows * Columns>(thread, from, to + behind * unsigned(sizeof(T)), behind);
+      return behind;
+    } else {
+      if (chunk > 1 && whole_chunks && phase(from) == 0)
+        copy_each<Rows / chunk, Columns, From / chunk, To / chunk>(thread, reinterpret_cast<const Chunk*>(from),
+                                                                   to);
+      else
+        copy_each<Rows, Columns, From, To>(thread, from, to);
+      return 0;
+    }
+  }
+  template <int Inner>
+  static __device__ unsigned start(int thread, int k, const T* a, const T* b, unsigned to) {
+    return copy<M, Inner, M, lda>(thread, a + k * M, to) +
+           copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T))) * chunk;
+  }
+  /// Slice `slice` of the product of blocks a and b. Returns how far behind their places they are, which
+  /// `multiply` wants to know: that of A + chunk times that of B.
+  static __device__ unsigned start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
     const unsigned to = shared_address(buffer);
     if (slices == 1 || slice == slices - 1)
-      start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
+      return start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
     else
-      start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
+      return start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
   }
 
   /// What a thread reads: where its rows of A and its columns of B begin.
@@ -235,39 +341,42 @@ struct Buffer {
   struct Indices {
     static constexpr int group = 4 * spacing * (Step / spacing), left = (Inner - group + 3) / 4;
     static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
-    static constexpr bool all = group + 4 * distance <= Inner;
+    static constexpr bool all = first + 3 * distance < Inner;
   };
   template <int Inner, int Step>
-  static __device__ void load(const T* buffer, const Place& place, Fragment<T> (&a)[Plan.tiles_m],
-                              Fragment<T> (&b)[Plan.tiles_n]) {
+  static __device__ void load(const T* left, const T* right, const Place& place,
+                              Fragment<T> (&a)[Plan.tiles_m], Fragment<T> (&b)[Plan.tiles_n]) {
     using At = Indices<Inner, Step>;
     const int k = At::distance * place.inner;
     const bool valid = At::all || At::first + k < Inner;
 #pragma unroll
     for (int i = 0; i < Plan.tiles_m; ++i)
-      a[i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
+      a[i] = valid ? Fragment<T>(left[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
 #pragma unroll
     for (int j = 0; j < Plan.tiles_n; ++j)
-      b[j] = valid ? Fragment<T>(buffer[place.columns[j] + k + At::first]) : Fragment<T>();
+      b[j] = valid ? Fragment<T>(right[place.columns[j] + k + At::first]) : Fragment<T>();
   }
   template <int Inner, int Step, class Sum>
-  static __device__ void multiply_steps(Sum& sum, const T* buffer, const Place& place) {
+  static __device__ void multiply_steps(Sum& sum, const T* left, const T* right, const Place& place) {
     constexpr int steps = (Inner + 3) / 4;
     constexpr bool two = planes<T> == 1 && Step + 1 < steps;
     Fragment<T> a[two ? 2 : 1][Plan.tiles_m], b[two ? 2 : 1][Plan.tiles_n];
-    load<Inner, Step>(buffer, place, a[0], b[0]);
-    if constexpr (two) load<Inner, Step + 1>(buffer, place, a[1], b[1]);
+    load<Inner, Step>(left, right, place, a[0], b[0]);
+    if constexpr (two) load<Inner, Step + 1>(left, right, place, a[1], b[1]);
     sum.template multiply_add<two ? 2 : 1>(a, b);
     if constexpr (Step + (two ? 2 : 1) < steps)
-      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, buffer, place);
+      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, left, right, place);
   }
   /// sum += the slice's product.
   template <class Sum>
-  static __device__ void multiply(Sum& sum, int slice, const T* buffer, const Place& place) {
+  static __device__ void multiply(Sum& sum, int slice, const T* buffer, unsigned behind, const Place& place) {
+    const T *const left = buffer + behind % chunk, *const right = buffer + behind / chunk % chunk;
+    sum.begin_chain();
     if (slices == 1 || slice == slices - 1)
-      multiply_steps<last, 0>(sum, buffer, place);
+      multiply_steps<last, 0>(sum, left, right, place);
     else
-      multiply_steps<Plan.slice, 0>(sum, buffer, place);
+      multiply_steps<Plan.slice, 0>(sum, left, right, place);
+    sum.end_chain();
   }
 };
 
@@ -285,12 +394,18 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
   const int items = (run.count - part + parts - 1) / parts * slices;
 
-  // The product whose copies start next, and its slice.
+  // The product whose copies start next, and its slice; how far behind their places the blocks of the items
+  // under way are, the next one's in the last bits.
   int product = part, slice = 0;
+  unsigned behind = 0;
+  constexpr unsigned behind_bits = 4;
+  static_assert(Buffers::chunk * Buffers::chunk <= 1 << behind_bits && behind_bits * stages <= 32);
   StackEntry entry = product < run.count ? list[product] : StackEntry{0, 0};
   auto start = [&](int stage) {
+    behind >>= behind_bits;
     if (product < run.count) {
-      Buffers::start_slice(thread, slice, a + entry.a, b + entry.b, ring + stage * Buffers::size);
+      behind |= Buffers::start_slice(thread, slice, a + entry.a, b + entry.b, ring + stage * Buffers::size)
+                << behind_bits * (stages - 1);
       if (++slice == slices) {
         slice = 0, product += parts;
         if (product < run.count) entry = list[product];
@@ -321,20 +436,21 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
     copy_wait<stages - 2>();
     synchronize<32 * warps, parts>(part);
     start(free_stage);
-    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, place);
+    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, behind, place);
     free_stage = stage;
     stage = stage + 1 == stages ? 0 : stage + 1;
     at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
   }
+  sum.finish();
   if constexpr (parts > 1) {
     copy_wait<0>();
     __syncthreads();
-    add_parts<parts>(sum, part, warp, warps, static_cast<double*>(shared));
+    add_parts<parts>(sum, part, warp, warps, static_cast<typename decltype(sum)::Number*>(shared));
   }
   if (part > 0) return;
   Elements<T, M, N, Plan.tiles_m, Plan.tiles_n> elements(tile_row, tile_column);
   elements.read(c + run.c);
-  elements.add_and_write(sum, c + run.c);
+  write_run<T, M, N, K>(elements, sum, run, list, a, b, c + run.c);
 }
 
 template <class T, int M, int N, int K, StackPlan Plan>
@@ -345,7 +461,8 @@ __device__ void multiply_stack(const StackRun* runs, int run_count, const StackE
   if constexpr (Plan.staged)
     multiply_staged<T, M, N, K, Plan>(runs, entries, a, b, c, stack_shared);
   else
-    multiply_direct<T, M, N, K, Plan>(runs, entries, a, b, c, reinterpret_cast<double*>(stack_shared));
+    multiply_direct<T, M, N, K, Plan>(runs, entries, a, b, c,
+                                      reinterpret_cast<typename Sum<T, 1, 1>::Number*>(stack_shared));
 }
 
 template <class T, int M, int N, int K>

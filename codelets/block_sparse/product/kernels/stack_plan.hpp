@@ -57,10 +57,29 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
   return a > b ? a : b;
 }
 
+/// The type of an element, and how many of them are copied at once: in single precision 16 bytes, where a
+/// single element would take as many instructions as in double precision.
+struct StackElement {
+  int bytes;
+  bool complex;
+  TESSERA_STACK_PLAN bool single() const { return bytes == (complex ? 8 : 4); }
+  TESSERA_STACK_PLAN int chunk() const { return single() ? 16 / bytes : 1; }
+};
+
 /// Distance between columns in shared memory: columns of a multiple of half the banks would meet in the same
-/// ones. Other columns stay without gaps, since that makes faster copies.
-TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
-  return rows % (64 / element_bytes) == 0 ? rows + 1 : rows;
+/// ones. Other columns stay without gaps, since that makes faster copies. In single precision gaps are
+/// multiples of 16 bytes: eight rows and four columns of A, or four rows and eight columns of B, are then in
+/// different banks.
+TESSERA_STACK_PLAN int stack_leading_dimension_a(StackElement element, int rows) {
+  return rows % (64 / element.bytes) == 0 ? rows + (element.single() ? 32 / element.bytes : 1) : rows;
+}
+TESSERA_STACK_PLAN int stack_leading_dimension_b(StackElement element, int rows) {
+  return rows % (64 / element.bytes) == 0 ? rows + (element.single() ? 4 : 1) : rows;
+}
+/// Elements of the place for so many: it begins at a multiple of 16 bytes where they are copied in chunks, and
+/// they anywhere in its first 16 bytes.
+TESSERA_STACK_PLAN int stack_place(StackElement element, int elements) {
+  return stack_ceil(elements + element.chunk() - 1, element.chunk()) * element.chunk();
 }
 /// How often the busiest bank is read when a warp's threads that are served at once read the elements
 /// i outer + l inner, i = 0, 1, ..., l = 0, ..., 3.
@@ -95,9 +114,9 @@ struct StackDevice {
 };
 
 /// Bytes of a slice of A and of B in shared memory.
-TESSERA_STACK_PLAN int stack_buffer_bytes(int element_bytes, int m, int n, int slice) {
-  return element_bytes * (stack_leading_dimension(element_bytes, m) * slice +
-                          stack_leading_dimension(element_bytes, slice) * n);
+TESSERA_STACK_PLAN int stack_buffer_bytes(StackElement element, int m, int n, int slice) {
+  return element.bytes * (stack_place(element, stack_leading_dimension_a(element, m) * slice) +
+                          stack_place(element, stack_leading_dimension_b(element, slice) * n));
 }
 /// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
 TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
@@ -105,17 +124,18 @@ TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
 }
 
 /// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
-TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_bytes, bool complex, int m,
-                                                 int n, int k) {
-  const int planes = complex ? 2 : 1, words = 2;
+TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement element, int m, int n, int k) {
+  const int planes = element.complex ? 2 : 1, words = 2;
   plan.tiles_m = stack_ceil(stack_ceil(m, 8), plan.warps_m);
   plan.tiles_n = stack_ceil(stack_ceil(n, 8), plan.warps_n);
   const int warps = plan.warps_m * plan.warps_n, tiles = plan.tiles_m * plan.tiles_n;
   plan.threads = 32 * warps * plan.parts;
-  plan.shared_bytes = (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
+  plan.shared_bytes = (plan.parts - 1) * warps * 32 * (element.single() ? 4 : 8) * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
+  if (element.single())  // a sum and two chains
+    registers = (2 * tiles + 8 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n) * planes + 48;
   if (plan.staged) {
-    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element_bytes, m, n, plan.slice);
+    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element, m, n, plan.slice);
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
     registers += 2 * words * (plan.tiles_m + plan.tiles_n);
   } else {
@@ -138,16 +158,18 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
 
 /// The plan for C (m x n) += A (m x k) B (k x n), 1 <= m, n, k <= 80.
 TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, int n, int k) {
+  const StackElement element{element_bytes, complex};
   StackPlan plan{};
   plan.warps_m = plan.warps_n = 1;
   plan.parts = 2;
   const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
   if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {
     plan.products = stack_max(1, 20 / k);
-    return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+    return complete_stack_plan(plan, element, m, n, k);
   }
   plan.staged = true;
-  const int max_tiles = complex ? 8 : 16, tiles_limit = complex ? 16 : 25;
+  const int max_tiles = element.single() ? (complex ? 9 : 16) : (complex ? 8 : 16),
+            tiles_limit = element.single() ? (complex ? 12 : 20) : (complex ? 16 : 25);
   for (int tiles = tiles_m * tiles_n, warps = 1; (tiles > max_tiles && warps < 4) || tiles > tiles_limit;
        warps *= 2) {
     (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
@@ -159,20 +181,20 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   constexpr int kilobyte = 1024, max_in_flight = 90 * kilobyte;
   const int max_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
   plan.slice = k;
-  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element_bytes, m, n, plan.slice) > max_bytes;
+  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element, m, n, plan.slice) > max_bytes;
        ++slices)
     plan.slice = stack_ceil(stack_ceil(k, slices), 4) * 4;
 
-  const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element_bytes, m, n, plan.slice)));
+  const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element, m, n, plan.slice)));
   plan.parts = warps >= 8                                     ? 1
                : buffers >= 16 && warps <= 2                  ? 4
                : buffers >= 6 && plan.slice < k && warps <= 2 ? 3
                                                               : 2;
   plan.stages = 2;
   plan.blocks_per_multiprocessor = stack_max(1, buffers / plan.parts);
-  plan = complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  plan = complete_stack_plan(plan, element, m, n, k);
   plan.stages = 1 + stack_max(1, stack_min(3, buffers / (plan.parts * plan.blocks_per_multiprocessor)));
-  return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  return complete_stack_plan(plan, element, m, n, k);
 }
 
 }  // namespace tessera::detail
