@@ -3,6 +3,8 @@
 #pragma once
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
+#include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
+#include <tessera/codelets/block_sparse/product/kernels/stack_split.hpp>
 
 /// Sums in single precision for the kernel of stack_kernel.cuh, by the tensor cores' TF32 (11 bits): "3xTF32",
 /// H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores while avoiding the FP32
@@ -15,9 +17,9 @@
 /// the last term (<= 2^-22 |a b|) is left out where it would cost an instruction.
 ///
 /// Error. Let u = 2^-24, S = sum |a b| over all products of an element of C and all inner indices, s the number
-/// of instructions in a chain and P that of chains (a product of blocks, or a slice of one). The computed sum
-/// is C + sum a b + e,
-///   |e| <= u (8 + 18 s + P + 10) S + u |C|:
+/// of instructions in a chain and P that of chains (a product of blocks, or a slice of one). The computed value
+/// of C + sum a b differs from it by at most
+///   u (8 + 18 s + P + 10) S + u |C|:
 /// - 8 u: the split, 2^-23 each of a and b and 2^-22 of small_a small_b.
 /// - 18 u s: an instruction adds eight products and what was there. Tensor cores align what they add to the
 ///   largest and cut it off there (rounding toward zero), no sooner than at 24 bits: nine times 2^-23. Hence
@@ -25,17 +27,18 @@
 ///   The two smaller terms have a chain of their own over the whole run: 2^-11 of them is lost in it at the
 ///   same rate.
 /// - P: these rounded additions; 10: the smaller terms, the groups' sums and C.
-/// s = ceil(k / 8), complex ceil(k / 4), of a slice or of products laid end to end; float arithmetic throughout
-/// has u k P S. For complex numbers this holds for real and imaginary part, |a b| being replaced by the products
-/// of which they consist.
-/// Below 2^-102 the small part of an element may be a denormal, which may be taken for 0: |e| grows by 2^-126
-/// times the other factor. Integers up to 2^11 are their own big part: their products and sums below 2^24 are
-/// exact.
+/// s = ceil(k / 8), complex ceil(k / 4), of a slice or of products laid end to end; complex blocks for which
+/// the registers do not suffice (stack_two_chains) have one chain, of three times as many. Float arithmetic
+/// throughout has u k P S. For complex numbers this holds for real and imaginary part, |a b| being replaced by
+/// the products of which they consist.
+/// Below 2^-102 the small part of an element may be a denormal, which may be taken for 0, as may products
+/// below 2^-126: the error grows by 2^-126 times the other factor, and by 2^-126. Integers up to 2^11 are
+/// their own big part: their products are exact, and their sums below 2^24.
 ///
 /// Infinities and NaN: big or small is NaN or infinite where x is, and where big overflows (x within 2^-12 of
 /// the largest number), so that the sum is, too. Who uses a sum therefore looks whether it is `finite`, and
-/// computes otherwise with plain multiplications and additions (stack_kernel.cuh), which give what they give.
-/// It costs nothing in the loop.
+/// computes it otherwise with plain multiplications and additions (stack_kernel.cuh): the result is infinite or
+/// NaN where theirs is. This costs nothing in the loop.
 ///
 /// Instructions for each 8 inner indices (complex: 4, two planes): m16n8k8 takes two tiles of 8 x 8, one below
 /// the other, which need three, one each of the terms. If the number of tiles in a column is odd, the last one
@@ -68,7 +71,7 @@ struct Split {
   unsigned big, small;
   Split() = default;
   explicit __device__ Split(float x) {
-    big = (__float_as_uint(x) + 0x1000u) & 0xffffe000u;
+    big = stack_nearest_tf32(__float_as_uint(x));
     small = __float_as_uint(x - __uint_as_float(big));
   }
   __device__ Split operator-() const {
@@ -109,7 +112,7 @@ struct FloatSum {
   __device__ void end_chain() { add(big_, false); }
   /// After the last product.
   __device__ void finish() {
-    add(small_, true);
+    if constexpr (two_chains) add(small_, true);
     if constexpr (TilesM % 2 == 1)
       for_each_pair([&](int p, int r, int j, bool both) {
         for (int l = 0; l < 2; ++l)
@@ -144,6 +147,7 @@ struct FloatSum {
 
  private:
   static constexpr int pairs = (TilesM + 1) / 2;  ///< two rows of tiles, or the last of an odd number
+  static constexpr bool two_chains = stack_two_chains(planes<T> == 2, TilesM, TilesN);
   float big_[planes<T>][pairs][TilesN][4] = {}, small_[planes<T>][pairs][TilesN][4] = {};
 
   template <class F>
@@ -200,9 +204,10 @@ struct FloatSum {
           big_a[2 * s + 1] = both ? left[s][lower].big : left[s][lower].small;
           small_a[2 * s + 1] = left[s][lower].small;
         }
+        float(&small)[4] = two_chains ? small_[plane][r][j] : big_[plane][r][j];
+        if (both) mma_float(small, small_a, big_b);
+        mma_float(small, big_a, small_b);
         mma_float(big_[plane][r][j], big_a, big_b);
-        mma_float(small_[plane][r][j], big_a, small_b);
-        if (both) mma_float(small_[plane][r][j], small_a, big_b);
       }
     }
   }

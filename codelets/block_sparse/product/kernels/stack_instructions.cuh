@@ -93,6 +93,14 @@ __device__ inline unsigned opaque(unsigned x) {
   return x;
 }
 
+/// Reads shared memory.
+__device__ inline void read_shared(float& x, unsigned address) {
+  asm volatile("ld.shared.b32 %0, [%1];" : "=f"(x) : "r"(address) : "memory");
+}
+__device__ inline void read_shared(StackComplex<float>& x, unsigned address) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=f"(x.re), "=f"(x.im) : "r"(address) : "memory");
+}
+
 /// Starts a copy of one element, or of 16 bytes, from global to shared memory.
 template <int Bytes>
 __device__ inline void copy_async(unsigned to, const void* from) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/product/kernels/stack_copies.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_float.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
@@ -148,7 +149,8 @@ __device__ void write_run(Elements<T, M, N, TilesM, TilesN>& elements, const Sum
     if (!sum.finite()) {
 #pragma unroll 1
       for (int i = 0; i < TilesM * TilesN * 2; ++i) {
-        const int row = elements.row + i / 2 % TilesM * 8, column = elements.column + i / 2 / TilesM * 8 + i % 2;
+        const int row = elements.row + i / 2 % TilesM * 8,
+                  column = elements.column + i / 2 / TilesM * 8 + i % 2;
         if (row >= M || column >= N) continue;
         const T more = plain_sum<T, M, K>(run, list, a, b, row, column);
         T& element = c[row + column * M];
@@ -214,12 +216,14 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s / together][s % together][i] = valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
+        fa[s / together][s % together][i] =
+            valid && row < M ? Fragment<T>(a[at_a + (row + k * M)]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s / together][s % together][j] = valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
+        fb[s / together][s % together][j] =
+            valid && column < N ? Fragment<T>(b[at_b + (k + column * K)]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
@@ -234,11 +238,6 @@ __device__ void multiply_direct(const StackRun* runs, const StackEntry* entries,
   if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, a, b, c + run.c);
 }
 
-/// Sixteen bytes.
-struct alignas(16) Chunk {
-  unsigned x[4];
-};
-
 /// One product's A(:, k...) and B(k..., :), or all of them, in shared memory. In single precision a block may
 /// begin up to 12 bytes behind the place for it, as far as in global memory behind a multiple of 16 bytes: most
 /// of it is then copied in 16 bytes at once.
@@ -249,80 +248,19 @@ struct Buffer {
   static constexpr int lda = stack_leading_dimension_a(element, M),
                        ldb = stack_leading_dimension_b(element, Plan.slice),
                        spacing = stack_spacing(sizeof(T), lda, ldb);
-  static constexpr int size_a = stack_place(element, lda * Plan.slice),
-                       size = size_a + stack_place(element, ldb * N);
+  static constexpr int size_a = stack_place(element, lda*Plan.slice),
+                       size = size_a + stack_place(element, ldb*N);
   static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
-  static constexpr int chunk = element.chunk();  ///< elements
+  static constexpr int chunk = element.chunk();
+  using Copying = Copies<T, threads>;
 
-  /// How many elements behind a multiple of 16 bytes x is.
-  static __device__ unsigned phase(const T* x) {
-    return unsigned(reinterpret_cast<unsigned long long>(x) / sizeof(T)) % chunk;
-  }
-  /// Starts copies of `Rows` x `Columns` elements or chunks, by all threads of the group. After `period` of
-  /// them a thread is in the same row again.
-  template <int Rows, int Columns, int From, int To, class E>
-  static __device__ void copy_each(unsigned thread, const E* from, unsigned to) {
-    constexpr unsigned rows = Rows, count = Rows * Columns, bytes = sizeof(E),
-                       period = rows / stack_common_divisor(threads, Rows);
-    const E* const linear_from = opaque(from + thread);
-    const unsigned linear_to = opaque(to + thread * bytes);
-#pragma unroll
-    for (unsigned p = 0; p < period && p * threads < count; ++p) {
-      const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
-      const E* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
-      const unsigned at_to = To == Rows ? linear_to + p * threads * bytes : to + (row + column * To) * bytes;
-#pragma unroll
-      for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
-        const unsigned begin = q * period * threads, columns = begin / rows;
-        if (begin + (p + 1) * threads <= count || thread < count - begin - p * threads)
-          copy_async<bytes>(at_to + columns * To * bytes, at_from + columns * From);
-      }
-    }
-  }
-  /// The same for elements without gaps, with `to` as far behind a multiple of 16 bytes: in chunks, and up to
-  /// two times chunk - 1 elements before and behind them.
-  template <int Count>
-  static __device__ void copy_in_chunks(unsigned thread, const T* from, unsigned to, unsigned phase_from) {
-    constexpr unsigned bytes = sizeof(T), each = chunk, ends = each - 1, surely = (Count - ends) / each;
-    const unsigned head = (each - phase_from) % each, chunks = (Count - head) / each,
-                   tail = (Count - head) % each;
-    const T* const first_from = opaque(from + (head + thread * each));
-    const unsigned first_to = opaque(to + (head + thread * each) * bytes);
-#pragma unroll
-    for (unsigned begin = 0; begin < Count / each; begin += threads)
-      if (begin + threads <= surely || begin + thread < chunks)
-        copy_async<16>(first_to + begin * 16, first_from + begin * each);
-    const unsigned from_end = thread - ends;
-    if (thread < ends ? thread < head : from_end < tail) {
-      const unsigned at = thread < ends ? thread : Count - 1 - from_end;
-      copy_async<sizeof(T)>(to + at * bytes, from + at);
-    }
-  }
-  /// Starts copies of `Rows` x `Columns` elements; returns how far behind `to` the first one is.
-  template <int Rows, int Columns, int From, int To>
-  static __device__ unsigned copy(unsigned thread, const T* from, unsigned to) {
-    constexpr bool no_gaps = (From == Rows && To == Rows) || Columns == 1,
-                   whole_chunks = Rows % chunk == 0 && From % chunk == 0 && To % chunk == 0;
-    if constexpr (chunk > 1 && no_gaps && Rows * Columns >= 2 * chunk) {
-      const unsigned behind = phase(from);
-      copy_in_chunks<Rows * Columns>(thread, from, to + behind * unsigned(sizeof(T)), behind);
-      return behind;
-    } else {
-      if (chunk > 1 && whole_chunks && phase(from) == 0)
-        copy_each<Rows / chunk, Columns, From / chunk, To / chunk>(thread, reinterpret_cast<const Chunk*>(from),
-                                                                   to);
-      else
-        copy_each<Rows, Columns, From, To>(thread, from, to);
-      return 0;
-    }
-  }
   template <int Inner>
   static __device__ unsigned start(int thread, int k, const T* a, const T* b, unsigned to) {
-    return copy<M, Inner, M, lda>(thread, a + k * M, to) +
-           copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T))) * chunk;
+    return Copying::template copy<M, Inner, M, lda>(thread, a + k * M, to) +
+           16 * Copying::template copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
   }
-  /// Slice `slice` of the product of blocks a and b. Returns how far behind their places they are, which
-  /// `multiply` wants to know: that of A + chunk times that of B.
+  /// Slice `slice` of the product of blocks a and b. Returns how many bytes behind their places they are,
+  /// which `multiply` wants to know: those of A + 16 times those of B.
   static __device__ unsigned start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
     const unsigned to = shared_address(buffer);
     if (slices == 1 || slice == slices - 1)
@@ -343,6 +281,18 @@ struct Buffer {
     static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
     static constexpr bool all = first + 3 * distance < Inner;
   };
+  /// The element at base[index + More]. In single precision the compiler is kept from computing the address
+  /// anew for every step.
+  template <int More>
+  static __device__ T read(const T* base, int index) {
+    if constexpr (single_precision<T>) {
+      T x;
+      read_shared(x, opaque(shared_address(base + index)) + More * unsigned(sizeof(T)));
+      return x;
+    } else {
+      return base[index + More];
+    }
+  }
   template <int Inner, int Step>
   static __device__ void load(const T* left, const T* right, const Place& place,
                               Fragment<T> (&a)[Plan.tiles_m], Fragment<T> (&b)[Plan.tiles_n]) {
@@ -351,10 +301,10 @@ struct Buffer {
     const bool valid = At::all || At::first + k < Inner;
 #pragma unroll
     for (int i = 0; i < Plan.tiles_m; ++i)
-      a[i] = valid ? Fragment<T>(left[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
+      a[i] = valid ? Fragment<T>(read<At::first * lda>(left, place.rows[i] + k * lda)) : Fragment<T>();
 #pragma unroll
     for (int j = 0; j < Plan.tiles_n; ++j)
-      b[j] = valid ? Fragment<T>(right[place.columns[j] + k + At::first]) : Fragment<T>();
+      b[j] = valid ? Fragment<T>(read<At::first>(right, place.columns[j] + k)) : Fragment<T>();
   }
   template <int Inner, int Step, class Sum>
   static __device__ void multiply_steps(Sum& sum, const T* left, const T* right, const Place& place) {
@@ -370,7 +320,8 @@ struct Buffer {
   /// sum += the slice's product.
   template <class Sum>
   static __device__ void multiply(Sum& sum, int slice, const T* buffer, unsigned behind, const Place& place) {
-    const T *const left = buffer + behind % chunk, *const right = buffer + behind / chunk % chunk;
+    const T *const left = buffer + behind % 16 / sizeof(T), *const right =
+                                                                buffer + behind / 16 % 16 / sizeof(T);
     sum.begin_chain();
     if (slices == 1 || slice == slices - 1)
       multiply_steps<last, 0>(sum, left, right, place);
@@ -380,6 +331,12 @@ struct Buffer {
   }
 };
 
+/// x; in single precision the compiler is kept from computing it anew for every product.
+template <class T>
+__device__ int known(int x) {
+  return single_precision<T> ? int(opaque(unsigned(x))) : x;
+}
+
 /// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries, const T* a, const T* b, T* c,
@@ -387,8 +344,8 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   using Buffers = Buffer<T, M, N, K, Plan>;
   constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
                 slices = Buffers::slices;
-  const int part = threadIdx.x / (32 * warps), thread = threadIdx.x % (32 * warps), warp = thread / 32,
-            lane = thread % 32;
+  const int part = known<T>(threadIdx.x / (32 * warps)), thread = known<T>(threadIdx.x % (32 * warps)),
+            warp = thread / 32, lane = thread % 32;
   const StackRun run = runs[blockIdx.x];
   const StackEntry* const list = entries + run.first;
   T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
@@ -398,8 +355,8 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   // under way are, the next one's in the last bits.
   int product = part, slice = 0;
   unsigned behind = 0;
-  constexpr unsigned behind_bits = 4;
-  static_assert(Buffers::chunk * Buffers::chunk <= 1 << behind_bits && behind_bits * stages <= 32);
+  constexpr unsigned behind_bits = 8;
+  static_assert(behind_bits * stages <= 32);
   StackEntry entry = product < run.count ? list[product] : StackEntry{0, 0};
   auto start = [&](int stage) {
     behind >>= behind_bits;
@@ -422,12 +379,14 @@ __device__ void multiply_staged(const StackRun* runs, const StackEntry* entries,
   const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
             tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
   typename Buffers::Place place;
-  place.inner = lane % 4;
+  place.inner = known<T>(lane % 4);
 #pragma unroll
-  for (int i = 0; i < Plan.tiles_m; ++i) place.rows[i] = stack_min(tile_row + 8 * i + lane / 4, M - 1);
+  for (int i = 0; i < Plan.tiles_m; ++i)
+    place.rows[i] = known<T>(stack_min(tile_row + 8 * i + lane / 4, M - 1));
 #pragma unroll
   for (int j = 0; j < Plan.tiles_n; ++j)
-    place.columns[j] = stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a;
+    place.columns[j] =
+        known<T>(stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a);
 
   Sum<T, Plan.tiles_m, Plan.tiles_n> sum;
   int stage = 0, free_stage = stages - 1, at_slice = 0;

@@ -123,6 +123,12 @@ TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
   return StackDevice::shared_bytes / (shared_bytes + StackDevice::shared_bytes_reserved);
 }
 
+/// In single precision: the smaller terms of a warp's tiles have sums of their own (stack_float.cuh). There are
+/// not enough registers for that for complex blocks beyond 48.
+TESSERA_STACK_PLAN bool stack_two_chains(bool complex, int tiles_m, int tiles_n) {
+  return !complex || tiles_m * tiles_n <= 9;
+}
+
 /// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
 TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement element, int m, int n, int k) {
   const int planes = element.complex ? 2 : 1, words = 2;
@@ -132,8 +138,6 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement el
   plan.threads = 32 * warps * plan.parts;
   plan.shared_bytes = (plan.parts - 1) * warps * 32 * (element.single() ? 4 : 8) * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
-  if (element.single())  // a sum and two chains
-    registers = (2 * tiles + 8 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n) * planes + 48;
   if (plan.staged) {
     const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element, m, n, plan.slice);
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
@@ -142,8 +146,18 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement el
     const int steps = stack_ceil(plan.products * k, 4);
     registers += words * planes * stack_min(steps, 16) * (plan.tiles_m + plan.tiles_n);
   }
+  if (element.single() && plan.staged) {
+    const int chains = stack_two_chains(element.complex, plan.tiles_m, plan.tiles_n) ? 2 : 1;
+    registers = (element.complex ? 32 : 38) +
+                planes * (2 * tiles + chains * 4 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n) +
+                4 * plan.tiles_m + 4 * planes * plan.tiles_n;
+  } else if (element.single()) {
+    registers += planes * (8 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n - 2 * tiles);
+  }
   registers = stack_min((registers + 7) / 8 * 8, 255);
-  const int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
+  int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
+  if (element.single())  // each of a multiprocessor's quarters has a quarter of them
+    by_registers = StackDevice::registers / 4 / (32 * stack_max(registers, 32)) * 4 * 32 / plan.threads;
   const int by_shared = stack_blocks_that_fit(plan.shared_bytes);
   const int most =
       stack_max(1, stack_min(stack_min(by_registers, by_shared),
@@ -169,7 +183,9 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   }
   plan.staged = true;
   const int max_tiles = element.single() ? (complex ? 9 : 16) : (complex ? 8 : 16),
-            tiles_limit = element.single() ? (complex ? 12 : 20) : (complex ? 16 : 25);
+            tiles_limit = complex            ? 16
+                          : element.single() ? 20
+                                             : 25;
   for (int tiles = tiles_m * tiles_n, warps = 1; (tiles > max_tiles && warps < 4) || tiles > tiles_limit;
        warps *= 2) {
     (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
@@ -181,8 +197,7 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   constexpr int kilobyte = 1024, max_in_flight = 90 * kilobyte;
   const int max_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
   plan.slice = k;
-  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element, m, n, plan.slice) > max_bytes;
-       ++slices)
+  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element, m, n, plan.slice) > max_bytes; ++slices)
     plan.slice = stack_ceil(stack_ceil(k, slices), 4) * 4;
 
   const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element, m, n, plan.slice)));
