@@ -22,11 +22,11 @@ int element_bytes(char type) noexcept {
 }
 
 StackPlan completed_plan(const StackPlan& plan, const StackShape& shape) noexcept {
-  return complete_stack_plan(plan, element_bytes(shape.type), is_complex_type(shape.type), shape.m, shape.n,
+  return complete_stack_plan(plan, {element_bytes(shape.type), is_complex_type(shape.type)}, shape.m, shape.n,
                              shape.k);
 }
 
-constexpr int max_parts = 8, max_warps = 8, max_stages = 8, max_products = 32, max_threads = 1024,
+constexpr int max_parts = 8, max_warps = 8, max_stages = 4, max_products = 32, max_threads = 1024,
               max_shared_bytes = 227 * 1024;
 
 /// What a buffer's slice may be: everything, or steps of four inner indices.

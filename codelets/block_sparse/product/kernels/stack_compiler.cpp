@@ -100,19 +100,21 @@ void compare(const StackKernel& kernel, const StackShape& shape) {
   const std::int32_t m = shape.m, n = shape.n, k = shape.k;
   std::vector<StackRun> runs;
   std::vector<StackEntry> entries;
-  // In C the blocks lie in another order, with a gap of one number.
+  // In C the blocks lie in another order. A gap of one number between blocks makes some of them aligned.
   const auto count_of_runs = static_cast<std::int32_t>(std::size(counts));
   for (std::int32_t r = 0; r < count_of_runs; ++r) {
     runs.push_back(
         {1 + (r * 3 % count_of_runs) * (m * n + 1), static_cast<std::int32_t>(entries.size()), counts[r]});
     for (std::int32_t e = 0; e < counts[r]; ++e)
-      entries.push_back({1 - e % 2 + (r + e) % blocks * m * k, 1 - e % 2 + (r + 2 * e) % blocks * k * n, e % 2});
+      entries.push_back({(r + e) % blocks * (m * k + 1) - (e % 2 == 1 && (r + e) % blocks > 0),
+                         (r + 2 * e) % blocks * (k * n + 1) - (e % 2 == 1 && (r + 2 * e) % blocks > 0),
+                         e % 2});
   }
   const StackClass all{m, n, k, 0, count_of_runs, 0, static_cast<std::int32_t>(entries.size())};
   const Stream stream;
   const auto c = small_integers<T>(1 + count_of_runs * (m * n + 1), 3);
-  const Array<T> a(stream, small_integers<T>(1 + blocks * m * k, 1)),
-      b(stream, small_integers<T>(1 + blocks * k * n, 2)), own(stream, c), generic(stream, c);
+  const Array<T> a(stream, small_integers<T>(blocks * (m * k + 1), 1)),
+      b(stream, small_integers<T>(blocks * (k * n + 1), 2)), own(stream, c), generic(stream, c);
   const Array<StackRun> device_runs(stream, runs);
   const Array<StackEntry> device_entries(stream, entries);
   // Products of two pairs of panels, the second of which begins one element later.

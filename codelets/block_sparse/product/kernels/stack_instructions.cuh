@@ -11,7 +11,7 @@ template <class R>
 struct alignas(2 * sizeof(R)) StackComplex {
   R re, im;
   StackComplex() = default;
-  __device__ StackComplex(double real, double imaginary) : re(R(real)), im(R(imaginary)) {}
+  __device__ StackComplex(R real, R imaginary) : re(real), im(imaginary) {}
 };
 
 namespace stack_detail {
@@ -21,7 +21,18 @@ inline constexpr int planes = 1;
 template <class R>
 inline constexpr int planes<StackComplex<R>> = 2;
 
-/// An element as the tensor cores take it: in double precision, whatever its type.
+template <class T>
+inline constexpr bool single_precision = false;
+template <>
+inline constexpr bool single_precision<float> = true;
+template <>
+inline constexpr bool single_precision<StackComplex<float>> = true;
+
+/// A thread's part of C: stack_kernel.cuh, in single precision stack_float.cuh.
+template <class T, int TilesM, int TilesN>
+struct Sum;
+
+/// An element as it is multiplied: in double precision here, in single precision in stack_float.cuh.
 template <class T>
 struct Fragment {
   double re = 0;
@@ -89,7 +100,15 @@ __device__ inline const T* shuffle(const T* mine, int lane) {
       __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(mine), lane));
 }
 
-/// Starts a copy of one element from global to shared memory.
+/// Reads shared memory.
+__device__ inline void read_shared(float& x, unsigned address) {
+  asm volatile("ld.shared.b32 %0, [%1];" : "=f"(x) : "r"(address) : "memory");
+}
+__device__ inline void read_shared(StackComplex<float>& x, unsigned address) {
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=f"(x.re), "=f"(x.im) : "r"(address) : "memory");
+}
+
+/// Starts a copy of one element, or of 16 bytes, from global to shared memory.
 template <int Bytes>
 __device__ inline void copy_async(unsigned to, const void* from) {
   if constexpr (Bytes == 16)

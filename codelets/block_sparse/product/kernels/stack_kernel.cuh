@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/codelets/block_sparse/product/kernels/stack_copies.cuh>
+#include <tessera/codelets/block_sparse/product/kernels/stack_float.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_instructions.cuh>
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
 #include <tessera/codelets/linalg/stack_entry.hpp>
@@ -16,13 +18,22 @@
 ///   sum is in registers;
 /// - spends few instructions: all products are made by the tensor cores, in tiles of 8 x 8 with padding. Even
 ///   5 x 5 x 5, with two fifths of a tile used, takes fewer instructions than multiplications one by one;
-/// - computes in double precision also for float, for which the tensor cores have no full precision: a sum is
-///   rounded once, when it is added to C. Float is faster than double up to the b where arithmetic is the
-///   bound;
-/// - makes four real products of a complex one, as its inner dimension doubled.
+/// - computes float by the tensor cores' TF32, each number as two (stack_float.cuh, with the error bound), and
+///   copies it in 16 bytes where it can (stack_copies.cuh): half the bytes of double precision, and fewer
+///   instructions of the tensor cores than float arithmetic would take of the others. 23 x 23 x 23 takes 45
+///   tensor instructions, 36 reads and 108 instructions to split what was read; one by one it would be 414
+///   multiplications and 207 reads;
+/// - makes four real products of a complex one, as its inner dimension doubled. Three (Ar Br, Ai Bi and
+///   (Ar + Ai)(Br + Bi)) would not be faster where blocks are small. In double precision a multiprocessor makes
+///   128 multiplications and additions a cycle and gets about 24 to 30 bytes of scattered blocks: four products
+///   of order b take b^3 / 32 cycles, their blocks 32 b^2 / 30. Up to order 34 the bytes are the bound. In
+///   single precision the blocks of order 23 take 280 to 360 cycles, 180 tensor instructions of about 7 cycles
+///   on four units 315; three products would save 45 of these but add 144 instructions to split sums, 36
+///   additions and half as many sums in registers. And they have an error relative to |a| |b| only (N. J.
+///   Higham, "Stability of a method for multiplying complex matrices with three real matrix multiplications",
+///   SIAM J. Matrix Anal. Appl. 13, 1992), while four have one for the real and for the imaginary part.
 ///
-/// Blocks are aligned as their elements only. Copies are of single elements, of which consecutive threads
-/// take consecutive ones; nothing outside the blocks is read. For compute capability 8.0 and later; made
+/// Blocks are aligned as their elements only; nothing outside them is read. For compute capability 8.0 and later; made
 /// for 9.0.
 namespace tessera::detail::kernels {
 
@@ -32,10 +43,15 @@ namespace stack_detail {
 /// lane / 4, column = lane % 4.
 template <class T, int TilesM, int TilesN>
 struct Sum {
+  using Number = double;
   static constexpr int count = TilesM * TilesN * 2 * planes<T>;
   double x[planes<T>][TilesM][TilesN][2] = {};
 
   __device__ double& at(int i) { return (&x[0][0][0][0])[i]; }
+  // What sums in single precision need.
+  __device__ void begin_chain() {}
+  __device__ void end_chain() {}
+  __device__ void finish() {}
 
   /// += A B for Steps (1 or 2) steps of four inner indices.
   template <int Steps>
@@ -113,13 +129,61 @@ struct Elements {
   }
 };
 
+/// An element of C by plain multiplications and additions, one product after the other.
+template <class T, int M, int K>
+__device__ T plain_sum(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors, int row,
+                       int column) {
+  T sum{};
+#pragma unroll 1
+  for (int e = 0; e < run.count; ++e) {
+    const StackEntry entry = list[e];
+    const T *const left = factors.a[entry.panel] + entry.a + row, *const right = factors.b[entry.panel] +
+                                                                                 entry.b + column * K;
+#pragma unroll 1
+    for (int k = 0; k < K; ++k) {
+      const T x = left[k * M], y = right[k];
+      if constexpr (planes<T> == 1)
+        sum += x * y;
+      else
+        sum.re += x.re * y.re - x.im * y.im, sum.im += x.re * y.im + x.im * y.re;
+    }
+  }
+  return sum;
+}
+
+/// C := sum + what `elements` has of it. In single precision, if an element of the thread's sum is infinite or
+/// NaN (stack_float.cuh), its plain sum takes its place.
+template <class T, int M, int N, int K, int TilesM, int TilesN>
+__device__ void write_run(Elements<T, M, N, TilesM, TilesN>& elements, const Sum<T, TilesM, TilesN>& sum,
+                          const StackRun& run, const StackEntry* list, const StackFactors<T>& factors, T* c,
+                          bool add) {
+  if constexpr (single_precision<T>)
+    if (!sum.finite()) {
+#pragma unroll 1
+      for (int i = 0; i < TilesM * TilesN * 2; ++i) {
+        const int row = elements.row + i / 2 % TilesM * 8,
+                  column = elements.column + i / 2 / TilesM * 8 + i % 2;
+        if (row >= M || column >= N) continue;
+        const T more = plain_sum<T, M, K>(run, list, factors, row, column);
+        T& element = c[row + column * M];
+        if (!add) element = T{};
+        if constexpr (planes<T> == 1)
+          element += more;
+        else
+          element.re += more.re, element.im += more.im;
+      }
+      return;
+    }
+  elements.add_and_write(sum, c);
+}
+
 /// The sums of parts 1, 2, ... are added to that of part 0, in this order. `warp` of `warps` counts the warps
 /// of a part.
 template <int Parts, class Sum>
-__device__ void add_parts(Sum& sum, int part, int warp, int warps, double* shared) {
+__device__ void add_parts(Sum& sum, int part, int warp, int warps, typename Sum::Number* shared) {
   const int lane = threadIdx.x % 32;
   if (part > 0) {
-    double* const mine = shared + ((part - 1) * warps + warp) * Sum::count * 32 + lane;
+    auto* const mine = shared + ((part - 1) * warps + warp) * Sum::count * 32 + lane;
 #pragma unroll
     for (int i = 0; i < Sum::count; ++i) mine[i * 32] = sum.at(i);
   }
@@ -127,7 +191,7 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
   if (part > 0) return;
 #pragma unroll
   for (int p = 1; p < Parts; ++p) {
-    const double* const other = shared + ((p - 1) * warps + warp) * Sum::count * 32 + lane;
+    const auto* const other = shared + ((p - 1) * warps + warp) * Sum::count * 32 + lane;
 #pragma unroll
     for (int i = 0; i < Sum::count; ++i) sum.at(i) += other[i * 32];
   }
@@ -137,9 +201,11 @@ __device__ void add_parts(Sum& sum, int part, int warp, int warps, double* share
 /// end and loads their elements straight into the tensor cores' operands, all before the first use.
 template <class T, int M, int N, int K, StackPlan Plan>
 __device__ void multiply_direct(const StackRun& run, const StackEntry* list, const StackFactors<T>& factors,
-                                T* c, bool add, double* shared) {
-  constexpr int products = Plan.products, steps = stack_ceil(products * K, 4), tiles_m = Plan.tiles_m,
-                tiles_n = Plan.tiles_n;
+                                T* c, bool add, typename Sum<T, 1, 1>::Number* shared) {
+  constexpr int products = Plan.products, tiles_m = Plan.tiles_m, tiles_n = Plan.tiles_n;
+  // In single precision an instruction takes two steps.
+  constexpr int together = single_precision<T> && planes<T> == 1 && products * K > 4 ? 2 : 1,
+                steps = stack_ceil(products * K, 4 * together) * together;
   const int lane = threadIdx.x % 32, part = threadIdx.x / 32;
   // Each of the first lanes holds an entry.
   auto entry_of_lane = [&](int first) {
@@ -151,7 +217,7 @@ __device__ void multiply_direct(const StackRun& run, const StackEntry* list, con
   StackEntry mine = entry_of_lane(part * products);
 #pragma unroll 1
   for (int first = part * products; first < run.count; first += Plan.parts * products) {
-    Fragment<T> fa[steps][1][tiles_m], fb[steps][1][tiles_n];
+    Fragment<T> fa[steps / together][together][tiles_m], fb[steps / together][together][tiles_n];
     const T *const my_a = factors.a[mine.panel] + mine.a, *const my_b = factors.b[mine.panel] + mine.b;
 #pragma unroll
     for (int s = 0; s < steps; ++s) {
@@ -161,66 +227,56 @@ __device__ void multiply_direct(const StackRun& run, const StackEntry* list, con
 #pragma unroll
       for (int i = 0; i < tiles_m; ++i) {
         const int row = 8 * i + lane / 4;
-        fa[s][0][i] = valid && row < M ? Fragment<T>(a[row + k * M]) : Fragment<T>();
+        fa[s / together][s % together][i] = valid && row < M ? Fragment<T>(a[row + k * M]) : Fragment<T>();
       }
 #pragma unroll
       for (int j = 0; j < tiles_n; ++j) {
         const int column = 8 * j + lane / 4;
-        fb[s][0][j] = valid && column < N ? Fragment<T>(b[k + column * K]) : Fragment<T>();
+        fb[s / together][s % together][j] =
+            valid && column < N ? Fragment<T>(b[k + column * K]) : Fragment<T>();
       }
     }
     mine = entry_of_lane(first + Plan.parts * products);
+    sum.begin_chain();
 #pragma unroll
-    for (int s = 0; s < steps; ++s) sum.template multiply_add<1>(fa[s], fb[s]);
+    for (int s = 0; s < steps; s += together)
+      sum.template multiply_add<together>(fa[s / together], fb[s / together]);
+    sum.end_chain();
   }
+  sum.finish();
   add_parts<Plan.parts>(sum, part, 0, 1, shared);
-  if (part == 0) elements.add_and_write(sum, c);
+  if (part == 0) write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
-/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory.
+/// One product's A(:, k...) and B(k..., :), or all of them, in shared memory. In single precision a block may
+/// begin up to 12 bytes behind the place for it, as far as in global memory behind a multiple of 16 bytes: most
+/// of it is then copied in 16 bytes at once.
 template <class T, int M, int N, int K, StackPlan Plan>
 struct Buffer {
+  static constexpr StackElement element{sizeof(T), planes<T> == 2};
   static constexpr int slices = stack_ceil(K, Plan.slice), last = K - (slices - 1) * Plan.slice;
-  static constexpr int lda = stack_leading_dimension(sizeof(T), M),
-                       ldb = stack_leading_dimension(sizeof(T), Plan.slice),
+  static constexpr int lda = stack_leading_dimension_a(element, M),
+                       ldb = stack_leading_dimension_b(element, Plan.slice),
                        spacing = stack_spacing(sizeof(T), lda, ldb);
-  static constexpr int size_a = lda * Plan.slice, size = size_a + ldb * N;
+  static constexpr int size_a = stack_place(element, lda*Plan.slice),
+                       size = size_a + stack_place(element, ldb*N);
   static constexpr int threads = 32 * Plan.warps_m * Plan.warps_n;
+  static constexpr int chunk = element.chunk();
+  using Copying = Copies<T, threads>;
 
-  /// Starts copies of `Rows` x `Columns` elements, by all threads of the group. After `period` elements a
-  /// thread is in the same row again.
-  template <int Rows, int Columns, int From, int To>
-  static __device__ void copy(unsigned thread, const T* from, unsigned to) {
-    constexpr unsigned rows = Rows, count = Rows * Columns,
-                       period = rows / stack_common_divisor(threads, Rows);
-    const T* const linear_from = opaque(from + thread);
-    const unsigned linear_to = opaque(to + thread * unsigned(sizeof(T)));
-#pragma unroll
-    for (unsigned p = 0; p < period && p * threads < count; ++p) {
-      const unsigned first = p * threads + thread, column = first / rows, row = first - column * rows;
-      const T* const at_from = From == Rows ? linear_from + p * threads : from + (row + column * From);
-      const unsigned at_to = To == Rows ? linear_to + p * threads * unsigned(sizeof(T))
-                                        : to + (row + column * To) * unsigned(sizeof(T));
-#pragma unroll
-      for (unsigned q = 0; q * period * threads + p * threads < count; ++q) {
-        const unsigned begin = q * period * threads, columns = begin / rows;
-        if (begin + (p + 1) * threads <= count || thread < count - begin - p * threads)
-          copy_async<sizeof(T)>(at_to + columns * To * unsigned(sizeof(T)), at_from + columns * From);
-      }
-    }
-  }
   template <int Inner>
-  static __device__ void start(int thread, int k, const T* a, const T* b, unsigned to) {
-    copy<M, Inner, M, lda>(thread, a + k * M, to);
-    copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
+  static __device__ unsigned start(int thread, int k, const T* a, const T* b, unsigned to) {
+    return Copying::template copy<M, Inner, M, lda>(thread, a + k * M, to) +
+           16 * Copying::template copy<Inner, N, K, ldb>(thread, b + k, to + size_a * unsigned(sizeof(T)));
   }
-  /// Slice `slice` of the product of blocks a and b.
-  static __device__ void start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
+  /// Slice `slice` of the product of blocks a and b. Returns how many bytes behind their places they are,
+  /// which `multiply` wants to know: those of A + 16 times those of B.
+  static __device__ unsigned start_slice(int thread, int slice, const T* a, const T* b, T* buffer) {
     const unsigned to = shared_address(buffer);
     if (slices == 1 || slice == slices - 1)
-      start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
+      return start<last>(thread, (slices - 1) * Plan.slice, a, b, to);
     else
-      start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
+      return start<Plan.slice>(thread, slice * Plan.slice, a, b, to);
   }
 
   /// What a thread reads: where its rows of A and its columns of B begin.
@@ -233,41 +289,63 @@ struct Buffer {
   struct Indices {
     static constexpr int group = 4 * spacing * (Step / spacing), left = (Inner - group + 3) / 4;
     static constexpr int distance = left < spacing ? left : spacing, first = group + Step % spacing;
-    static constexpr bool all = group + 4 * distance <= Inner;
+    static constexpr bool all = first + 3 * distance < Inner;
   };
+  /// The element at base[index + More]. In single precision the compiler is kept from computing the address
+  /// anew for every step.
+  template <int More>
+  static __device__ T read(const T* base, int index) {
+    if constexpr (single_precision<T>) {
+      T x;
+      read_shared(x, opaque(shared_address(base + index)) + More * unsigned(sizeof(T)));
+      return x;
+    } else {
+      return base[index + More];
+    }
+  }
   template <int Inner, int Step>
-  static __device__ void load(const T* buffer, const Place& place, Fragment<T> (&a)[Plan.tiles_m],
-                              Fragment<T> (&b)[Plan.tiles_n]) {
+  static __device__ void load(const T* left, const T* right, const Place& place,
+                              Fragment<T> (&a)[Plan.tiles_m], Fragment<T> (&b)[Plan.tiles_n]) {
     using At = Indices<Inner, Step>;
     const int k = At::distance * place.inner;
     const bool valid = At::all || At::first + k < Inner;
 #pragma unroll
     for (int i = 0; i < Plan.tiles_m; ++i)
-      a[i] = valid ? Fragment<T>(buffer[place.rows[i] + k * lda + At::first * lda]) : Fragment<T>();
+      a[i] = valid ? Fragment<T>(read<At::first * lda>(left, place.rows[i] + k * lda)) : Fragment<T>();
 #pragma unroll
     for (int j = 0; j < Plan.tiles_n; ++j)
-      b[j] = valid ? Fragment<T>(buffer[place.columns[j] + k + At::first]) : Fragment<T>();
+      b[j] = valid ? Fragment<T>(read<At::first>(right, place.columns[j] + k)) : Fragment<T>();
   }
   template <int Inner, int Step, class Sum>
-  static __device__ void multiply_steps(Sum& sum, const T* buffer, const Place& place) {
+  static __device__ void multiply_steps(Sum& sum, const T* left, const T* right, const Place& place) {
     constexpr int steps = (Inner + 3) / 4;
     constexpr bool two = planes<T> == 1 && Step + 1 < steps;
     Fragment<T> a[two ? 2 : 1][Plan.tiles_m], b[two ? 2 : 1][Plan.tiles_n];
-    load<Inner, Step>(buffer, place, a[0], b[0]);
-    if constexpr (two) load<Inner, Step + 1>(buffer, place, a[1], b[1]);
+    load<Inner, Step>(left, right, place, a[0], b[0]);
+    if constexpr (two) load<Inner, Step + 1>(left, right, place, a[1], b[1]);
     sum.template multiply_add<two ? 2 : 1>(a, b);
     if constexpr (Step + (two ? 2 : 1) < steps)
-      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, buffer, place);
+      multiply_steps<Inner, Step + (two ? 2 : 1)>(sum, left, right, place);
   }
   /// sum += the slice's product.
   template <class Sum>
-  static __device__ void multiply(Sum& sum, int slice, const T* buffer, const Place& place) {
+  static __device__ void multiply(Sum& sum, int slice, const T* buffer, unsigned behind, const Place& place) {
+    const T *const left = buffer + behind % 16 / sizeof(T), *const right =
+                                                                buffer + behind / 16 % 16 / sizeof(T);
+    sum.begin_chain();
     if (slices == 1 || slice == slices - 1)
-      multiply_steps<last, 0>(sum, buffer, place);
+      multiply_steps<last, 0>(sum, left, right, place);
     else
-      multiply_steps<Plan.slice, 0>(sum, buffer, place);
+      multiply_steps<Plan.slice, 0>(sum, left, right, place);
+    sum.end_chain();
   }
 };
+
+/// x; in single precision the compiler is kept from computing it anew for every product.
+template <class T>
+__device__ int known(int x) {
+  return single_precision<T> ? int(opaque(unsigned(x))) : x;
+}
 
 /// Larger blocks: each group of warps copies the blocks of its products into its own ring of buffers.
 template <class T, int M, int N, int K, StackPlan Plan>
@@ -276,18 +354,24 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
   using Buffers = Buffer<T, M, N, K, Plan>;
   constexpr int warps = Plan.warps_m * Plan.warps_n, stages = Plan.stages, parts = Plan.parts,
                 slices = Buffers::slices;
-  const int part = threadIdx.x / (32 * warps), thread = threadIdx.x % (32 * warps), warp = thread / 32,
-            lane = thread % 32;
+  const int part = known<T>(threadIdx.x / (32 * warps)), thread = known<T>(threadIdx.x % (32 * warps)),
+            warp = thread / 32, lane = thread % 32;
   T* const ring = static_cast<T*>(shared) + part * stages * Buffers::size;
   const int items = (run.count - part + parts - 1) / parts * slices;
 
-  // The product whose copies start next, and its slice.
+  // The product whose copies start next, and its slice; how far behind their places the blocks of the items
+  // under way are, the next one's in the last bits.
   int product = part, slice = 0;
+  unsigned behind = 0;
+  constexpr unsigned behind_bits = 8;
+  static_assert(behind_bits * stages <= 32);
   StackEntry entry = product < run.count ? list[product] : StackEntry(0, 0);
   auto start = [&](int stage) {
+    behind >>= behind_bits;
     if (product < run.count) {
-      Buffers::start_slice(thread, slice, factors.a[entry.panel] + entry.a, factors.b[entry.panel] + entry.b,
-                           ring + stage * Buffers::size);
+      behind |= Buffers::start_slice(thread, slice, factors.a[entry.panel] + entry.a,
+                                     factors.b[entry.panel] + entry.b, ring + stage * Buffers::size)
+                << behind_bits * (stages - 1);
       if (++slice == slices) {
         slice = 0, product += parts;
         if (product < run.count) entry = list[product];
@@ -305,12 +389,14 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
   const int tile_row = warp % Plan.warps_m * Plan.tiles_m * 8,
             tile_column = warp / Plan.warps_m * Plan.tiles_n * 8;
   typename Buffers::Place place;
-  place.inner = lane % 4;
+  place.inner = known<T>(lane % 4);
 #pragma unroll
-  for (int i = 0; i < Plan.tiles_m; ++i) place.rows[i] = stack_min(tile_row + 8 * i + lane / 4, M - 1);
+  for (int i = 0; i < Plan.tiles_m; ++i)
+    place.rows[i] = known<T>(stack_min(tile_row + 8 * i + lane / 4, M - 1));
 #pragma unroll
   for (int j = 0; j < Plan.tiles_n; ++j)
-    place.columns[j] = stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a;
+    place.columns[j] =
+        known<T>(stack_min(tile_column + 8 * j + lane / 4, N - 1) * Buffers::ldb + Buffers::size_a);
 
   Sum<T, Plan.tiles_m, Plan.tiles_n> sum;
   int stage = 0, free_stage = stages - 1, at_slice = 0;
@@ -319,20 +405,21 @@ __device__ void multiply_staged(const StackRun& run, const StackEntry* list, con
     copy_wait<stages - 2>();
     synchronize<32 * warps, parts>(part);
     start(free_stage);
-    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, place);
+    Buffers::multiply(sum, at_slice, ring + stage * Buffers::size, behind, place);
     free_stage = stage;
     stage = stage + 1 == stages ? 0 : stage + 1;
     at_slice = at_slice + 1 == slices ? 0 : at_slice + 1;
   }
+  sum.finish();
   if constexpr (parts > 1) {
     copy_wait<0>();
     __syncthreads();
-    add_parts<parts>(sum, part, warp, warps, static_cast<double*>(shared));
+    add_parts<parts>(sum, part, warp, warps, static_cast<typename decltype(sum)::Number*>(shared));
   }
   if (part > 0) return;
   Elements<T, M, N, Plan.tiles_m, Plan.tiles_n> elements(tile_row, tile_column);
   if (add) elements.read(c);
-  elements.add_and_write(sum, c);
+  write_run<T, M, N, K>(elements, sum, run, list, factors, c, add);
 }
 
 template <class T, int M, int N, int K, StackPlan Plan>
@@ -346,7 +433,7 @@ __device__ void multiply_stack(const StackRun* runs, int run_count, const StackE
     multiply_staged<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add, stack_shared);
   else
     multiply_direct<T, M, N, K, Plan>(run, entries + run.first, factors, c + run.c, add,
-                                      reinterpret_cast<double*>(stack_shared));
+                                      reinterpret_cast<typename Sum<T, 1, 1>::Number*>(stack_shared));
 }
 
 template <class T, int M, int N, int K>

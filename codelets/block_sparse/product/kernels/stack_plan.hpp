@@ -14,6 +14,9 @@
 /// - Else blocks are copied to shared memory, whole or (beyond 13 to 22 KB a product) in slices of the inner
 ///   dimension, into two buffers or more of each group of warps. A group has one warp up to C of 32 x 32
 ///   (complex: 16 x 32), as then each element is read from shared memory only once, and else up to eight.
+/// - In single precision all shapes take tensor cores as well: a tile of 8 x 8 and 8 inner indices takes two
+///   instructions and six to split each pair of elements, less than the 16 multiplications of a thread that has
+///   two of its elements, and their operands are loaded once for the warp, not for each thread.
 /// - Two to four groups (of eight warps one) share a run, so that a run of a few products is not a chain of
 ///   as many latencies.
 /// - The number of thread blocks on a multiprocessor is such that about 90 KB of copies are under way. Half
@@ -60,10 +63,29 @@ TESSERA_STACK_PLAN int stack_max(int a, int b) {
   return a > b ? a : b;
 }
 
+/// The type of an element, and how many of them are copied at once: in single precision 16 bytes, where a
+/// single element would take as many instructions as in double precision.
+struct StackElement {
+  int bytes;
+  bool complex;
+  TESSERA_STACK_PLAN bool single() const { return bytes == (complex ? 8 : 4); }
+  TESSERA_STACK_PLAN int chunk() const { return single() ? 16 / bytes : 1; }
+};
+
 /// Distance between columns in shared memory: columns of a multiple of half the banks would meet in the same
-/// ones. Other columns stay without gaps, since that makes faster copies.
-TESSERA_STACK_PLAN int stack_leading_dimension(int element_bytes, int rows) {
-  return rows % (64 / element_bytes) == 0 ? rows + 1 : rows;
+/// ones. Other columns stay without gaps, since that makes faster copies. In single precision gaps are
+/// multiples of 16 bytes: eight rows and four columns of A, or four rows and eight columns of B, are then in
+/// different banks.
+TESSERA_STACK_PLAN int stack_leading_dimension_a(StackElement element, int rows) {
+  return rows % (64 / element.bytes) == 0 ? rows + (element.single() ? 32 / element.bytes : 1) : rows;
+}
+TESSERA_STACK_PLAN int stack_leading_dimension_b(StackElement element, int rows) {
+  return rows % (64 / element.bytes) == 0 ? rows + (element.single() ? 4 : 1) : rows;
+}
+/// Elements of the place for so many: it begins at a multiple of 16 bytes where they are copied in chunks, and
+/// they anywhere in its first 16 bytes.
+TESSERA_STACK_PLAN int stack_place(StackElement element, int elements) {
+  return stack_ceil(elements + element.chunk() - 1, element.chunk()) * element.chunk();
 }
 /// How often the busiest bank is read when a warp's threads that are served at once read the elements
 /// i outer + l inner, i = 0, 1, ..., l = 0, ..., 3.
@@ -98,35 +120,50 @@ struct StackDevice {
 };
 
 /// Bytes of a slice of A and of B in shared memory.
-TESSERA_STACK_PLAN int stack_buffer_bytes(int element_bytes, int m, int n, int slice) {
-  return element_bytes * (stack_leading_dimension(element_bytes, m) * slice +
-                          stack_leading_dimension(element_bytes, slice) * n);
+TESSERA_STACK_PLAN int stack_buffer_bytes(StackElement element, int m, int n, int slice) {
+  return element.bytes * (stack_place(element, stack_leading_dimension_a(element, m) * slice) +
+                          stack_place(element, stack_leading_dimension_b(element, slice) * n));
 }
 /// Thread blocks of so much dynamic shared memory that a multiprocessor can hold at a time.
 TESSERA_STACK_PLAN int stack_blocks_that_fit(int shared_bytes) {
   return StackDevice::shared_bytes / (shared_bytes + StackDevice::shared_bytes_reserved);
 }
 
+/// In single precision: the smaller terms of a warp's tiles have sums of their own (stack_float.cuh). There are
+/// not enough registers for that for complex blocks beyond 48.
+TESSERA_STACK_PLAN bool stack_two_chains(bool complex, int tiles_m, int tiles_n) {
+  return !complex || tiles_m * tiles_n <= 9;
+}
+
 /// Fills in what follows from the other numbers: tiles, threads, shared memory, blocks that fit.
-TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_bytes, bool complex, int m,
-                                                 int n, int k) {
-  const int planes = complex ? 2 : 1, words = 2;
+TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, StackElement element, int m, int n, int k) {
+  const int planes = element.complex ? 2 : 1, words = 2;
   plan.tiles_m = stack_ceil(stack_ceil(m, 8), plan.warps_m);
   plan.tiles_n = stack_ceil(stack_ceil(n, 8), plan.warps_n);
   const int warps = plan.warps_m * plan.warps_n, tiles = plan.tiles_m * plan.tiles_n;
   plan.threads = 32 * warps * plan.parts;
-  plan.shared_bytes = (plan.parts - 1) * warps * 32 * 8 * 2 * tiles * planes;
+  plan.shared_bytes = (plan.parts - 1) * warps * 32 * (element.single() ? 4 : 8) * 2 * tiles * planes;
   int registers = 4 * tiles * planes + 48;
   if (plan.staged) {
-    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element_bytes, m, n, plan.slice);
+    const int buffers = plan.parts * plan.stages * stack_buffer_bytes(element, m, n, plan.slice);
     plan.shared_bytes = stack_max(plan.shared_bytes, buffers);
     registers += 2 * words * (plan.tiles_m + plan.tiles_n);
   } else {
     const int steps = stack_ceil(plan.products * k, 4);
     registers += words * planes * stack_min(steps, 16) * (plan.tiles_m + plan.tiles_n);
   }
+  if (element.single() && plan.staged) {
+    const int chains = stack_two_chains(element.complex, plan.tiles_m, plan.tiles_n) ? 2 : 1;
+    registers = (element.complex ? 32 : 38) +
+                planes * (2 * tiles + chains * 4 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n) +
+                4 * plan.tiles_m + 4 * planes * plan.tiles_n;
+  } else if (element.single()) {
+    registers += planes * (8 * stack_ceil(plan.tiles_m, 2) * plan.tiles_n - 2 * tiles);
+  }
   registers = stack_min((registers + 7) / 8 * 8, 255);
-  const int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
+  int by_registers = StackDevice::registers / (stack_max(registers, 32) * plan.threads);
+  if (element.single())  // each of a multiprocessor's quarters has a quarter of them
+    by_registers = StackDevice::registers / 4 / (32 * stack_max(registers, 32)) * 4 * 32 / plan.threads;
   const int by_shared = stack_blocks_that_fit(plan.shared_bytes);
   const int most =
       stack_max(1, stack_min(stack_min(by_registers, by_shared),
@@ -141,16 +178,20 @@ TESSERA_STACK_PLAN StackPlan complete_stack_plan(StackPlan plan, int element_byt
 
 /// The plan for C (m x n) += A (m x k) B (k x n), 1 <= m, n, k <= 80.
 TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, int n, int k) {
+  const StackElement element{element_bytes, complex};
   StackPlan plan{};
   plan.warps_m = plan.warps_n = 1;
   plan.parts = 2;
   const int tiles_m = stack_ceil(m, 8), tiles_n = stack_ceil(n, 8);
   if (tiles_m * tiles_n == 1 || (tiles_m * tiles_n <= 4 && (m + n) * k <= 200)) {
     plan.products = stack_max(1, 20 / k);
-    return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+    return complete_stack_plan(plan, element, m, n, k);
   }
   plan.staged = true;
-  const int max_tiles = complex ? 8 : 16, tiles_limit = complex ? 16 : 25;
+  const int max_tiles = element.single() ? (complex ? 9 : 16) : (complex ? 8 : 16),
+            tiles_limit = complex            ? 16
+                          : element.single() ? 20
+                                             : 25;
   for (int tiles = tiles_m * tiles_n, warps = 1; (tiles > max_tiles && warps < 4) || tiles > tiles_limit;
        warps *= 2) {
     (stack_ceil(tiles_m, plan.warps_m) >= stack_ceil(tiles_n, plan.warps_n) ? plan.warps_m : plan.warps_n) *=
@@ -162,20 +203,19 @@ TESSERA_STACK_PLAN StackPlan stack_plan(int element_bytes, bool complex, int m, 
   constexpr int kilobyte = 1024, max_in_flight = 90 * kilobyte;
   const int max_bytes = stack_min(10 + 3 * warps, 22) * kilobyte;
   plan.slice = k;
-  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element_bytes, m, n, plan.slice) > max_bytes;
-       ++slices)
+  for (int slices = 2; plan.slice > 4 && stack_buffer_bytes(element, m, n, plan.slice) > max_bytes; ++slices)
     plan.slice = stack_ceil(stack_ceil(k, slices), 4) * 4;
 
-  const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element_bytes, m, n, plan.slice)));
+  const int buffers = stack_max(1, max_in_flight / (stack_buffer_bytes(element, m, n, plan.slice)));
   plan.parts = warps >= 8                                     ? 1
                : buffers >= 16 && warps <= 2                  ? 4
                : buffers >= 6 && plan.slice < k && warps <= 2 ? 3
                                                               : 2;
   plan.stages = 2;
   plan.blocks_per_multiprocessor = stack_max(1, buffers / plan.parts);
-  plan = complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  plan = complete_stack_plan(plan, element, m, n, k);
   plan.stages = 1 + stack_max(1, stack_min(3, buffers / (plan.parts * plan.blocks_per_multiprocessor)));
-  return complete_stack_plan(plan, element_bytes, complex, m, n, k);
+  return complete_stack_plan(plan, element, m, n, k);
 }
 
 }  // namespace tessera::detail

@@ -31,15 +31,16 @@ StackFactors<T> one_pair(const T* a, const T* b) {
 }
 
 /// A stack on the host and the panels that it is about. Every class has five blocks of A and of B, drawn for
-/// each product; runs have 1 to 9 products and are in no order in C. Blocks begin at odd offsets.
+/// each product; runs have 1 to 9 products and are in no order in C. The first blocks begin at `first`.
 template <class T>
 struct TestStack {
-  TestStack(std::span<const ShapeCount> shapes, Values values, std::uint64_t seed = 1) {
+  TestStack(std::span<const ShapeCount> shapes, Values values, std::uint64_t seed = 1,
+            std::int32_t first = 1) {
     std::uint64_t number = 0;
     const auto draw = [&](std::int32_t below) {
       return static_cast<std::int32_t>(splitmix(seed, number++) % static_cast<std::uint64_t>(below));
     };
-    std::int32_t a_end = 1, b_end = 1, c_end = 1;
+    std::int32_t a_end = first, b_end = first, c_end = first;
     for (const auto& [m, n, k, products] : shapes) {
       const auto first_run = static_cast<std::int32_t>(runs.size()),
                  first_entry = static_cast<std::int32_t>(entries.size());

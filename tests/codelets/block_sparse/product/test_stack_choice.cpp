@@ -49,7 +49,9 @@ void expect_possible(const StackPlan& plan, const StackShape& shape, int element
     EXPECT_TRUE(plan.slice == shape.k || plan.slice % 4 == 0);
     EXPECT_LE(plan.slice, shape.k);
     EXPECT_GE(plan.shared_bytes,
-              plan.parts * plan.stages * stack_buffer_bytes(element_bytes, shape.m, shape.n, plan.slice));
+              plan.parts * plan.stages *
+                  stack_buffer_bytes({element_bytes, shape.type == 'c' || shape.type == 'z'}, shape.m,
+                                     shape.n, plan.slice));
   } else {
     EXPECT_EQ(warps, 1);
     EXPECT_GE(plan.products, 1);

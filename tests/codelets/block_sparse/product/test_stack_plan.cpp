@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Tessera authors
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include <tessera/codelets/block_sparse/product/kernels/stack_plan.hpp>
@@ -8,14 +10,10 @@ namespace tessera::test {
 using namespace detail;
 namespace {
 
-struct Element {
-  int bytes;
-  bool complex;
-};
-
 template <class F>
 void for_each_plan(const F& check) {
-  for (const Element element : {Element{4, false}, Element{8, false}, Element{8, true}, Element{16, true}})
+  for (const StackElement element :
+       {StackElement{4, false}, StackElement{8, false}, StackElement{8, true}, StackElement{16, true}})
     for (int m = 1; m <= 80; ++m)
       for (int n = 1; n <= 80; ++n)
         for (int k = 1; k <= 80; ++k)
@@ -26,7 +24,7 @@ void for_each_plan(const F& check) {
 // block would give wrong results.
 TEST(StackPlan, FitsAMultiprocessorAndCoversTheBlock) {
   int wrong = 0;
-  for_each_plan([&](Element element, int m, int n, int k, const StackPlan& plan) {
+  for_each_plan([&](StackElement element, int m, int n, int k, const StackPlan& plan) {
     const int warps = plan.warps_m * plan.warps_n, blocks = plan.blocks_per_multiprocessor;
     bool right = plan.parts >= 1 && plan.threads == 32 * warps * plan.parts && plan.threads <= 1024 &&
                  plan.shared_bytes <= 227 * 1024;
@@ -34,10 +32,9 @@ TEST(StackPlan, FitsAMultiprocessorAndCoversTheBlock) {
              blocks * (plan.shared_bytes + 1024) <= 228 * 1024;
     right &= 8 * plan.tiles_m * plan.warps_m >= m && 8 * plan.tiles_n * plan.warps_n >= n;
     if (plan.staged)
-      right &=
-          plan.stages >= 2 && plan.slice >= 1 && plan.slice <= k &&
-          (plan.slice == k || plan.slice % 4 == 0) &&
-          plan.shared_bytes >= plan.parts * plan.stages * stack_buffer_bytes(element.bytes, m, n, plan.slice);
+      right &= plan.stages >= 2 && plan.slice >= 1 && plan.slice <= k &&
+               (plan.slice == k || plan.slice % 4 == 0) &&
+               plan.shared_bytes >= plan.parts * plan.stages * stack_buffer_bytes(element, m, n, plan.slice);
     else
       right &= warps == 1 && plan.products >= 1 && plan.products <= 32;
     if (!right && ++wrong <= 3)
@@ -48,13 +45,37 @@ TEST(StackPlan, FitsAMultiprocessorAndCoversTheBlock) {
 }
 
 // Shared memory has no bank conflicts if dimensions are odd, or multiples of 8 (in double
-// precision).
+// precision) or of 16 (in single precision).
 TEST(StackPlan, SpacingAvoidsConflicts) {
-  for (const int order : {9, 13, 16, 23, 24, 32, 45}) {
-    const int ld = stack_leading_dimension(8, order), spacing = stack_spacing(8, ld, ld);
-    EXPECT_EQ(stack_conflicts(8, 1, spacing * ld), 1) << order;
-    EXPECT_EQ(stack_conflicts(8, ld, spacing), 1) << order;
+  const auto conflicts = [](StackElement element, int order) {
+    const int lda = stack_leading_dimension_a(element, order),
+              ldb = stack_leading_dimension_b(element, order),
+              spacing = stack_spacing(element.bytes, lda, ldb);
+    return std::pair(stack_conflicts(element.bytes, 1, spacing * lda),
+                     stack_conflicts(element.bytes, ldb, spacing));
+  };
+  for (const int order : {9, 13, 16, 23, 24, 32, 45})
+    EXPECT_EQ(conflicts({8, false}, order), std::pair(1, 1)) << order;
+  for (const int order : {9, 13, 16, 23, 32, 45, 48, 64, 80}) {
+    EXPECT_EQ(conflicts({4, false}, order), std::pair(1, 1)) << order;
+    EXPECT_EQ(conflicts({8, true}, order), std::pair(1, 1)) << order;
   }
+}
+
+// In single precision blocks with gaps are copied in 16 bytes, those without may begin behind their place.
+TEST(StackPlan, ChunksStayAligned) {
+  for (const StackElement element : {StackElement{4, false}, StackElement{8, true}})
+    for (int rows = 1; rows <= 80; ++rows) {
+      const int chunk = element.chunk();
+      EXPECT_EQ(chunk * element.bytes, 16);
+      for (const int distance :
+           {stack_leading_dimension_a(element, rows), stack_leading_dimension_b(element, rows)})
+        EXPECT_TRUE(distance == rows || (rows % chunk == 0 && distance % chunk == 0)) << rows;
+      EXPECT_EQ(stack_place(element, rows) % chunk, 0) << rows;
+      EXPECT_GE(stack_place(element, rows), rows + chunk - 1) << rows;
+    }
+  EXPECT_EQ((StackElement{8, false}.chunk()), 1);
+  EXPECT_EQ((StackElement{16, true}.chunk()), 1);
 }
 
 }  // namespace

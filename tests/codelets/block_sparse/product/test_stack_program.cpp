@@ -34,11 +34,12 @@ bool is_elf(const StackBinary& binary) {
 }
 
 TEST(StackProgram, CompilesShapesOfAllTypes) {
-  // Limits of the ranges, odd sizes, and flat and long blocks. The sweep over all sizes runs on a
-  // GPU.
-  const StackShape shapes[] = {{'d', 1, 1, 1},   {'s', 1, 1, 1},    {'d', 23, 23, 23}, {'z', 23, 23, 23},
-                               {'c', 5, 13, 9},  {'s', 32, 32, 32}, {'d', 80, 80, 80}, {'z', 80, 80, 80},
-                               {'d', 1, 80, 80}, {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80}};
+  // Corners, odd sizes, and flat and long blocks; the sweep over all sizes runs on a GPU.
+  const StackShape shapes[] = {{'d', 1, 1, 1},    {'s', 1, 1, 1},    {'d', 23, 23, 23}, {'z', 23, 23, 23},
+                               {'c', 5, 13, 9},   {'s', 32, 32, 32}, {'d', 80, 80, 80}, {'z', 80, 80, 80},
+                               {'d', 1, 80, 80},  {'c', 80, 1, 3},   {'s', 80, 80, 1},  {'d', 5, 5, 80},
+                               {'s', 23, 23, 23}, {'s', 13, 13, 13}, {'s', 80, 80, 80}, {'s', 1, 80, 80},
+                               {'c', 32, 32, 32}, {'c', 80, 80, 80}, {'c', 64, 64, 64}, {'c', 1, 1, 1}};
   std::set<std::string> names;
   for (const StackShape& shape : shapes) {
     const StackBinary binary = compile(device::stack_kernel_files(), architecture, shape);
@@ -47,6 +48,15 @@ TEST(StackProgram, CompilesShapesOfAllTypes) {
     names.insert(binary.kernel);
   }
   EXPECT_EQ(names.size(), std::size(shapes));
+}
+
+/// The oldest architecture that the kernel is for.
+TEST(StackProgram, CompilesForAmpere) {
+  for (const char type : {'s', 'd', 'c', 'z'})
+    for (const std::int32_t order : {5, 23})
+      EXPECT_TRUE(
+          is_elf(device::compile_stack(device::stack_kernel_files(), 80, {type, order, order, order})))
+          << type << order;
 }
 
 TEST(StackProgram, CompilesInThreads) {
